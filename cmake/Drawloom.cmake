@@ -1,0 +1,147 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# One place for compiler flags, the MLIR package and the three kinds of target
+# that the tree is made of: dialects, libraries, tools.
+
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+# mlir-doc writes below this folder; without it, below the file-system root.
+set(MLIR_BINARY_DIR "${CMAKE_BINARY_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+set(DRAWLOOM_TABLEGEN_INCLUDES "-I${PROJECT_SOURCE_DIR}")
+foreach(folder ${MLIR_INCLUDE_DIRS})
+  list(APPEND DRAWLOOM_TABLEGEN_INCLUDES "-I${folder}")
+endforeach()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  # ccache refuses precompiled headers unless told that their time stamps and
+  # the macros inside them do not matter.
+  set(DRAWLOOM_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${DRAWLOOM_LAUNCHER})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${DRAWLOOM_LAUNCHER})
+endif()
+
+# lld links against libMLIR.so in a fraction of the time that GNU ld takes.
+find_program(DRAWLOOM_LLD NAMES ld.lld-22 ld.lld HINTS "${LLVM_TOOLS_BINARY_DIR}")
+if(DRAWLOOM_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# The same flag for libraries and tools, or they could not share one precompiled
+# header.
+add_compile_options(-fPIC)
+add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these inside LLVM's own inlined containers.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-dangling-pointer
+    -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+    -Wno-restrict -Wno-free-nonheap-object
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-class-memaccess>)
+endif()
+if(DRAWLOOM_ASSERTIONS)
+  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+  string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
+endif()
+# -O1 builds in half the time of -O3; what runs hot is code that we generate.
+string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+if(DRAWLOOM_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+# Debian builds LLVM with RTTI and without exceptions.
+set(DRAWLOOM_CXX_FLAGS $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+
+# The headers that nearly every MLIR source file needs, parsed once.
+add_library(DrawloomPch STATIC "${CMAKE_CURRENT_LIST_DIR}/Pch.cpp")
+target_include_directories(DrawloomPch SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_include_directories(DrawloomPch PRIVATE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}")
+target_compile_options(DrawloomPch PRIVATE ${DRAWLOOM_CXX_FLAGS})
+target_precompile_headers(DrawloomPch PRIVATE "${CMAKE_CURRENT_LIST_DIR}/Pch.h")
+
+# Common settings of every target that sees LLVM. Everything links the shared
+# libMLIR and libLLVM: a static archive beside them would put two copies of a
+# dialect into one process.
+function(drawloom_configure target)
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}"
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}")
+  target_compile_options(${target} PRIVATE ${DRAWLOOM_CXX_FLAGS})
+  target_precompile_headers(${target} REUSE_FROM DrawloomPch)
+endfunction()
+
+# drawloom_add_library(Name sources... LINK libs... DEPENDS targets...)
+function(drawloom_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  drawloom_configure(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# drawloom_add_dialect(Kan dialect-name sources... LINK libs...)
+#
+# Expects <Name>Ops.td in the current folder, which also includes the dialect's
+# definition, and declares library Drawloom<Name>. <Name>Enums.td is optional.
+function(drawloom_add_dialect name dialect)
+  cmake_parse_arguments(ARG "ENUMS" "" "LINK" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
+  set(includes ${DRAWLOOM_TABLEGEN_INCLUDES})
+  mlir_tablegen(${name}Ops.h.inc -gen-op-decls ${includes})
+  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs ${includes})
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${dialect} ${includes})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect} ${includes})
+  if(ARG_ENUMS)
+    mlir_tablegen(${name}Enums.h.inc -gen-enum-decls ${includes})
+    mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs ${includes})
+  endif()
+  add_public_tablegen_target(Drawloom${name}IncGen)
+  drawloom_add_library(Drawloom${name} ${ARG_UNPARSED_ARGUMENTS}
+    LINK DrawloomInterfaces ${ARG_LINK})
+  add_dependencies(Drawloom${name} Drawloom${name}IncGen)
+  # Everything that links the dialect includes its generated headers.
+  target_link_libraries(Drawloom${name} PUBLIC DrawloomInterfaces)
+  drawloom_add_doc(${name} ${name}Ops.td "dialects/${name}.md" -gen-dialect-doc -dialect=${dialect})
+endfunction()
+
+# drawloom_add_passes(Group): Passes.td in the current folder.
+function(drawloom_add_passes group)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${group} ${DRAWLOOM_TABLEGEN_INCLUDES})
+  add_public_tablegen_target(Drawloom${group}PassIncGen)
+  drawloom_add_doc(${group}Passes Passes.td "passes/${group}.md" -gen-pass-doc)
+endfunction()
+
+# Reference pages are generated from ODS into <build>/docs/reference.
+add_custom_target(drawloom-doc)
+function(drawloom_add_doc name td output)
+  set(file "${PROJECT_BINARY_DIR}/docs/reference/${output}")
+  get_filename_component(folder "${file}" DIRECTORY)
+  add_custom_command(OUTPUT "${file}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+    COMMAND "${MLIR_TABLEGEN_EXE}" ${ARGN} "${CMAKE_CURRENT_SOURCE_DIR}/${td}"
+            ${DRAWLOOM_TABLEGEN_INCLUDES} -o "${file}"
+    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${td}" VERBATIM)
+  add_custom_target(drawloom-doc-${name} DEPENDS "${file}")
+  add_dependencies(drawloom-doc drawloom-doc-${name})
+endfunction()
+
+# drawloom_add_tool(name sources... LINK libs...)
+function(drawloom_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  drawloom_configure(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+endfunction()

@@ -1,0 +1,19 @@
+//===- AdDialect.cpp - the ad dialect -----------------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Ad/Ad.h"
+
+using namespace mlir;
+
+#include "dialects/Ad/AdDialect.cpp.inc"
+
+namespace drawloom::ad {
+
+void AdDialect::initialize() {}
+
+} // namespace drawloom::ad

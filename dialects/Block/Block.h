@@ -1,0 +1,26 @@
+//===- Block.h - the block dialect --------------------------------------*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_BLOCK_BLOCK_H
+#define DRAWLOOM_DIALECTS_BLOCK_BLOCK_H
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Block/BlockDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Block/BlockOps.h.inc"
+
+#endif // DRAWLOOM_DIALECTS_BLOCK_BLOCK_H

@@ -1,0 +1,80 @@
+//===- HostTensor.h - a value of the reference interpreter ------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_INTERFACES_HOSTTENSOR_H
+#define DRAWLOOM_DIALECTS_INTERFACES_HOSTTENSOR_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace drawloom {
+
+/// A dense, row-major tensor of doubles or of 64-bit integers. Every float type
+/// of the IR is held as double, every integer, index and i1 as int64_t: the
+/// interpreter computes the exact mathematics, not a type's rounding. A scalar
+/// is a tensor of rank 0. Copies share their storage until one is written to.
+class HostTensor {
+public:
+  HostTensor() : HostTensor(true, {}) {}
+  /// Zero-filled.
+  HostTensor(bool isFloat, llvm::ArrayRef<int64_t> shape);
+  /// Zero-filled, of the kind and static shape of `type` (scalar or shaped).
+  static HostTensor zerosOf(mlir::Type type);
+  static HostTensor scalar(double value);
+  static HostTensor scalar(int64_t value);
+
+  bool isFloat() const { return floats != nullptr; }
+  llvm::ArrayRef<int64_t> shape() const { return extents; }
+  int64_t rank() const { return extents.size(); }
+  int64_t dim(int64_t i) const { return extents[i]; }
+  int64_t size() const;
+
+  /// Row-major position of an index tuple.
+  int64_t offset(llvm::ArrayRef<int64_t> index) const;
+
+  /// Read access; the kind must match.
+  llvm::ArrayRef<double> f() const { return *floats; }
+  llvm::ArrayRef<int64_t> i() const { return *ints; }
+  double f(llvm::ArrayRef<int64_t> index) const {
+    return (*floats)[offset(index)];
+  }
+  int64_t i(llvm::ArrayRef<int64_t> index) const {
+    return (*ints)[offset(index)];
+  }
+  /// The single element of a scalar.
+  double asFloat() const { return floats->front(); }
+  int64_t asInt() const { return ints->front(); }
+
+  /// Write access: makes the storage this tensor's own first.
+  llvm::MutableArrayRef<double> mutableF();
+  llvm::MutableArrayRef<int64_t> mutableI();
+
+  /// The same elements under another shape of equal size.
+  HostTensor reshaped(llvm::ArrayRef<int64_t> shape) const;
+
+private:
+  llvm::SmallVector<int64_t, 4> extents;
+  std::shared_ptr<std::vector<double>> floats;
+  std::shared_ptr<std::vector<int64_t>> ints;
+};
+
+/// Applies `fn` to every element: what an elementwise op's `interpret` calls.
+template <typename Fn> HostTensor mapElements(const HostTensor &x, Fn fn) {
+  HostTensor y = x;
+  for (double &v : y.mutableF())
+    v = fn(v);
+  return y;
+}
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_DIALECTS_INTERFACES_HOSTTENSOR_H

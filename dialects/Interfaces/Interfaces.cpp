@@ -1,0 +1,11 @@
+//===- Interfaces.cpp - what an op implements to take part ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/Interfaces.h"
+
+#include "dialects/Interfaces/Interfaces.cpp.inc"

@@ -1,0 +1,57 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_INTERFACES_TD
+#define DRAWLOOM_DIALECTS_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let description = [{
+    An op that knows its vector-Jacobian product. Upstream ops get theirs as
+    external models (passes/Differentiate); an op that has no rule of its own
+    but implements linalg's `AggregatedOpInterface` is decomposed and the parts
+    are differentiated.
+
+    The rule is written once and serves scalars (bodies of `linalg.generic`),
+    vectors and tensors alike: build constants through `ScalarBuilder`.
+  }];
+  let cppNamespace = "::drawloom";
+  let methods = [InterfaceMethod<[{
+      Builds, at the insertion point of `builder`, the gradients of the operands
+      for the given `cotangents` (one for each result; a null value is a zero
+      cotangent, and at least one is not null).
+
+      Returns one value for each operand, of the operand's type; a null value
+      is a zero gradient. Gradients whose bit in `needed` is not set are ignored
+      and should not be built. Must use only ops that are themselves
+      differentiable where that makes sense, so that second derivatives work.
+      Emits an error and fails where no gradient exists.
+    }],
+    "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildVjp",
+    (ins "::mlir::OpBuilder &":$builder,
+         "::mlir::ValueRange":$cotangents,
+         "const ::llvm::SmallBitVector &":$needed)>];
+}
+
+def InterpretableOpInterface : OpInterface<"InterpretableOpInterface"> {
+  let description = [{
+    An op that the float64 reference interpreter can execute. The
+    implementation is the op's definition in plain C++ on doubles: slow, obvious
+    and independent of every lowering, because it is what they are tested
+    against. Ops with regions are executed by the interpreter itself.
+  }];
+  let cppNamespace = "::drawloom";
+  let methods = [InterfaceMethod<[{
+      Computes the results from the operands. Scalars are tensors of rank 0.
+      Result shapes with dynamic extents follow from the operands. Emits an
+      error and fails on values for which the op is not defined (an index out of
+      range, say).
+    }],
+    "::llvm::LogicalResult", "interpret",
+    (ins "::llvm::ArrayRef<::drawloom::HostTensor>":$operands,
+         "::llvm::SmallVectorImpl<::drawloom::HostTensor> &":$results)>];
+}
+
+#endif // DRAWLOOM_DIALECTS_INTERFACES_TD

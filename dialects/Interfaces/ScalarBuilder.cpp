@@ -1,0 +1,80 @@
+//===- ScalarBuilder.cpp - arithmetic on scalars, vectors, tensors --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/ScalarBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+Value ScalarBuilder::constant(double value, Value like) {
+  Type type = like.getType();
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  FloatAttr attr = builder.getFloatAttr(element, value);
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped)
+    return arith::ConstantOp::create(builder, loc, attr);
+  if (shaped.hasStaticShape())
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(shaped, attr));
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < shaped.getRank(); ++i)
+    if (shaped.isDynamicDim(i))
+      sizes.push_back(tensor::DimOp::create(builder, loc, like, i));
+  Value scalar = arith::ConstantOp::create(builder, loc, attr);
+  return tensor::SplatOp::create(builder, loc, type, scalar, sizes);
+}
+
+Value ScalarBuilder::add(Value a, Value b) {
+  return arith::AddFOp::create(builder, loc, a, b);
+}
+Value ScalarBuilder::sub(Value a, Value b) {
+  return arith::SubFOp::create(builder, loc, a, b);
+}
+Value ScalarBuilder::mul(Value a, Value b) {
+  return arith::MulFOp::create(builder, loc, a, b);
+}
+Value ScalarBuilder::div(Value a, Value b) {
+  return arith::DivFOp::create(builder, loc, a, b);
+}
+Value ScalarBuilder::neg(Value a) {
+  return arith::NegFOp::create(builder, loc, a);
+}
+Value ScalarBuilder::abs(Value a) {
+  return math::AbsFOp::create(builder, loc, a);
+}
+Value ScalarBuilder::exp(Value a) {
+  return math::ExpOp::create(builder, loc, a);
+}
+Value ScalarBuilder::log1p(Value a) {
+  return math::Log1pOp::create(builder, loc, a);
+}
+Value ScalarBuilder::tanh(Value a) {
+  return math::TanhOp::create(builder, loc, a);
+}
+
+Value ScalarBuilder::greaterOrNan(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGT, a, b);
+}
+
+Value ScalarBuilder::less(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
+}
+
+Value ScalarBuilder::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+Value ScalarBuilder::mulSign(Value g, Value x) {
+  return select(less(x, constant(0.0, x)), neg(g), g);
+}
+
+} // namespace drawloom

@@ -1,0 +1,55 @@
+//===- ScalarBuilder.h - arithmetic on scalars, vectors, tensors -*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_INTERFACES_SCALARBUILDER_H
+#define DRAWLOOM_DIALECTS_INTERFACES_SCALARBUILDER_H
+
+#include "mlir/IR/Builders.h"
+
+namespace drawloom {
+
+/// Writes formulas as they stand in a paper: `b.mul(x, b.sigmoid(x))`. Every
+/// method takes float scalars, vectors or tensors of one type, so that a
+/// formula serves the body of a `linalg.generic` and a whole tensor alike.
+/// Constants take the type of a sample value.
+class ScalarBuilder {
+public:
+  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+  mlir::Value constant(double value, mlir::Value like);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value div(mlir::Value a, mlir::Value b);
+  mlir::Value neg(mlir::Value a);
+  mlir::Value abs(mlir::Value a);
+  mlir::Value exp(mlir::Value a);
+  mlir::Value log1p(mlir::Value a);
+  mlir::Value tanh(mlir::Value a);
+  mlir::Value add(mlir::Value a, double b) { return add(a, constant(b, a)); }
+  mlir::Value sub(double a, mlir::Value b) { return sub(constant(a, b), b); }
+  mlir::Value mul(mlir::Value a, double b) { return mul(a, constant(b, a)); }
+  mlir::Value div(double a, mlir::Value b) { return div(constant(a, b), b); }
+  /// a > b (unordered counts as true, so that a NaN in `a` takes the branch
+  /// that carries it on).
+  mlir::Value greaterOrNan(mlir::Value a, mlir::Value b);
+  mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  /// g where x >= 0 (and at both zeros), -g where x < 0: the product of g and
+  /// the derivative of |x|, with sign(0) = +1.
+  mlir::Value mulSign(mlir::Value g, mlir::Value x);
+};
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_DIALECTS_INTERFACES_SCALARBUILDER_H

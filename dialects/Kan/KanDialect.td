@@ -1,0 +1,20 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_KAN_KANDIALECT_TD
+#define DRAWLOOM_DIALECTS_KAN_KANDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Kan_Dialect : Dialect {
+  let name = "kan";
+  let summary = "learnable and fixed activations, input encodings";
+  let cppNamespace = "::drawloom::kan";
+}
+
+// Base class for the ops of this dialect.
+class Kan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Kan_Dialect, mnemonic, traits>;
+
+#endif // DRAWLOOM_DIALECTS_KAN_KANDIALECT_TD

@@ -1,0 +1,20 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_OPT_OPTDIALECT_TD
+#define DRAWLOOM_DIALECTS_OPT_OPTDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Opt_Dialect : Dialect {
+  let name = "opt";
+  let summary = "optimizers";
+  let cppNamespace = "::drawloom::opt";
+}
+
+// Base class for the ops of this dialect.
+class Opt_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Opt_Dialect, mnemonic, traits>;
+
+#endif // DRAWLOOM_DIALECTS_OPT_OPTDIALECT_TD

@@ -1,0 +1,11 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_OPT_OPTOPS_TD
+#define DRAWLOOM_DIALECTS_OPT_OPTOPS_TD
+
+include "dialects/Opt/OptDialect.td"
+include "dialects/Interfaces/Interfaces.td"
+
+#endif // DRAWLOOM_DIALECTS_OPT_OPTOPS_TD

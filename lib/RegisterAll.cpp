@@ -1,0 +1,37 @@
+//===- RegisterAll.cpp - every dialect and pass, for the tools ------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/RegisterAll.h"
+#include "dialects/Ad/Ad.h"
+#include "dialects/Block/Block.h"
+#include "dialects/Check/Check.h"
+#include "dialects/Kan/Kan.h"
+#include "dialects/Loss/Loss.h"
+#include "dialects/Opt/Opt.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+void registerAllDialects(DialectRegistry &registry) {
+  registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
+                  kan::KanDialect, loss::LossDialect, opt::OptDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, func::FuncDialect,
+                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
+}
+
+void registerAllPasses() {}
+
+} // namespace drawloom

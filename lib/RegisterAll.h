@@ -1,0 +1,27 @@
+//===- RegisterAll.h - every dialect and pass, for the tools ----*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_LIB_REGISTERALL_H
+#define DRAWLOOM_LIB_REGISTERALL_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace drawloom {
+
+/// Drawloom's dialects, the upstream ones its programs are written in, and the
+/// external models (differentiation, tiling, bufferization) of both.
+void registerAllDialects(mlir::DialectRegistry &registry);
+
+/// Drawloom's passes, for tools that build pipelines from text.
+void registerAllPasses();
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_LIB_REGISTERALL_H
