@@ -30,9 +30,9 @@ if(CCACHE_PROGRAM)
 endif()
 
 # lld links against libMLIR.so in a fraction of the time that GNU ld takes.
-find_program(DRAWLOOM_LLD NAMES ld.lld-22 ld.lld HINTS "${LLVM_TOOLS_BINARY_DIR}")
+find_program(DRAWLOOM_LLD NAMES ld.lld PATHS "${LLVM_TOOLS_BINARY_DIR}" NO_DEFAULT_PATH)
 if(DRAWLOOM_LLD)
-  add_link_options(-fuse-ld=lld)
+  add_link_options(-fuse-ld=lld "-B${LLVM_TOOLS_BINARY_DIR}")
 endif()
 
 # The same flag for libraries and tools, or they could not share one precompiled
