@@ -1,0 +1,48 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import os
+import shutil
+
+import lit.formats
+
+config.name = "Drawloom"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "unit", "python", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.drawloom_binary_dir, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.drawloom_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
+)
+# Sanitizer reports must fail the tool that they are about.
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.substitutions.append(("%source_dir", config.drawloom_source_dir))
+
+
+def cpu_flags():
+    try:
+        with open("/proc/cpuinfo") as f:
+            for line in f:
+                if line.startswith("flags"):
+                    return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return set()
+
+
+# What this machine can run; a test names what it needs with REQUIRES.
+flags = cpu_flags()
+for feature, needed in {
+    "avx2": {"avx2", "fma"},
+    "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq"},
+    "amx": {"amx_tile", "amx_bf16"},
+}.items():
+    if needed <= flags:
+        config.available_features.add(feature)
+if shutil.which("ptxas"):
+    config.available_features.add("ptxas")
