@@ -17,6 +17,8 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
+#include "passes/Block/Passes.h"
+#include "passes/Graph/Passes.h"
 
 using namespace mlir;
 
@@ -32,6 +34,9 @@ void registerAllDialects(DialectRegistry &registry) {
   func::registerInlinerExtension(registry);
 }
 
-void registerAllPasses() {}
+void registerAllPasses() {
+  registerBlockPasses();
+  registerGraphPasses();
+}
 
 } // namespace drawloom

@@ -9,4 +9,30 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
+def DecomposeGraph : Pass<"decompose-graph"> {
+  let summary = "Express domain ops by linalg, tensor, arith and math";
+  let description = [{
+    Replaces every op that implements linalg's `AggregatedOpInterface` by its
+    decomposition, until none is left. Ops that can be tiled (they implement
+    `TilingInterface`) stay: they join their neighbours' block program first and
+    are decomposed inside the tile, by `decompose-blocks`.
+
+
+  }];
+}
+
+def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Merge chains of elementwise ops into one linalg.generic each";
+  let description = [{
+    Turns elementwise ops on tensors into `linalg.generic` and merges a producer
+    into its consumer when the consumer is its only user, reads it by a
+    permutation (so that nothing is computed twice) and is not a contraction.
+    Scalar constants move into bodies, unused operands and results go, an output
+    that a body does not read becomes a `tensor.empty`.
+
+    Example: test/passes/Graph/merge-elementwise-chains.mlir
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // DRAWLOOM_PASSES_GRAPH_PASSES_TD
