@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# scripts/check.sh [--all]
+#
+# The gates beside the tests: formatting, licence headers, no path of one
+# person's machine, pages generated from ODS, clang-tidy.
+#
+#   --all   clang-tidy on every file; without it, on those whose text changed
+#           since they passed last, newest first, for at most four minutes
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+tidy_seconds=240
+for argument in "$@"; do
+  case "$argument" in
+  --all) tidy_seconds=36000 ;;
+  -h | --help) usage "scripts/check.sh"; exit 0 ;;
+  *) die "check.sh: unknown option '$argument'; see scripts/check.sh --help" ;;
+  esac
+done
+
+failed=0
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  failed=1
+}
+
+say "clang-format"
+git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror ||
+  fail "run: git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i"
+
+say "Licence headers"
+without=$(git ls-files '*.cpp' '*.h' '*.td' '*.py' '*.py.in' '*.sh' '*.cmake' '*CMakeLists.txt' '.ci/*' |
+  xargs -r grep -L 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception')
+[ -z "$without" ] || fail "no licence header in: $without"
+
+say "Paths of one machine"
+paths=$(git grep -nE '(^|[^[:alnum:]_.])/(work|root|home)/' -- . ':!scripts/check.sh' ':!LICENSE')
+[ -z "$paths" ] || fail "absolute paths in the tree:
+$paths"
+
+say "File length"
+long=$(git ls-files '*.cpp' '*.h' '*.td' '*.py' | xargs -r wc -l | awk '$2 != "total" && $1 > 900')
+[ -z "$long" ] || fail "files above 900 lines:
+$long"
+
+say "Reference pages from ODS"
+scripts/build.sh drawloom-doc || fail "the documentation does not build"
+
+say "clang-tidy"
+python3 scripts/tidy.py --seconds "$tidy_seconds" || fail "clang-tidy"
+
+exit $failed
