@@ -4,13 +4,14 @@
 
 import os
 import shutil
+import sys
 
 import lit.formats
 
 config.name = "Drawloom"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "unit", "python", "CMakeLists.txt"]
+config.excludes = ["Inputs", "unit", "python", "CMakeLists.txt", "requirements.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.drawloom_binary_dir, "test")
 
@@ -22,6 +23,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%source_dir", config.drawloom_source_dir))
+config.substitutions.append(("%python", sys.executable))
 
 
 def cpu_flags():
