@@ -54,4 +54,19 @@ def InterpretableOpInterface : OpInterface<"InterpretableOpInterface"> {
          "::llvm::SmallVectorImpl<::drawloom::HostTensor> &":$results)>];
 }
 
+def RowwiseOpInterface : OpInterface<"RowwiseOpInterface"> {
+  let description = [{
+    An op that maps row r of its row operands to row r of each result, where rows
+    are dimension 0. Such an op joins its neighbours' block program (see
+    `fuse-rows`): it must also implement `TilingInterface`, with loop 0 over the
+    rows, and have static result shapes. `linalg` ops say the same through their
+    indexing maps and need no model.
+  }];
+  let cppNamespace = "::drawloom";
+  let methods = [InterfaceMethod<[{
+      Whether operand `operandNumber` carries the rows in dimension 0. The others
+      are read whole by every row (tables, weights).
+    }], "bool", "isRowOperand", (ins "unsigned":$operandNumber)>];
+}
+
 #endif // DRAWLOOM_DIALECTS_INTERFACES_TD

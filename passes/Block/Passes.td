@@ -20,4 +20,53 @@ def DecomposeBlocks : Pass<"decompose-blocks"> {
   }];
 }
 
+def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
+  let summary = "Cut large parallel ops outside block programs into blocks";
+  let description = [{
+    What fusion along rows leaves (an optimizer's update of a large table, say)
+    would run on one thread. Each linalg op of at least `min-iterations`
+    iterations becomes an `scf.forall` over equal pieces of its outermost parallel
+    dimension: as many as divide the extent, at most `max-blocks`.
+
+    Example: test/passes/Block/distribute-ops-cuts-a-large-update.mlir
+  }];
+  let options = [
+    Option<"maxBlocks", "max-blocks", "int64_t", "64", "Upper bound on pieces.">,
+    Option<"minIterations", "min-iterations", "int64_t", "65536",
+           "Ops with fewer iterations stay whole.">,
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
+  let summary = "Fuse everything that shares the row dimension into block programs";
+  let description = [{
+    Finds the dimension that a function's work is parallel over (the batch) and
+    turns all ops that carry it into one block program for each phase: an
+    `scf.forall` over blocks of rows, whose tiles run through encoder, layers,
+    activations, loss and their backward without leaving the cache. What reduces
+    over rows becomes a partial result of each block, and an ordered second stage
+    adds these up, so that bits do not depend on the number of threads. An op that
+    needs a finished sum, or a row value as a whole, starts a new phase.
+
+    The cut (rows of a tile, tiles of a block, blocks) follows from shapes alone.
+    Remarks (`--remarks-filter=fuse-rows`) say what was fused and why something
+    was not. Functions must have static shapes to be fused.
+
+    Example: test/passes/Block/fuse-rows-chains-layers.mlir
+  }];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "int64_t", "448 * 1024",
+           "Budget of one block's working set.">,
+    Option<"maxBlocks", "max-blocks", "int64_t", "64",
+           "Upper bound on blocks that carry partial sums.">,
+    Option<"tileRows", "tile-rows", "int64_t", "0",
+           "Rows of a tile; 0 chooses the largest of 64, 32, 16 that fits.">,
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // DRAWLOOM_PASSES_BLOCK_PASSES_TD

@@ -21,6 +21,19 @@ def DecomposeGraph : Pass<"decompose-graph"> {
   }];
 }
 
+def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
+  let summary = "Drop work on tensors without elements";
+  let description = [{
+    A batch may have no rows. An op whose results hold no element is replaced by
+    `tensor.empty`, a structured op without iterations by its outputs as they came
+    in: sums over no rows are their initial value, gradients zero. Later passes
+    need not know about extents of zero.
+
+    Example: test/passes/Graph/fold-empty-sums-over-no-rows.mlir
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Merge chains of elementwise ops into one linalg.generic each";
   let description = [{

@@ -1,0 +1,175 @@
+//===- FuseRows.cpp - fusion along rows -----------------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Block/Passes.h"
+#include "passes/Block/RowCost.h"
+#include "passes/Block/RowPreparation.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+#define GEN_PASS_DEF_FUSEROWS
+#include "passes/Block/Passes.h.inc"
+
+namespace {
+
+constexpr remark::RemarkOpts remarkOptions(StringRef name) {
+  return remark::RemarkOpts::name(name).category("fuse-rows");
+}
+
+void reportMissed(Operation *op, const Twine &reason) {
+  remark::missed(op->getLoc(), remarkOptions("NotFused"))
+      << remark::reason("{0}", reason.str());
+}
+
+/// Sorts a block's ops into alternating groups: what needs no rows, the row ops
+/// that need only that, what needs their sums or whole results, the row ops
+/// that need those, and so on. Returns the groups of row ops.
+SmallVector<RowRegion> splitIntoPhases(Block &block, RowAnalysis &rows) {
+  // The first phase in which a value may be read: row values by rows of their
+  // own phase, by everything else in the next.
+  DenseMap<Value, int64_t> phaseOf;
+  SmallVector<RowRegion> regions;
+  SmallVector<std::pair<int64_t, Operation *>> order;
+  DenseSet<Value> rowValues;
+  for (Operation &op : block.without_terminator()) {
+    bool member = rows.isMember(&op);
+    int64_t phase = 0;
+    op.walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands()) {
+        bool needsWhole = rowValues.contains(operand) && !member;
+        phase = std::max(phase, phaseOf.lookup(operand) + (needsWhole ? 1 : 0));
+      }
+    });
+    for (Value result : op.getResults()) {
+      bool isRowValue = member && rows.rowDim(result);
+      if (isRowValue)
+        rowValues.insert(result);
+      phaseOf[result] = phase + (member && !isRowValue ? 1 : 0);
+    }
+    if (member) {
+      if (static_cast<int64_t>(regions.size()) <= phase)
+        regions.resize(phase + 1);
+      regions[phase].ops.push_back(&op);
+    }
+    order.push_back({2 * phase + member, &op});
+  }
+  llvm::stable_sort(order, [](auto &a, auto &b) { return a.first < b.first; });
+  for (auto &[key, op] : order)
+    op->moveBefore(block.getTerminator());
+  llvm::erase_if(regions, [](RowRegion &region) { return region.ops.empty(); });
+  return regions;
+}
+
+/// Finds what a region hands to the outside. Fails, with a remark, on a sum
+/// whose combination is not known.
+LogicalResult findOutputs(RowRegion &region, RowAnalysis &rows) {
+  DenseSet<Operation *> members(region.ops.begin(), region.ops.end());
+  for (Operation *op : region.ops) {
+    for (OpResult result : op->getResults()) {
+      bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return !members.count(user);
+      });
+      if (rows.rowDim(result)) {
+        if (escapes)
+          region.results.insert(result);
+        continue;
+      }
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      SmallVector<Operation *> combiner;
+      if (!linalgOp ||
+          !matchReduction(linalgOp.getRegionOutputArgs(),
+                          result.getResultNumber(), combiner) ||
+          combiner.size() != 1 || !arith::getNeutralElement(combiner[0])) {
+        reportMissed(op,
+                     "a reduction over rows whose combination is not known");
+        return failure();
+      }
+      region.partials.push_back(
+          {result, combiner[0],
+           linalgOp.getDpsInits()[result.getResultNumber()]});
+    }
+  }
+  return success();
+}
+
+struct FuseRows : impl::FuseRowsBase<FuseRows> {
+  using FuseRowsBase::FuseRowsBase;
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    Block &block = getOperation().getBody().front();
+    std::optional<RowAnalysis> rows = RowAnalysis::create(block);
+    if (!rows)
+      return reportMissed(
+          getOperation(),
+          "no structured op of static shape has a loop of two iterations");
+    if (Operation *op = rows->findRowsAgainstRows(block))
+      return reportMissed(op, "the op relates rows with rows");
+    prepareRows(block, *rows);
+    rows = rows->refreshed(block);
+    SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
+    for (auto [phase, region] : llvm::enumerate(regions))
+      if (failed(fuse(region, *rows, phase)))
+        return signalPassFailure();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t phase) {
+    Operation *first = region.ops.front();
+    if (failed(findOutputs(region, rows)))
+      return success();
+    RowCostOptions costs;
+    costs.tileRows = tileRows;
+    costs.maxBlocks = maxBlocks;
+    costs.cacheBytes = cacheBytes;
+    RowFootprint footprint = measureRows(region, rows);
+    std::optional<RowSchedule> schedule =
+        scheduleRows(region, rows.rows(), footprint, costs);
+    if (!schedule) {
+      reportMissed(
+          first, "16 rows need " + Twine(footprint.workingSet(16)) +
+                     " bytes (tiles " + Twine(16 * footprint.tileBytesPerRow) +
+                     ", uniform " + Twine(footprint.uniformBytes) +
+                     ", accumulators " + Twine(footprint.accumulatorBytes) +
+                     "), budget " + Twine(costs.cacheBytes));
+      return success();
+    }
+    int64_t slots = schedule->blocks + (schedule->rest ? 1 : 0);
+    remark::passed(first->getLoc(), remarkOptions("Fused"))
+        << remark::metric("phase", phase)
+        << remark::metric("ops", region.ops.size())
+        << remark::metric("rows", rows.rows())
+        << remark::metric("blocks", schedule->blocks)
+        << remark::metric("tilesPerBlock", schedule->tilesPerBlock)
+        << remark::metric("tileRows", schedule->tileRows)
+        << remark::metric("rest", schedule->rest)
+        << remark::metric("tileBytes",
+                          footprint.tileBytesPerRow * schedule->tileRows)
+        << remark::metric("uniformBytes", footprint.uniformBytes)
+        << remark::metric("accumulatorBytes", footprint.accumulatorBytes)
+        << remark::metric("partialBytes", footprint.accumulatorBytes * slots)
+        << remark::metric("rowResults", region.results.size());
+    return materializeRows(region, rows, *schedule);
+  }
+};
+
+} // namespace
+} // namespace drawloom

@@ -1,0 +1,287 @@
+//===- RowAnalysis.cpp - which dimensions are the rows --------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Block/RowAnalysis.h"
+#include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+bool isInit(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return isa<tensor::EmptyOp, linalg::FillOp>(op);
+}
+
+bool isStructural(Operation *op) {
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ConcatOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp>(op);
+}
+
+static bool isRowwise(Operation *op) {
+  return isa<RowwiseOpInterface>(op) && isa<TilingInterface>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// DimensionClasses
+//===----------------------------------------------------------------------===//
+
+DimensionClasses::DimensionClasses(Block &block) {
+  for (Operation &op : block)
+    relate(&op);
+}
+
+DimensionClasses::Class DimensionClasses::node(void *key, unsigned index) {
+  auto [it, isNew] = ids.try_emplace({key, index}, parent.size());
+  if (isNew)
+    parent.push_back(parent.size());
+  return it->second;
+}
+
+DimensionClasses::Class DimensionClasses::of(Value value, unsigned dim) {
+  return node(value.getAsOpaquePointer(), dim);
+}
+
+DimensionClasses::Class DimensionClasses::ofLoop(Operation *op, unsigned loop) {
+  return node(op, loop);
+}
+
+DimensionClasses::Class DimensionClasses::find(Class n) {
+  while (parent[n] != n)
+    n = parent[n] = parent[parent[n]];
+  return n;
+}
+
+void DimensionClasses::unite(Class a, Class b) { parent[find(b)] = find(a); }
+
+void DimensionClasses::relate(Operation *op) {
+  auto same = [&](Value a, unsigned i, Value b, unsigned j) {
+    unite(of(a, i), of(b, j));
+  };
+
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (isa<linalg::FillOp>(op))
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!tensorType(operand.get()))
+        continue;
+      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+      bool isOutput = linalgOp.isDpsInit(&operand);
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim)
+          continue;
+        Class loop = ofLoop(op, dim.getPosition());
+        if (!isInit(operand.get()))
+          unite(loop, of(operand.get(), i));
+        if (isOutput)
+          unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
+      }
+    }
+    return;
+  }
+
+  if (isRowwise(op)) {
+    auto rowwise = cast<RowwiseOpInterface>(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (tensorType(operand.get()) && !isInit(operand.get()) &&
+          rowwise.isRowOperand(operand.getOperandNumber()))
+        unite(ofLoop(op, 0), of(operand.get(), 0));
+    for (Value result : op->getResults())
+      unite(ofLoop(op, 0), of(result, 0));
+    return;
+  }
+
+  if (!isStructural(op))
+    return;
+  Value result = op->getResult(0);
+  if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
+    if (tensorType(result) && tensorType(castOp.getSource()))
+      for (int64_t i = 0; i < tensorType(result).getRank(); ++i)
+        same(castOp.getSource(), i, result, i);
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    unsigned j = 0;
+    for (int64_t i = 0; i < slice.getSourceType().getRank(); ++i) {
+      if (dropped.test(i))
+        continue;
+      if (!slice.isDynamicOffset(i) && slice.getStaticOffset(i) == 0 &&
+          slice.getStaticSizes()[i] == slice.getSourceType().getDimSize(i))
+        same(slice.getSource(), i, result, j);
+      ++j;
+    }
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    llvm::SmallBitVector dropped = insert.getDroppedDims();
+    unsigned j = 0;
+    for (int64_t i = 0; i < insert.getDestType().getRank(); ++i) {
+      if (!isInit(insert.getDest()))
+        same(insert.getDest(), i, result, i);
+      if (dropped.test(i))
+        continue;
+      if (!insert.isDynamicOffset(i) && insert.getStaticOffset(i) == 0 &&
+          insert.getStaticSizes()[i] == insert.getDestType().getDimSize(i))
+        same(insert.getSource(), j, result, i);
+      ++j;
+    }
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    for (Value input : concat.getInputs())
+      for (int64_t i = 0; i < tensorType(result).getRank(); ++i)
+        if (i != static_cast<int64_t>(concat.getDim()))
+          same(input, i, result, i);
+  } else {
+    bool collapses = isa<tensor::CollapseShapeOp>(op);
+    auto groups =
+        collapses ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
+                  : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
+    for (auto [i, group] : llvm::enumerate(groups)) {
+      if (group.size() != 1)
+        continue;
+      if (collapses)
+        same(op->getOperand(0), group[0], result, i);
+      else
+        same(op->getOperand(0), i, result, group[0]);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// RowAnalysis
+//===----------------------------------------------------------------------===//
+
+std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
+  DimensionClasses classes(block);
+  // Work is counted in body operations; the class of each loop gets its op's.
+  // The batch takes part in every layer, a layer's width only in its own.
+  struct Candidate {
+    int64_t work = 0, extent = 0;
+    bool isParallel = false;
+  };
+  llvm::MapVector<unsigned, Candidate> candidates;
+  for (Operation &op : block) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
+    if (!linalgOp || linalgOp.hasDynamicShape() ||
+        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
+      continue;
+    SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+    int64_t work = linalgOp.getBlock()->getOperations().size();
+    for (int64_t range : ranges)
+      work *= range;
+    for (auto [i, type] : llvm::enumerate(linalgOp.getIteratorTypesArray())) {
+      Candidate &candidate = candidates[classes.find(classes.ofLoop(&op, i))];
+      candidate.work += work;
+      candidate.extent = std::max(candidate.extent, ranges[i]);
+      candidate.isParallel |= linalg::isParallelIterator(type);
+    }
+  }
+  int64_t mostWork = 0;
+  for (auto &[id, candidate] : candidates)
+    mostWork = std::max(mostWork, candidate.work);
+  // Among the classes of the heavy ops: one that is parallel somewhere, the
+  // longest.
+  unsigned best = 0;
+  Candidate chosen;
+  for (auto &[id, candidate] : candidates) {
+    if (candidate.extent <= 1 || 2 * candidate.work < mostWork)
+      continue;
+    if (std::make_pair(candidate.isParallel, candidate.extent) >
+        std::make_pair(chosen.isParallel, chosen.extent)) {
+      best = id;
+      chosen = candidate;
+    }
+  }
+  if (chosen.extent <= 1)
+    return std::nullopt;
+  return RowAnalysis(std::move(classes), best, chosen.extent);
+}
+
+RowAnalysis RowAnalysis::refreshed(Block &block) {
+  auto hasRows = [&](Value value) { return rowDim(value).has_value(); };
+  Value anchor;
+  for (Value argument : block.getArguments())
+    if (!anchor && hasRows(argument))
+      anchor = argument;
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      if (!anchor && hasRows(result))
+        anchor = result;
+  assert(anchor && "some value has rows");
+  unsigned dim = *rowDim(anchor);
+  DimensionClasses fresh(block);
+  unsigned freshRow = fresh.find(fresh.of(anchor, dim));
+  return RowAnalysis(std::move(fresh), freshRow, numRows);
+}
+
+std::optional<unsigned> RowAnalysis::rowDim(Value value) {
+  auto type = tensorType(value);
+  if (!type || isInit(value))
+    return std::nullopt;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (classes.find(classes.of(value, i)) == row)
+      return i;
+  return std::nullopt;
+}
+
+std::optional<unsigned> RowAnalysis::rowLoop(Operation *op) {
+  unsigned loops = 0;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (!isa<linalg::FillOp>(op))
+      loops = linalgOp.getNumLoops();
+  } else if (isRowwise(op)) {
+    loops = 1;
+  }
+  for (unsigned i = 0; i < loops; ++i)
+    if (classes.find(classes.ofLoop(op, i)) == row)
+      return i;
+  return std::nullopt;
+}
+
+bool RowAnalysis::isMember(Operation *op) {
+  if (rowLoop(op))
+    return true;
+  return isStructural(op) && rowDim(op->getResult(0));
+}
+
+Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
+  auto isRow = [&](DimensionClasses::Class c) {
+    return classes.find(c) == row;
+  };
+  for (Operation &op : block) {
+    unsigned count = 0;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(&op))
+      for (unsigned i = 0; i < linalgOp.getNumLoops(); ++i)
+        count += isRow(classes.ofLoop(&op, i));
+    if (count > 1)
+      return &op;
+    for (Value result : op.getResults()) {
+      auto type = tensorType(result);
+      count = 0;
+      for (int64_t i = 0; type && i < type.getRank(); ++i)
+        count += isRow(classes.of(result, i));
+      if (count > 1)
+        return &op;
+    }
+  }
+  return nullptr;
+}
+
+void RowAnalysis::addRowDim(Value value, unsigned dim) {
+  classes.unite(row, classes.of(value, dim));
+  row = classes.find(row);
+}
+
+} // namespace drawloom

@@ -1,0 +1,93 @@
+//===- RowAnalysis.h - which dimensions are the rows ------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
+#define DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace drawloom {
+
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// Whether a value holds no data of its own: an empty, a fill or a splat
+/// constant. CSE shares these between unrelated uses, so they never relate
+/// dimensions, and each user makes its own.
+bool isInit(mlir::Value value);
+
+/// Whether an op only moves or maps whole rows, so that a clone of it with
+/// another number of rows does the same for a tile.
+bool isStructural(mlir::Operation *op);
+
+/// Partitions the dimensions of all tensors and loops of a block into classes
+/// of dimensions that are one and the same: a batch of samples, the columns of
+/// one layer, ... Union-find over (value, dimension) and (op, loop); each op
+/// says which of its dimensions coincide, so that the relation runs through a
+/// forward pass and its backward pass alike.
+class DimensionClasses {
+public:
+  using Class = unsigned;
+
+  explicit DimensionClasses(mlir::Block &block);
+
+  Class of(mlir::Value value, unsigned dim);
+  Class ofLoop(mlir::Operation *op, unsigned loop);
+  void unite(Class a, Class b);
+  Class find(Class node);
+
+private:
+  void relate(mlir::Operation *op);
+  Class node(void *key, unsigned index);
+
+  llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;
+  llvm::SmallVector<unsigned> parent;
+};
+
+/// The class that a block's work is parallel over, seen from its values and
+/// ops.
+class RowAnalysis {
+public:
+  /// Chooses the class whose parallel loops carry the most work; nothing if no
+  /// loop of at least two iterations is parallel.
+  static std::optional<RowAnalysis> create(mlir::Block &block);
+
+  /// The same rows, seen again after ops were added and removed.
+  RowAnalysis refreshed(mlir::Block &block);
+
+  int64_t rows() const { return numRows; }
+  /// The dimension of a tensor that counts rows, or none.
+  std::optional<unsigned> rowDim(mlir::Value value);
+  /// The loop of a structured op that runs over the rows, or none.
+  std::optional<unsigned> rowLoop(mlir::Operation *op);
+  /// Whether an op works on rows: it has a tile of its own in the block
+  /// program.
+  bool isMember(mlir::Operation *op);
+  /// The first op that relates rows with rows (x times its own transpose),
+  /// which no tile of rows can compute; null if there is none.
+  mlir::Operation *findRowsAgainstRows(mlir::Block &block);
+  /// Declares that a dimension of a new value counts rows.
+  void addRowDim(mlir::Value value, unsigned dim);
+
+private:
+  RowAnalysis(DimensionClasses classes, DimensionClasses::Class row,
+              int64_t numRows)
+      : classes(std::move(classes)), row(row), numRows(numRows) {}
+
+  DimensionClasses classes;
+  DimensionClasses::Class row;
+  int64_t numRows;
+};
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H

@@ -1,0 +1,105 @@
+//===- RowCost.cpp - how to cut a region of row ops -----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Block/RowCost.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+static int64_t bytesOf(RankedTensorType type) {
+  unsigned bits =
+      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+  return type.getNumElements() * llvm::divideCeil(bits, 8);
+}
+
+RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
+  RowFootprint footprint;
+  auto bytesPerRow = [&](Value value) {
+    return bytesOf(tensorType(value)) / std::max<int64_t>(1, rows.rows());
+  };
+  DenseMap<Value, unsigned> lastUse;
+  llvm::SetVector<Value> uniform;
+  for (auto [i, op] : llvm::enumerate(region.ops)) {
+    for (Value operand : op->getOperands()) {
+      if (!tensorType(operand) || isInit(operand))
+        continue;
+      if (rows.rowDim(operand))
+        lastUse[operand] = i;
+      else if (isa<linalg::LinalgOp>(op))
+        // A table that rows look up is not resident: only what is swept is.
+        uniform.insert(operand);
+    }
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      int64_t work =
+          linalgOp.getBlock()->without_terminator().empty()
+              ? 1
+              : llvm::range_size(linalgOp.getBlock()->without_terminator());
+      for (int64_t range : linalgOp.getStaticLoopRanges())
+        work *= range;
+      footprint.operationsPerRow += work / std::max<int64_t>(1, rows.rows());
+    }
+  }
+  DenseSet<Value> seen;
+  int64_t live = 0;
+  for (auto [i, op] : llvm::enumerate(region.ops)) {
+    for (Value operand : op->getOperands())
+      if (lastUse.count(operand) && seen.insert(operand).second)
+        live += bytesPerRow(operand);
+    for (Value result : op->getResults())
+      if (tensorType(result) && rows.rowDim(result) &&
+          seen.insert(result).second)
+        live += bytesPerRow(result);
+    footprint.tileBytesPerRow = std::max(footprint.tileBytesPerRow, live);
+    for (auto &[value, last] : lastUse)
+      if (last == i && seen.count(value))
+        live -= bytesPerRow(value);
+  }
+  for (Value value : uniform)
+    footprint.uniformBytes += bytesOf(tensorType(value));
+  for (const RowPartial &partial : region.partials)
+    footprint.accumulatorBytes += bytesOf(partial.type());
+  return footprint;
+}
+
+std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
+                                        const RowFootprint &footprint,
+                                        const RowCostOptions &options) {
+  RowSchedule schedule;
+  schedule.tileRows = options.tileRows;
+  for (int64_t candidate : {64, 32, 16})
+    if (!schedule.tileRows &&
+        footprint.workingSet(candidate) <= options.cacheBytes)
+      schedule.tileRows = candidate;
+  if (!schedule.tileRows)
+    return std::nullopt;
+  schedule.tileRows = std::min(schedule.tileRows, rows);
+  int64_t tiles = rows / schedule.tileRows;
+  schedule.rest = rows % schedule.tileRows;
+  if (!region.partials.empty()) {
+    // A block writes its partials once and the second stage reads them once. At
+    // the measured 44 GB/s against 100 GFLOP/s one byte costs as much as 2.3
+    // operations; enough tiles to a block keep that below one part in a
+    // hundred.
+    int64_t workPerTile =
+        std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
+    int64_t enough =
+        llvm::divideCeil(2 * footprint.accumulatorBytes * 230, workPerTile);
+    schedule.tilesPerBlock =
+        std::max<int64_t>(llvm::divideCeil(tiles, options.maxBlocks),
+                          std::min<int64_t>(tiles / 8, enough));
+    schedule.tilesPerBlock = std::max<int64_t>(1, schedule.tilesPerBlock);
+  }
+  schedule.blocks = llvm::divideCeil(tiles, schedule.tilesPerBlock);
+  return schedule;
+}
+
+} // namespace drawloom

@@ -1,0 +1,49 @@
+//===- RowCost.h - how to cut a region of row ops ---------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_BLOCK_ROWCOST_H
+#define DRAWLOOM_PASSES_BLOCK_ROWCOST_H
+
+#include "passes/Block/RowMaterialize.h"
+
+namespace drawloom {
+
+struct RowCostOptions {
+  /// Rows of a tile; 0: the largest of 64, 32, 16 whose working set fits.
+  int64_t tileRows = 0;
+  /// Upper bound on blocks that carry partials.
+  int64_t maxBlocks = 64;
+  /// Budget of one block's working set, bytes.
+  int64_t cacheBytes = 448 * 1024;
+};
+
+/// What one row of a region costs.
+struct RowFootprint {
+  /// Largest sum of row values alive at once, bytes per row.
+  int64_t tileBytesPerRow = 0;
+  /// Operands that every block reads whole and in full, bytes.
+  int64_t uniformBytes = 0;
+  int64_t accumulatorBytes = 0;
+  /// Body operations per row.
+  int64_t operationsPerRow = 0;
+
+  int64_t workingSet(int64_t tileRows) const {
+    return tileBytesPerRow * tileRows + uniformBytes + accumulatorBytes;
+  }
+};
+
+RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows);
+
+/// Nothing if not even the smallest tile fits the budget.
+std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
+                                        const RowFootprint &footprint,
+                                        const RowCostOptions &options);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_BLOCK_ROWCOST_H

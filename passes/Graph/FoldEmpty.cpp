@@ -1,0 +1,54 @@
+//===- FoldEmpty.cpp - drop work on tensors without elements --------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Graph/Passes.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+#define GEN_PASS_DEF_FOLDEMPTY
+#include "passes/Graph/Passes.h.inc"
+
+namespace {
+
+bool hasNoElements(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0;
+}
+
+struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation().walk([&](Operation *op) {
+      if (op->getNumResults() == 0 || isa<tensor::EmptyOp>(op) ||
+          !isMemoryEffectFree(op))
+        return;
+      rewriter.setInsertionPoint(op);
+      if (llvm::all_of(op->getResults(), hasNoElements)) {
+        SmallVector<Value> empties;
+        for (Value result : op->getResults())
+          empties.push_back(tensor::EmptyOp::create(
+              rewriter, op->getLoc(), result.getType(), ValueRange{}));
+        rewriter.replaceOp(op, empties);
+        return;
+      }
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      if (linalgOp && linalgOp.hasPureTensorSemantics() &&
+          llvm::is_contained(linalgOp.getStaticLoopRanges(), 0))
+        rewriter.replaceOp(op, linalgOp.getDpsInits());
+    });
+  }
+};
+
+} // namespace
+} // namespace drawloom

@@ -1,0 +1,18 @@
+// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+
+// 100 rows: one tile of 64 and one of 36, both of static shape.
+// CHECK: scf.forall (%{{.*}}) in (1)
+// CHECK: tensor<64x32xf32>
+// CHECK: scf.forall (%{{.*}}) in (1)
+// CHECK: tensor<36x32xf32>
+// CHECK-NOT: tensor<?
+#ij = affine_map<(i, j) -> (i, j)>
+func.func @rest(%x: tensor<100x32xf32>) -> tensor<100x32xf32> {
+  %e = tensor.empty() : tensor<100x32xf32>
+  %y = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<100x32xf32>) outs(%e : tensor<100x32xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<100x32xf32>
+  return %y : tensor<100x32xf32>
+}
