@@ -14,10 +14,15 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace mlir {
+class PassManager;
+} // namespace mlir
 
 namespace drawloom {
 
@@ -52,6 +57,9 @@ struct CompileOptions {
   std::string dumpPhasesTo;
   /// Verify the IR after each pass.
   bool verify = true;
+  /// Called with the pass manager of each phase, for instrumentation (timing,
+  /// reproducers, printing).
+  std::function<void(mlir::PassManager &)> configure;
 };
 
 /// Parses sources (text or bytecode) and links them into one module: a private

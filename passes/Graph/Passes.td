@@ -48,4 +48,16 @@ def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {
+  let summary = "Return what is known about shapes";
+  let description = [{
+    A function that was written for unknown extents returns casts once its
+    arguments have been specialised. Drops a cast to a less specific type in front
+    of the return and gives the function the specific result type. For functions
+    that nothing calls.
+
+    Example: test/passes/Graph/refine-results-drops-casts.mlir
+  }];
+}
+
 #endif // DRAWLOOM_PASSES_GRAPH_PASSES_TD

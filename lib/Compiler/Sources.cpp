@@ -1,0 +1,116 @@
+//===- Sources.cpp - reading, linking and specialising programs -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/Compiler.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+/// Moves the ops of `source` into `target`. A declaration gives way to a
+/// definition of the same type; two definitions of one name are an error.
+static LogicalResult link(ModuleOp source, ModuleOp target) {
+  for (Operation &op : llvm::make_early_inc_range(*source.getBody())) {
+    if (auto symbol = dyn_cast<SymbolOpInterface>(op)) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      Operation *other =
+          SymbolTable::lookupSymbolIn(target, symbol.getNameAttr());
+      if (auto otherFunction = dyn_cast_or_null<func::FuncOp>(other);
+          otherFunction && function) {
+        if (function.getFunctionType() != otherFunction.getFunctionType()) {
+          InFlightDiagnostic diagnostic =
+              function.emitError("@") << symbol.getName() << " has type "
+                                      << function.getFunctionType() << " here";
+          diagnostic.attachNote(otherFunction.getLoc())
+              << "and " << otherFunction.getFunctionType() << " here";
+          return diagnostic;
+        }
+        if (function.isExternal())
+          continue;
+        if (otherFunction.isExternal()) {
+          // The declaration's visibility is what the program asked for.
+          function.setVisibility(otherFunction.getVisibility());
+          otherFunction.erase();
+          other = nullptr;
+        }
+      }
+      if (other) {
+        InFlightDiagnostic diagnostic =
+            op.emitError("@") << symbol.getName() << " is defined twice";
+        diagnostic.attachNote(other->getLoc()) << "first defined here";
+        return diagnostic;
+      }
+    }
+    op.moveBefore(target.getBody(), target.getBody()->end());
+  }
+  return success();
+}
+
+OwningOpRef<ModuleOp> parseSources(ArrayRef<std::string> files,
+                                   MLIRContext &context) {
+  OwningOpRef<ModuleOp> program;
+  for (const std::string &file : files) {
+    ParserConfig config(&context);
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, config);
+    if (!module)
+      return {};
+    if (!program)
+      program = std::move(module);
+    else if (failed(link(*module, *program)))
+      return {};
+  }
+  return program;
+}
+
+LogicalResult specializeShapes(ModuleOp module, StringRef entry,
+                               ArrayRef<std::vector<int64_t>> shapes) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
+  if (!function)
+    return module.emitError("there is no function @") << entry;
+  if (shapes.size() != function.getNumArguments())
+    return function.emitError("takes ")
+           << function.getNumArguments()
+           << " arguments, but shapes were given for " << shapes.size();
+  SmallVector<Type> inputs;
+  OpBuilder builder(function.getBody());
+  for (auto [argument, shape] :
+       llvm::zip_equal(function.getArguments(), shapes)) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.hasStaticShape()) {
+      inputs.push_back(argument.getType());
+      continue;
+    }
+    if (type.getRank() != static_cast<int64_t>(shape.size()))
+      return function.emitError("argument ")
+             << argument.getArgNumber() << " has rank " << type.getRank()
+             << ", but the shape given has rank " << shape.size();
+    for (auto [i, extent] : llvm::enumerate(shape))
+      if (!type.isDynamicDim(i) && type.getDimSize(i) != extent)
+        return function.emitError("argument ")
+               << argument.getArgNumber() << " has extent "
+               << type.getDimSize(i) << " in dimension " << i << ", but "
+               << extent << " was given";
+    auto known = RankedTensorType::get(shape, type.getElementType());
+    argument.setType(known);
+    // The body was written for the type with unknown extents; canonicalization
+    // carries the known ones on from this cast.
+    auto unknown =
+        tensor::CastOp::create(builder, argument.getLoc(), type, argument);
+    argument.replaceAllUsesExcept(unknown, unknown);
+    inputs.push_back(known);
+  }
+  function.setType(FunctionType::get(module.getContext(), inputs,
+                                     function.getResultTypes()));
+  return success();
+}
+
+} // namespace drawloom
