@@ -61,6 +61,31 @@ Value ScalarBuilder::tanh(Value a) {
   return math::TanhOp::create(builder, loc, a);
 }
 
+Value ScalarBuilder::erf(Value a) {
+  return math::ErfOp::create(builder, loc, a);
+}
+Value ScalarBuilder::log(Value a) {
+  return math::LogOp::create(builder, loc, a);
+}
+Value ScalarBuilder::sqrt(Value a) {
+  return math::SqrtOp::create(builder, loc, a);
+}
+Value ScalarBuilder::roundEven(Value a) {
+  return math::RoundEvenOp::create(builder, loc, a);
+}
+Value ScalarBuilder::fma(Value a, Value b, Value c) {
+  return math::FmaOp::create(builder, loc, a, b, c);
+}
+Value ScalarBuilder::copySign(Value magnitude, Value sign) {
+  return math::CopySignOp::create(builder, loc, magnitude, sign);
+}
+Value ScalarBuilder::maximum(Value a, Value b) {
+  return arith::MaximumFOp::create(builder, loc, a, b);
+}
+Value ScalarBuilder::minimum(Value a, Value b) {
+  return arith::MinimumFOp::create(builder, loc, a, b);
+}
+
 Value ScalarBuilder::greaterOrNan(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGT, a, b);
 }
@@ -71,6 +96,32 @@ Value ScalarBuilder::less(Value a, Value b) {
 
 Value ScalarBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+Value ScalarBuilder::widen(Value a) {
+  return convert(a, computeType(getElementTypeOrSelf(a)));
+}
+
+Value ScalarBuilder::convert(Value a, Value like) {
+  return convert(a, getElementTypeOrSelf(like));
+}
+
+Value ScalarBuilder::convert(Value a, Type elementType) {
+  Type from = getElementTypeOrSelf(a);
+  if (from == elementType)
+    return a;
+  Type type = elementType;
+  if (auto shaped = dyn_cast<ShapedType>(a.getType()))
+    type = shaped.clone(elementType);
+  if (from.getIntOrFloatBitWidth() < elementType.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(builder, loc, type, a);
+  return arith::TruncFOp::create(builder, loc, type, a);
+}
+
+FloatType computeType(Type elementType) {
+  if (elementType.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(elementType.getContext());
+  return cast<FloatType>(elementType);
 }
 
 Value ScalarBuilder::mulSign(Value g, Value x) {

@@ -11,6 +11,7 @@
 #define DRAWLOOM_DIALECTS_INTERFACES_SCALARBUILDER_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace drawloom {
 
@@ -36,6 +37,17 @@ public:
   mlir::Value exp(mlir::Value a);
   mlir::Value log1p(mlir::Value a);
   mlir::Value tanh(mlir::Value a);
+  mlir::Value erf(mlir::Value a);
+  mlir::Value log(mlir::Value a);
+  mlir::Value sqrt(mlir::Value a);
+  /// Nearest integer, ties to even.
+  mlir::Value roundEven(mlir::Value a);
+  /// a * b + c, rounded once.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
+  /// These two carry a NaN on.
+  mlir::Value maximum(mlir::Value a, mlir::Value b);
+  mlir::Value minimum(mlir::Value a, mlir::Value b);
   mlir::Value add(mlir::Value a, double b) { return add(a, constant(b, a)); }
   mlir::Value sub(double a, mlir::Value b) { return sub(constant(a, b), b); }
   mlir::Value mul(mlir::Value a, double b) { return mul(a, constant(b, a)); }
@@ -45,10 +57,19 @@ public:
   mlir::Value greaterOrNan(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  /// `a` in the type to compute in: f16 and bf16 are widened to f32.
+  mlir::Value widen(mlir::Value a);
+  /// `a` rounded or extended to the element type of `like`.
+  mlir::Value convert(mlir::Value a, mlir::Value like);
+  mlir::Value convert(mlir::Value a, mlir::Type elementType);
   /// g where x >= 0 (and at both zeros), -g where x < 0: the product of g and
   /// the derivative of |x|, with sign(0) = +1.
   mlir::Value mulSign(mlir::Value g, mlir::Value x);
 };
+
+/// The float type in which values of `elementType` are computed with: f32 for
+/// f16 and bf16, else the type itself.
+mlir::FloatType computeType(mlir::Type elementType);
 
 } // namespace drawloom
 

@@ -1,5 +1,4 @@
-//===- Kan.h - the kan dialect --------------------------------------*- C++
-//-*-===//
+//===- Kan.h - the kan dialect ----------------------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,11 +10,14 @@
 #define DRAWLOOM_DIALECTS_KAN_KAN_H
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Interfaces/ScalarBuilder.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Kan/KanDialect.h.inc"

@@ -7,6 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Kan/Kan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -14,6 +18,11 @@ using namespace mlir;
 
 namespace drawloom::kan {
 
-void KanDialect::initialize() {}
+void KanDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Kan/KanOps.cpp.inc"
+      >();
+}
 
 } // namespace drawloom::kan

@@ -11,6 +11,10 @@ def Kan_Dialect : Dialect {
   let name = "kan";
   let summary = "learnable and fixed activations, input encodings";
   let cppNamespace = "::drawloom::kan";
+  // What the ops decompose into.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 // Base class for the ops of this dialect.

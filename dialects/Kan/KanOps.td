@@ -5,7 +5,6 @@
 #ifndef DRAWLOOM_DIALECTS_KAN_KANOPS_TD
 #define DRAWLOOM_DIALECTS_KAN_KANOPS_TD
 
-include "dialects/Kan/KanDialect.td"
-include "dialects/Interfaces/Interfaces.td"
+include "dialects/Kan/KanActivations.td"
 
 #endif // DRAWLOOM_DIALECTS_KAN_KANOPS_TD
