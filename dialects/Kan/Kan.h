@@ -21,6 +21,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Kan/KanDialect.h.inc"
+#include "dialects/Kan/KanEnums.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Kan/KanOps.h.inc"

@@ -15,6 +15,7 @@
 using namespace mlir;
 
 #include "dialects/Kan/KanDialect.cpp.inc"
+#include "dialects/Kan/KanEnums.cpp.inc"
 
 namespace drawloom::kan {
 
