@@ -31,14 +31,14 @@ static LogicalResult verifyTable(RationalOp op, StringRef name, Value table,
                             << type;
   int64_t groups = type.getDimSize(0);
   if (channels % groups != 0)
-    return op.emitOpError() << "the " << groups << " " << name
-                            << " groups do not divide the " << channels
-                            << " channels of x";
+    return op.emitOpError()
+           << "the " << groups << " " << name << " groups do not divide the "
+           << channels << " channels of x";
   Type coefficient = type.getElementType();
   if (coefficient != element && coefficient != computeType(element))
-    return op.emitOpError() << "the " << name << " must be " << element
-                            << " as x is, or f32 where x is f16 or bf16, but is "
-                            << coefficient;
+    return op.emitOpError()
+           << "the " << name << " must be " << element
+           << " as x is, or f32 where x is f16 or bf16, but is " << coefficient;
   return success();
 }
 
@@ -50,8 +50,8 @@ LogicalResult RationalOp::verify() {
            << type;
   int64_t channels = type.getShape().back();
   Type element = type.getElementType();
-  if (failed(verifyTable(*this, "numerator", getNumerator(), channels,
-                         element)) ||
+  if (failed(
+          verifyTable(*this, "numerator", getNumerator(), channels, element)) ||
       failed(verifyTable(*this, "denominator", getDenominator(), channels,
                          element)))
     return failure();
@@ -96,8 +96,7 @@ static SmallVector<Value> spread(OpBuilder &b, Location loc, Value table,
   bindDims(b.getContext(), k, g, w);
   Value repeated =
       linalg::GenericOp::create(
-          b, loc, RankedTensorType::get({count, groups, width}, element),
-          table,
+          b, loc, RankedTensorType::get({count, groups, width}, element), table,
           ValueRange{tensor::EmptyOp::create(
               b, loc, ArrayRef<int64_t>{count, groups, width}, element)},
           ArrayRef{AffineMap::get(3, 0, {g, k}, b.getContext()),
@@ -186,7 +185,8 @@ RationalOp::decomposeOperation(OpBuilder &builder) {
         Value x = b.widen(args[0]);
         ValueRange a = args.slice(1, terms);
         Value p = polynomial(b, x, a);
-        Value q = denominator(*this, b, x, args.drop_front(1 + terms).drop_back());
+        Value q =
+            denominator(*this, b, x, args.drop_front(1 + terms).drop_back());
         linalg::YieldOp::create(inside, loc, b.convert(b.div(p, q), args[0]));
       });
   return SmallVector<Value>{generic.getResult(0)};

@@ -1,5 +1,4 @@
-//===- LossDialect.cpp - the loss dialect
-//-----------------------------------===//
+//===- LossDialect.cpp - the loss dialect ---------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Loss/Loss.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -15,6 +17,11 @@ using namespace mlir;
 
 namespace drawloom::loss {
 
-void LossDialect::initialize() {}
+void LossDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Loss/LossOps.cpp.inc"
+      >();
+}
 
 } // namespace drawloom::loss

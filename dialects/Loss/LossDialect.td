@@ -11,6 +11,9 @@ def Loss_Dialect : Dialect {
   let name = "loss";
   let summary = "training objectives";
   let cppNamespace = "::drawloom::loss";
+  // What the ops decompose into.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
 // Base class for the ops of this dialect.
