@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Opt/Opt.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -14,6 +17,11 @@ using namespace mlir;
 
 namespace drawloom::opt {
 
-void OptDialect::initialize() {}
+void OptDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Opt/OptOps.cpp.inc"
+      >();
+}
 
 } // namespace drawloom::opt

@@ -11,6 +11,9 @@ def Opt_Dialect : Dialect {
   let name = "opt";
   let summary = "optimizers";
   let cppNamespace = "::drawloom::opt";
+  // What the ops decompose into.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
 // Base class for the ops of this dialect.
