@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%x: tensor<4x8xf32>, %a: tensor<1x6xf32>, %b: tensor<1x4xf32>) {
+  // expected-error @below {{eps must be positive}}
+  %0 = kan.rational %x, %a, %b form(abs_sum_eps) {eps = 0.0} : tensor<4x8xf32>, tensor<1x6xf32>, tensor<1x4xf32>
+  return
+}

@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%w: tensor<4xf32>, %h: tensor<4xf16>, %d: tensor<4xf64>, %lr: f32, %t: i64) {
+  // expected-error @below {{epsilon must be positive}}
+  %0:3 = opt.adamw params(%w) grads(%w) first(%w) second(%w) lr(%lr : f32) step(%t : i64) {epsilon = 0.0} : tensor<4xf32>
+  return
+}

@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%w: tensor<4xf32>, %h: tensor<4xf16>, %d: tensor<4xf64>, %lr: f32, %t: i64) {
+  // expected-error @below {{weight_decay has 2 entries for 1 parameters; give one for each, or one for all}}
+  %0:3 = opt.adamw params(%w) grads(%w) first(%w) second(%w) lr(%lr : f32) step(%t : i64) weight_decay [0.0, 0.1] : tensor<4xf32>
+  return
+}

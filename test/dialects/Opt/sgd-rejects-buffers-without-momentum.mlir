@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%w: tensor<4xf32>, %h: tensor<4xf16>, %d: tensor<4xf64>, %lr: f32, %t: i64) {
+  // expected-error @below {{takes buffers only where momentum is not 0}}
+  %0:2 = opt.sgd params(%w) grads(%w) buffers(%w) lr(%lr : f32) : tensor<4xf32>
+  return
+}

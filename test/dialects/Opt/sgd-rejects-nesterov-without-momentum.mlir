@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%w: tensor<4xf32>, %h: tensor<4xf16>, %d: tensor<4xf64>, %lr: f32, %t: i64) {
+  // expected-error @below {{nesterov needs momentum and no dampening}}
+  %0:1 = opt.sgd params(%w) grads(%w) lr(%lr : f32) {nesterov} : tensor<4xf32>
+  return
+}
