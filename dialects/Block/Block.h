@@ -1,5 +1,4 @@
-//===- Block.h - the block dialect --------------------------------------*- C++
-//-*-===//
+//===- Block.h - the block dialect ------------------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,13 +11,25 @@
 
 #include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/Block/BlockEnums.h.inc"
+
 #include "dialects/Block/BlockDialect.h.inc"
+
+namespace drawloom::block {
+// The interfaces of linalg are written for namespaces inside mlir.
+using ::mlir::FailureOr;
+using ::mlir::OpBuilder;
+using ::mlir::SmallVector;
+using ::mlir::Value;
+} // namespace drawloom::block
 
 #define GET_OP_CLASSES
 #include "dialects/Block/BlockOps.h.inc"

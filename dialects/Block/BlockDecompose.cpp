@@ -1,0 +1,326 @@
+//===- BlockDecompose.cpp - the block ops as loops over slices
+//--------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// The form that targets without an own lowering use: an scf.for over rows, the
+// destination carried through it, and linalg on one row at a time. Each step
+// reads and writes one slice of the destination, so everything bufferizes in
+// place, and a row becomes vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Block/Block.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace drawloom::block {
+
+namespace {
+
+/// Writes loops over one-element-thick slices of tensors.
+struct SliceBuilder {
+  OpBuilder &b;
+  Location loc;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value extent(Value tensor, int64_t dimension) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (!type.isDynamicDim(dimension))
+      return index(type.getDimSize(dimension));
+    return tensor::DimOp::create(b, loc, tensor, dimension);
+  }
+
+  /// for i = 0 .. count-1: carried = body(i, carried).
+  SmallVector<Value>
+  loop(Value count, ValueRange carried,
+       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto op = scf::ForOp::create(
+        b, loc, index(0), count, index(1), carried,
+        [&](OpBuilder &, Location, Value i, ValueRange args) {
+          scf::YieldOp::create(b, loc, body(i, args));
+        });
+    return op.getResults();
+  }
+
+  struct Slice {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    RankedTensorType type; // without the dimension that was cut
+  };
+  Slice slice(Value tensor, int64_t dimension, Value at) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Slice s;
+    s.strides.assign(type.getRank(), b.getIndexAttr(1));
+    SmallVector<int64_t> shape;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      s.offsets.push_back(d == dimension ? OpFoldResult(at)
+                                         : b.getIndexAttr(0));
+      if (d == dimension) {
+        s.sizes.push_back(b.getIndexAttr(1));
+        continue;
+      }
+      shape.push_back(type.getDimSize(d));
+      s.sizes.push_back(type.isDynamicDim(d)
+                            ? OpFoldResult(extent(tensor, d))
+                            : b.getIndexAttr(type.getDimSize(d)));
+    }
+    s.type = RankedTensorType::get(shape, type.getElementType());
+    return s;
+  }
+  Value read(Value tensor, int64_t dimension, Value at) {
+    Slice s = slice(tensor, dimension, at);
+    return tensor::ExtractSliceOp::create(b, loc, s.type, tensor, s.offsets,
+                                          s.sizes, s.strides);
+  }
+  Value write(Value part, Value tensor, int64_t dimension, Value at) {
+    Slice s = slice(tensor, dimension, at);
+    return tensor::InsertSliceOp::create(b, loc, part, tensor, s.offsets,
+                                         s.sizes, s.strides);
+  }
+
+  /// Entry `i` of a tensor of row numbers, as an index.
+  Value rowNumber(Value indices, Value i) {
+    Value row = tensor::ExtractOp::create(b, loc, indices, i);
+    if (row.getType().isIndex())
+      return row;
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), row);
+  }
+  Value isRow(Value number) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number,
+                                 index(0));
+  }
+  Value zero(Type element) {
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  }
+  Value filled(Value scalar, Value tensor) {
+    return linalg::FillOp::create(b, loc, scalar, tensor).getResult(0);
+  }
+  /// A fresh tile of the type and extents of `like`.
+  Value emptyLike(Value like, Type element) {
+    return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, like),
+                                   element);
+  }
+
+  /// One elementwise linalg.generic over tensors of one shape; an input may
+  /// also be a scalar. `body` gets the elements of inputs and outputs.
+  SmallVector<Value>
+  elementwise(ValueRange inputs, ValueRange outputs,
+              llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+    auto type = cast<RankedTensorType>(outputs.front().getType());
+    auto identity = b.getMultiDimIdentityMap(type.getRank());
+    SmallVector<AffineMap> maps;
+    for (Value input : inputs)
+      maps.push_back(isa<RankedTensorType>(input.getType())
+                         ? identity
+                         : AffineMap::get(type.getRank(), 0, b.getContext()));
+    maps.append(outputs.size(), identity);
+    SmallVector<utils::IteratorType> loops(type.getRank(),
+                                           utils::IteratorType::parallel);
+    auto op = linalg::GenericOp::create(
+        b, loc, TypeRange(outputs), inputs, outputs, maps, loops,
+        [&](OpBuilder &nested, Location, ValueRange elements) {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(nested.getInsertionBlock(),
+                              nested.getInsertionPoint());
+          linalg::YieldOp::create(b, loc, body(elements));
+        });
+    return op.getResults();
+  }
+};
+
+} // namespace
+
+FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
+  SliceBuilder s{builder, getLoc()};
+  OpBuilder::InsertionGuard guard(builder);
+  Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
+  return s.loop(
+      s.extent(getIndices(), 0), getInit(),
+      [&](Value i, ValueRange carried) -> SmallVector<Value> {
+        Value row = s.rowNumber(getIndices(), i), tile = carried[0];
+        // A branch, not a select: an absent row must not touch the table, which
+        // may be empty.
+        auto branch = scf::IfOp::create(
+            builder, s.loc, s.isRow(row),
+            [&](OpBuilder &, Location) {
+              Value slot = s.read(tile, 0, i);
+              Value copied =
+                  linalg::CopyOp::create(builder, s.loc,
+                                         s.read(getSource(), 0, row), slot)
+                      .getResult(0);
+              scf::YieldOp::create(builder, s.loc, s.write(copied, tile, 0, i));
+            },
+            [&](OpBuilder &, Location) {
+              Value zeros = s.filled(s.zero(element), s.read(tile, 0, i));
+              scf::YieldOp::create(builder, s.loc, s.write(zeros, tile, 0, i));
+            });
+        return {branch.getResult(0)};
+      });
+}
+
+FailureOr<SmallVector<Value>>
+ScatterOp::decomposeOperation(OpBuilder &builder) {
+  SliceBuilder s{builder, getLoc()};
+  OpBuilder::InsertionGuard guard(builder);
+  return s.loop(
+      s.extent(getIndices(), 0), getDest(),
+      [&](Value i, ValueRange carried) -> SmallVector<Value> {
+        Value row = s.rowNumber(getIndices(), i), table = carried[0];
+        auto branch = scf::IfOp::create(
+            builder, s.loc, s.isRow(row),
+            [&](OpBuilder &, Location) {
+              Value update = s.read(getRows(), 0, i);
+              Value slot = s.read(table, 0, row);
+              Value stored;
+              if (getAccumulate())
+                stored = s.elementwise(
+                    update, slot, [&](ValueRange e) -> SmallVector<Value> {
+                      return {
+                          arith::AddFOp::create(builder, s.loc, e[1], e[0])};
+                    })[0];
+              else
+                stored = linalg::CopyOp::create(builder, s.loc, update, slot)
+                             .getResult(0);
+              scf::YieldOp::create(builder, s.loc,
+                                   s.write(stored, table, 0, row));
+            },
+            [&](OpBuilder &, Location) {
+              scf::YieldOp::create(builder, s.loc, table);
+            });
+        return {branch.getResult(0)};
+      });
+}
+
+/// The neutral element of a scan, as a scalar of type `element`.
+static Value neutralElement(SliceBuilder &s, ScanKind kind, Type element) {
+  if (kind == ScanKind::Add)
+    return s.zero(element);
+  auto floatType = dyn_cast<FloatType>(element);
+  TypedAttr value;
+  if (kind == ScanKind::Mul)
+    value = floatType ? TypedAttr(s.b.getFloatAttr(element, 1.0))
+                      : TypedAttr(s.b.getIntegerAttr(element, 1));
+  else if (floatType)
+    value =
+        s.b.getFloatAttr(element, APFloat::getInf(floatType.getFloatSemantics(),
+                                                  /*Negative=*/true));
+  else
+    value = s.b.getIntegerAttr(
+        element, APInt::getSignedMinValue(
+                     element.isIndex() ? IndexType::kInternalStorageBitWidth
+                                       : element.getIntOrFloatBitWidth()));
+  return arith::ConstantOp::create(s.b, s.loc, value);
+}
+
+static Value combine(OpBuilder &b, Location loc, ScanKind kind, Value running,
+                     Value next) {
+  bool isFloat = isa<FloatType>(running.getType());
+  switch (kind) {
+  case ScanKind::Add:
+    return isFloat ? arith::AddFOp::create(b, loc, running, next).getResult()
+                   : arith::AddIOp::create(b, loc, running, next).getResult();
+  case ScanKind::Mul:
+    return isFloat ? arith::MulFOp::create(b, loc, running, next).getResult()
+                   : arith::MulIOp::create(b, loc, running, next).getResult();
+  case ScanKind::Max:
+    return isFloat
+               ? arith::MaximumFOp::create(b, loc, running, next).getResult()
+               : arith::MaxSIOp::create(b, loc, running, next).getResult();
+  }
+  llvm_unreachable("a scan adds, multiplies or takes maxima");
+}
+
+FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
+  SliceBuilder s{builder, getLoc()};
+  OpBuilder::InsertionGuard guard(builder);
+  int64_t dimension = getDimension();
+  Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
+  Value count = s.extent(getInput(), dimension);
+  Value last = arith::SubIOp::create(builder, s.loc, count, s.index(1));
+
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, s.loc, getInput());
+  sizes.erase(sizes.begin() + dimension);
+  Value start =
+      s.filled(neutralElement(s, getKind(), element),
+               tensor::EmptyOp::create(builder, s.loc, sizes, element));
+
+  SmallVector<Value> results = s.loop(
+      count, {start, getInit()},
+      [&](Value step, ValueRange carried) -> SmallVector<Value> {
+        Value at = getReverse()
+                       ? arith::SubIOp::create(builder, s.loc, last, step)
+                       : step;
+        SmallVector<Value> slices = s.elementwise(
+            s.read(getInput(), dimension, at),
+            {carried[0], s.read(carried[1], dimension, at)},
+            [&](ValueRange e) -> SmallVector<Value> {
+              Value next = e[0];
+              if (next.getType() != element)
+                next = arith::ExtFOp::create(builder, s.loc, element, next);
+              next = combine(builder, s.loc, getKind(), e[1], next);
+              return {next, getExclusive() ? e[1] : next};
+            });
+        return {slices[0], s.write(slices[1], carried[1], dimension, at)};
+      });
+  return SmallVector<Value>{results[1]};
+}
+
+FailureOr<SmallVector<Value>>
+SolveTriangularOp::decomposeOperation(OpBuilder &builder) {
+  SliceBuilder s{builder, getLoc()};
+  OpBuilder::InsertionGuard guard(builder);
+  Type element = cast<RankedTensorType>(getRhs().getType()).getElementType();
+  Value count = s.extent(getMatrix(), 0);
+  Value last = arith::SubIOp::create(builder, s.loc, count, s.index(1));
+  auto rowAt = [&](Value step) -> Value {
+    return solvesForward() ? step
+                           : arith::SubIOp::create(builder, s.loc, last, step);
+  };
+  auto coefficient = [&](Value i, Value j) -> Value {
+    SmallVector<Value> at = {getTranspose() ? j : i, getTranspose() ? i : j};
+    return tensor::ExtractOp::create(builder, s.loc, getMatrix(), at);
+  };
+  // A row is summed up in a tile of its own: summed in place it would alias the
+  // solved rows that it is summed from, and be copied at every step.
+  return s.loop(
+      count, getRhs(),
+      [&](Value step, ValueRange solved) -> SmallVector<Value> {
+        Value i = rowAt(step);
+        Value right = s.read(solved[0], 0, i);
+        Value row = linalg::CopyOp::create(builder, s.loc, right,
+                                           s.emptyLike(right, element))
+                        .getResult(0);
+        row = s.loop(
+            step, row, [&](Value before, ValueRange sum) -> SmallVector<Value> {
+              Value j = rowAt(before);
+              SmallVector<Value> inputs = {coefficient(i, j),
+                                           s.read(solved[0], 0, j)};
+              return s.elementwise(
+                  inputs, sum, [&](ValueRange e) -> SmallVector<Value> {
+                    Value term =
+                        arith::MulFOp::create(builder, s.loc, e[0], e[1]);
+                    return {arith::SubFOp::create(builder, s.loc, e[2], term)};
+                  });
+            })[0];
+        if (!getUnit())
+          row = s.elementwise(
+              coefficient(i, i), row, [&](ValueRange e) -> SmallVector<Value> {
+                return {arith::DivFOp::create(builder, s.loc, e[1], e[0])};
+              })[0];
+        return {s.write(row, solved[0], 0, i)};
+      });
+}
+
+} // namespace drawloom::block
