@@ -1,0 +1,11 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s -split-input-file -verify-diagnostics
+
+func.func @f(%t: tensor<4xf32>, %i: tensor<4xi32>, %y: tensor<f32>) -> tensor<f32> {
+  // expected-error @+1 {{needs a first dimension in dest to index}}
+  %0 = block.scatter %t into %y[%i] : tensor<4xf32> into tensor<f32>[tensor<4xi32>]
+  return %0 : tensor<f32>
+}
