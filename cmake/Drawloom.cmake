@@ -45,6 +45,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-restrict -Wno-free-nonheap-object
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-class-memaccess>)
+else()
+  # clang reports what libstdc++ 12 deprecates inside its own stable_sort; g++
+  # reports our own uses of what is deprecated.
+  add_compile_options(-Wno-deprecated-declarations)
 endif()
 if(DRAWLOOM_ASSERTIONS)
   string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
@@ -56,6 +60,9 @@ if(DRAWLOOM_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr
     -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+endif()
+if(DRAWLOOM_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 # Debian builds LLVM with RTTI and without exceptions.
 set(DRAWLOOM_CXX_FLAGS $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)

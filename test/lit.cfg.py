@@ -11,7 +11,7 @@ import lit.formats
 config.name = "Drawloom"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "unit", "python", "CMakeLists.txt", "requirements.txt"]
+config.excludes = ["Inputs", "unit", "fuzz", "python", "CMakeLists.txt", "requirements.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.drawloom_binary_dir, "test")
 

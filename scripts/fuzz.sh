@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# scripts/fuzz.sh [N]
+#
+# Builds the libFuzzer targets with clang++-22 and AddressSanitizer, in
+# build-fuzz, and runs each on N inputs (default: 100000) that are mutations of
+# the checked-in corpus: test/**/*.mlir for the parser and the verifiers, arrays
+# that NumPy wrote for the .npy and .npz readers. An input that crashes is kept
+# in build-fuzz/findings and makes the exit status non-zero.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+runs=100000
+for argument in "$@"; do
+  case "$argument" in
+  -h | --help) usage "scripts/fuzz.sh"; exit 0 ;;
+  *[!0-9]* | "") die "fuzz.sh: '$argument' is not a number of inputs; see scripts/fuzz.sh --help" ;;
+  *) runs=$argument ;;
+  esac
+done
+
+scripts/setup.sh
+build=build-fuzz
+if [ ! -f $build/build.ninja ]; then
+  say "Configure $build"
+  cmake -S . -B $build -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
+    -DDRAWLOOM_SANITIZE=ON -DDRAWLOOM_FUZZ=ON
+fi
+scripts/build.sh --build-dir=$build parser-fuzzer npy-fuzzer
+
+corpus=$build/corpus
+mkdir -p $corpus/parser $corpus/npy $build/findings
+.venv/bin/python scripts/fuzz_corpus.py $corpus
+
+# Debian's LLVM is not instrumented, see scripts/test.sh.
+export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
+status=0
+for fuzzer in parser npy; do
+  say "$fuzzer-fuzzer: $runs inputs"
+  $build/bin/$fuzzer-fuzzer -runs="$runs" -seed=1 -max_len=8192 -len_control=0 -timeout=30 -rss_limit_mb=4096 \
+    -print_final_stats=1 -artifact_prefix=$build/findings/$fuzzer- $corpus/$fuzzer || status=1
+done
+[ $status = 0 ] && say "No input crashed" || say "Inputs that crashed: $build/findings"
+exit $status

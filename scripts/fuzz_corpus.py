@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fills the starting corpus of scripts/fuzz.sh: fuzz_corpus.py FOLDER."""
+
+import hashlib
+import io
+import pathlib
+import sys
+
+import numpy
+
+
+def write(folder, contents):
+    (folder / hashlib.sha256(contents).hexdigest()[:16]).write_bytes(contents)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for path in sorted(pathlib.Path("test").rglob("*.mlir")):
+        # Each part of a -split-input-file test is an input of its own.
+        for part in path.read_text().split("// -----"):
+            lines = [line for line in part.splitlines() if not line.strip().startswith("//")]
+            text = "\n".join(lines).strip() + "\n"
+            if 1 < len(text) <= 8192:
+                write(folder / "parser", text.encode())
+    arrays = [numpy.arange(6, dtype="<f4").reshape(2, 3), numpy.asfortranarray(numpy.eye(3)),
+              numpy.zeros((0, 4), ">f8"), numpy.array(7, "i8"), numpy.array([True, False]),
+              numpy.zeros(3, "V2"), numpy.zeros((2, 1, 2), "<f2")]
+    for array in arrays:
+        for save in (numpy.save, numpy.savez, numpy.savez_compressed):
+            stream = io.BytesIO()
+            save(stream, array)
+            write(folder / "npy", stream.getvalue())
+
+
+if __name__ == "__main__":
+    main()
