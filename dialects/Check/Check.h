@@ -1,5 +1,4 @@
-//===- Check.h - the check dialect --------------------------------------*- C++
-//-*-===//
+//===- Check.h - the check dialect -----------------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,12 +9,14 @@
 #ifndef DRAWLOOM_DIALECTS_CHECK_CHECK_H
 #define DRAWLOOM_DIALECTS_CHECK_CHECK_H
 
+#include "dialects/Check/Tolerance.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Check/CheckDialect.h.inc"

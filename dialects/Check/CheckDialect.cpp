@@ -1,5 +1,4 @@
-//===- CheckDialect.cpp - the check dialect
-//-----------------------------------===//
+//===- CheckDialect.cpp - the check dialect -------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,13 +7,118 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Check/Check.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <cmath>
 
 using namespace mlir;
 
+/// `tensor<4xf32>`, or both types where they differ.
+static ParseResult parseOneOrTwoTypes(OpAsmParser &parser, Type &actual,
+                                      Type &expected) {
+  if (parser.parseType(actual))
+    return failure();
+  expected = actual;
+  if (succeeded(parser.parseOptionalComma()))
+    return parser.parseType(expected);
+  return success();
+}
+
+static void printOneOrTwoTypes(OpAsmPrinter &printer, Operation *, Type actual,
+                               Type expected) {
+  printer << actual;
+  if (actual != expected)
+    printer << ", " << expected;
+}
+
 #include "dialects/Check/CheckDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Check/CheckOps.cpp.inc"
 
 namespace drawloom::check {
 
-void CheckDialect::initialize() {}
+void CheckDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Check/CheckOps.cpp.inc"
+      >();
+}
+
+static LogicalResult verifyShapes(Operation *op) {
+  Type actual = op->getOperand(0).getType();
+  Type expected = op->getOperand(1).getType();
+  if (succeeded(verifyCompatibleShape(actual, expected)))
+    return success();
+  return op->emitOpError("compares values of incompatible shapes: ")
+         << actual << " and " << expected;
+}
+
+LogicalResult CloseOp::verify() {
+  if (failed(verifyShapes(*this)))
+    return failure();
+  for (auto [name, value] :
+       {std::pair("rtol", getRtol()), std::pair("atol", getAtol())})
+    if (value &&
+        (!value->isFinite() || (value->isNegative() && !value->isZero())))
+      return emitOpError() << "needs a finite " << name
+                           << " that is not negative";
+  if (getRtol() && getAtol())
+    return success();
+  for (Value operand : getOperands())
+    if (!Tolerance::forType(operand.getType()))
+      return emitOpError("has no default tolerance for ")
+             << getElementTypeOrSelf(operand.getType())
+             << "; give rtol and atol";
+  return success();
+}
+
+Tolerance CloseOp::getTolerance() {
+  Tolerance tolerance;
+  for (Value operand : getOperands())
+    if (auto byType = Tolerance::forType(operand.getType())) {
+      tolerance.relative = std::max(tolerance.relative, byType->relative);
+      tolerance.absolute = std::max(tolerance.absolute, byType->absolute);
+    }
+  if (auto relative = getRtol())
+    tolerance.relative = relative->convertToDouble();
+  if (auto absolute = getAtol())
+    tolerance.absolute = absolute->convertToDouble();
+  return tolerance;
+}
+
+LogicalResult EqualBitsOp::verify() { return verifyShapes(*this); }
+
+/// check.range and check.shape say what random arguments are like.
+LogicalResult CheckDialect::verifyRegionArgAttribute(Operation *op,
+                                                     unsigned regionIndex,
+                                                     unsigned argument,
+                                                     NamedAttribute attribute) {
+  Type type = op->getRegion(regionIndex).empty()
+                  ? Type()
+                  : op->getRegion(regionIndex).getArgument(argument).getType();
+  if (attribute.getName() == "check.range") {
+    auto range = dyn_cast<DenseF64ArrayAttr>(attribute.getValue());
+    if (!range || range.size() != 2 || !std::isfinite(range[0]) ||
+        !std::isfinite(range[1]) || range[0] > range[1])
+      return op->emitOpError("has a check.range that is not of the form "
+                             "array<f64: low, high> with low <= high");
+    return success();
+  }
+  if (attribute.getName() == "check.shape") {
+    auto shape = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    if (!shape)
+      return op->emitOpError(
+          "has a check.shape that is not of the form array<i64: ...>");
+    ArrayRef<int64_t> extents;
+    if (auto shaped = dyn_cast_or_null<ShapedType>(type))
+      extents = shaped.getShape();
+    if (type && failed(verifyCompatibleShape(extents, shape.asArrayRef())))
+      return op->emitOpError("has a check.shape that does not fit ") << type;
+    return success();
+  }
+  return op->emitOpError("has an argument attribute ")
+         << attribute.getName() << "; the check dialect has check.range and "
+         << "check.shape";
+}
 
 } // namespace drawloom::check

@@ -10,7 +10,21 @@ include "mlir/IR/OpBase.td"
 def Check_Dialect : Dialect {
   let name = "check";
   let summary = "oracles for tests";
+  let description = [{
+    Ops that compare what a program computes with what it should, and say where
+    it differs. The reference interpreter executes them, so that a test of an op
+    or of a pass is one `.mlir` file that contains its own oracle.
+
+    The dialect also has two attributes of function arguments, read by what
+    makes random arguments:
+
+    - `check.range = array<f64: low, high>`: values are drawn from [low, high],
+      uniformly; integers from low to high inclusive.
+    - `check.shape = array<i64: ...>`: the extents, where the type has dynamic
+      ones.
+  }];
   let cppNamespace = "::drawloom::check";
+  let hasRegionArgAttrVerify = 1;
 }
 
 // Base class for the ops of this dialect.

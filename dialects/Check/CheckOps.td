@@ -8,4 +8,101 @@
 include "dialects/Check/CheckDialect.td"
 include "dialects/Interfaces/Interfaces.td"
 
+def Check_FloatValue : AnyTypeOf<[AnyFloat, RankedTensorOf<[AnyFloat]>]>;
+def Check_Value : AnyTypeOf<[AnyFloat, AnySignlessIntegerOrIndex,
+    RankedTensorOf<[AnyFloat, AnySignlessIntegerOrIndex]>]>;
+
+def Check_CloseOp : Check_Op<"close"> {
+  let summary = "two float values agree within a tolerance";
+  let description = [{
+    Fails unless, for every element,
+
+    ```
+    |actual - expected| <= atol + rtol * |expected|
+    ```
+
+    Infinities agree with infinities of the same sign. A NaN on either side
+    fails, unless `equal_nan` is set and both sides are NaN.
+
+    `rtol` and `atol` default to what the coarser of the two element types can
+    hold after a computation with float32 accumulation, see the dialect's
+    rationale:
+
+    | type | rtol  | atol  |
+    |------|-------|-------|
+    | f64  | 1e-9  | 1e-12 |
+    | f32  | 1e-5  | 1e-6  |
+    | f16  | 5e-3  | 1e-4  |
+    | bf16 | 1.6e-2| 1e-3  |
+
+    A failure is reported at the op's location with the first element that
+    differs, both its values, the number of such elements and the largest
+    difference.
+
+    Constraints:
+    1. The shapes are compatible.
+    2. `rtol` and `atol` are finite and not negative.
+    3. An element type without a default tolerance needs both.
+
+    Example:
+
+    ```mlir
+    func.func @one_and_one() {
+      %one = arith.constant dense<1.0> : tensor<4xf32>
+      %two = arith.constant dense<2.0> : tensor<4xf32>
+      %sum = arith.addf %one, %one : tensor<4xf32>
+      check.close %sum, %two {rtol = 1.0e-6, atol = 0.0} : tensor<4xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Check_FloatValue:$actual, Check_FloatValue:$expected,
+      OptionalAttr<F64Attr>:$rtol, OptionalAttr<F64Attr>:$atol,
+      UnitAttr:$equal_nan);
+  let assemblyFormat = [{
+    $actual `,` $expected attr-dict `:`
+    custom<OneOrTwoTypes>(type($actual), type($expected))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The attributes, or the defaults of the coarser element type.
+    ::drawloom::Tolerance getTolerance();
+  }];
+}
+
+def Check_EqualBitsOp : Check_Op<"equal_bits", [
+    PredOpTrait<"actual and expected must have the same element type",
+      CPred<"::mlir::getElementTypeOrSelf($actual) == "
+            "::mlir::getElementTypeOrSelf($expected)">>]> {
+  let summary = "two values are the same, bit for bit";
+  let description = [{
+    Fails unless every element of `actual` has the bits of the one of
+    `expected`: -0.0 and +0.0 differ. All NaNs count as one value, because their
+    sign and payload differ between processors.
+
+    Constraints:
+    1. The element types are the same.
+    2. The shapes are compatible.
+
+    Example:
+
+    ```mlir
+    func.func @shifts() {
+      %four = arith.constant 4 : i32
+      %one = arith.constant 1 : i32
+      %eight = arith.constant 8 : i32
+      %shifted = arith.shli %four, %one : i32
+      check.equal_bits %shifted, %eight : i32
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Check_Value:$actual, Check_Value:$expected);
+  let assemblyFormat = [{
+    $actual `,` $expected attr-dict `:`
+    custom<OneOrTwoTypes>(type($actual), type($expected))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // DRAWLOOM_DIALECTS_CHECK_CHECKOPS_TD

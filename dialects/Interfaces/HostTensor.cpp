@@ -9,7 +9,6 @@
 #include "dialects/Interfaces/HostTensor.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
-#include <cassert>
 
 namespace drawloom {
 
@@ -21,11 +20,16 @@ static int64_t product(llvm::ArrayRef<int64_t> shape) {
 }
 
 HostTensor::HostTensor(bool isFloat, llvm::ArrayRef<int64_t> shape)
-    : extents(shape.begin(), shape.end()) {
+    : extents(shape.begin(), shape.end()), floatKind(isFloat) {
+  int64_t elements = product(shape);
+  if (!isFloat)
+    single.i = 0;
+  if (elements == 1)
+    return;
   if (isFloat)
-    floats = std::make_shared<std::vector<double>>(product(shape));
+    floats = std::make_shared<std::vector<double>>(elements);
   else
-    ints = std::make_shared<std::vector<int64_t>>(product(shape));
+    ints = std::make_shared<std::vector<int64_t>>(elements);
 }
 
 HostTensor HostTensor::zerosOf(mlir::Type type) {
@@ -39,13 +43,13 @@ HostTensor HostTensor::zerosOf(mlir::Type type) {
 
 HostTensor HostTensor::scalar(double value) {
   HostTensor t(true, {});
-  t.floats->front() = value;
+  t.single.f = value;
   return t;
 }
 
 HostTensor HostTensor::scalar(int64_t value) {
   HostTensor t(false, {});
-  t.ints->front() = value;
+  t.single.i = value;
   return t;
 }
 
@@ -62,14 +66,18 @@ int64_t HostTensor::offset(llvm::ArrayRef<int64_t> index) const {
 }
 
 llvm::MutableArrayRef<double> HostTensor::mutableF() {
-  assert(floats && "not a float tensor");
+  assert(floatKind && "not a float tensor");
+  if (!floats)
+    return single.f;
   if (floats.use_count() > 1)
     floats = std::make_shared<std::vector<double>>(*floats);
   return *floats;
 }
 
 llvm::MutableArrayRef<int64_t> HostTensor::mutableI() {
-  assert(ints && "not an integer tensor");
+  assert(!floatKind && "not an integer tensor");
+  if (!ints)
+    return single.i;
   if (ints.use_count() > 1)
     ints = std::make_shared<std::vector<int64_t>>(*ints);
   return *ints;

@@ -12,6 +12,7 @@
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -21,10 +22,13 @@ namespace drawloom {
 /// A dense, row-major tensor of doubles or of 64-bit integers. Every float type
 /// of the IR is held as double, every integer, index and i1 as int64_t: the
 /// interpreter computes the exact mathematics, not a type's rounding. A scalar
-/// is a tensor of rank 0. Copies share their storage until one is written to.
+/// is a tensor of rank 0. Copies share their storage until one is written to; a
+/// single element needs no storage, so that scalars are cheap.
+///
+/// Integers of fewer than 64 bits are kept sign-extended, i1 as 0 or 1.
 class HostTensor {
 public:
-  HostTensor() : HostTensor(true, {}) {}
+  HostTensor() = default;
   /// Zero-filled.
   HostTensor(bool isFloat, llvm::ArrayRef<int64_t> shape);
   /// Zero-filled, of the kind and static shape of `type` (scalar or shaped).
@@ -32,7 +36,7 @@ public:
   static HostTensor scalar(double value);
   static HostTensor scalar(int64_t value);
 
-  bool isFloat() const { return floats != nullptr; }
+  bool isFloat() const { return floatKind; }
   llvm::ArrayRef<int64_t> shape() const { return extents; }
   int64_t rank() const { return extents.size(); }
   int64_t dim(int64_t i) const { return extents[i]; }
@@ -42,17 +46,21 @@ public:
   int64_t offset(llvm::ArrayRef<int64_t> index) const;
 
   /// Read access; the kind must match.
-  llvm::ArrayRef<double> f() const { return *floats; }
-  llvm::ArrayRef<int64_t> i() const { return *ints; }
-  double f(llvm::ArrayRef<int64_t> index) const {
-    return (*floats)[offset(index)];
+  llvm::ArrayRef<double> f() const {
+    assert(floatKind && "not a float tensor");
+    return floats ? llvm::ArrayRef<double>(*floats)
+                  : llvm::ArrayRef<double>(single.f);
   }
-  int64_t i(llvm::ArrayRef<int64_t> index) const {
-    return (*ints)[offset(index)];
+  llvm::ArrayRef<int64_t> i() const {
+    assert(!floatKind && "not an integer tensor");
+    return ints ? llvm::ArrayRef<int64_t>(*ints)
+                : llvm::ArrayRef<int64_t>(single.i);
   }
+  double f(llvm::ArrayRef<int64_t> index) const { return f()[offset(index)]; }
+  int64_t i(llvm::ArrayRef<int64_t> index) const { return i()[offset(index)]; }
   /// The single element of a scalar.
-  double asFloat() const { return floats->front(); }
-  int64_t asInt() const { return ints->front(); }
+  double asFloat() const { return f().front(); }
+  int64_t asInt() const { return i().front(); }
 
   /// Write access: makes the storage this tensor's own first.
   llvm::MutableArrayRef<double> mutableF();
@@ -63,6 +71,13 @@ public:
 
 private:
   llvm::SmallVector<int64_t, 4> extents;
+  bool floatKind = true;
+  /// The element of a tensor that has exactly one; `floats` and `ints` are then
+  /// null.
+  union {
+    double f = 0.0;
+    int64_t i;
+  } single;
   std::shared_ptr<std::vector<double>> floats;
   std::shared_ptr<std::vector<int64_t>> ints;
 };

@@ -1,0 +1,211 @@
+//===- Machine.h - what executes a function --------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_LIB_INTERPRETER_MACHINE_H
+#define DRAWLOOM_LIB_INTERPRETER_MACHINE_H
+
+#include "lib/Interpreter/Interpreter.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace drawloom::interpreter {
+
+class Machine;
+struct Call;
+struct Instruction;
+
+/// The values of one active function: one slot for each SSA value.
+using Frame = std::vector<HostTensor>;
+
+/// A block in executable form.
+struct Body {
+  llvm::SmallVector<unsigned> arguments;
+  std::vector<Instruction> instructions;
+  /// The last of `instructions` is the terminator if the block has one; it is
+  /// not executed but read by the enclosing op.
+  bool terminated = false;
+
+  llvm::ArrayRef<Instruction> executed() const;
+  const Instruction &terminator() const;
+};
+
+/// Base of what an op's handler computes once for each op, not on each run.
+struct Prepared {
+  virtual ~Prepared() = default;
+};
+
+/// Runs one op: `call.args` are its operands, `call.results` is filled.
+using Run = llvm::LogicalResult (*)(Call &call);
+
+struct Operand {
+  unsigned slot;
+  /// No later reader: the value may be moved out of its slot, so that it can
+  /// be updated in place.
+  bool last;
+};
+
+struct Instruction {
+  mlir::Operation *op = nullptr;
+  Run run = nullptr;
+  llvm::SmallVector<Operand, 3> operands;
+  llvm::SmallVector<unsigned, 1> results;
+  /// Slots whose values have no reader after this op.
+  llvm::SmallVector<unsigned, 2> releases;
+  llvm::SmallVector<Body, 0> regions;
+  std::shared_ptr<Prepared> prepared;
+};
+
+struct Function {
+  Body body;
+  unsigned slots = 0;
+};
+
+/// Turns functions into bodies of instructions.
+class Compiler {
+public:
+  explicit Compiler(Machine &machine) : machine(machine) {}
+  mlir::FailureOr<Function> compile(mlir::func::FuncOp function);
+  /// For handlers that prepare themselves.
+  mlir::FailureOr<Body> compileBlock(mlir::Block &block);
+  /// The slot of a value, which is made when first asked for.
+  unsigned slot(mlir::Value value);
+
+private:
+  mlir::FailureOr<Instruction> compileOp(mlir::Operation *op);
+  llvm::LogicalResult markLastUses(mlir::Block &block, Body &body);
+
+  Machine &machine;
+  llvm::DenseMap<mlir::Value, unsigned> slots;
+};
+
+/// Computes `Instruction::prepared`; emits an error and fails where the op has
+/// a form that is not supported.
+using Prepare = mlir::FailureOr<std::shared_ptr<Prepared>> (*)(
+    mlir::Operation *op, Compiler &compiler);
+
+struct Handler {
+  Run run = nullptr;
+  Prepare prepare = nullptr;
+  /// The handler has compiled the op's regions itself in `prepare`.
+  bool ownsRegions = false;
+};
+
+/// Handlers by op name.
+using Registry = llvm::StringMap<Handler>;
+void addAffineOps(Registry &registry);
+void addConstantOps(Registry &registry);
+void addBufferOps(Registry &registry);
+void addCheckOps(Registry &registry);
+void addForallOps(Registry &registry);
+void addFuncOps(Registry &registry);
+void addLinalgOps(Registry &registry);
+void addScfOps(Registry &registry);
+void addTensorOps(Registry &registry);
+void addTensorShapeOps(Registry &registry);
+void addTensorSliceOps(Registry &registry);
+
+/// Handlers of whole groups of ops.
+const Handler &linalgHandler();
+const Handler &elementwiseHandler();
+const Handler &interfaceHandler();
+
+class Machine {
+public:
+  explicit Machine(const Interpreter::Limits &limits);
+
+  /// Calls a function of the module. Memrefs are handles, see `buffers`.
+  mlir::FailureOr<llvm::SmallVector<HostTensor>>
+  call(mlir::Operation *caller, mlir::func::FuncOp function,
+       llvm::MutableArrayRef<HostTensor> arguments);
+
+  /// Sets the block's arguments and runs it.
+  llvm::LogicalResult run(const Body &body,
+                          llvm::MutableArrayRef<HostTensor> arguments,
+                          Frame &frame);
+  /// The operands of the block's terminator from number `from` on.
+  llvm::SmallVector<HostTensor> yielded(const Body &body, Frame &frame,
+                                        unsigned from = 0);
+
+  /// A value of a type with the extents given, zero-filled. Refuses what is
+  /// negative or too large, with an error at `op`.
+  mlir::FailureOr<HostTensor> allocate(mlir::Operation *op, mlir::Type type,
+                                       llvm::ArrayRef<int64_t> shape);
+  /// The same, filled with NaN or a recognisable integer.
+  mlir::FailureOr<HostTensor> allocateUndefined(mlir::Operation *op,
+                                                mlir::Type type,
+                                                llvm::ArrayRef<int64_t> shape);
+  /// Counts one loop iteration against the limit.
+  llvm::LogicalResult countIteration(mlir::Operation *loop);
+
+  /// Fails with an error at `op` unless `value` is one of `type`.
+  static llvm::LogicalResult verifyFits(mlir::Operation *op,
+                                        const HostTensor &value,
+                                        mlir::Type type, llvm::StringRef what);
+
+  /// The memory behind memref values, which are indices into this list.
+  std::vector<HostTensor> buffers;
+  /// The loop indices of the linalg op whose body runs, for linalg.index.
+  llvm::ArrayRef<int64_t> point;
+
+  const Handler *find(mlir::Operation *op) const;
+
+private:
+  Interpreter::Limits limits;
+  Registry registry;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Function>> functions;
+  int64_t depth = 0;
+  int64_t iterations = 0;
+};
+
+/// What a handler sees.
+struct Call {
+  Machine &machine;
+  const Instruction &instruction;
+  Frame &frame;
+  llvm::MutableArrayRef<HostTensor> args;
+  llvm::SmallVectorImpl<HostTensor> &results;
+
+  mlir::Operation *op() const { return instruction.op; }
+  template <typename OpTy> OpTy as() const {
+    return llvm::cast<OpTy>(instruction.op);
+  }
+  template <typename T> T &prepared() const {
+    return static_cast<T &>(*instruction.prepared);
+  }
+  const Body &region(unsigned i) const { return instruction.regions[i]; }
+  mlir::InFlightDiagnostic error() const { return op()->emitOpError(); }
+  void yield(HostTensor value) { results.push_back(std::move(value)); }
+
+  /// Mixes static extents with the operands that stand for the dynamic ones,
+  /// which start at operand `dynamic`.
+  llvm::SmallVector<int64_t, 4> mixed(llvm::ArrayRef<int64_t> statics,
+                                      unsigned dynamic) const;
+};
+
+/// Whether values of the type can be held: floats of up to 64 bits, integers of
+/// up to 64 bits, index, and tensors, vectors and memrefs of these.
+bool isSupported(mlir::Type type);
+bool isFloat(mlir::Type type);
+/// Bits of the element type; 64 for index.
+unsigned elementBits(mlir::Type type);
+/// Brings an integer to the form in which HostTensor keeps one of `bits` bits.
+int64_t wrapInteger(int64_t value, unsigned bits);
+/// The value of an attribute of the type given; null where there is no way.
+std::optional<HostTensor> attributeValue(mlir::Attribute attribute);
+/// "[2, 3]", for messages.
+std::string indexText(llvm::ArrayRef<int64_t> index);
+
+/// Advances a row-major index tuple; false after the last one.
+bool advance(llvm::MutableArrayRef<int64_t> index,
+             llvm::ArrayRef<int64_t> extents);
+/// Row-major strides of a shape.
+llvm::SmallVector<int64_t, 4> stridesOf(llvm::ArrayRef<int64_t> shape);
+
+} // namespace drawloom::interpreter
+
+#endif // DRAWLOOM_LIB_INTERPRETER_MACHINE_H

@@ -1,0 +1,70 @@
+//===- ScalarOps.h - arithmetic on registers --------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_LIB_INTERPRETER_SCALAROPS_H
+#define DRAWLOOM_LIB_INTERPRETER_SCALAROPS_H
+
+#include "dialects/Interfaces/HostTensor.h"
+#include "mlir/IR/Operation.h"
+#include <array>
+#include <optional>
+
+namespace drawloom::interpreter {
+
+/// A register of scalar code.
+union Scalar {
+  double f;
+  int64_t i;
+};
+
+/// One arith, math or index op on scalars, ready to run on registers. Whole
+/// tensors and the bodies of linalg ops are computed by the same functions.
+struct ScalarOp {
+  /// Null on success; otherwise what went wrong, for the user.
+  using Function = const char *(*)(const ScalarOp &op, Scalar *registers);
+
+  const char *run(Scalar *registers) const {
+    return function(*this, registers);
+  }
+
+  Function function = nullptr;
+  std::array<unsigned, 3> in = {};
+  std::array<unsigned, 2> out = {};
+  /// Bits of the first operand's and of the first result's element type.
+  unsigned bitsIn = 64, bitsOut = 64;
+  /// The predicate of a comparison.
+  int64_t predicate = 0;
+  /// The mathematical function of ops that only wrap one.
+  union {
+    double (*unary)(double);
+    double (*binary)(double, double);
+    const char *(*integer)(int64_t a, int64_t b, unsigned bits,
+                           int64_t &result);
+  };
+  /// For tensor.extract in a linalg body: the tensor, and the registers of the
+  /// index.
+  const HostTensor *tensor = nullptr;
+  llvm::SmallVector<unsigned, 4> index;
+  mlir::Operation *op = nullptr;
+};
+
+/// Whether `makeScalarOp` knows the op.
+bool isScalarOp(mlir::Operation *op);
+
+/// The op on scalars of its element types; the caller sets the registers.
+std::optional<ScalarOp> makeScalarOp(mlir::Operation *op);
+
+/// Tables by op name, one for each file.
+using ScalarTable = llvm::StringMap<ScalarOp>;
+void addFloatScalarOps(ScalarTable &table);
+void addIntegerScalarOps(ScalarTable &table);
+void addConversionScalarOps(ScalarTable &table);
+
+} // namespace drawloom::interpreter
+
+#endif // DRAWLOOM_LIB_INTERPRETER_SCALAROPS_H
