@@ -13,6 +13,7 @@
 #include "dialects/Kan/Kan.h"
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
+#include "lib/Interpreter/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -37,6 +38,7 @@ void registerAllDialects(DialectRegistry &registry) {
 void registerAllPasses() {
   registerBlockPasses();
   registerGraphPasses();
+  registerInterpreterPasses();
 }
 
 } // namespace drawloom

@@ -18,7 +18,12 @@ FailureOr<Slice> sliceOf(Operation *operation, ArrayRef<HostTensor> operands,
                          ArrayRef<int64_t> shape) {
   auto op = cast<OffsetSizeAndStrideOpInterface>(operation);
   Slice slice;
-  unsigned dynamic = op.getOffsetSizeAndStrideStartOperandIndex();
+  // The dynamic ones are the op's last operands. (Where the interface says they
+  // start is wrong for tensor.parallel_insert_slice.)
+  unsigned dynamic = operands.size();
+  for (ArrayRef<int64_t> statics :
+       {op.getStaticOffsets(), op.getStaticSizes(), op.getStaticStrides()})
+    dynamic -= llvm::count_if(statics, ShapedType::isDynamic);
   auto mix = [&](ArrayRef<int64_t> statics) {
     SmallVector<int64_t, 4> values(statics);
     for (int64_t &value : values)

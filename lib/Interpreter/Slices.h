@@ -19,8 +19,7 @@ struct Slice {
 };
 
 /// The slice that an op with offsets, sizes and strides names, of a tensor of
-/// the shape given; `firstDynamic` is the first operand of its dynamic offsets.
-/// Emits an error and fails where it leaves the tensor.
+/// the shape given. Emits an error and fails where it leaves the tensor.
 mlir::FailureOr<Slice> sliceOf(mlir::Operation *op,
                                llvm::ArrayRef<HostTensor> operands,
                                llvm::ArrayRef<int64_t> shape);
