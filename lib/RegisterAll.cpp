@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/RegisterAll.h"
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Pipeline.h"
 #include "dialects/Ad/Ad.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
@@ -32,10 +34,12 @@ void registerAllDialects(DialectRegistry &registry) {
                   bufferization::BufferizationDialect, func::FuncDialect,
                   linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
                   tensor::TensorDialect>();
+  cpu::registerCpuDialects(registry);
   func::registerInlinerExtension(registry);
 }
 
 void registerAllPasses() {
+  cpu::registerCpuPasses();
   registerBlockPasses();
   registerGraphPasses();
   registerInterpreterPasses();

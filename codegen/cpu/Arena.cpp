@@ -1,0 +1,51 @@
+//===- Arena.cpp - many buffers in one piece of memory --------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Arena.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace drawloom::cpu {
+
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
+  ArenaLayout layout;
+  layout.offsets.assign(lifetimes.size(), 0);
+  llvm::SmallVector<unsigned> order;
+  for (unsigned i = 0; i < lifetimes.size(); ++i)
+    if (lifetimes[i].bytes > 0)
+      order.push_back(i);
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return lifetimes[a].bytes > lifetimes[b].bytes;
+  });
+  llvm::SmallVector<unsigned> placed;
+  for (unsigned i : order) {
+    llvm::SmallVector<unsigned> rivals;
+    for (unsigned other : placed)
+      if (lifetimes[other].first <= lifetimes[i].last &&
+          lifetimes[i].first <= lifetimes[other].last)
+        rivals.push_back(other);
+    llvm::sort(rivals, [&](unsigned a, unsigned b) {
+      return layout.offsets[a] < layout.offsets[b];
+    });
+    int64_t at = 0;
+    for (unsigned other : rivals) {
+      if (at + lifetimes[i].bytes <= layout.offsets[other])
+        break;
+      at = std::max<int64_t>(
+          at, llvm::alignTo(layout.offsets[other] + lifetimes[other].bytes,
+                            arenaAlignment));
+    }
+    layout.offsets[i] = at;
+    layout.bytes = std::max(layout.bytes, at + lifetimes[i].bytes);
+    placed.push_back(i);
+  }
+  layout.bytes = llvm::alignTo(layout.bytes, arenaAlignment);
+  return layout;
+}
+
+} // namespace drawloom::cpu

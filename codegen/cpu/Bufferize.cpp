@@ -1,0 +1,155 @@
+//===- Bufferize.cpp - memory instead of tensors --------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Signature.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPUBUFFERIZE
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+MemRefType bufferOf(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return MemRefType::get(tensor.getShape(), tensor.getElementType());
+  return MemRefType::get({}, type);
+}
+
+/// Gives `function` memory for its tensors and for its results. Scalar
+/// arguments stay.
+LogicalResult turnIntoMemory(func::FuncOp function) {
+  Location loc = function.getLoc();
+  auto isSupported = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      return tensor.hasStaticShape();
+    return type.isIntOrIndexOrFloat();
+  };
+  for (TypeRange types : {TypeRange(function.getArgumentTypes()),
+                          TypeRange(function.getResultTypes())})
+    for (Type type : types)
+      if (!isSupported(type))
+        return function.emitError("cannot be compiled for the CPU: ")
+               << type << " in its signature is neither a tensor of static "
+               << "shape nor a number";
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError("cannot be compiled for the CPU: its body has "
+                              "several blocks; use scf for control flow");
+
+  FunctionSignature signature;
+  llvm::append_range(signature.arguments, function.getArgumentTypes());
+  llvm::append_range(signature.results, function.getResultTypes());
+  setSignature(function, signature);
+
+  Block &body = function.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  for (BlockArgument argument : body.getArguments()) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      continue;
+    Type tensor = argument.getType();
+    argument.setType(bufferOf(tensor));
+    auto value = bufferization::ToTensorOp::create(builder, loc, tensor,
+                                                   argument, /*restrict=*/true);
+    argument.replaceAllUsesExcept(value, value);
+  }
+  auto terminator = cast<func::ReturnOp>(body.getTerminator());
+  builder.setInsertionPoint(terminator);
+  for (Value result : terminator.getOperands()) {
+    Value out = body.addArgument(bufferOf(result.getType()), loc);
+    if (isa<RankedTensorType>(result.getType()))
+      bufferization::MaterializeInDestinationOp::create(
+          builder, loc, /*result=*/Type(), result, out, /*restrict=*/true,
+          /*writable=*/true);
+    else
+      memref::StoreOp::create(builder, loc, result, out);
+  }
+  terminator->setOperands({});
+  function.setType(
+      FunctionType::get(function.getContext(), body.getArgumentTypes(), {}));
+  function.setAllArgAttrs(SmallVector<DictionaryAttr>(
+      body.getNumArguments(), DictionaryAttr::get(function.getContext())));
+  return success();
+}
+
+/// Hoisting on tensors keeps accumulators in registers: a tile that a loop reads
+/// and writes becomes a vector that the loop carries. Not out of scf.forall:
+/// what leaves it would have to be handed to each block through memory.
+void hoist(ModuleOp module) {
+  IRRewriter rewriter(module.getContext());
+  SmallVector<LoopLikeOpInterface> loops;
+  module.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (LoopLikeOpInterface loop : loops)
+    moveLoopInvariantCode(loop);
+  // Replaces loops, from the innermost out.
+  module.walk([&](func::FuncOp function) {
+    SmallVector<scf::ForOp> worklist;
+    function.walk([&](scf::ForOp loop) { worklist.push_back(loop); });
+    for (scf::ForOp loop : worklist)
+      (void)hoistLoopInvariantSubsets(rewriter, loop);
+  });
+}
+
+struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
+  void runOnOperation() override;
+};
+
+void CpuBufferize::runOnOperation() {
+  ModuleOp module = getOperation();
+  hoist(module);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(turnIntoMemory(function)))
+      return signalPassFailure();
+  {
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    pipeline.addPass(bufferization::createEmptyTensorEliminationPass());
+    pipeline.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+    if (failed(runPipeline(pipeline, module)))
+      return signalPassFailure();
+  }
+  bufferization::OneShotBufferizationOptions options;
+  options.setFunctionBoundaryTypeConversion(
+      bufferization::LayoutMapOption::IdentityLayoutMap);
+  bufferization::BufferizationState state;
+  if (failed(bufferization::runOneShotBufferize(module, options, state)))
+    return signalPassFailure();
+  OpPassManager pipeline(ModuleOp::getOperationName());
+  // Twice: merging equal views shows which copies are onto themselves.
+  for (int round = 0; round < 2; ++round) {
+    pipeline.addPass(createCanonicalizerPass());
+    pipeline.addPass(createCSEPass());
+  }
+  if (failed(runPipeline(pipeline, module)))
+    return signalPassFailure();
+  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
+    bool tensors = llvm::any_of(op->getResultTypes(), [](Type type) {
+      return isa<RankedTensorType>(type);
+    });
+    if (!tensors && !isa<bufferization::BufferizationDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("has no form in memory; it cannot be compiled for the CPU");
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
+}
+
+} // namespace
+} // namespace drawloom::cpu

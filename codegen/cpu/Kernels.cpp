@@ -1,0 +1,403 @@
+//===- Kernels.cpp - a range function for each block program --------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Arena.h"
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Signature.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPUKERNELS
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+MemRefType bytesType(Builder &builder, int64_t bytes) {
+  return MemRefType::get({bytes}, builder.getI8Type());
+}
+
+/// The bytes of a buffer as the machine code addresses it.
+FailureOr<int64_t> bytesOf(Operation *op, MemRefType type) {
+  int64_t bytes = 0;
+  Type element = type.getElementType();
+  if (element.isIndex()) {
+    bytes = 8;
+  } else if (element.isIntOrFloat()) {
+    bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  } else if (auto vector = dyn_cast<VectorType>(element)) {
+    bytes = llvm::NextPowerOf2(
+        vector.getNumElements() *
+            llvm::divideCeil(vector.getElementTypeBitWidth(), 8) -
+        1);
+  }
+  if (bytes == 0 || !type.hasStaticShape() || !type.getLayout().isIdentity())
+    return op->emitOpError("allocates a buffer of type ")
+           << type << ", whose size is not known when compiling for the CPU";
+  for (int64_t extent : type.getShape())
+    if (llvm::MulOverflow(bytes, extent, bytes))
+      return op->emitOpError("allocates a buffer of type ")
+             << type << ", which exceeds the address space";
+  return bytes;
+}
+
+/// Takes the buffers allocated below `root`, outside nested functions.
+template <typename AllocOp>
+void collectAllocations(Operation *root, SmallVectorImpl<Operation *> &into) {
+  root->walk([&](AllocOp op) { into.push_back(op); });
+}
+
+/// Puts `op` at the start of `body`.
+void hoistTo(Block &body, Operation *op) {
+  op->moveBefore(&body, body.begin());
+}
+
+/// The steps of `body` between which a buffer is in use. Views are followed;
+/// where a loop or a branch passes a buffer on, it is in use to the end.
+Lifetime lifetimeOf(Value buffer, int64_t bytes, Block &body,
+                    const DenseMap<Operation *, int64_t> &steps) {
+  Lifetime lifetime{bytes, std::numeric_limits<int64_t>::max(), 0};
+  SmallVector<Value> aliases{buffer};
+  for (unsigned i = 0; i < aliases.size(); ++i)
+    for (OpOperand &use : aliases[i].getUses()) {
+      Operation *user = use.getOwner();
+      int64_t step = steps.lookup(body.findAncestorOpInBlock(*user));
+      lifetime.first = std::min(lifetime.first, step);
+      lifetime.last = std::max(lifetime.last, step);
+      if (isa<ViewLikeOpInterface>(user)) {
+        llvm::append_range(aliases, user->getResults());
+        continue;
+      }
+      bool passedOn = user->hasTrait<OpTrait::ReturnLike>() ||
+                      user->hasTrait<OpTrait::IsTerminator>() ||
+                      isa<LoopLikeOpInterface>(user) ||
+                      llvm::any_of(user->getResultTypes(), [](Type type) {
+                        return isa<BaseMemRefType>(type);
+                      });
+      if (passedOn) {
+        lifetime.first = 0;
+        lifetime.last = std::numeric_limits<int64_t>::max();
+      }
+    }
+  if (lifetime.first > lifetime.last)
+    lifetime.first = lifetime.last = 0;
+  return lifetime;
+}
+
+class KernelOutliner {
+public:
+  KernelOutliner(func::FuncOp function, SymbolTable &symbols,
+                 int64_t stackBytes)
+      : function(function), symbols(symbols), stackBytes(stackBytes),
+        builder(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult outline(scf::ForallOp loop);
+  LogicalResult placeKernelBuffers(func::FuncOp kernel);
+  LogicalResult placeHostBuffers();
+  void passScratch();
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  int64_t stackBytes;
+  OpBuilder builder;
+  SmallVector<func::FuncOp> kernels;
+  SmallVector<func::CallOp> calls;
+  FunctionSignature signature;
+};
+
+/// What a block program uses from outside, split by how it gets in.
+struct Captures {
+  llvm::SetVector<Value> arguments;
+  /// Recomputed inside: constants, globals, views. In program order.
+  llvm::SetVector<Operation *> clones;
+};
+
+void capture(Value value, Region &region, Captures &captures) {
+  if (region.isAncestor(value.getParentRegion()))
+    return;
+  Operation *def = value.getDefiningOp();
+  // Views are cut anew inside, so that every argument is one whole buffer and
+  // no two of them overlap.
+  bool clone = def && (def->hasTrait<OpTrait::ConstantLike>() ||
+                       isa<memref::GetGlobalOp, ViewLikeOpInterface>(def));
+  if (!clone) {
+    captures.arguments.insert(value);
+    return;
+  }
+  for (Value operand : def->getOperands())
+    capture(operand, region, captures);
+  captures.clones.insert(def);
+}
+
+LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
+  Location loc = loop.getLoc();
+  SmallVector<int64_t> lower, step, extents;
+  auto lowers = getConstantIntValues(loop.getMixedLowerBound());
+  auto uppers = getConstantIntValues(loop.getMixedUpperBound());
+  auto steps = getConstantIntValues(loop.getMixedStep());
+  if (!lowers || !uppers || !steps)
+    return loop.emitOpError("needs constant bounds to become a kernel");
+  int64_t blocks = 1;
+  for (auto [lo, hi, by] : llvm::zip_equal(*lowers, *uppers, *steps)) {
+    extents.push_back(hi > lo ? llvm::divideCeil(hi - lo, by) : 0);
+    if (llvm::MulOverflow(blocks, extents.back(), blocks))
+      return loop.emitOpError("has more than 2^63 blocks");
+  }
+  if (loop.getNumResults() != 0)
+    return loop.emitOpError("still yields tensors; bufferize first");
+
+  Captures captures;
+  loop.getRegion().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      capture(operand, loop.getRegion(), captures);
+  });
+  SmallVector<Value> arguments = captures.arguments.takeVector();
+  SmallVector<Type> types;
+  for (Value argument : arguments)
+    types.push_back(argument.getType());
+  types.append(2, builder.getIndexType());
+  builder.setInsertionPoint(function);
+  auto kernel = func::FuncOp::create(
+      builder, loc,
+      (function.getName() + "_kernel" + Twine(kernels.size())).str(),
+      builder.getFunctionType(types, {}));
+  kernel.setPrivate();
+  kernel->setAttr(kernelAttr, builder.getUnitAttr());
+  symbols.insert(kernel);
+  Block *body = kernel.addEntryBlock();
+  // Each is a buffer of its own, and only this call uses it meanwhile.
+  for (auto [i, type] : llvm::enumerate(types))
+    if (isa<MemRefType>(type))
+      kernel.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
+
+  builder.setInsertionPointToStart(body);
+  IRMapping mapping;
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    mapping.map(argument, body->getArgument(i));
+  for (Operation *op : captures.clones)
+    builder.clone(*op, mapping);
+  Value lo = body->getArgument(arguments.size());
+  Value hi = body->getArgument(arguments.size() + 1);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto range = scf::ForOp::create(builder, loc, lo, hi, one);
+  func::ReturnOp::create(builder, loc);
+  builder.setInsertionPoint(range.getBody()->getTerminator());
+  SmallVector<Value> ids;
+  if (extents.size() == 1)
+    ids.push_back(range.getInductionVar());
+  else
+    llvm::append_range(ids, affine::AffineDelinearizeIndexOp::create(
+                                builder, loc, range.getInductionVar(), extents)
+                                .getResults());
+  for (auto [id, lo, by] : llvm::zip_equal(ids, *lowers, *steps)) {
+    AffineExpr d = builder.getAffineDimExpr(0);
+    id = affine::makeComposedAffineApply(builder, loc, d * by + lo,
+                                         {OpFoldResult(id)});
+  }
+  mapping.map(loop.getInductionVars(), ids);
+  for (Operation &op : loop.getBody()->without_terminator())
+    builder.clone(op, mapping);
+
+  // A loop over blocks inside a block runs in order.
+  IRRewriter rewriter(builder.getContext());
+  SmallVector<scf::ForallOp> inner;
+  kernel.walk([&](scf::ForallOp op) { inner.push_back(op); });
+  for (scf::ForallOp op : inner) {
+    rewriter.setInsertionPoint(op);
+    if (failed(scf::forallToForLoop(rewriter, op)))
+      return failure();
+  }
+
+  builder.setInsertionPoint(loop);
+  arguments.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+  arguments.push_back(arith::ConstantIndexOp::create(builder, loc, blocks));
+  calls.push_back(func::CallOp::create(builder, loc, kernel, arguments));
+  kernels.push_back(kernel);
+  loop.erase();
+  return placeKernelBuffers(kernel);
+}
+
+/// Buffers of a block: the small ones on the stack, once for all blocks of a
+/// range; the rest in the thread's scratch memory, which becomes the kernel's
+/// last argument.
+LogicalResult KernelOutliner::placeKernelBuffers(func::FuncOp kernel) {
+  Block &body = kernel.getBody().front();
+  SmallVector<Operation *> allocations;
+  collectAllocations<memref::AllocOp>(kernel, allocations);
+  collectAllocations<memref::AllocaOp>(kernel, allocations);
+  SmallVector<std::pair<int64_t, Operation *>> sized;
+  for (Operation *op : allocations) {
+    FailureOr<int64_t> bytes =
+        bytesOf(op, cast<MemRefType>(op->getResult(0).getType()));
+    if (failed(bytes))
+      return failure();
+    sized.push_back({*bytes, op});
+  }
+  llvm::stable_sort(sized, llvm::less_first());
+  int64_t stack = 0;
+  SmallVector<Lifetime> lifetimes;
+  SmallVector<Operation *> inScratch;
+  for (auto [bytes, op] : sized) {
+    hoistTo(body, op);
+    int64_t aligned = llvm::alignTo(bytes, arenaAlignment);
+    if (stack + aligned > stackBytes) {
+      // All of them live through the range: blocks reuse them as they are.
+      lifetimes.push_back({bytes, 0, 0});
+      inScratch.push_back(op);
+      continue;
+    }
+    stack += aligned;
+    builder.setInsertionPoint(op);
+    auto alloca = memref::AllocaOp::create(
+        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
+        builder.getI64IntegerAttr(arenaAlignment));
+    op->getResult(0).replaceAllUsesWith(alloca);
+    op->erase();
+  }
+  ArenaLayout layout = layOutArena(lifetimes);
+  signature.scratchBytes = std::max(signature.scratchBytes, layout.bytes);
+  if (inScratch.empty())
+    return success();
+  Value scratch =
+      body.addArgument(bytesType(builder, layout.bytes), kernel.getLoc());
+  kernel.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  SmallVector<DictionaryAttr> attributes;
+  kernel.getAllArgAttrs(attributes);
+  attributes.resize(body.getNumArguments(), builder.getDictionaryAttr({}));
+  kernel.setAllArgAttrs(attributes);
+  kernel.setArgAttr(body.getNumArguments() - 1, "llvm.noalias",
+                    builder.getUnitAttr());
+  kernel->setAttr(kernelAttr, builder.getStringAttr("scratch"));
+  for (auto [op, offset] : llvm::zip_equal(inScratch, layout.offsets)) {
+    builder.setInsertionPoint(op);
+    Value at = arith::ConstantIndexOp::create(builder, op->getLoc(), offset);
+    Value view = memref::ViewOp::create(
+        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
+        scratch, at, ValueRange());
+    op->getResult(0).replaceAllUsesWith(view);
+    op->erase();
+  }
+  return success();
+}
+
+/// Buffers of the function itself share one workspace, its last but one
+/// argument.
+LogicalResult KernelOutliner::placeHostBuffers() {
+  Block &body = function.getBody().front();
+  SmallVector<Operation *> allocations;
+  collectAllocations<memref::AllocOp>(function, allocations);
+  collectAllocations<memref::AllocaOp>(function, allocations);
+  DenseMap<Operation *, int64_t> steps;
+  for (auto [i, op] : llvm::enumerate(body))
+    steps[&op] = i;
+  SmallVector<Lifetime> lifetimes;
+  for (Operation *op : allocations) {
+    FailureOr<int64_t> bytes =
+        bytesOf(op, cast<MemRefType>(op->getResult(0).getType()));
+    if (failed(bytes))
+      return failure();
+    lifetimes.push_back(lifetimeOf(op->getResult(0), *bytes, body, steps));
+  }
+  ArenaLayout layout = layOutArena(lifetimes);
+  signature.workspaceBytes = layout.bytes;
+  if (allocations.empty())
+    return success();
+  Value workspace =
+      body.addArgument(bytesType(builder, layout.bytes), function.getLoc());
+  for (auto [op, offset] : llvm::zip_equal(allocations, layout.offsets)) {
+    hoistTo(body, op);
+    builder.setInsertionPoint(op);
+    Value at = arith::ConstantIndexOp::create(builder, op->getLoc(), offset);
+    Value view = memref::ViewOp::create(
+        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
+        workspace, at, ValueRange());
+    op->getResult(0).replaceAllUsesWith(view);
+    op->erase();
+  }
+  return success();
+}
+
+/// Hands each kernel its scratch memory. In the serial reading of the module,
+/// all of them use the function's last argument.
+void KernelOutliner::passScratch() {
+  if (signature.scratchBytes == 0)
+    return;
+  Block &body = function.getBody().front();
+  Value scratch = body.addArgument(bytesType(builder, signature.scratchBytes),
+                                   function.getLoc());
+  for (auto [kernel, call] : llvm::zip_equal(kernels, calls)) {
+    if (!kernel->getAttrOfType<StringAttr>(kernelAttr))
+      continue;
+    builder.setInsertionPoint(call);
+    auto type = cast<MemRefType>(kernel.getArgumentTypes().back());
+    Value part = scratch;
+    if (type != scratch.getType()) {
+      Value zero = arith::ConstantIndexOp::create(builder, call.getLoc(), 0);
+      part = memref::ViewOp::create(builder, call.getLoc(), type, scratch, zero,
+                                    ValueRange());
+    }
+    call->insertOperands(call->getNumOperands(), part);
+  }
+}
+
+LogicalResult KernelOutliner::run() {
+  FailureOr<FunctionSignature> known = getSignature(function);
+  if (failed(known))
+    return function.emitError("has no ")
+           << signatureAttr << " attribute; run --cpu-bufferize first";
+  signature = *known;
+  SmallVector<scf::ForallOp> loops;
+  function.walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
+    loops.push_back(loop);
+    return WalkResult::skip();
+  });
+  for (scf::ForallOp loop : loops)
+    if (failed(outline(loop)))
+      return failure();
+  if (failed(placeHostBuffers()))
+    return failure();
+  passScratch();
+  Block &body = function.getBody().front();
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  function.setAllArgAttrs(SmallVector<DictionaryAttr>(
+      body.getNumArguments(), builder.getDictionaryAttr({})));
+  setSignature(function, signature);
+  return success();
+}
+
+struct CpuKernels : impl::CpuKernelsBase<CpuKernels> {
+  using CpuKernelsBase::CpuKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<memref::DeallocOp> deallocs;
+    module.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
+    for (memref::DeallocOp op : deallocs)
+      op.erase();
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (!function.isExternal() && !function->hasAttr(kernelAttr) &&
+          failed(KernelOutliner(function, symbols, stackBytes).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::cpu

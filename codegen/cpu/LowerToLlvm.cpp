@@ -1,0 +1,88 @@
+//===- LowerToLlvm.cpp - the conversions to the llvm dialect, in order ----===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPULOWERTOLLVM
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+struct CpuLowerToLlvm : impl::CpuLowerToLlvmBase<CpuLowerToLlvm> {
+  void runOnOperation() override;
+};
+
+void CpuLowerToLlvm::runOnOperation() {
+  OpPassManager pm(ModuleOp::getOperationName());
+  pm.addPass(createCpuLowerCopies());
+  pm.addNestedPass<func::FuncOp>(vector::createLowerVectorMultiReductionPass(
+      vector::VectorMultiReductionLowering::InnerParallel));
+  pm.addPass(createCpuExpandMath());
+  // To transfers of one dimension, before anything folds views into them.
+  VectorTransferToSCFOptions toScf;
+  toScf.unroll = true;
+  toScf.targetRank = 1;
+  pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(toScf));
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  ConvertVectorToLLVMPassOptions toLlvm;
+  toLlvm.vectorContractLowering = vector::VectorContractLowering::OuterProduct;
+  toLlvm.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle1D;
+  // A horizontal sum has no order that a program could rely on; a tree of
+  // shuffles is fixed too.
+  toLlvm.reassociateFPReductions = true;
+  pm.addPass(createConvertVectorToLLVMPass(toLlvm));
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions function;
+  function.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(function));
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createCpuHostAbi());
+  if (failed(runPipeline(pm, getOperation())))
+    return signalPassFailure();
+  WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
+    if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("has no lowering to LLVM for the CPU");
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    signalPassFailure();
+}
+
+} // namespace
+} // namespace drawloom::cpu

@@ -1,0 +1,233 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_CODEGEN_CPU_PASSES_TD
+#define DRAWLOOM_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// Alphabetical. Every option has a sentence and a default.
+
+def CpuBufferize : Pass<"cpu-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Turn tensors into memory, results into arguments";
+  let description = [{
+    Tensor arguments become `memref` arguments that are only read; each result
+    becomes one more argument, a `memref` that is only written; numbers stay
+    arguments. Loop-carried register tiles become loop-carried vectors first.
+    What the function took and gave before stays in its attribute
+    `drawloom.signature`.
+
+    Example:
+
+    ```mlir
+    func.func @first(%x: tensor<4xf32>) -> f32 {
+      %c0 = arith.constant 0 : index
+      %e = tensor.extract %x[%c0] : tensor<4xf32>
+      return %e : f32
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def CpuExpandMath : Pass<"cpu-expand-math"> {
+  let summary = "Expand elementary functions into vector arithmetic";
+  let description = [{
+    On f32, `exp`, `log`, `tanh`, ... become polynomials, so that vectors stay
+    vectors; on bf16 and f16 they are computed in f32. f64 is left to the C
+    library. Conversions from and to bf16 become integer arithmetic.
+
+    Example:
+
+    ```mlir
+    func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+      %y = math.exp %x : vector<8xf32>
+      return %y : vector<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def CpuHostAbi : Pass<"cpu-host-abi", "::mlir::ModuleOp"> {
+  let summary = "Put entries and kernels behind the signatures of the runtime";
+  let description = [{
+    Works on the llvm dialect. Each function with a `drawloom.signature` becomes
+    an entry `void name(void **arguments, const DrawloomHost *host)`; each call
+    of a kernel in it becomes a call of `host->parallelFor` with a wrapper
+    `void (void **arguments, int64_t lo, int64_t hi, void *scratch)`; see
+    include/drawloom/runtime/Abi.h. Nothing in the module refers to a symbol of
+    the runtime.
+
+    Example:
+
+    ```mlir
+    llvm.func @nothing() attributes {drawloom.signature = {
+        arguments = [], results = [], workspace_bytes = 0 : i64,
+        scratch_bytes = 0 : i64}} {
+      llvm.return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make a range function of each block program";
+  let description = [{
+    Each outermost `scf.forall` becomes a function `kernel(arguments, lo, hi)`
+    that runs the blocks [lo, hi), counted along all its dimensions, and a call
+    of it for all blocks: read serially, the module still means the same.
+
+    Buffers of a block live on the stack, once for a range, up to `stack-bytes`
+    in all; larger ones in scratch memory, the kernel's last argument. Buffers
+    of the function share one workspace, a `memref` of bytes that becomes its
+    argument after the results, by when each is in use.
+
+    Example:
+
+    ```mlir
+    func.func @zero(%out: memref<64xf32>) attributes {drawloom.signature = {
+        arguments = [], results = [tensor<64xf32>], workspace_bytes = 0 : i64,
+        scratch_bytes = 0 : i64}} {
+      %zero = arith.constant 0.0 : f32
+      scf.forall (%i) in (64) {
+        memref.store %zero, %out[%i] : memref<64xf32>
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"stackBytes", "stack-bytes", "int64_t", "131072",
+           "Most bytes of stack that one kernel may take for its buffers">];
+}
+
+def CpuLowerCopies : Pass<"cpu-lower-copies"> {
+  let summary = "Turn memref.copy into vector loops";
+  let description = [{
+    A copy of static shape becomes loops over vectors, whatever its strides: a
+    strided `memref.copy` would need a function of a runtime library.
+
+    Example:
+
+    ```mlir
+    func.func @copy(%a: memref<4x32xf32>, %b: memref<4x32xf32>) {
+      memref.copy %a, %b : memref<4x32xf32> to memref<4x32xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower vectors, memory and loops to the llvm dialect";
+  let description = [{
+    Runs the conversions in the one order that works, then `cpu-host-abi`.
+    Transfers between vectors of several dimensions and memory are unrolled
+    before any view is folded: upstream's folding reads the wrong elements
+    through an expanded shape.
+
+    Example:
+
+    ```mlir
+    func.func private @kernel(%x: memref<8xf32>, %lo: index, %hi: index)
+        attributes {drawloom.kernel} {
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
+  let summary = "Cut linalg ops into register tiles and turn those into vectors";
+  let description = [{
+    Every linalg op on static tensors becomes loops over register tiles, each a
+    handful of vector ops. The rules go by class of op:
+
+    - a dot takes an accumulator tile of `dot-rows` x `dot-columns`, with the
+      small elementwise ops that read it, and runs over its inner dimension
+      `dot-steps` at a time;
+    - an elementwise op takes `width` elements of its result's last dimension;
+    - a reduction over rows keeps its sums in registers;
+    - a transposition goes in squares of one vector's lanes.
+
+    An extent that the tile does not divide is cut into ever smaller powers of
+    two, so every vector is one that the machine has. An op that has no vector
+    form (a gather with computed indices, booleans in memory) becomes scalar
+    loops. Extents count 32-bit elements.
+
+    Example:
+
+    ```mlir
+    func.func @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %e = tensor.empty() : tensor<64xf32>
+      %y = linalg.add ins(%x, %x : tensor<64xf32>, tensor<64xf32>)
+                      outs(%e : tensor<64xf32>) -> tensor<64xf32>
+      return %y : tensor<64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"native\"",
+           "Instruction set whose tiles are the defaults below: native, "
+           "baseline, avx2 or avx512">,
+    Option<"dotColumns", "dot-columns", "int64_t", "0",
+           "Columns of a dot's accumulator tile; 0: the instruction set's">,
+    Option<"dotRows", "dot-rows", "int64_t", "0",
+           "Rows of a dot's accumulator tile; 0: the instruction set's">,
+    Option<"dotSteps", "dot-steps", "int64_t", "0",
+           "Steps of a dot's inner loop per iteration; 0: the instruction "
+           "set's">,
+    Option<"width", "width", "int64_t", "0",
+           "Elements per step of an elementwise loop; 0: the instruction set's">,
+    Option<"fusedOps", "fused-ops", "int64_t", "4",
+           "Most operations in the body of an elementwise op that is computed "
+           "on a dot's accumulators">];
+}
+
+def CpuVerifyVectors : Pass<"cpu-verify-vectors", "::mlir::func::FuncOp"> {
+  let summary = "Refuse what would make vector code slow or its compilation long";
+  let description = [{
+    Run after `cpu-schedule`. Errors: a linalg op is left; a vector has more
+    than 1024 elements, or a last dimension that is not a power of two; a
+    function holds more operations than `operations-per-source-op` for each op
+    of the block level that it came from (attribute `drawloom.source_ops`, which
+    `cpu-schedule` leaves).
+
+    Example:
+
+    ```mlir
+    func.func @fine(%v: vector<32xf32>) -> vector<32xf32> {
+      return %v : vector<32xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"operationsPerSourceOp", "operations-per-source-op", "int64_t",
+           "400", "Most operations for each op of the block level">];
+}
+
+#endif // DRAWLOOM_CODEGEN_CPU_PASSES_TD

@@ -1,0 +1,490 @@
+//===- RegisterTiles.cpp - loops over register tiles ----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/RegisterTiles.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using linalg::LinalgOp;
+
+namespace drawloom::cpu {
+
+SmallVector<Piece> cutExtent(int64_t extent, int64_t size) {
+  SmallVector<Piece> pieces;
+  int64_t offset = 0;
+  for (size = llvm::bit_floor<uint64_t>(std::max<int64_t>(size, 1)); size >= 1;
+       size /= 2)
+    if (int64_t count = (extent - offset) / size) {
+      pieces.push_back({offset, size, count});
+      offset += size * count;
+    }
+  return pieces;
+}
+
+SmallVector<Piece> cutReduction(int64_t extent, int64_t size) {
+  SmallVector<Piece> pieces;
+  size = std::max<int64_t>(size == 2 ? 1 : size, 1);
+  if (int64_t count = extent / size)
+    pieces.push_back({0, size, count});
+  if (int64_t rest = extent % size)
+    pieces.push_back({extent - rest, 1, rest});
+  return pieces;
+}
+
+namespace {
+
+/// Emits the loop nest of one plan. Results that are complete only after the
+/// outer loops travel through them as whole tensors; inside the inner
+/// reduction loops only their tiles do.
+class TileEmitter {
+public:
+  TileEmitter(RewriterBase &rewriter, const TilePlan &plan)
+      : rewriter(rewriter), plan(plan), first(plan.chain.front()),
+        loc(first.getLoc()) {}
+
+  void run();
+
+private:
+  /// A value that the loops build up: a result of a chain op that is read
+  /// outside the chain.
+  struct Output {
+    unsigned member;
+    unsigned result;
+  };
+
+  void emitLoops(unsigned level, SmallVectorImpl<Value> &carried);
+  void emitTile(SmallVectorImpl<Value> &carried);
+  void emitReductions(unsigned level, SmallVectorImpl<Value> &carried);
+  SmallVector<Value> tileOfFirst(ArrayRef<Value> inits,
+                                 ArrayRef<bool> initIsTile);
+  Value tileOfConsumer(LinalgOp op, Value init,
+                       const DenseMap<Value, Value> &tiles);
+  void loop(unsigned level, SmallVectorImpl<Value> &carried,
+            function_ref<void(SmallVectorImpl<Value> &)> body);
+
+  linalg::FillOp fillOf(LinalgOp op, unsigned result) const {
+    return op.getDpsInits()[result].getDefiningOp<linalg::FillOp>();
+  }
+  /// The tensor that a whole result starts as.
+  Value startOf(LinalgOp op, unsigned result) const {
+    Value init = op.getDpsInits()[result];
+    if (auto fill = fillOf(op, result);
+        fill && (op != first || filledPerTile[result]))
+      return fill.getOutputs()[0];
+    return init;
+  }
+  SmallVector<OpFoldResult> attributes(ArrayRef<int64_t> values) const {
+    return getAsIndexOpFoldResult(rewriter.getContext(), values);
+  }
+  bool readsLoop(AffineMap map, unsigned loop) const {
+    return map.isFunctionOfDim(loop);
+  }
+
+  RewriterBase &rewriter;
+  const TilePlan &plan;
+  LinalgOp first;
+  Location loc;
+  /// Loops below this level of the order are the inner reductions.
+  unsigned boundary = 0;
+  /// Of the first op's results: complete after the inner reductions, so that
+  /// only their tile travels through them; started by a fill of the tile.
+  SmallVector<bool> inRegisters, filledPerTile;
+  SmallVector<Output> outputs;
+  /// Of the first op: whether result r is an output, and which.
+  SmallVector<int> outputOfFirst;
+  SmallVector<OpFoldResult> offsets;
+  SmallVector<int64_t> sizes;
+};
+
+void TileEmitter::run() {
+  unsigned loops = first.getNumLoops();
+  auto iterators = first.getIteratorTypesArray();
+  boundary = loops;
+  while (boundary > 0 &&
+         iterators[plan.order[boundary - 1]] == utils::IteratorType::reduction)
+    --boundary;
+  bool reductionOutside = false;
+  for (unsigned level = 0; level < boundary; ++level)
+    reductionOutside |=
+        iterators[plan.order[level]] == utils::IteratorType::reduction;
+
+  for (OpOperand &init : first.getDpsInitsMutable()) {
+    AffineMap map = first.getMatchingIndexingMap(&init);
+    bool complete = true;
+    for (unsigned level = boundary; level < loops; ++level)
+      complete &= !readsLoop(map, plan.order[level]);
+    inRegisters.push_back(complete && boundary < loops);
+    // A reduction further out would fill the tile again on each of its steps.
+    filledPerTile.push_back(init.get().getDefiningOp<linalg::FillOp>() &&
+                            !reductionOutside &&
+                            (inRegisters.back() || boundary == loops));
+  }
+
+  llvm::SmallDenseSet<Operation *> members;
+  for (LinalgOp op : plan.chain)
+    members.insert(op);
+  outputOfFirst.assign(first->getNumResults(), -1);
+  SmallVector<Value> carried;
+  for (auto [member, op] : llvm::enumerate(plan.chain))
+    for (OpResult result : op->getResults()) {
+      bool last = op == plan.chain.back();
+      if (!last && llvm::all_of(result.getUsers(), [&](Operation *user) {
+            return members.contains(user);
+          }))
+        continue;
+      if (member == 0)
+        outputOfFirst[result.getResultNumber()] = outputs.size();
+      outputs.push_back(
+          {static_cast<unsigned>(member), result.getResultNumber()});
+      carried.push_back(startOf(op, result.getResultNumber()));
+    }
+
+  offsets.assign(loops, rewriter.getIndexAttr(0));
+  sizes.assign(loops, 0);
+  rewriter.setInsertionPoint(plan.chain.back());
+  emitLoops(0, carried);
+  for (auto [output, value] : llvm::zip_equal(outputs, carried)) {
+    LinalgOp op = plan.chain[output.member];
+    rewriter.replaceUsesWithIf(
+        op->getResult(output.result), value,
+        [&](OpOperand &use) { return !members.contains(use.getOwner()); });
+  }
+  for (LinalgOp op : llvm::reverse(plan.chain)) {
+    SmallVector<linalg::FillOp> fills;
+    for (Value init : op.getDpsInits())
+      if (auto fill = init.getDefiningOp<linalg::FillOp>())
+        fills.push_back(fill);
+    rewriter.eraseOp(op);
+    for (linalg::FillOp fill : fills)
+      if (fill->use_empty())
+        rewriter.eraseOp(fill);
+  }
+}
+
+void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
+                       function_ref<void(SmallVectorImpl<Value> &)> body) {
+  unsigned dim = plan.order[level];
+  for (const Piece &piece : plan.pieces[dim]) {
+    sizes[dim] = piece.size;
+    if (piece.count == 1) {
+      offsets[dim] = rewriter.getIndexAttr(piece.offset);
+      body(carried);
+      continue;
+    }
+    auto bound = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(rewriter, loc, value);
+    };
+    auto nest =
+        scf::ForOp::create(rewriter, loc, bound(piece.offset),
+                           bound(piece.offset + piece.size * piece.count),
+                           bound(piece.size), carried);
+    OpBuilder::InsertionGuard guard(rewriter);
+    // Without carried values the loop comes with a terminator of its own.
+    if (carried.empty())
+      rewriter.setInsertionPoint(nest.getBody()->getTerminator());
+    else
+      rewriter.setInsertionPointToEnd(nest.getBody());
+    offsets[dim] = nest.getInductionVar();
+    SmallVector<Value> inner(nest.getRegionIterArgs());
+    body(inner);
+    if (!carried.empty())
+      scf::YieldOp::create(rewriter, loc, inner);
+    carried.assign(nest.getResults().begin(), nest.getResults().end());
+  }
+}
+
+void TileEmitter::emitLoops(unsigned level, SmallVectorImpl<Value> &carried) {
+  if (level == boundary)
+    return emitTile(carried);
+  loop(level, carried,
+       [&](SmallVectorImpl<Value> &inner) { emitLoops(level + 1, inner); });
+}
+
+/// Clones the first op onto its operands' tiles. An init is either a whole
+/// tensor, of which the tile is cut, or that tile already.
+SmallVector<Value> TileEmitter::tileOfFirst(ArrayRef<Value> inits,
+                                            ArrayRef<bool> initIsTile) {
+  SmallVector<Value> operands = first->getOperands();
+  unsigned firstInit = first.getDpsInitsMutable()[0].getOperandNumber();
+  for (auto [i, init] : llvm::enumerate(inits))
+    if (!initIsTile[i])
+      operands[firstInit + i] = init;
+  SmallVector<OpFoldResult> bounds;
+  for (int64_t range : first.getStaticLoopRanges())
+    bounds.push_back(rewriter.getIndexAttr(range));
+  SmallVector<Value> tiles = linalg::makeTiledShapes(
+      rewriter, loc, first, operands, offsets, attributes(sizes), bounds,
+      /*omitPartialTileCheck=*/true);
+  for (auto [i, init] : llvm::enumerate(inits))
+    if (initIsTile[i]) {
+      Value unused = tiles[firstInit + i];
+      tiles[firstInit + i] = init;
+      if (Operation *slice = unused.getDefiningOp();
+          slice && slice->use_empty())
+        rewriter.eraseOp(slice);
+    }
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < inits.size(); ++i)
+    types.push_back(tiles[firstInit + i].getType());
+  auto tile = cast<LinalgOp>(clone(rewriter, first, types, tiles));
+  linalg::offsetIndices(rewriter, tile, offsets);
+  return tile->getResults();
+}
+
+/// Runs the inner reductions. `carried` holds one value for each result of the
+/// first op: its tile if it stays in registers, else the whole tensor.
+void TileEmitter::emitReductions(unsigned level,
+                                 SmallVectorImpl<Value> &carried) {
+  if (level < first.getNumLoops()) {
+    loop(level, carried, [&](SmallVectorImpl<Value> &inner) {
+      emitReductions(level + 1, inner);
+    });
+    return;
+  }
+  SmallVector<Value> tiles = tileOfFirst(carried, inRegisters);
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    if (inRegisters[i]) {
+      carried[i] = tile;
+      continue;
+    }
+    auto slice = cast<LinalgOp>(tile.getDefiningOp())
+                     .getDpsInits()[i]
+                     .getDefiningOp<tensor::ExtractSliceOp>();
+    // A tile of rank 0 is the tensor itself.
+    carried[i] =
+        slice && slice.getSource() == carried[i]
+            ? tensor::InsertSliceOp::create(
+                  rewriter, loc, tile, carried[i], slice.getMixedOffsets(),
+                  slice.getMixedSizes(), slice.getMixedStrides())
+                  .getResult()
+            : tile;
+  }
+}
+
+static SmallVector<int64_t> shapeOfTile(AffineMap map,
+                                        ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr expr : map.getResults())
+    shape.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
+  return shape;
+}
+
+void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
+  // Starting values of the first op's results.
+  SmallVector<Value> values;
+  SmallVector<SmallVector<OpFoldResult>> tileOffsets, tileSizes;
+  bool inner = boundary < first.getNumLoops();
+  SmallVector<bool> isTile;
+  for (OpOperand &init : first.getDpsInitsMutable()) {
+    unsigned i = values.size();
+    AffineMap map = first.getMatchingIndexingMap(&init);
+    auto type = cast<RankedTensorType>(init.get().getType());
+    Value whole =
+        outputOfFirst[i] >= 0 ? carried[outputOfFirst[i]] : startOf(first, i);
+    tileOffsets.emplace_back();
+    tileSizes.emplace_back();
+    if (inRegisters[i] || filledPerTile[i] || outputOfFirst[i] < 0) {
+      SmallVector<int64_t> shape = shapeOfTile(map, sizes);
+      for (AffineExpr expr : map.getResults())
+        tileOffsets.back().push_back(
+            offsets[cast<AffineDimExpr>(expr).getPosition()]);
+      tileSizes.back() = attributes(shape);
+      Value start;
+      if (filledPerTile[i]) {
+        Value empty = tensor::EmptyOp::create(rewriter, loc, shape,
+                                              type.getElementType());
+        start = linalg::FillOp::create(rewriter, loc,
+                                       fillOf(first, i).getInputs()[0], empty)
+                    .getResult(0);
+      } else {
+        SmallVector<OpFoldResult> strides(shape.size(),
+                                          rewriter.getIndexAttr(1));
+        start = tensor::ExtractSliceOp::create(
+            rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+            whole, tileOffsets.back(), tileSizes.back(), strides);
+      }
+      values.push_back(start);
+      isTile.push_back(true);
+    } else {
+      values.push_back(whole);
+      isTile.push_back(false);
+    }
+  }
+
+  if (inner) {
+    emitReductions(boundary, values);
+  } else {
+    SmallVector<Value> results = tileOfFirst(values, isTile);
+    for (auto [i, tile] : llvm::enumerate(results)) {
+      if (!isTile[i]) {
+        auto op = cast<LinalgOp>(tile.getDefiningOp());
+        auto slice =
+            op.getDpsInits()[i].getDefiningOp<tensor::ExtractSliceOp>();
+        if (slice && slice.getSource() == values[i])
+          tile = tensor::InsertSliceOp::create(
+              rewriter, loc, tile, values[i], slice.getMixedOffsets(),
+              slice.getMixedSizes(), slice.getMixedStrides());
+      }
+      values[i] = tile;
+    }
+  }
+
+  // Tiles go back into their tensors; whole tensors have been updated inside.
+  auto store = [&](Value tile, Value &whole, ArrayRef<OpFoldResult> at,
+                   ArrayRef<OpFoldResult> extent) {
+    SmallVector<OpFoldResult> strides(at.size(), rewriter.getIndexAttr(1));
+    whole = tensor::InsertSliceOp::create(rewriter, loc, tile, whole, at,
+                                          extent, strides);
+  };
+  DenseMap<Value, Value> tiles;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    tiles[first->getResult(i)] = value;
+    if (int out = outputOfFirst[i]; out >= 0) {
+      if (isTile[i])
+        store(value, carried[out], tileOffsets[i], tileSizes[i]);
+      else
+        carried[out] = value;
+    }
+  }
+  for (unsigned member = 1; member < plan.chain.size(); ++member) {
+    LinalgOp op = plan.chain[member];
+    Value *whole = nullptr;
+    for (auto [out, output] : llvm::enumerate(outputs))
+      if (output.member == member)
+        whole = &carried[out];
+    // What nobody outside reads is written nowhere: an empty tile will do.
+    Value init;
+    if (whole) {
+      SmallVector<OpFoldResult> strides(tileOffsets[0].size(),
+                                        rewriter.getIndexAttr(1));
+      init = tensor::ExtractSliceOp::create(
+          rewriter, loc, *whole, tileOffsets[0], tileSizes[0], strides);
+    } else {
+      auto type = cast<RankedTensorType>(values[0].getType());
+      init = tensor::EmptyOp::create(
+          rewriter, loc, type.getShape(),
+          getElementTypeOrSelf(op->getResult(0).getType()));
+    }
+    Value tile = tileOfConsumer(op, init, tiles);
+    tiles[op->getResult(0)] = tile;
+    if (whole)
+      store(tile, *whole, tileOffsets[0], tileSizes[0]);
+  }
+}
+
+/// Clones an elementwise member of the chain onto the first result's tile.
+Value TileEmitter::tileOfConsumer(LinalgOp op, Value init,
+                                  const DenseMap<Value, Value> &tiles) {
+  AffineMap map = first.getMatchingIndexingMap(first.getDpsInitOperand(0));
+  SmallVector<OpFoldResult> at, bounds;
+  SmallVector<int64_t> shape = shapeOfTile(map, sizes);
+  for (AffineExpr expr : map.getResults())
+    at.push_back(offsets[cast<AffineDimExpr>(expr).getPosition()]);
+  for (int64_t range : op.getStaticLoopRanges())
+    bounds.push_back(rewriter.getIndexAttr(range));
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    auto known = tiles.find(value);
+    if (op.isDpsInit(&operand)) {
+      operands.push_back(init);
+    } else if (known != tiles.end()) {
+      operands.push_back(known->second);
+    } else if (auto type = dyn_cast<RankedTensorType>(value.getType());
+               type && type.getRank() > 0) {
+      AffineMap operandMap = op.getMatchingIndexingMap(&operand);
+      SmallVector<OpFoldResult> closed;
+      for (int64_t size : shape)
+        closed.push_back(rewriter.getIndexAttr(size - 1));
+      Operation *slice = linalg::makeTiledShape(
+          rewriter, loc, value, attributes(shape), operandMap, at, bounds,
+          closed, /*omitPartialTileCheck=*/true);
+      operands.push_back(slice->getResult(0));
+    } else {
+      operands.push_back(value);
+    }
+  }
+  auto tile = cast<LinalgOp>(clone(rewriter, op, init.getType(), operands));
+  linalg::offsetIndices(rewriter, tile, at);
+  return tile->getResult(0);
+}
+
+} // namespace
+
+void emitTiles(RewriterBase &rewriter, const TilePlan &plan) {
+  TileEmitter(rewriter, plan).run();
+}
+
+void emitScalarLoops(RewriterBase &rewriter, LinalgOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<Value> carried(op.getDpsInits());
+  SmallVector<Value> ivs;
+  SmallVector<scf::ForOp> nest;
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (int64_t range : ranges) {
+    Value bound = arith::ConstantIndexOp::create(rewriter, loc, range);
+    auto loop = scf::ForOp::create(rewriter, loc, zero, bound, one, carried);
+    if (!nest.empty())
+      scf::YieldOp::create(rewriter, loc, loop.getResults());
+    nest.push_back(loop);
+    ivs.push_back(loop.getInductionVar());
+    carried.assign(loop.getRegionIterArgs().begin(),
+                   loop.getRegionIterArgs().end());
+    rewriter.setInsertionPointToEnd(loop.getBody());
+  }
+
+  auto indices = [&](OpOperand &operand) {
+    SmallVector<Value> result;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+      result.push_back(getValueOrCreateConstantIndexOp(
+          rewriter, loc,
+          affine::makeComposedFoldedAffineApply(rewriter, loc, expr,
+                                                getAsOpFoldResult(ivs))));
+    return result;
+  };
+  IRMapping mapping;
+  Block *body = op.getBlock();
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (isa<RankedTensorType>(value.getType())) {
+      Value source = value;
+      if (op.isDpsInit(&operand))
+        source = carried[operand.getOperandNumber() -
+                         op.getDpsInitsMutable()[0].getOperandNumber()];
+      value =
+          tensor::ExtractOp::create(rewriter, loc, source, indices(operand));
+    }
+    mapping.map(op.getMatchingBlockArgument(&operand), value);
+  }
+  for (Operation &inner : body->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      mapping.map(index.getResult(), ivs[index.getDim()]);
+    else
+      rewriter.clone(inner, mapping);
+  }
+  SmallVector<Value> results;
+  for (auto [i, yielded] :
+       llvm::enumerate(body->getTerminator()->getOperands()))
+    results.push_back(tensor::InsertOp::create(
+        rewriter, loc, mapping.lookupOrDefault(yielded), carried[i],
+        indices(*op.getDpsInitOperand(i))));
+  if (nest.empty())
+    return rewriter.replaceOp(op, results);
+  scf::YieldOp::create(rewriter, loc, results);
+  rewriter.replaceOp(op, nest.front().getResults());
+}
+
+} // namespace drawloom::cpu

@@ -1,0 +1,60 @@
+//===- RegisterTiles.h - loops over register tiles --------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_CPU_REGISTERTILES_H
+#define DRAWLOOM_CODEGEN_CPU_REGISTERTILES_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace drawloom::cpu {
+
+/// `count` tiles of `size` from `offset` on.
+struct Piece {
+  int64_t offset;
+  int64_t size;
+  int64_t count;
+  bool operator==(const Piece &other) const {
+    return offset == other.offset && size == other.size && count == other.count;
+  }
+};
+
+/// Cuts [0, extent) into tiles of `size` and what is left into ever smaller
+/// powers of two. `size` is rounded down to a power of two first: LLVM widens
+/// other vectors, which costs several times their work. None for an extent
+/// of 0.
+llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
+
+/// As above for a dot's inner loop, whose remainder goes in single steps: two
+/// steps at a time are loaded as a vector of two that has to be taken apart.
+llvm::SmallVector<Piece> cutReduction(int64_t extent, int64_t size);
+
+/// How one op, together with the elementwise ops that read its tile from
+/// registers, is cut up.
+struct TilePlan {
+  /// The op to tile, then the consumers that are computed on its tile, in
+  /// program order. Each consumer is elementwise, has one result and reads its
+  /// predecessors' results and writes its own through identity maps.
+  llvm::SmallVector<mlir::linalg::LinalgOp> chain;
+  /// Of the first op's loops: their tiles, and the order from the outermost in.
+  llvm::SmallVector<llvm::SmallVector<Piece>> pieces;
+  llvm::SmallVector<unsigned> order;
+};
+
+/// Replaces the chain by loops over tiles of static shape, each holding a small
+/// copy of the ops of the chain. An init that is a fill is filled tile by tile.
+/// A result of the chain that only the chain reads is never stored.
+void emitTiles(mlir::RewriterBase &rewriter, const TilePlan &plan);
+
+/// Replaces `op` by loops over single elements in scalar code: the form that
+/// every linalg op has, whatever its maps and its body.
+void emitScalarLoops(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op);
+
+} // namespace drawloom::cpu
+
+#endif // DRAWLOOM_CODEGEN_CPU_REGISTERTILES_H

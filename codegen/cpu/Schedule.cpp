@@ -1,0 +1,401 @@
+//===- Schedule.cpp - register tiles by class of op, then vectors ---------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/PrepareTensors.h"
+#include "codegen/cpu/RegisterTiles.h"
+#include "codegen/cpu/Target.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPUSCHEDULE
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+using linalg::LinalgOp;
+
+namespace drawloom::cpu {
+namespace {
+
+/// Lengths in 32-bit elements, as the pass options give them.
+struct Tiles {
+  int64_t dotRows, dotColumns, dotSteps, width, lanes, fusedOps;
+};
+
+bool isParallelOnly(LinalgOp op) {
+  return op.getNumLoops() > 0 && op.getNumParallelLoops() == op.getNumLoops();
+}
+
+/// A contraction with rows, columns and an inner dimension.
+FailureOr<linalg::ContractionDimensions> dotDimensions(LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return failure();
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
+    return failure();
+  return dims;
+}
+
+/// The loop that runs along the last dimension of an operand, if there is one.
+std::optional<unsigned> innermostLoop(AffineMap map) {
+  if (map.getNumResults() == 0)
+    return std::nullopt;
+  if (auto dim =
+          dyn_cast<AffineDimExpr>(map.getResult(map.getNumResults() - 1)))
+    return dim.getPosition();
+  return std::nullopt;
+}
+
+bool isPermutationOfDims(AffineMap map) {
+  return llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>);
+}
+
+/// Booleans are bytes in memory but bits in a vector: no vector loads.
+bool hasBooleanTensor(LinalgOp op) {
+  return llvm::any_of(op->getOperands(), [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getElementType().isInteger(1) && type.getRank() > 0;
+  });
+}
+
+class Scheduler {
+public:
+  Scheduler(RewriterBase &rewriter, const Tiles &tiles)
+      : rewriter(rewriter), tiles(tiles) {}
+
+  void schedule(Block &block);
+
+private:
+  /// How many elements of this op's widest type take the place of `count`
+  /// 32-bit ones.
+  int64_t scaled(LinalgOp op, int64_t count) const;
+  void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain);
+  void scheduleOther(LinalgOp op);
+  SmallVector<LinalgOp>
+  consumersInRegisters(LinalgOp dot, Block &block,
+                       const DenseSet<Operation *> &taken);
+  bool isCheap(LinalgOp op) const;
+
+  RewriterBase &rewriter;
+  const Tiles &tiles;
+};
+
+int64_t Scheduler::scaled(LinalgOp op, int64_t count) const {
+  unsigned bits = 32;
+  for (Value operand : op->getOperands()) {
+    Type type = getElementTypeOrSelf(operand.getType());
+    bits = std::max(bits, type.isIndex() ? 64 : type.getIntOrFloatBitWidth());
+  }
+  return std::max<int64_t>(1, count * 32 / bits);
+}
+
+bool Scheduler::isCheap(LinalgOp op) const {
+  int64_t count = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (inner.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (!isa<arith::ArithDialect>(inner.getDialect()) ||
+        isa<arith::DivFOp, arith::RemFOp>(inner))
+      return false;
+    ++count;
+  }
+  return count <= tiles.fusedOps;
+}
+
+/// The elementwise ops that may read the dot's accumulators from registers: the
+/// earliest reader of the chain so far, as long as it is small and every other
+/// reader of the chain comes after it.
+SmallVector<LinalgOp>
+Scheduler::consumersInRegisters(LinalgOp dot, Block &block,
+                                const DenseSet<Operation *> &taken) {
+  SmallVector<LinalgOp> chain{dot};
+  auto ancestor = [&](Operation *user) {
+    return block.findAncestorOpInBlock(*user);
+  };
+  while (true) {
+    Value value = chain.back()->getResult(0);
+    Operation *earliest = nullptr;
+    for (Operation *user : value.getUsers()) {
+      Operation *here = ancestor(user);
+      if (here && (!earliest || here->isBeforeInBlock(earliest)))
+        earliest = here;
+    }
+    auto next = dyn_cast_or_null<LinalgOp>(earliest);
+    if (!next || taken.contains(next) || !isParallelOnly(next) ||
+        next->getNumResults() != 1 || !isCheap(next) ||
+        hasBooleanTensor(next) || next.hasIndexSemantics())
+      break;
+    bool fits =
+        next.getMatchingIndexingMap(next.getDpsInitOperand(0)).isIdentity() &&
+        !next.payloadUsesValueFromOperand(next.getDpsInitOperand(0));
+    for (OpOperand &operand : next->getOpOperands()) {
+      AffineMap map = next.getMatchingIndexingMap(&operand);
+      fits &= isPermutationOfDims(map);
+      for (LinalgOp member : chain)
+        if (operand.get() == member->getResult(0))
+          fits &= map.isIdentity();
+    }
+    for (LinalgOp member : chain)
+      for (Operation *user : member->getResult(0).getUsers()) {
+        Operation *here = ancestor(user);
+        if (here != next.getOperation() && here &&
+            here->isBeforeInBlock(next) &&
+            !llvm::is_contained(chain, dyn_cast<LinalgOp>(here)))
+          fits = false;
+      }
+    if (!fits)
+      break;
+    chain.push_back(next);
+  }
+  return chain;
+}
+
+void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  FailureOr<linalg::ContractionDimensions> dims = dotDimensions(op);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  TilePlan plan;
+  plan.chain = std::move(chain);
+  plan.pieces.resize(ranges.size());
+  unsigned rank = map.getNumResults();
+  auto loopAt = [&](unsigned i) {
+    return cast<AffineDimExpr>(map.getResult(i)).getPosition();
+  };
+  for (unsigned i = 0; i < rank; ++i) {
+    plan.pieces[loopAt(i)] = cutExtent(ranges[loopAt(i)], 1);
+    plan.order.push_back(loopAt(i));
+  }
+  int64_t columns = scaled(op, tiles.dotColumns);
+  unsigned columnLoop = loopAt(rank - 1), rowLoop = loopAt(rank - 2);
+  // Narrow results take more rows, so that enough sums are under way.
+  int64_t rows = tiles.dotRows;
+  for (int64_t wide = columns; wide > ranges[columnLoop] && rows < 16;
+       wide /= 2)
+    rows *= 2;
+  plan.pieces[columnLoop] = cutExtent(ranges[columnLoop], columns);
+  plan.pieces[rowLoop] = cutExtent(ranges[rowLoop], rows);
+  for (auto [i, k] : llvm::enumerate(dims->k)) {
+    bool last = i + 1 == dims->k.size();
+    plan.pieces[k] = cutReduction(ranges[k], last ? tiles.dotSteps : 1);
+    plan.order.push_back(k);
+  }
+  emitTiles(rewriter, plan);
+}
+
+void Scheduler::scheduleOther(LinalgOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  unsigned loops = ranges.size();
+  // Nothing to tile; maps that are not plain dimensions have no tiles.
+  bool plain = llvm::all_of(op.getIndexingMapsArray(), isPermutationOfDims);
+  if (loops == 0 || hasBooleanTensor(op) || !plain)
+    return emitScalarLoops(rewriter, op);
+
+  TilePlan plan;
+  plan.chain = {op};
+  SmallVector<int64_t> sizes(loops, 1);
+  auto iterators = op.getIteratorTypesArray();
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  // A result that takes part in every loop says best what runs along memory.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (op.getMatchingIndexingMap(&init).getNumResults() > out.getNumResults())
+      out = op.getMatchingIndexingMap(&init);
+  int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
+  int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
+  std::optional<unsigned> along = innermostLoop(out);
+  if (!isParallelOnly(op)) {
+    // Sums along memory: read along memory all the same.
+    bool outIsRead = false;
+    std::optional<unsigned> read;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (auto loop = innermostLoop(op.getMatchingIndexingMap(input))) {
+        outIsRead |= loop == along;
+        if (!read || ranges[*loop] > ranges[*read])
+          read = loop;
+      }
+    if (read && (!along || !outIsRead))
+      along = read;
+  }
+  if (along) {
+    sizes[*along] = width;
+    // Short rows: as many of them as fill the width.
+    int64_t row = llvm::bit_floor<uint64_t>(
+        std::max<int64_t>(1, std::min(ranges[*along], width)));
+    if (isParallelOnly(op) && out.getNumResults() >= 2 && row < width) {
+      unsigned outer =
+          cast<AffineDimExpr>(out.getResult(out.getNumResults() - 2))
+              .getPosition();
+      sizes[outer] = width / row;
+    }
+    // An operand that runs the other way is transposed in squares.
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<unsigned> other =
+          innermostLoop(op.getMatchingIndexingMap(&operand));
+      if (!isParallelOnly(op) || !other || other == along ||
+          !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*along))
+        continue;
+      int64_t square = std::min<int64_t>(8, scaled(op, 8));
+      sizes.assign(loops, 1);
+      sizes[*along] = sizes[*other] = square;
+    }
+  }
+  for (unsigned i = 0; i < loops; ++i)
+    plan.pieces.push_back(cutExtent(ranges[i], sizes[i]));
+  for (auto type :
+       {utils::IteratorType::parallel, utils::IteratorType::reduction})
+    for (unsigned i = 0; i < loops; ++i)
+      if (iterators[i] == type)
+        plan.order.push_back(i);
+  emitTiles(rewriter, plan);
+}
+
+void Scheduler::schedule(Block &block) {
+  SmallVector<LinalgOp> ops(block.getOps<LinalgOp>());
+  llvm::erase_if(ops, [](LinalgOp op) { return isa<linalg::FillOp>(op); });
+  DenseSet<Operation *> done;
+  // Chains are decided on before anything is tiled: the new loops would count
+  // as readers, and every intermediate value would be stored.
+  SmallVector<SmallVector<LinalgOp>> chains;
+  for (LinalgOp op : ops) {
+    if (failed(dotDimensions(op)))
+      continue;
+    chains.push_back(consumersInRegisters(op, block, done));
+    for (LinalgOp member : chains.back())
+      done.insert(member);
+  }
+  for (SmallVector<LinalgOp> &chain : chains) {
+    LinalgOp dot = chain.front();
+    scheduleDot(dot, std::move(chain));
+  }
+  for (LinalgOp op : ops)
+    if (!done.contains(op))
+      scheduleOther(op);
+  // Readers have taken over most fills, tile by tile. The rest fill whole
+  // tensors.
+  for (linalg::FillOp fill :
+       llvm::make_early_inc_range(block.getOps<linalg::FillOp>()))
+    scheduleOther(fill);
+}
+
+struct CpuSchedule : impl::CpuScheduleBase<CpuSchedule> {
+  using CpuScheduleBase::CpuScheduleBase;
+
+  LogicalResult checkShapes(func::FuncOp function);
+  LogicalResult vectorize(IRRewriter &rewriter, func::FuncOp function);
+  void runOnOperation() override;
+};
+
+/// What no later step can handle is named here, where the source is near.
+LogicalResult CpuSchedule::checkShapes(func::FuncOp function) {
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    if (auto linalgOp = dyn_cast<LinalgOp>(op)) {
+      if (linalgOp.hasPureTensorSemantics() && !linalgOp.hasDynamicShape())
+        return WalkResult::advance();
+      op->emitOpError("needs tensors of static shape to be scheduled for the "
+                      "CPU; specialize the shapes first");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
+                                     func::FuncOp function) {
+  MLIRContext *context = &getContext();
+  {
+    RewritePatternSet patterns(context);
+    linalg::ControlDropUnitDims control;
+    control.rankReductionStrategy =
+        linalg::ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
+    linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
+    addCanonicalizationPatterns(patterns);
+    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+      return failure();
+  }
+  SmallVector<LinalgOp> ops;
+  function.walk([&](LinalgOp op) { ops.push_back(op); });
+  for (LinalgOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    // Rank 0 has no vectors that are worth the name.
+    bool scalar = op.getNumLoops() == 0;
+    FailureOr<linalg::VectorizationResult> vectors = failure();
+    if (!scalar && succeeded(linalg::vectorizeOpPrecondition(
+                       op, {}, {}, /*vectorizeNDExtract=*/false)))
+      vectors = linalg::vectorize(rewriter, op, {}, {},
+                                  /*vectorizeNDExtract=*/false,
+                                  /*flatten1DDepthwiseConv=*/false,
+                                  /*assumeDynamicDimsMatchVecSizes=*/false,
+                                  /*createNamedContraction=*/true);
+    if (succeeded(vectors))
+      rewriter.replaceOp(op, vectors->replacements);
+    else
+      emitScalarLoops(rewriter, op);
+  }
+  RewritePatternSet patterns(context);
+  tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+  vector::populateCastAwayVectorLeadingOneDimPatterns(patterns);
+  addCanonicalizationPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+void CpuSchedule::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (function.isExternal())
+    return;
+  llvm::Expected<const InstructionSet *> set = findInstructionSet(isa);
+  if (!set) {
+    function.emitError(llvm::toString(set.takeError()));
+    return signalPassFailure();
+  }
+  auto choose = [](int64_t option, int64_t standard) {
+    return option > 0 ? option : standard;
+  };
+  Tiles tiles{choose(dotRows, (*set)->dotRows),
+              choose(dotColumns, (*set)->dotColumns),
+              choose(dotSteps, (*set)->dotSteps),
+              choose(width, (*set)->width),
+              (*set)->vectorBytes / 4,
+              fusedOps};
+  IRRewriter rewriter(&getContext());
+  if (failed(checkShapes(function)) ||
+      failed(prepareTensors(rewriter, function)) ||
+      failed(checkShapes(function)))
+    return signalPassFailure();
+
+  llvm::SetVector<Block *> blocks;
+  int64_t sourceOps = 0;
+  function.walk([&](LinalgOp op) {
+    blocks.insert(op->getBlock());
+    ++sourceOps;
+  });
+  Builder builder(&getContext());
+  function->setAttr(sourceOpsAttr, builder.getI64IntegerAttr(sourceOps));
+  Scheduler scheduler(rewriter, tiles);
+  for (Block *block : blocks)
+    scheduler.schedule(*block);
+  if (failed(vectorize(rewriter, function)))
+    return signalPassFailure();
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+}
+
+} // namespace
+} // namespace drawloom::cpu

@@ -1,0 +1,44 @@
+//===- Signature.h - what a compiled function takes and gives ---*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bufferization turns results into arguments and the lowering to LLVM turns all
+// of them into pointers. What they were stays on the function, in the attribute
+// `drawloom.signature`:
+//
+//   {arguments = [tensor<8x4xf32>, f32], results = [tensor<f32>],
+//    workspace_bytes = 4096 : i64, scratch_bytes = 0 : i64}
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
+#define DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+
+namespace drawloom::cpu {
+
+inline constexpr llvm::StringLiteral signatureAttr = "drawloom.signature";
+/// Marks the range function of a block program.
+inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
+
+struct FunctionSignature {
+  llvm::SmallVector<mlir::Type> arguments;
+  llvm::SmallVector<mlir::Type> results;
+  /// Bytes that one call needs, and bytes that each thread needs besides.
+  int64_t workspaceBytes = 0;
+  int64_t scratchBytes = 0;
+};
+
+/// Fails where the function has none, or one that cannot be understood.
+mlir::FailureOr<FunctionSignature> getSignature(mlir::Operation *function);
+void setSignature(mlir::Operation *function, const FunctionSignature &value);
+
+} // namespace drawloom::cpu
+
+#endif // DRAWLOOM_CODEGEN_CPU_SIGNATURE_H

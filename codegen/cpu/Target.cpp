@@ -1,0 +1,88 @@
+//===- Target.cpp - instruction sets of x86 as data -----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+
+namespace drawloom::cpu {
+
+static const StringRef avx2Features[] = {"avx2", "fma", "bmi2", "f16c"};
+static const StringRef avx512Features[] = {"avx2",     "fma",      "bmi2",
+                                           "f16c",     "avx512f",  "avx512bw",
+                                           "avx512cd", "avx512dq", "avx512vl"};
+
+// The rule for a dot tile of R x C elements with vectors of V elements:
+// R*C/V accumulators + C/V columns + 1 broadcast fit the registers, and R*C/V
+// is at least latency times pipes of the multiply-adder (8 on all since 2013).
+static const InstructionSet sets[] = {
+    {"baseline", "x86-64", 16, 16, 4, 8, 4, 16, {}},
+    {"avx2", "x86-64-v3", 32, 16, 4, 16, 4, 32, avx2Features},
+    {"avx512", "x86-64-v4", 64, 32, 8, 32, 4, 32, avx512Features},
+};
+
+ArrayRef<InstructionSet> instructionSets() { return sets; }
+
+Error checkHostRuns(const InstructionSet &set) {
+  StringMap<bool> host = sys::getHostCPUFeatures();
+  for (StringRef feature : set.features)
+    if (!host.lookup(feature))
+      return createStringError("this machine cannot run instruction set '" +
+                               set.name + "': its processor lacks " + feature +
+                               "; use 'native'");
+  return Error::success();
+}
+
+static const InstructionSet &nativeSet() {
+  for (const InstructionSet &set : reverse(sets)) {
+    Error error = checkHostRuns(set);
+    bool runs = !error;
+    consumeError(std::move(error));
+    if (runs)
+      return set;
+  }
+  return sets[0];
+}
+
+Expected<const InstructionSet *> findInstructionSet(StringRef name) {
+  if (name == "native")
+    return &nativeSet();
+  for (const InstructionSet &set : sets)
+    if (set.name == name)
+      return &set;
+  std::string known;
+  for (const InstructionSet &set : sets)
+    known += ", '" + set.name.str() + "'";
+  return createStringError("unknown instruction set '" + name +
+                           "'; known are 'native'" + known);
+}
+
+Expected<TargetDescription> describeTarget(StringRef name) {
+  Expected<const InstructionSet *> set = findInstructionSet(name);
+  if (!set)
+    return set.takeError();
+  if (name != "native")
+    return TargetDescription{(*set)->processor.str(), ""};
+  // Features apart: a virtual machine may hide some of its model's.
+  std::string features;
+  StringMap<bool> host = sys::getHostCPUFeatures();
+  SmallVector<StringRef> names;
+  for (const auto &entry : host)
+    names.push_back(entry.getKey());
+  llvm::sort(names);
+  for (StringRef feature : names)
+    features += (features.empty() ? "" : ",") +
+                std::string(host.lookup(feature) ? "+" : "-") + feature.str();
+  return TargetDescription{sys::getHostCPUName().str(), features};
+}
+
+} // namespace drawloom::cpu

@@ -1,0 +1,48 @@
+/*===- Abi.h - how compiled programs and their host call each other ---------===
+ *
+ * Part of the Drawloom project, under the Apache License v2.0 with LLVM
+ * Exceptions. See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef DRAWLOOM_RUNTIME_ABI_H
+#define DRAWLOOM_RUNTIME_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Every pointer to a tensor, to the workspace and to scratch memory that a
+ * program is given should be a multiple of this; results do not depend on it. */
+#define DRAWLOOM_ALIGNMENT 64
+
+/** Runs the blocks [lo, hi) of one block program. Blocks are independent of
+ * each other: any split into ranges, in any order and on any threads, gives the
+ * same bits. `scratch` is memory of the calling thread alone, of the program's
+ * scratch size. */
+typedef void (*DrawloomKernel)(void **arguments, int64_t lo, int64_t hi,
+                               void *scratch);
+
+/** What a compiled program needs of the process that it runs in. */
+typedef struct DrawloomHost {
+  /** Handed to parallelFor as it is. */
+  void *context;
+  /** Runs all blocks [0, blocks) through `kernel`, in ranges of its choice, and
+   * returns when they are done. */
+  void (*parallelFor)(void *context, DrawloomKernel kernel, void **arguments,
+                      int64_t blocks);
+} DrawloomHost;
+
+/** A compiled program. `arguments` points to the inputs, then the results, then
+ * the workspace if the program's signature asks for one; scalars too are given
+ * by address. */
+typedef void (*DrawloomEntry)(void **arguments, const DrawloomHost *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DRAWLOOM_RUNTIME_ABI_H */

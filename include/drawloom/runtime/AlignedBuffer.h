@@ -1,0 +1,49 @@
+//===- AlignedBuffer.h - memory whose absence is a value --------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_ALIGNEDBUFFER_H
+#define DRAWLOOM_RUNTIME_ALIGNEDBUFFER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace drawloom::runtime {
+
+/// Uninitialised memory, aligned to DRAWLOOM_ALIGNMENT.
+class AlignedBuffer {
+public:
+  AlignedBuffer() = default;
+  AlignedBuffer(AlignedBuffer &&other) noexcept
+      : memory(std::exchange(other.memory, nullptr)),
+        bytes(std::exchange(other.bytes, 0)) {}
+  AlignedBuffer &operator=(AlignedBuffer &&other) noexcept {
+    std::swap(memory, other.memory);
+    std::swap(bytes, other.bytes);
+    return *this;
+  }
+  AlignedBuffer(const AlignedBuffer &) = delete;
+  AlignedBuffer &operator=(const AlignedBuffer &) = delete;
+  ~AlignedBuffer();
+
+  /// Nothing where the system has no `bytes` bytes to give, or where the count
+  /// is negative. A buffer of no bytes has an address all the same.
+  static std::optional<AlignedBuffer> allocate(int64_t bytes);
+
+  void *data() const { return memory; }
+  int64_t size() const { return bytes; }
+
+private:
+  void *memory = nullptr;
+  int64_t bytes = 0;
+};
+
+} // namespace drawloom::runtime
+
+#endif // DRAWLOOM_RUNTIME_ALIGNEDBUFFER_H

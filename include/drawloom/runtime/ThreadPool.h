@@ -1,0 +1,83 @@
+//===- ThreadPool.h - a fixed number of threads over blocks -----*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_THREADPOOL_H
+#define DRAWLOOM_RUNTIME_THREADPOOL_H
+
+#include "drawloom/runtime/Abi.h"
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <pthread.h>
+#include <vector>
+
+namespace drawloom::runtime {
+
+/// Threads that share out the blocks of kernels. Any number of callers may use
+/// one pool at once; each takes part in its own work, so that a caller makes
+/// progress even where every thread of the pool is busy or none could be made.
+class ThreadPool {
+public:
+  ThreadPool() = default;
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+  /// No call may be in progress.
+  ~ThreadPool();
+
+  /// The pool that programs of this process use unless told otherwise.
+  static ThreadPool &shared();
+
+  /// Cuts [0, blocks) into at most `threads` contiguous ranges whose sizes
+  /// differ by one at most, and runs each through `kernel` once. The cut
+  /// depends on the two numbers only. `scratch`, if not null, holds
+  /// `scratchBytes` for each of the `threads`; every range gets its own part.
+  /// `threads` of 0 counts as 1.
+  void parallelFor(DrawloomKernel kernel, void **arguments, int64_t blocks,
+                   unsigned threads, void *scratch, int64_t scratchBytes);
+
+  /// Threads that exist, besides the callers.
+  unsigned workers();
+
+private:
+  struct Job {
+    DrawloomKernel kernel;
+    void **arguments;
+    int64_t blocks;
+    int64_t ranges;
+    char *scratch;
+    int64_t scratchBytes;
+    int64_t next = 0; ///< The first range that nobody has taken.
+    int64_t done = 0;
+  };
+
+  static void runRange(const Job &job, int64_t range);
+  static void *work(void *pool);
+  void makeWorkers(unsigned count);
+
+  std::mutex mutex;
+  std::condition_variable wake;     ///< For workers: there is a job, or the end.
+  std::condition_variable finished; ///< For callers: a job has no range left.
+  std::vector<Job *> jobs;          ///< Those with ranges to take.
+  std::vector<pthread_t> handles;
+  bool stop = false;
+};
+
+/// What a program is given to run its blocks on up to `threads` threads of
+/// `pool`. The three must outlive the call of the entry.
+struct PoolHost {
+  ThreadPool *pool;
+  unsigned threads;
+  void *scratch;
+  int64_t scratchBytes;
+
+  DrawloomHost host();
+};
+
+} // namespace drawloom::runtime
+
+#endif // DRAWLOOM_RUNTIME_THREADPOOL_H
