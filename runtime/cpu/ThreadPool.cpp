@@ -94,8 +94,8 @@ void ThreadPool::parallelFor(DrawloomKernel kernel, void **arguments,
     return runRange(job, 0);
 
   std::unique_lock<std::mutex> lock(mutex);
-  makeWorkers(static_cast<unsigned>(
-      std::min<int64_t>(job.ranges - 1, mostWorkers)));
+  makeWorkers(
+      static_cast<unsigned>(std::min<int64_t>(job.ranges - 1, mostWorkers)));
   jobs.push_back(&job);
   int64_t helpers = std::min<int64_t>(job.ranges - 1, handles.size());
   for (int64_t i = 0; i < helpers; ++i)

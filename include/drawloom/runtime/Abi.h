@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /** Every pointer to a tensor, to the workspace and to scratch memory that a
- * program is given should be a multiple of this; results do not depend on it. */
+ * program is given should be a multiple of this; results do not depend on it.
+ */
 #define DRAWLOOM_ALIGNMENT 64
 
 /** Runs the blocks [lo, hi) of one block program. Blocks are independent of

@@ -60,7 +60,7 @@ private:
   void makeWorkers(unsigned count);
 
   std::mutex mutex;
-  std::condition_variable wake;     ///< For workers: there is a job, or the end.
+  std::condition_variable wake; ///< For workers: there is a job, or the end.
   std::condition_variable finished; ///< For callers: a job has no range left.
   std::vector<Job *> jobs;          ///< Those with ranges to take.
   std::vector<pthread_t> handles;
