@@ -1,0 +1,15 @@
+// RUN: drawloom-opt %s --interpret-checks -o /dev/null
+
+func.func private @overwrite(%t: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = linalg.fill ins(%zero : f32) outs(%t : tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+func.func @main() {
+  %one = arith.constant dense<1.0> : tensor<2xf32>
+  %x = arith.addf %one, %one : tensor<2xf32>
+  %y = call @overwrite(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %two = arith.constant dense<2.0> : tensor<2xf32>
+  check.equal_bits %x, %two : tensor<2xf32>
+  return
+}
