@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
 #include "passes/Block/Passes.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
 
 using namespace mlir;
@@ -36,11 +37,13 @@ void registerAllDialects(DialectRegistry &registry) {
                   tensor::TensorDialect>();
   cpu::registerCpuDialects(registry);
   func::registerInlinerExtension(registry);
+  registerDifferentiationRules(registry);
 }
 
 void registerAllPasses() {
   cpu::registerCpuPasses();
   registerBlockPasses();
+  registerDifferentiatePasses();
   registerGraphPasses();
   registerInterpreterPasses();
 }

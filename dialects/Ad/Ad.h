@@ -1,5 +1,4 @@
-//===- Ad.h - the ad dialect --------------------------------------*- C++
-//-*-===//
+//===- Ad.h - the ad dialect ------------------------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,6 +15,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Ad/AdDialect.h.inc"

@@ -1,4 +1,4 @@
-//===- AdDialect.cpp - the ad dialect -----------------------------------===//
+//===- AdDialect.cpp - the ad dialect -------------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,6 +14,11 @@ using namespace mlir;
 
 namespace drawloom::ad {
 
-void AdDialect::initialize() {}
+void AdDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Ad/AdOps.cpp.inc"
+      >();
+}
 
 } // namespace drawloom::ad

@@ -10,6 +10,12 @@ include "mlir/IR/OpBase.td"
 def Ad_Dialect : Dialect {
   let name = "ad";
   let summary = "differentiation requests on functions";
+  let description = [{
+    The ops of this dialect ask for derivatives of a function. They carry no
+    computation of their own: the pass `--differentiate` replaces each by plain
+    graph-level code (`linalg`, `arith`, `math`, `tensor`, `scf`), and nothing
+    after that pass sees them.
+  }];
   let cppNamespace = "::drawloom::ad";
 }
 

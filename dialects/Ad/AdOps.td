@@ -7,5 +7,114 @@
 
 include "dialects/Ad/AdDialect.td"
 include "dialects/Interfaces/Interfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Ad_ValueAndGradOp : Ad_Op<"value_and_grad",
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls a function and returns the gradients of its loss";
+  let description = [{
+    Let `L, y_1, ..., y_k = f(x_0, ..., x_n)` with a rank-0 `L`. The op returns
+    all results of `f` and, for each index `i` of `wrt` in the order given, the
+    gradient `dL/dx_i`, which has the type of `x_i`. The other results `y_j` are
+    returned as they are; nothing flows back from them.
+
+    A gradient is exact (reverse mode, no differences). At points where `f` has
+    a kink the dialect's README fixes which one-sided derivative is meant.
+
+    Constraints:
+    1. the callee is a function with a body;
+    2. the arguments have the types of the callee's arguments;
+    3. `wrt` names at least one argument, each at most once, within range;
+    4. each argument in `wrt` is a float or a ranked tensor of floats;
+    5. the first result of the callee is a rank-0 float tensor or a float;
+    6. the results are the callee's results, then the types of the `wrt`
+       arguments.
+
+    Example:
+    ```mlir
+    func.func @loss(%w: tensor<64x3xf32>, %x: tensor<8x64xf32>) -> tensor<f32> {
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : tensor<8x3xf32>
+      %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<8x3xf32>)
+          -> tensor<8x3xf32>
+      %y = linalg.matmul ins(%x, %w : tensor<8x64xf32>, tensor<64x3xf32>)
+          outs(%init : tensor<8x3xf32>) -> tensor<8x3xf32>
+      %sum = tensor.empty() : tensor<f32>
+      %start = linalg.fill ins(%zero : f32) outs(%sum : tensor<f32>)
+          -> tensor<f32>
+      %l = linalg.reduce { arith.addf } ins(%y : tensor<8x3xf32>)
+          outs(%start : tensor<f32>) dimensions = [0, 1]
+      return %l : tensor<f32>
+    }
+
+    func.func @step(%w: tensor<64x3xf32>, %x: tensor<8x64xf32>)
+        -> (tensor<f32>, tensor<64x3xf32>) {
+      %l, %dw = ad.value_and_grad @loss(%w, %x) wrt [0]
+          : (tensor<64x3xf32>, tensor<8x64xf32>)
+          -> (tensor<f32>, tensor<64x3xf32>)
+      return %l, %dw : tensor<f32>, tensor<64x3xf32>
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$arguments,
+                       DenseI64ArrayAttr:$wrt);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $arguments `)` `wrt` $wrt attr-dict
+    `:` functional-type($arguments, $results)
+  }];
+}
+
+def Ad_VjpOp : Ad_Op<"vjp", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls a function and multiplies cotangents by its Jacobian";
+  let description = [{
+    Let `y_1, ..., y_k = f(x_0, ..., x_n)`. Given one cotangent `g_j` for each
+    result, of its type, the op returns all results of `f` and, for each index
+    `i` of `wrt` in the order given, the vector-Jacobian product
+
+        sum over j of  (dy_j / dx_i)^T g_j
+
+    which has the type of `x_i`. `ad.value_and_grad` is the special case
+    `g_1 = 1` and all others 0.
+
+    Constraints:
+    1. the callee is a function with a body;
+    2. the arguments have the types of the callee's arguments;
+    3. `wrt` names at least one argument, each at most once, within range;
+    4. each argument in `wrt` is a float or a ranked tensor of floats;
+    5. each result of the callee is a float or a ranked tensor of floats;
+    6. there is one cotangent for each result of the callee, of its type;
+    7. the results are the callee's results, then the types of the `wrt`
+       arguments.
+
+    The types of the cotangents are those of the first results and are not
+    written.
+
+    Example:
+    ```mlir
+    func.func @square(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %y = arith.mulf %x, %x : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+
+    func.func @pull_back(%x: tensor<8xf32>, %g: tensor<8xf32>)
+        -> (tensor<8xf32>, tensor<8xf32>) {
+      %y, %dx = ad.vjp @square(%x) cotangents(%g) wrt [0]
+          : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+      return %y, %dx : tensor<8xf32>, tensor<8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$arguments,
+                       Variadic<AnyType>:$cotangents, DenseI64ArrayAttr:$wrt);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $arguments `)` `cotangents` `(` $cotangents `)` `wrt` $wrt
+    attr-dict `:` functional-type($arguments, $results)
+    custom<CotangentTypes>(ref($cotangents), type($cotangents),
+                           ref(type($results)))
+  }];
+}
 
 #endif // DRAWLOOM_DIALECTS_AD_ADOPS_TD

@@ -1,0 +1,181 @@
+//===- ReverseMode.cpp - gradients of the code of a block -----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Differentiate/ReverseMode.h"
+#include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Differentiate/Rules.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+Value emptyLike(OpBuilder &builder, Location loc, Value like,
+                Type elementType) {
+  auto type = dyn_cast<RankedTensorType>(like.getType());
+  if (!type)
+    return tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>{},
+                                   elementType);
+  return tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, like), elementType);
+}
+
+Value zerosLike(OpBuilder &builder, Location loc, Value like,
+                Type elementType) {
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elementType));
+  return linalg::FillOp::create(builder, loc, zero,
+                                emptyLike(builder, loc, like, elementType))
+      .getResult(0);
+}
+
+Value zerosLike(OpBuilder &builder, Location loc, Value like) {
+  if (auto type = dyn_cast<RankedTensorType>(like.getType()))
+    return zerosLike(builder, loc, like, type.getElementType());
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getZeroAttr(like.getType()));
+}
+
+void eraseDeadOps(RewriterBase &rewriter, Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
+      rewriter.eraseOp(&op);
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &nested : region)
+        eraseDeadOps(rewriter, nested);
+  }
+}
+
+void ReverseMode::accumulate(Value value, Value cotangent) {
+  assert(value.getType() == cotangent.getType() &&
+         "a gradient has the type of its value");
+  Value &sum = cotangentOfValue[value];
+  sum =
+      sum ? arith::AddFOp::create(rewriter, cotangent.getLoc(), sum, cotangent)
+          : cotangent;
+}
+
+/// The operands of the terminator that have a cotangent.
+static SmallVector<Value> outputsOf(Block &block, ArrayRef<Value> cotangents) {
+  SmallVector<Value> outputs;
+  for (auto [operand, cotangent] :
+       llvm::zip_equal(block.getTerminator()->getOperands(), cotangents))
+    if (cotangent)
+      outputs.push_back(operand);
+  return outputs;
+}
+
+LogicalResult ReverseMode::prepare(ArrayRef<Value> cotangents,
+                                   ValueRange inputs) {
+  // Decomposing yields ops that may have to be decomposed again.
+  while (true) {
+    Activity activity(block, inputs, outputsOf(block, cotangents));
+    bool changed = false;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!activity.isActive(&op))
+        continue;
+      if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+        SmallVector<Value> captures;
+        for (Value value : operandsAndCaptures(&op))
+          if (activity.isVaried(value) &&
+              !llvm::is_contained(op.getOperands(), value))
+            captures.push_back(value);
+        if (captures.empty())
+          continue;
+        if (failed(promoteCaptures(rewriter, structured, captures)))
+          return failure();
+        changed = true;
+        continue;
+      }
+      auto aggregated = dyn_cast<linalg::AggregatedOpInterface>(op);
+      if (!aggregated || isa<DifferentiableOpInterface>(op))
+        continue;
+      rewriter.setInsertionPoint(&op);
+      FailureOr<SmallVector<Value>> parts =
+          aggregated.decomposeOperation(rewriter);
+      if (failed(parts))
+        return op.emitError("cannot be differentiated: '")
+               << op.getName() << "' has no derivative of its own and could "
+               << "not be decomposed";
+      rewriter.replaceOp(&op, *parts);
+      changed = true;
+    }
+    if (!changed)
+      return success();
+  }
+}
+
+LogicalResult ReverseMode::visit(Operation *op, const Activity &activity) {
+  SmallVector<Value> cotangents;
+  for (Value result : op->getResults())
+    cotangents.push_back(cotangentOf(result));
+  if (llvm::none_of(cotangents, [](Value v) { return bool(v); }))
+    return success();
+
+  rewriter.setInsertionPoint(block.getTerminator());
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return visitFor(loop, cotangents, activity);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return visitIf(branch, cotangents, activity);
+
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitError("cannot be differentiated: '")
+           << op->getName()
+           << "' implements neither DifferentiableOpInterface nor "
+              "AggregatedOpInterface";
+  llvm::SmallBitVector needed(op->getNumOperands());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    needed[i] = activity.isVaried(operand);
+  for (Value value : operandsAndCaptures(op))
+    if (activity.isVaried(value) &&
+        !llvm::is_contained(op->getOperands(), value))
+      return op->emitError("cannot be differentiated: the region of '")
+             << op->getName()
+             << "' uses a value from outside that the result has to be "
+                "differentiated for; pass it as an operand";
+
+  FailureOr<SmallVector<Value>> gradients =
+      differentiable.buildVjp(rewriter, cotangents, needed);
+  if (failed(gradients))
+    return failure();
+  rewriter.setInsertionPoint(block.getTerminator());
+  for (unsigned i : needed.set_bits())
+    if (Value gradient = (*gradients)[i])
+      accumulate(op->getOperand(i), gradient);
+  return success();
+}
+
+FailureOr<SmallVector<Value>> ReverseMode::run(ArrayRef<Value> cotangents,
+                                               ValueRange inputs) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (failed(prepare(cotangents, inputs)))
+    return failure();
+  Activity activity(block, inputs, outputsOf(block, cotangents));
+  SmallVector<Operation *> forward;
+  for (Operation &op : block.without_terminator())
+    if (activity.isActive(&op))
+      forward.push_back(&op);
+
+  rewriter.setInsertionPoint(block.getTerminator());
+  for (auto [operand, cotangent] :
+       llvm::zip_equal(block.getTerminator()->getOperands(), cotangents))
+    if (cotangent && activity.isVaried(operand))
+      accumulate(operand, cotangent);
+  for (Operation *op : llvm::reverse(forward))
+    if (failed(visit(op, activity)))
+      return failure();
+  return llvm::map_to_vector(inputs, [&](Value v) { return cotangentOf(v); });
+}
+
+} // namespace drawloom
