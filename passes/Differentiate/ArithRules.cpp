@@ -78,6 +78,12 @@ static Gradients extremumRule(OpTy op, Value g, ScalarBuilder &b,
                               const SmallBitVector &needed) {
   Value first = arith::CmpFOp::create(b.builder, b.loc, takesFirst, op.getLhs(),
                                       op.getRhs());
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op.getOperation())) {
+    // These two prefer a number to a NaN.
+    Value secondIsNan = arith::CmpFOp::create(
+        b.builder, b.loc, arith::CmpFPredicate::UNO, op.getRhs(), op.getRhs());
+    first = arith::OrIOp::create(b.builder, b.loc, first, secondIsNan);
+  }
   Value zero = b.constant(0.0, g);
   return {needed[0] ? b.select(first, g, zero) : Value(),
           needed[1] ? b.select(first, zero, g) : Value()};

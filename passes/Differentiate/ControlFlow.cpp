@@ -338,23 +338,20 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
   SmallVector<Value> seeds(loop.getNumRegionIterArgs());
   for (auto [k, i] : llvm::enumerate(active.carried.set_bits()))
     seeds[i] = backward.getRegionIterArg(k);
+  // Gradients of captures are summed up over the iterations.
+  SmallVector<Value> initial(numCarried);
+  llvm::append_range(initial,
+                     backward.getRegionIterArgs().drop_front(numCarried));
   FailureOr<SmallVector<Value>> gradients =
-      ReverseMode(rewriter, body).run(seeds, inputs);
+      ReverseMode(rewriter, body).run(seeds, inputs, initial);
   if (failed(gradients))
     return failure();
 
   rewriter.setInsertionPoint(body.getTerminator());
   SmallVector<Value> yielded;
-  for (auto [k, gradient] : llvm::enumerate(*gradients)) {
-    BlockArgument carried = backward.getRegionIterArg(k);
-    if (k < numCarried)
-      yielded.push_back(orZero(rewriter, gradient, carried));
-    else
-      yielded.push_back(
-          gradient ? arith::AddFOp::create(rewriter, loc, carried, gradient)
-                         .getResult()
-                   : Value(carried));
-  }
+  for (auto [carried, gradient] :
+       llvm::zip_equal(backward.getRegionIterArgs(), *gradients))
+    yielded.push_back(orZero(rewriter, gradient, carried));
   rewriter.replaceOpWithNewOp<scf::YieldOp>(body.getTerminator(), yielded);
   eraseDeadOps(rewriter, body);
 

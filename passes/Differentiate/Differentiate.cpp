@@ -55,8 +55,7 @@ public:
   void runOnOperation() override;
 
 private:
-  /// Replaces the requests in `func`; `callers` are the functions whose
-  /// derivatives are waiting for this one.
+  /// Replaces the requests in `func`, innermost first.
   LogicalResult visitFunction(func::FuncOp func);
   /// Visits `callee` and what it calls, so that it can be differentiated.
   LogicalResult visitCallee(Operation *user, func::FuncOp callee);
@@ -185,23 +184,26 @@ LogicalResult Differentiate::extendByGradients(func::FuncOp func,
     results.push_back(gradient ? gradient
                                : zerosLike(rewriter, value.getLoc(), value));
   end->setOperands(results);
-  func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
-  func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
+  func.removeArgAttrsAttr();
+  func.removeResAttrsAttr();
   func.setType(rewriter.getFunctionType(body.getArgumentTypes(),
                                         ValueRange(results).getTypes()));
   return success();
 }
 
 LogicalResult Differentiate::simplify(func::FuncOp func) {
-  OpPassManager pipeline(func::FuncOp::getOperationName());
-  pipeline.addPass(createCanonicalizerPass());
-  pipeline.addPass(createCSEPass());
-  if (failed(runPipeline(pipeline, func)))
-    return failure();
-  // Inputs of structured ops that only dead code read.
+  // Inputs of structured ops that only dead code read, and constants such as
+  // the cotangent of the loss.
   RewritePatternSet patterns(&getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  return applyPatternsGreedily(func, std::move(patterns));
+  linalg::populateInlineConstantOperandsPatterns(patterns);
+  if (failed(applyPatternsGreedily(func, std::move(patterns))))
+    return failure();
+  OpPassManager pipeline(func::FuncOp::getOperationName());
+  pipeline.addPass(createCSEPass());
+  pipeline.addPass(createCanonicalizerPass());
+  pipeline.addPass(createCSEPass());
+  return runPipeline(pipeline, func);
 }
 
 LogicalResult Differentiate::replaceRequest(Operation *op) {

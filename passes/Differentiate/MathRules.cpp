@@ -204,6 +204,27 @@ static Gradients fpowiRule(math::FPowIOp op, Value g, ScalarBuilder &b,
           Value()};
 }
 
+namespace {
+/// s, c = sincos(x): dx = g_s c - g_c s.
+struct SincosModel
+    : DifferentiableOpInterface::ExternalModel<SincosModel, math::SincosOp> {
+  FailureOr<Gradients> buildVjp(Operation *op, OpBuilder &builder,
+                                ValueRange cotangents,
+                                const SmallBitVector &) const {
+    auto sincos = cast<math::SincosOp>(op);
+    ScalarBuilder b(builder, op->getLoc());
+    Value fromSin, fromCos;
+    if (cotangents[0])
+      fromSin = b.mul(cotangents[0], sincos.getCos());
+    if (cotangents[1])
+      fromCos = b.neg(b.mul(cotangents[1], sincos.getSin()));
+    if (!fromSin || !fromCos)
+      return Gradients{fromSin ? fromSin : fromCos};
+    return Gradients{b.add(fromSin, fromCos)};
+  }
+};
+} // namespace
+
 void attachMathRules(MLIRContext *context) {
   attachUnaryRule<math::AbsFOp, absRule>(context);
   attachUnaryRule<math::AcosOp, acosRule>(context);
@@ -236,6 +257,7 @@ void attachMathRules(MLIRContext *context) {
   attachRule<math::FPowIOp, fpowiRule>(context);
   attachRule<math::FmaOp, fmaRule>(context);
   attachRule<math::PowFOp, powRule>(context);
+  math::SincosOp::attachInterface<SincosModel>(*context);
   attachZeroRules<math::CeilOp, math::FloorOp, math::RoundEvenOp, math::RoundOp,
                   math::TruncOp>(context);
 }

@@ -56,13 +56,37 @@ void eraseDeadOps(RewriterBase &rewriter, Block &block) {
   }
 }
 
+/// If `cotangent` is a slice in a tensor of zeros, adds only the slice to
+/// `sum`: a loop that reads one slice in each iteration would otherwise pay for
+/// the whole tensor each time.
+static Value addSlice(OpBuilder &builder, Value sum, Value cotangent) {
+  auto insert = cotangent.getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert)
+    return Value();
+  auto zeros = insert.getDest().getDefiningOp<linalg::FillOp>();
+  if (!zeros || !matchPattern(zeros.value(), m_AnyZeroFloat()))
+    return Value();
+  Location loc = cotangent.getLoc();
+  SmallVector<OpFoldResult> offsets = insert.getMixedOffsets();
+  SmallVector<OpFoldResult> sizes = insert.getMixedSizes();
+  SmallVector<OpFoldResult> strides = insert.getMixedStrides();
+  Value old = tensor::ExtractSliceOp::create(
+      builder, loc, insert.getSourceType(), sum, offsets, sizes, strides);
+  Value slice = arith::AddFOp::create(builder, loc, old, insert.getSource());
+  return tensor::InsertSliceOp::create(builder, loc, slice, sum, offsets, sizes,
+                                       strides);
+}
+
 void ReverseMode::accumulate(Value value, Value cotangent) {
   assert(value.getType() == cotangent.getType() &&
          "a gradient has the type of its value");
   Value &sum = cotangentOfValue[value];
-  sum =
-      sum ? arith::AddFOp::create(rewriter, cotangent.getLoc(), sum, cotangent)
-          : cotangent;
+  if (!sum)
+    sum = cotangent;
+  else if (Value slice = addSlice(rewriter, sum, cotangent))
+    sum = slice;
+  else
+    sum = arith::AddFOp::create(rewriter, cotangent.getLoc(), sum, cotangent);
 }
 
 /// The operands of the terminator that have a cotangent.
@@ -157,7 +181,8 @@ LogicalResult ReverseMode::visit(Operation *op, const Activity &activity) {
 }
 
 FailureOr<SmallVector<Value>> ReverseMode::run(ArrayRef<Value> cotangents,
-                                               ValueRange inputs) {
+                                               ValueRange inputs,
+                                               ArrayRef<Value> initial) {
   OpBuilder::InsertionGuard guard(rewriter);
   if (failed(prepare(cotangents, inputs)))
     return failure();
@@ -168,6 +193,9 @@ FailureOr<SmallVector<Value>> ReverseMode::run(ArrayRef<Value> cotangents,
       forward.push_back(&op);
 
   rewriter.setInsertionPoint(block.getTerminator());
+  for (auto [input, gradient] : llvm::zip(inputs, initial))
+    if (gradient)
+      accumulate(input, gradient);
   for (auto [operand, cotangent] :
        llvm::zip_equal(block.getTerminator()->getOperands(), cotangents))
     if (cotangent && activity.isVaried(operand))

@@ -27,10 +27,12 @@ public:
 
   /// `cotangents` has one value for each operand of the terminator (null: no
   /// cotangent). Returns one gradient for each of `inputs`, which are block
-  /// arguments or values from outside of the block (null: zero). Emits an
-  /// error and fails where an op has no derivative.
+  /// arguments or values from outside of the block (null: zero), on top of
+  /// `initial` (one for each input, null or none: zero). Emits an error and
+  /// fails where an op has no derivative.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-  run(mlir::ArrayRef<mlir::Value> cotangents, mlir::ValueRange inputs);
+  run(mlir::ArrayRef<mlir::Value> cotangents, mlir::ValueRange inputs,
+      mlir::ArrayRef<mlir::Value> initial = {});
 
 private:
   /// Brings the active ops into a form that has rules.

@@ -1,0 +1,17 @@
+// RUN: drawloom-opt %s -split-input-file -verify-diagnostics
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @loss(%x: tensor<4xf32>, %n: i32) -> tensor<f32> {
+  %l = tensor.empty() : tensor<f32>
+  return %l : tensor<f32>
+}
+
+func.func @caller(%x: tensor<4xf32>, %n: i32) {
+  // expected-error @+1 {{results must be the results of '@loss', then the 'wrt' arguments' types: 'tensor<f32>', 'tensor<4xf32>'}}
+  %0:2 = ad.value_and_grad @loss(%x, %n) wrt [0]
+      : (tensor<4xf32>, i32) -> (tensor<f32>, tensor<5xf32>)
+  return
+}

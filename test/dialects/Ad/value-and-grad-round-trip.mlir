@@ -1,0 +1,17 @@
+// RUN: drawloom-opt %s | drawloom-opt - | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @loss(%x: tensor<4xf32>, %n: i32) -> tensor<f32> {
+  %l = tensor.empty() : tensor<f32>
+  return %l : tensor<f32>
+}
+
+// CHECK: ad.value_and_grad @loss(%{{.+}}, %{{.+}}) wrt [0] {tag = 1 : i32} : (tensor<4xf32>, i32) -> (tensor<f32>, tensor<4xf32>)
+func.func @caller(%x: tensor<4xf32>, %n: i32) {
+  %l, %dx = ad.value_and_grad @loss(%x, %n) wrt [0] {tag = 1 : i32}
+      : (tensor<4xf32>, i32) -> (tensor<f32>, tensor<4xf32>)
+  return
+}

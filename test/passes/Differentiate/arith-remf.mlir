@@ -1,0 +1,24 @@
+// RUN: drawloom-opt %s --differentiate | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func private @f(%a: f32, %b: f32) -> f32 {
+  %y = arith.remf %a, %b : f32
+  return %y : f32
+}
+
+func.func @df(%a: f32, %b: f32, %g: f32) -> (f32, f32) {
+  %y, %da, %db = ad.vjp @f(%a, %b) cotangents(%g) wrt [0, 1]
+      : (f32, f32) -> (f32, f32, f32)
+  return %da, %db : f32, f32
+}
+
+// CHECK-LABEL: func.func @df
+// CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32, %[[ARG2:.+]]: f32) -> (f32, f32)
+// CHECK: %[[V0:.+]] = arith.divf %[[ARG0]], %[[ARG1]] : f32
+// CHECK: %[[V1:.+]] = math.trunc %[[V0]] : f32
+// CHECK: %[[V2:.+]] = arith.mulf %[[ARG2]], %[[V1]] : f32
+// CHECK: %[[V3:.+]] = arith.negf %[[V2]] : f32
+// CHECK: return %[[ARG2]], %[[V3]] : f32, f32

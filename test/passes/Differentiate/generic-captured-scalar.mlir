@@ -1,0 +1,45 @@
+// RUN: drawloom-opt %s --differentiate | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// A scalar from outside of the body becomes an operand.
+
+func.func private @f(%x: tensor<4x6xf32>, %s: f32, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x6xf32>)
+      outs(%o : tensor<4x6xf32>) {
+    ^bb0(%p: f32, %r: f32):
+      %m = arith.mulf %p, %s : f32
+      linalg.yield %m : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+func.func @df(%x: tensor<4x6xf32>, %s: f32, %o: tensor<4x6xf32>, %g: tensor<4x6xf32>) -> (tensor<4x6xf32>, f32) {
+  %y, %dx, %ds = ad.vjp @f(%x, %s, %o) cotangents(%g) wrt [0, 1]
+      : (tensor<4x6xf32>, f32, tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>, f32)
+  return %dx, %ds : tensor<4x6xf32>, f32
+}
+
+// CHECK-DAG: #[[MAP:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[MAP1:.+]] = affine_map<(d0, d1) -> ()>
+// CHECK-LABEL: func.func @df
+// CHECK-SAME: (%[[ARG0:.+]]: tensor<4x6xf32>, %[[ARG1:.+]]: f32, %[[ARG2:.+]]: tensor<4x6xf32>, %[[ARG3:.+]]: tensor<4x6xf32>) -> (tensor<4x6xf32>, f32)
+// CHECK: %[[V0:.+]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[V1:.+]] = tensor.empty() : tensor<4x6xf32>
+// CHECK: %[[V2:.+]] = tensor.empty() : tensor<f32>
+// CHECK: %[[V3:.+]] = linalg.fill ins(%[[V0]] : f32) outs(%[[V2]] : tensor<f32>) -> tensor<f32>
+// CHECK: %[[V4:.+]]:2 = linalg.generic {indexing_maps = [#[[MAP]], #[[MAP]], #[[MAP]], #[[MAP1]]], iterator_types = ["reduction", "reduction"]} ins(%[[ARG0]], %[[ARG3]] : tensor<4x6xf32>, tensor<4x6xf32>) outs(%[[V1]], %[[V3]] : tensor<4x6xf32>, tensor<f32>) {
+// CHECK: ^bb0(%[[V5:.+]]: f32, %[[V6:.+]]: f32, %[[V7:.+]]: f32, %[[V8:.+]]: f32):
+// CHECK: %[[V9:.+]] = arith.mulf %[[V6]], %[[ARG1]] : f32
+// CHECK: %[[V10:.+]] = arith.mulf %[[V6]], %[[V5]] : f32
+// CHECK: %[[V11:.+]] = arith.addf %[[V8]], %[[V10]] : f32
+// CHECK: linalg.yield %[[V9]], %[[V11]] : f32, f32
+// CHECK: } -> (tensor<4x6xf32>, tensor<f32>)
+// CHECK: %[[V12:.+]] = tensor.extract %[[V4]]#1[] : tensor<f32>
+// CHECK: return %[[V4]]#0, %[[V12]] : tensor<4x6xf32>, f32

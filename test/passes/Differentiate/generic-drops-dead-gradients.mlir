@@ -1,0 +1,40 @@
+// RUN: drawloom-opt %s --differentiate | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Only the gradient of %x is computed, and %x is not read for it.
+
+func.func private @f(%x: tensor<4x6xf32>, %b: tensor<6xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : tensor<4x6xf32>, tensor<6xf32>)
+      outs(%o : tensor<4x6xf32>) {
+    ^bb0(%p: f32, %q: f32, %r: f32):
+      %m = arith.mulf %p, %q : f32
+      linalg.yield %m : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+func.func @df(%x: tensor<4x6xf32>, %b: tensor<6xf32>, %o: tensor<4x6xf32>, %g: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %y, %dx = ad.vjp @f(%x, %b, %o) cotangents(%g) wrt [0]
+      : (tensor<4x6xf32>, tensor<6xf32>, tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
+  return %dx : tensor<4x6xf32>
+}
+
+// CHECK-DAG: #[[MAP:.+]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[MAP1:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @df
+// CHECK-SAME: (%[[ARG0:.+]]: tensor<4x6xf32>, %[[ARG1:.+]]: tensor<6xf32>, %[[ARG2:.+]]: tensor<4x6xf32>, %[[ARG3:.+]]: tensor<4x6xf32>) -> tensor<4x6xf32>
+// CHECK: %[[V0:.+]] = tensor.empty() : tensor<4x6xf32>
+// CHECK: %[[V1:.+]] = linalg.generic {indexing_maps = [#[[MAP]], #[[MAP1]], #[[MAP1]]], iterator_types = ["parallel", "parallel"]} ins(%[[ARG1]], %[[ARG3]] : tensor<6xf32>, tensor<4x6xf32>) outs(%[[V0]] : tensor<4x6xf32>) {
+// CHECK: ^bb0(%[[V2:.+]]: f32, %[[V3:.+]]: f32, %[[V4:.+]]: f32):
+// CHECK: %[[V5:.+]] = arith.mulf %[[V3]], %[[V2]] : f32
+// CHECK: linalg.yield %[[V5]] : f32
+// CHECK: } -> tensor<4x6xf32>
+// CHECK: return %[[V1]] : tensor<4x6xf32>

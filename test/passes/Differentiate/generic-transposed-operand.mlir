@@ -1,0 +1,38 @@
+// RUN: drawloom-opt %s --differentiate | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func private @f(%x: tensor<6x4xf32>, %o: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (j, i)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<6x4xf32>)
+      outs(%o : tensor<4x6xf32>) {
+    ^bb0(%p: f32, %r: f32):
+      %m = math.exp %p : f32
+      linalg.yield %m : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+func.func @df(%x: tensor<6x4xf32>, %o: tensor<4x6xf32>, %g: tensor<4x6xf32>) -> tensor<6x4xf32> {
+  %y, %dx = ad.vjp @f(%x, %o) cotangents(%g) wrt [0]
+      : (tensor<6x4xf32>, tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6x4xf32>)
+  return %dx : tensor<6x4xf32>
+}
+
+// CHECK-DAG: #[[MAP:.+]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[MAP1:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @df
+// CHECK-SAME: (%[[ARG0:.+]]: tensor<6x4xf32>, %[[ARG1:.+]]: tensor<4x6xf32>, %[[ARG2:.+]]: tensor<4x6xf32>) -> tensor<6x4xf32>
+// CHECK: %[[V0:.+]] = tensor.empty() : tensor<6x4xf32>
+// CHECK: %[[V1:.+]] = linalg.generic {indexing_maps = [#[[MAP]], #[[MAP1]], #[[MAP]]], iterator_types = ["parallel", "parallel"]} ins(%[[ARG0]], %[[ARG2]] : tensor<6x4xf32>, tensor<4x6xf32>) outs(%[[V0]] : tensor<6x4xf32>) {
+// CHECK: ^bb0(%[[V2:.+]]: f32, %[[V3:.+]]: f32, %[[V4:.+]]: f32):
+// CHECK: %[[V5:.+]] = math.exp %[[V2]] : f32
+// CHECK: %[[V6:.+]] = arith.mulf %[[V3]], %[[V5]] : f32
+// CHECK: linalg.yield %[[V6]] : f32
+// CHECK: } -> tensor<6x4xf32>
+// CHECK: return %[[V1]] : tensor<6x4xf32>
