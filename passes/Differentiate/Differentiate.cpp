@@ -191,12 +191,30 @@ LogicalResult Differentiate::extendByGradients(func::FuncOp func,
   return success();
 }
 
+/// Moves constants that are the same everywhere, such as the cotangent of the
+/// loss, from the inputs of structured ops into their bodies.
+static void moveConstantsIntoBodies(func::FuncOp func) {
+  func.walk([](linalg::GenericOp generic) {
+    OpBuilder builder(generic.getContext());
+    builder.setInsertionPointToStart(generic.getBody());
+    for (OpOperand *input : generic.getDpsInputOperands()) {
+      BlockArgument argument = generic.getMatchingBlockArgument(input);
+      SplatElementsAttr splat;
+      if (argument.use_empty() ||
+          !matchPattern(input->get(), m_Constant(&splat)))
+        continue;
+      auto value = cast<TypedAttr>(splat.getSplatValue<Attribute>());
+      argument.replaceAllUsesWith(
+          arith::ConstantOp::create(builder, generic.getLoc(), value));
+    }
+  });
+}
+
 LogicalResult Differentiate::simplify(func::FuncOp func) {
-  // Inputs of structured ops that only dead code read, and constants such as
-  // the cotangent of the loss.
+  moveConstantsIntoBodies(func);
+  // Inputs of structured ops that are not read any more.
   RewritePatternSet patterns(&getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  linalg::populateInlineConstantOperandsPatterns(patterns);
   if (failed(applyPatternsGreedily(func, std::move(patterns))))
     return failure();
   OpPassManager pipeline(func::FuncOp::getOperationName());

@@ -34,12 +34,12 @@ func.func @df(%x: tensor<4x6xf32>, %s: f32, %o: tensor<4x6xf32>, %g: tensor<4x6x
 // CHECK: %[[V1:.+]] = tensor.empty() : tensor<4x6xf32>
 // CHECK: %[[V2:.+]] = tensor.empty() : tensor<f32>
 // CHECK: %[[V3:.+]] = linalg.fill ins(%[[V0]] : f32) outs(%[[V2]] : tensor<f32>) -> tensor<f32>
-// CHECK: %[[V4:.+]]:2 = linalg.generic {indexing_maps = [#[[MAP]], #[[MAP]], #[[MAP]], #[[MAP1]]], iterator_types = ["reduction", "reduction"]} ins(%[[ARG0]], %[[ARG3]] : tensor<4x6xf32>, tensor<4x6xf32>) outs(%[[V1]], %[[V3]] : tensor<4x6xf32>, tensor<f32>) {
-// CHECK: ^bb0(%[[V5:.+]]: f32, %[[V6:.+]]: f32, %[[V7:.+]]: f32, %[[V8:.+]]: f32):
-// CHECK: %[[V9:.+]] = arith.mulf %[[V6]], %[[ARG1]] : f32
-// CHECK: %[[V10:.+]] = arith.mulf %[[V6]], %[[V5]] : f32
-// CHECK: %[[V11:.+]] = arith.addf %[[V8]], %[[V10]] : f32
-// CHECK: linalg.yield %[[V9]], %[[V11]] : f32, f32
+// CHECK: %[[V4:.+]]:2 = linalg.generic {indexing_maps = [#[[MAP]], #[[MAP1]], #[[MAP]], #[[MAP]], #[[MAP1]]], iterator_types = ["reduction", "reduction"]} ins(%[[ARG0]], %[[ARG1]], %[[ARG3]] : tensor<4x6xf32>, f32, tensor<4x6xf32>) outs(%[[V1]], %[[V3]] : tensor<4x6xf32>, tensor<f32>) {
+// CHECK: ^bb0(%[[V5:.+]]: f32, %[[V6:.+]]: f32, %[[V7:.+]]: f32, %[[V8:.+]]: f32, %[[V9:.+]]: f32):
+// CHECK: %[[V10:.+]] = arith.mulf %[[V7]], %[[V6]] : f32
+// CHECK: %[[V11:.+]] = arith.mulf %[[V7]], %[[V5]] : f32
+// CHECK: %[[V12:.+]] = arith.addf %[[V9]], %[[V11]] : f32
+// CHECK: linalg.yield %[[V10]], %[[V12]] : f32, f32
 // CHECK: } -> (tensor<4x6xf32>, tensor<f32>)
-// CHECK: %[[V12:.+]] = tensor.extract %[[V4]]#1[] : tensor<f32>
-// CHECK: return %[[V4]]#0, %[[V12]] : tensor<4x6xf32>, f32
+// CHECK: %[[V13:.+]] = tensor.extract %[[V4]]#1[] : tensor<f32>
+// CHECK: return %[[V4]]#0, %[[V13]] : tensor<4x6xf32>, f32
