@@ -1,0 +1,197 @@
+//===- Arguments.cpp - the arguments of a run -----------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/drawloom-run/Arguments.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace drawloom::run {
+
+Expected<std::vector<std::string>> chooseEntries(mlir::ModuleOp module,
+                                                 const Options &options) {
+  std::vector<std::string> all, open, withoutArguments;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    std::string name = function.getSymName().str();
+    all.push_back(name);
+    if (function.isPublic())
+      open.push_back(name);
+    if (function.isPublic() && function.getNumArguments() == 0)
+      withoutArguments.push_back(name);
+  }
+  auto list = [](ArrayRef<std::string> names) {
+    return "@" + join(names, ", @");
+  };
+  if (all.empty())
+    return createStringError("the program has no function with a body");
+  if (!options.entry.empty()) {
+    if (is_contained(all, options.entry))
+      return std::vector<std::string>{options.entry};
+    StringRef nearest = all.front();
+    for (StringRef name : all)
+      if (name.edit_distance(options.entry) <
+          nearest.edit_distance(options.entry))
+        nearest = name;
+    return createStringError("there is no function @" + options.entry +
+                             "; did you mean @" + nearest +
+                             "? The program has " + list(all));
+  }
+  if (open.size() == 1)
+    return open;
+  if (withoutArguments.empty())
+    return createStringError("which function? --entry=NAME chooses one of " +
+                             list(open.empty() ? all : open));
+  return withoutArguments;
+}
+
+static std::string wherefrom(mlir::func::FuncOp function, size_t i) {
+  return ("argument " + Twine(i) + " of @" + function.getSymName()).str();
+}
+
+static Expected<std::vector<Value>> randomArguments(mlir::func::FuncOp function,
+                                                    ArrayRef<Slot> slots,
+                                                    const Options &options) {
+  for (const auto &given : options.shapes)
+    if (given.first >= slots.size())
+      return createStringError("--shape names argument " + Twine(given.first) +
+                               ", but @" + function.getSymName() + " takes " +
+                               Twine(slots.size()));
+  std::vector<std::vector<int64_t>> shapes;
+  int64_t total = 0;
+  for (auto [i, slot] : enumerate(slots)) {
+    std::vector<int64_t> shape = slot.shape;
+    auto given = options.shapes.find(i);
+    if (given != options.shapes.end()) {
+      bool fits = given->second.size() == shape.size();
+      for (size_t d = 0; fits && d < shape.size(); ++d)
+        fits = shape[d] < 0 || shape[d] == given->second[d];
+      if (!fits)
+        return createStringError(wherefrom(function, i) + " is " +
+                                 typeText(slot.element, slot.shape) +
+                                 ", but --shape says " +
+                                 numpy::shapeText(given->second));
+      shape = given->second;
+    } else if (slot.hasUnknownExtents()) {
+      return createStringError(
+          wherefrom(function, i) + " is " + typeText(slot.element, slot.shape) +
+          ": give its extents with --shape=" + Twine(i) + ":...");
+    }
+    Expected<int64_t> bytes = bytesNeeded(slot.element, shape);
+    if (!bytes)
+      return createStringError(wherefrom(function, i) + ": " +
+                               toString(bytes.takeError()));
+    if (AddOverflow(total, *bytes, total))
+      total = INT64_MAX;
+    if (Error error = checkMemory(total, wherefrom(function, i) + ", " +
+                                             typeText(slot.element, shape) +
+                                             ", with those before it"))
+      return error;
+    shapes.push_back(std::move(shape));
+  }
+  std::vector<Value> values;
+  for (auto [i, slot, shape] : enumerate(slots, shapes))
+    values.push_back(randomValue(slot.element, shape, options.seed, i,
+                                 options.randomLow, options.randomHigh));
+  return values;
+}
+
+static Expected<std::vector<Value>>
+argumentsFromFiles(mlir::func::FuncOp function, ArrayRef<Slot> slots,
+                   const Options &options) {
+  std::vector<Value> values;
+  for (const std::string &file : options.inputs) {
+    Expected<std::vector<numpy::NamedArray>> arrays = numpy::readFile(file);
+    if (!arrays)
+      return arrays.takeError();
+    for (const numpy::NamedArray &array : *arrays) {
+      size_t i = values.size();
+      if (i == slots.size())
+        return createStringError("@" + function.getSymName() + " takes " +
+                                 Twine(slots.size()) +
+                                 " arguments, but the files hold more arrays");
+      Expected<Value> value =
+          fromArray(array.second, slots[i], options.convert);
+      if (!value)
+        return createStringError(
+            wherefrom(function, i) + " ('" + file +
+            (array.first.empty() ? "" : "', array '" + array.first) +
+            "'): " + toString(value.takeError()));
+      values.push_back(std::move(*value));
+    }
+  }
+  return values;
+}
+
+Expected<std::vector<Value>> makeArguments(mlir::func::FuncOp function,
+                                           const Options &options) {
+  Expected<std::vector<Slot>> slots = argumentsOf(function);
+  if (!slots)
+    return slots.takeError();
+  if (options.random)
+    return randomArguments(function, *slots, options);
+  Expected<std::vector<Value>> values =
+      argumentsFromFiles(function, *slots, options);
+  if (values && values->size() < slots->size()) {
+    const Slot &first = (*slots)[values->size()];
+    return createStringError(
+        "@" + function.getSymName() + " takes " + Twine(slots->size()) +
+        " arguments, but " + Twine(values->size()) +
+        (values->size() == 1 ? " was" : " were") + " given: argument " +
+        Twine(values->size()) + " is " + typeText(first.element, first.shape) +
+        ". --input=FILE.npy gives it, --random makes all up");
+  }
+  return values;
+}
+
+static bool isFile(StringRef path) {
+  return path.ends_with(".npy") || path.ends_with(".npz");
+}
+
+Error checkOutput(StringRef path) {
+  SmallString<128> probe(path);
+  if (!isFile(path)) {
+    if (std::error_code code = sys::fs::create_directories(path))
+      return createStringError("cannot make folder '" + path +
+                               "': " + code.message());
+    sys::path::append(probe, "results");
+  } else if (sys::fs::is_directory(path)) {
+    return createStringError("cannot write '" + path + "': it is a folder");
+  }
+  int descriptor;
+  SmallString<128> made;
+  if (std::error_code code = sys::fs::createUniqueFile(
+          probe + ".%%%%%%%%.probe", descriptor, made))
+    return createStringError("cannot write '" + path + "': " + code.message());
+  sys::fs::file_t file = sys::fs::convertFDToNativeFile(descriptor);
+  sys::fs::closeFile(file);
+  sys::fs::remove(made);
+  return Error::success();
+}
+
+Error writeResults(StringRef path, ArrayRef<Value> results) {
+  std::vector<numpy::NamedArray> arrays;
+  for (auto [i, value] : enumerate(results))
+    arrays.emplace_back("result" + utostr(i), toArray(value));
+  if (isFile(path))
+    return numpy::writeFile(path, arrays);
+  for (const numpy::NamedArray &array : arrays) {
+    SmallString<128> file(path);
+    sys::path::append(file, array.first + ".npy");
+    if (Error error = numpy::writeFile(file, array))
+      return error;
+  }
+  return Error::success();
+}
+
+} // namespace drawloom::run

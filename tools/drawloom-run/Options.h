@@ -1,0 +1,52 @@
+//===- Options.h - the command line -----------------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_TOOLS_DRAWLOOM_RUN_OPTIONS_H
+#define DRAWLOOM_TOOLS_DRAWLOOM_RUN_OPTIONS_H
+
+#include "lib/Compiler/Compiler.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace drawloom::run {
+
+enum class Target { Cpu, Interpreter };
+
+struct Options {
+  std::vector<std::string> files;
+  std::string entry;
+
+  std::vector<std::string> inputs;
+  bool random = false;
+  bool convert = false;
+  uint64_t seed = 0;
+  int64_t randomLow = 0, randomHigh = 2;
+  /// Extents of arguments, by number.
+  std::map<unsigned, std::vector<int64_t>> shapes;
+
+  std::string output;
+  bool print = false;
+  bool float64 = false;
+  bool compareWithInterpreter = false;
+  double absoluteTolerance = -1, relativeTolerance = -1;
+
+  Target target = Target::Cpu;
+  unsigned threads = 1;
+  CompileOptions compile;
+  std::string reproducer;
+  std::string remarksFilter;
+  /// Runs of --benchmark; 0 without it.
+  unsigned benchmarkRuns = 0;
+};
+
+/// Reads the command line. On a wrong option or --help the process ends here,
+/// as in every tool of LLVM; a wrong value is an error.
+llvm::Expected<Options> parseCommandLine(int argc, char **argv);
+
+} // namespace drawloom::run
+
+#endif // DRAWLOOM_TOOLS_DRAWLOOM_RUN_OPTIONS_H

@@ -1,0 +1,454 @@
+//===- Values.cpp - arguments and results of a run ------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/drawloom-run/Values.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace drawloom::run {
+
+int64_t elementSize(ElementType element) {
+  switch (element) {
+  case ElementType::F64:
+  case ElementType::I64:
+    return 8;
+  case ElementType::F32:
+  case ElementType::I32:
+    return 4;
+  case ElementType::BF16:
+  case ElementType::F16:
+    return 2;
+  case ElementType::I8:
+  case ElementType::I1:
+    return 1;
+  }
+  llvm_unreachable("all element types are listed");
+}
+
+static StringRef elementName(ElementType element) {
+  switch (element) {
+  case ElementType::F64:
+    return "float64";
+  case ElementType::F32:
+    return "float32";
+  case ElementType::BF16:
+    return "bfloat16";
+  case ElementType::F16:
+    return "float16";
+  case ElementType::I64:
+    return "int64";
+  case ElementType::I32:
+    return "int32";
+  case ElementType::I8:
+    return "int8";
+  case ElementType::I1:
+    return "bool";
+  }
+  llvm_unreachable("all element types are listed");
+}
+
+static bool isFloatType(ElementType element) {
+  return is_contained(
+      {ElementType::F64, ElementType::F32, ElementType::BF16, ElementType::F16},
+      element);
+}
+
+static const fltSemantics &semanticsOf(ElementType element) {
+  return element == ElementType::F16 ? APFloat::IEEEhalf() : APFloat::BFloat();
+}
+
+template <typename T> static T read(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+template <typename T> static void write(char *at, T value) {
+  std::memcpy(at, &value, sizeof(T));
+}
+
+static double readFloat(ElementType element, const char *at) {
+  if (element == ElementType::F64)
+    return read<double>(at);
+  if (element == ElementType::F32)
+    return read<float>(at);
+  return APFloat(semanticsOf(element), APInt(16, read<uint16_t>(at)))
+      .convertToDouble();
+}
+
+static int64_t readInteger(ElementType element, const char *at) {
+  if (element == ElementType::I64)
+    return read<int64_t>(at);
+  if (element == ElementType::I32)
+    return read<int32_t>(at);
+  if (element == ElementType::I8)
+    return read<int8_t>(at);
+  return read<uint8_t>(at) != 0;
+}
+
+static void writeFloat(ElementType element, char *at, double value) {
+  if (element == ElementType::F64)
+    return write<double>(at, value);
+  if (element == ElementType::F32)
+    return write<float>(at, static_cast<float>(value));
+  APFloat rounded(value);
+  bool lost;
+  rounded.convert(semanticsOf(element), APFloat::rmNearestTiesToEven, &lost);
+  write<uint16_t>(at, rounded.bitcastToAPInt().getZExtValue());
+}
+
+static void writeInteger(ElementType element, char *at, int64_t value) {
+  if (element == ElementType::I64)
+    return write<int64_t>(at, value);
+  if (element == ElementType::I32)
+    return write<int32_t>(at, static_cast<int32_t>(value));
+  if (element == ElementType::I8)
+    return write<int8_t>(at, static_cast<int8_t>(value));
+  write<uint8_t>(at, value & 1);
+}
+
+int64_t Value::elements() const {
+  return bytes.size() / elementSize(type.element);
+}
+double Value::asDouble(int64_t i) const {
+  const char *at = bytes.data() + i * elementSize(type.element);
+  return isFloat() ? readFloat(type.element, at)
+                   : static_cast<double>(readInteger(type.element, at));
+}
+int64_t Value::asInteger(int64_t i) const {
+  return readInteger(type.element,
+                     bytes.data() + i * elementSize(type.element));
+}
+bool Value::isFloat() const { return isFloatType(type.element); }
+
+bool Slot::hasUnknownExtents() const { return is_contained(shape, -1); }
+
+static std::optional<ElementType> elementTypeOf(mlir::Type type) {
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isInteger(64) || type.isIndex())
+    return ElementType::I64;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  if (type.isInteger(8))
+    return ElementType::I8;
+  if (type.isInteger(1))
+    return ElementType::I1;
+  return std::nullopt;
+}
+
+static Expected<std::vector<Slot>>
+slotsOf(mlir::TypeRange types, StringRef kind, mlir::func::FuncOp function) {
+  std::vector<Slot> slots;
+  for (auto [i, type] : enumerate(types)) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    std::optional<ElementType> element =
+        elementTypeOf(tensor ? tensor.getElementType() : type);
+    if (!element) {
+      std::string text;
+      raw_string_ostream(text) << type;
+      return createStringError(
+          kind + " " + Twine(i) + " of @" + function.getSymName() + " is " +
+          text +
+          "; only scalars and ranked tensors of f64, f32, bf16, f16, i64, i32, "
+          "i8, i1 and index can be read and written");
+    }
+    Slot slot{*element, {}};
+    if (tensor)
+      for (int64_t extent : tensor.getShape())
+        slot.shape.push_back(mlir::ShapedType::isDynamic(extent) ? -1 : extent);
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
+Expected<std::vector<Slot>> argumentsOf(mlir::func::FuncOp function) {
+  return slotsOf(function.getArgumentTypes(), "argument", function);
+}
+Expected<std::vector<Slot>> resultsOf(mlir::func::FuncOp function) {
+  return slotsOf(function.getResultTypes(), "result", function);
+}
+
+std::string typeText(ElementType element, ArrayRef<int64_t> shape) {
+  std::string text = elementName(element).str() + "[";
+  ListSeparator comma;
+  for (int64_t extent : shape) {
+    text += StringRef(comma);
+    text += extent < 0 ? "?" : itostr(extent);
+  }
+  return text + "]";
+}
+
+std::string bytesText(double bytes) {
+  static constexpr StringLiteral units[] = {"bytes", "KiB", "MiB", "GiB",
+                                            "TiB",   "PiB", "EiB"};
+  unsigned unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1024;
+  std::string text;
+  raw_string_ostream(text) << format(unit ? "%.1f " : "%.0f ", bytes)
+                           << units[unit];
+  return text;
+}
+
+Expected<int64_t> bytesNeeded(ElementType element, ArrayRef<int64_t> shape) {
+  int64_t bytes = elementSize(element);
+  bool overflow = false;
+  double estimate = bytes;
+  for (int64_t extent : shape) {
+    overflow |= MulOverflow(bytes, extent, bytes);
+    estimate *= static_cast<double>(extent);
+  }
+  if (overflow && !is_contained(shape, 0))
+    return createStringError(typeText(element, shape) + " needs " +
+                             bytesText(estimate) +
+                             ", more than 64 bits can count");
+  return is_contained(shape, 0) ? 0 : bytes;
+}
+
+Error checkMemory(int64_t bytes, const Twine &what) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> memory =
+      MemoryBuffer::getFileAsStream("/proc/meminfo");
+  // Without that file the allocation itself has to tell.
+  if (!memory)
+    return Error::success();
+  StringRef rest = (*memory)->getBuffer().split("MemAvailable:").second.ltrim();
+  int64_t kibibytes;
+  if (rest.consumeInteger(10, kibibytes) || bytes / 1024 < kibibytes)
+    return Error::success();
+  return createStringError(
+      what + " needs " + bytesText(static_cast<double>(bytes)) +
+      " of memory; " + bytesText(kibibytes * 1024.0) + " are available");
+}
+
+/// The element type that an array's bytes are, if the slot's or any.
+static std::optional<ElementType> elementTypeOf(const numpy::Array &array,
+                                                ElementType wanted) {
+  unsigned width = array.elementBytes;
+  switch (array.kind) {
+  case 'f':
+    return width == 8   ? ElementType::F64
+           : width == 4 ? ElementType::F32
+                        : ElementType::F16;
+  case 'i':
+    if (width == 8)
+      return ElementType::I64;
+    if (width == 4)
+      return ElementType::I32;
+    if (width == 1)
+      return ElementType::I8;
+    return std::nullopt;
+  case 'b':
+    return ElementType::I1;
+  case 'V':
+  case 'u':
+    // NumPy has no bfloat16: its bits come as uint16 or as ml_dtypes' void16.
+    if (width == 2 && (wanted == ElementType::BF16 || array.kind == 'V'))
+      return ElementType::BF16;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Expected<Value> fromArray(const numpy::Array &array, const Slot &slot,
+                          bool convert) {
+  bool fits = array.shape.size() == slot.shape.size();
+  for (size_t d = 0; fits && d < slot.shape.size(); ++d)
+    fits = slot.shape[d] < 0 || slot.shape[d] == array.shape[d];
+  std::string given = array.typeName() + numpy::shapeText(array.shape);
+  std::string wanted = typeText(slot.element, slot.shape);
+  if (!fits)
+    return createStringError("the argument is " + wanted +
+                             ", but the array is " + given);
+  std::optional<ElementType> element = elementTypeOf(array, slot.element);
+  if (!element)
+    return createStringError("the argument is " + wanted +
+                             ", but the array is " + given +
+                             ", a type that no program takes");
+  Value value{{*element, array.shape}, array.bytes};
+  if (*element == slot.element)
+    return value;
+  if (!convert)
+    return createStringError("the argument is " + wanted +
+                             ", but the array is " + given +
+                             "; --convert converts it");
+  return fromHostTensor(toHostTensor(value), slot.element);
+}
+
+numpy::Array toArray(const Value &value) {
+  numpy::Array array;
+  array.shape = value.type.shape;
+  array.bytes = value.bytes;
+  array.elementBytes = elementSize(value.type.element);
+  array.kind = value.isFloat() ? 'f' : 'i';
+  if (value.type.element == ElementType::BF16)
+    array.kind = 'V';
+  if (value.type.element == ElementType::I1)
+    array.kind = 'b';
+  return array;
+}
+
+HostTensor toHostTensor(const Value &value) {
+  HostTensor tensor(value.isFloat(), value.type.shape);
+  int64_t count = value.elements();
+  if (value.isFloat()) {
+    MutableArrayRef<double> elements = tensor.mutableF();
+    for (int64_t i = 0; i < count; ++i)
+      elements[i] = value.asDouble(i);
+  } else {
+    MutableArrayRef<int64_t> elements = tensor.mutableI();
+    for (int64_t i = 0; i < count; ++i)
+      elements[i] = value.asInteger(i);
+  }
+  return tensor;
+}
+
+Value fromHostTensor(const HostTensor &tensor, ElementType element) {
+  int64_t width = elementSize(element);
+  Value value{{element, tensor.shape().vec()},
+              std::string(tensor.size() * width, '\0')};
+  char *at = value.bytes.data();
+  for (int64_t i = 0, end = tensor.size(); i < end; ++i, at += width) {
+    if (isFloatType(element))
+      writeFloat(element, at,
+                 tensor.isFloat() ? tensor.f()[i]
+                                  : static_cast<double>(tensor.i()[i]));
+    else
+      writeInteger(element, at,
+                   tensor.isFloat() ? static_cast<int64_t>(tensor.f()[i])
+                                    : tensor.i()[i]);
+  }
+  return value;
+}
+
+/// SplitMix64 (Steele, Lea, Flood, 2014): the i-th value of a stream needs none
+/// of those before it.
+static uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+Value randomValue(ElementType element, ArrayRef<int64_t> shape, uint64_t seed,
+                  uint64_t stream, int64_t low, int64_t high) {
+  int64_t width = elementSize(element);
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  Value value{{element, shape.vec()}, std::string(count * width, '\0')};
+  uint64_t start = mix(mix(seed) ^ (stream * 0x2545f4914f6cdd1d));
+  char *at = value.bytes.data();
+  for (int64_t i = 0; i < count; ++i, at += width) {
+    uint64_t bits = mix(start + i);
+    if (isFloatType(element))
+      writeFloat(element, at,
+                 std::ldexp(static_cast<double>(bits >> 11), -52) - 1);
+    else
+      writeInteger(
+          element, at,
+          low + static_cast<int64_t>(bits % static_cast<uint64_t>(high - low)));
+  }
+  return value;
+}
+
+static void printElements(raw_ostream &stream, const Value &value,
+                          ArrayRef<int64_t> shape, int64_t offset,
+                          int64_t &left) {
+  if (shape.empty()) {
+    if (left-- <= 0)
+      return;
+    if (value.isFloat())
+      stream << format("%.7g", value.asDouble(offset));
+    else
+      stream << value.asInteger(offset);
+    return;
+  }
+  int64_t stride = 1;
+  for (int64_t extent : shape.drop_front())
+    stride *= extent;
+  stream << '[';
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    if (i)
+      stream << ", ";
+    if (left <= 0) {
+      stream << "...";
+      break;
+    }
+    printElements(stream, value, shape.drop_front(), offset + i * stride, left);
+  }
+  stream << ']';
+}
+
+void print(raw_ostream &stream, StringRef name, const Value &value) {
+  stream << name << ": " << typeText(value.type.element, value.type.shape)
+         << " = ";
+  int64_t left = 1000;
+  printElements(stream, value, value.type.shape, 0, left);
+  stream << '\n';
+}
+
+Tolerance toleranceOf(ElementType element) {
+  switch (element) {
+  case ElementType::F64:
+    return {1e-11, 1e-11};
+  case ElementType::F32:
+    return {1e-5, 1e-4};
+  case ElementType::BF16:
+    return {1e-2, 2e-2};
+  case ElementType::F16:
+    return {2e-3, 4e-3};
+  default:
+    return {0, 0};
+  }
+}
+
+Difference compare(const Value &actual, const Value &expected,
+                   Tolerance tolerance) {
+  Difference result;
+  for (int64_t i = 0, end = expected.elements(); i < end; ++i) {
+    double a = actual.asDouble(i), b = expected.asDouble(i);
+    // Doubles do not tell all 64-bit integers apart.
+    bool same = expected.isFloat()
+                    ? a == b || (std::isnan(a) && std::isnan(b))
+                    : actual.asInteger(i) == expected.asInteger(i);
+    if (same)
+      continue;
+    double difference = std::fabs(a - b);
+    double share =
+        difference / (tolerance.absolute + tolerance.relative * std::fabs(b));
+    // Not a number on one side, or an infinity against something else.
+    if (!std::isfinite(difference))
+      difference = share = INFINITY;
+    result.largestAbsolute = std::max(result.largestAbsolute, difference);
+    if (b != 0)
+      result.largestRelative =
+          std::max(result.largestRelative, difference / std::fabs(b));
+    if (share > result.ofTolerance) {
+      result.ofTolerance = share;
+      result.at = i;
+    }
+  }
+  return result;
+}
+
+} // namespace drawloom::run

@@ -1,0 +1,157 @@
+//===- drawloom-run.cpp - run a function of .mlir files -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/RegisterAll.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
+#include "tools/drawloom-run/Arguments.h"
+#include "tools/drawloom-run/Engine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace drawloom::run {
+
+namespace {
+/// A failure whose message is already on the error stream.
+class AlreadyReported : public ErrorInfo<AlreadyReported> {
+public:
+  static char ID;
+  void log(raw_ostream &stream) const override { stream << "already reported"; }
+  std::error_code convertToErrorCode() const override {
+    return inconvertibleErrorCode();
+  }
+};
+char AlreadyReported::ID = 0;
+} // namespace
+
+Error alreadyReported() { return make_error<AlreadyReported>(); }
+
+/// Prints a line for each result; error where one is out of tolerance.
+[[maybe_unused]] static Error compareResults(ArrayRef<Value> actual,
+                                             ArrayRef<Value> expected,
+                                             const Options &options) {
+  bool passed = true;
+  for (auto [i, a, b] : enumerate(actual, expected)) {
+    std::string type = typeText(b.type.element, b.type.shape);
+    if (a.type.shape != b.type.shape) {
+      outs() << "result" << i << ": " << type << " in the interpreter, but "
+             << typeText(a.type.element, a.type.shape) << " here: FAILED\n";
+      passed = false;
+      continue;
+    }
+    Tolerance tolerance = toleranceOf(a.type.element);
+    if (options.absoluteTolerance >= 0)
+      tolerance.absolute = options.absoluteTolerance;
+    if (options.relativeTolerance >= 0)
+      tolerance.relative = options.relativeTolerance;
+    Difference difference = compare(a, b, tolerance);
+    bool fine = difference.ofTolerance <= 1;
+    passed &= fine;
+    outs() << "result" << i << ": " << type
+           << format(": largest error %.3g, relative %.3g, %.3g of the "
+                     "tolerance: ",
+                     difference.largestAbsolute, difference.largestRelative,
+                     difference.ofTolerance)
+           << (fine ? "passed" : "FAILED");
+    if (!fine)
+      outs() << format(" (element %lld: %.9g, expected %.9g)",
+                       static_cast<long long>(difference.at),
+                       a.asDouble(difference.at), b.asDouble(difference.at));
+    outs() << '\n';
+  }
+  return passed
+             ? Error::success()
+             : createStringError("the results differ from the interpreter's");
+}
+
+static Error runEntry(mlir::ModuleOp module, StringRef entry,
+                      const Options &options) {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>(entry);
+  if (StringRef(options.output).ends_with(".npy") &&
+      function.getNumResults() != 1)
+    return createStringError("@" + entry + " has " +
+                             Twine(function.getNumResults()) +
+                             " results: --output takes a folder or a .npz "
+                             "file for them");
+  Expected<std::vector<Value>> arguments = makeArguments(function, options);
+  if (!arguments)
+    return arguments.takeError();
+  Expected<std::unique_ptr<Engine>> engine =
+      createInterpreter(module, entry, options);
+  if (!engine)
+    return engine.takeError();
+  if (Error error = (*engine)->run(*arguments))
+    return error;
+  std::vector<Value> results = (*engine)->results();
+  if (options.print)
+    for (auto [i, result] : enumerate(results))
+      print(outs(), "result" + std::to_string(i), result);
+  if (!options.output.empty())
+    if (Error error = writeResults(options.output, results))
+      return error;
+  return Error::success();
+}
+
+static Error runProgram(const Options &options) {
+  mlir::DialectRegistry registry;
+  drawloom::registerAllDialects(registry);
+  mlir::MLIRContext context(registry);
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      parseSources(options.files, context);
+  if (!module)
+    return alreadyReported();
+  Expected<std::vector<std::string>> entries = chooseEntries(*module, options);
+  if (!entries)
+    return entries.takeError();
+  if (!options.output.empty()) {
+    if (entries->size() > 1)
+      return createStringError("--output takes the results of one function; "
+                               "--entry=NAME chooses it");
+    if (Error error = checkOutput(options.output))
+      return error;
+  }
+  // Each function runs, also after one that failed.
+  Error outcome = Error::success();
+  for (const std::string &entry : *entries) {
+    Error error = runEntry(*module, entry, options);
+    if (error && entries->size() > 1)
+      errs() << "drawloom-run: @" << entry << " failed\n";
+    outcome = joinErrors(std::move(outcome), std::move(error));
+  }
+  return outcome;
+}
+
+static int report(Error error) {
+  if (!error)
+    return 0;
+  outs().flush();
+  handleAllErrors(
+      std::move(error), [](const AlreadyReported &) {},
+      [](const ErrorInfoBase &info) {
+        WithColor::error(errs(), "drawloom-run") << info.message() << '\n';
+      });
+  return 1;
+}
+
+} // namespace drawloom::run
+
+int main(int argc, char **argv) {
+  using namespace drawloom::run;
+  InitLLVM init(argc, argv);
+  llvm::Expected<Options> options = parseCommandLine(argc, argv);
+  return report(options ? runProgram(*options) : options.takeError());
+}
