@@ -11,6 +11,7 @@
 
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
+#include "dialects/Kan/Grid.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -19,6 +20,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
 
 #include "dialects/Kan/KanDialect.h.inc"
 #include "dialects/Kan/KanEnums.h.inc"
