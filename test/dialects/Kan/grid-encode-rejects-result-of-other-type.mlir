@@ -1,0 +1,7 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+func.func @rejected(%x: tensor<8x2xf32>, %t: tensor<2x100x4xf32>) {
+  // expected-error @below {{the result must be 'tensor<8x8xf32>' (rows x levels * features), but is 'tensor<8x4xf32>'}}
+  %0 = kan.grid_encode %x, %t {base_resolution = 4, growth = 1.5} : tensor<8x2xf32>, tensor<2x100x4xf32> -> tensor<8x4xf32>
+  return
+}
