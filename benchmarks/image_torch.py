@@ -88,9 +88,10 @@ class Batches:
 class GridEncode(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        growth = math.log2(FINEST / COARSEST) / (LEVELS - 1)
-        self.scales = [2.0 ** (l * growth) * COARSEST - 1 for l in range(LEVELS)]
-        self.resolution = [math.ceil(round(s, 6)) + 1 for s in self.scales]
+        growth = (FINEST / COARSEST) ** (1 / (LEVELS - 1))
+        self.scales = [COARSEST * growth**level - 1 for level in range(LEVELS)]
+        self.scales = [round(s) if abs(s - round(s)) < 1e-6 else s for s in self.scales]
+        self.resolution = [math.ceil(s) + 1 for s in self.scales]
 
     def forward(self, xy, tables):
         features = []
@@ -117,10 +118,10 @@ class GridEncode(torch.nn.Module):
 
 
 def frequency_encode(xy):
-    """[sin, cos](2^k pi x) for k < 12, coordinate by coordinate."""
+    """sin and cos of 2^k pi x for each coordinate and k < 12, interleaved."""
     k = torch.pow(2.0, torch.arange(OCTAVES)) * math.pi
     t = xy[:, :, None] * k
-    return torch.cat([torch.sin(t), torch.cos(t)], 2).reshape(len(xy), -1)
+    return torch.stack([torch.sin(t), torch.cos(t)], 3).reshape(len(xy), -1)
 
 
 def rational(x, a, b):
