@@ -1,12 +1,9 @@
-//===- BlockDecompose.cpp - the block ops as loops over slices
-//--------------===//
+//===- BlockDecompose.cpp - the block ops as loops over slices ------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//===----------------------------------------------------------------------===//
-
 //
 // The form that targets without an own lowering use: an scf.for over rows, the
 // destination carried through it, and linalg on one row at a time. Each step

@@ -1,5 +1,4 @@
-//===- BlockDialect.cpp - the block dialect
-//---------------------------------===//
+//===- BlockDialect.cpp - the block dialect -------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

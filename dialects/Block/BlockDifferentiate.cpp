@@ -1,5 +1,4 @@
-//===- BlockDifferentiate.cpp - gradients of the block ops
-//------------------===//
+//===- BlockDifferentiate.cpp - gradients of the block ops ----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- BlockInterpret.cpp - the block ops in plain C++ on doubles
-//-----------===//
+//===- BlockInterpret.cpp - the block ops in plain C++ on doubles ---------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

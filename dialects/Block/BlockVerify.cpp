@@ -1,5 +1,4 @@
-//===- BlockVerify.cpp - the constraints of the block ops
-//-------------------===//
+//===- BlockVerify.cpp - the constraints of the block ops -----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,0 +1,85 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arguments for the block programs: random numbers, sequences, graphs, sparse matrices."""
+
+import numpy as np
+
+
+def normal(rng, *shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def group_rational(rng, rows, groups, width):
+    """x, dy, a, b of `dense.group_rational_backward`."""
+    shape = (rows, groups, width // 8, 8)
+    return [normal(rng, *shape), normal(rng, *shape), normal(rng, 6, groups, scale=0.3), normal(rng, 4, groups, scale=0.3)]
+
+
+def mlp_parameters(rng, widths):
+    """w0, b0, w1, b1, ..."""
+    out = []
+    for a, b in zip(widths, widths[1:]):
+        out += [normal(rng, a, b, scale=a**-0.5), normal(rng, b, scale=0.1)]
+    return out
+
+
+def gla(rng, heads, lengths, width=64, gate=1 / 16):
+    """q, k, v, g, starts, state: sequences of the given lengths, packed; the
+    log-gates are log-sigmoids of normal numbers times `gate`."""
+    tokens = sum(lengths)
+    q, k, v = (normal(rng, heads, tokens, width, scale=0.3) for _ in range(3))
+    g = (-np.logaddexp(0, rng.standard_normal((heads, tokens, width))) * gate).astype(np.float32)
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return [q, k, v, g, starts, normal(rng, len(lengths), heads, width, width, scale=0.1)]
+
+
+def graph_index(source, target, relation, nodes, relations, tile_rows=16, tile_edges=8):
+    """The index arrays of `irregular.rgcn` and the order in which the edges are in them:
+    (block_segments, segment_row, segment_edges, source), order."""
+    source, target, relation = (np.asarray(a, dtype=np.int64) for a in (source, target, relation))
+    block = target // tile_rows
+    order = np.lexsort((np.arange(len(target)), target, relation, block))
+    key = (block * relations + relation)[order]
+    segment_key = (key * nodes + target[order])
+    first = np.flatnonzero(np.concatenate([[True], segment_key[1:] != segment_key[:-1]])) if len(order) else np.zeros(0, int)
+    segment_edges = np.concatenate([first, [len(order)]])
+    segment_row = target[order][first] % tile_rows
+    block_segments = np.searchsorted(key[first], np.arange(nodes // tile_rows * relations + 1))
+    padded = np.concatenate([source[order], np.zeros(tile_edges, np.int64)])
+    return [a.astype(np.int32) for a in (block_segments, segment_row, segment_edges, padded)], order
+
+
+def random_graph(rng, nodes, edges, relations, empty=(), hub=None):
+    """source, target, relation of random edges; no edge has a relation in `empty`, half of them
+    enter the node `hub`."""
+    present = [r for r in range(relations) if r not in empty]
+    source, target = rng.integers(0, nodes, edges), rng.integers(0, nodes, edges)
+    if hub is not None:
+        target[: edges // 2] = hub
+    return source, target, rng.choice(present, edges)
+
+
+def mean_coefficients(target, relation, nodes):
+    """1 / (number of edges of the same relation into the same node), for each edge."""
+    key = relation * nodes + target
+    _, where, count = np.unique(key, return_inverse=True, return_counts=True)
+    return (1.0 / count[where]).astype(np.float32)
+
+
+def rgcn(rng, nodes, relations, source, target, relation, width=64):
+    """All arguments of `irregular.rgcn`, and its sizes for the template."""
+    index, order = graph_index(source, target, relation, nodes, relations)
+    weight = np.concatenate([mean_coefficients(target, relation, nodes)[order], np.zeros(8, np.float32)])
+    arguments = [normal(rng, nodes, width), normal(rng, relations, width, width, scale=width**-0.5),
+                 normal(rng, width, width, scale=width**-0.5), normal(rng, width, scale=0.1), *index, weight]
+    sizes = {"nodes": nodes, "relations": relations, "segments": len(index[1]), "edges": len(order), "width": width}
+    return arguments, sizes
+
+
+def compressed_rows(rng, rows, columns, stored, skew=False):
+    """starts, columns of a random sparse pattern; with `skew` row lengths differ widely."""
+    chance = rng.random(rows) ** (8 if skew else 1) + 0.01
+    lengths = rng.multinomial(stored, chance / chance.sum())
+    return (np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+            rng.integers(0, columns, stored).astype(np.int32))
