@@ -136,9 +136,18 @@ struct SliceBuilder {
   }
 };
 
+/// Nothing to compute: the destination is the result. (A slice of no elements
+/// would not verify.)
+bool isEmpty(Value destination) {
+  return llvm::is_contained(
+      cast<RankedTensorType>(destination.getType()).getShape(), 0);
+}
+
 } // namespace
 
 FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
+  if (isEmpty(getInit()))
+    return SmallVector<Value>{getInit()};
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
   Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
@@ -168,6 +177,8 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
 
 FailureOr<SmallVector<Value>>
 ScatterOp::decomposeOperation(OpBuilder &builder) {
+  if (isEmpty(getDest()))
+    return SmallVector<Value>{getDest()};
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
   return s.loop(
@@ -239,6 +250,8 @@ static Value combine(OpBuilder &b, Location loc, ScanKind kind, Value running,
 }
 
 FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
+  if (isEmpty(getInit()))
+    return SmallVector<Value>{getInit()};
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
   int64_t dimension = getDimension();
@@ -276,6 +289,8 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
 
 FailureOr<SmallVector<Value>>
 SolveTriangularOp::decomposeOperation(OpBuilder &builder) {
+  if (isEmpty(getRhs()))
+    return SmallVector<Value>{getRhs()};
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
   Type element = cast<RankedTensorType>(getRhs().getType()).getElementType();
