@@ -367,10 +367,17 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
 
   SmallVector<unsigned> taped;
   for (auto [i, standIn] : llvm::enumerate(standIns)) {
-    if (standIn.use_empty())
+    if (standIn.use_empty()) {
       rewriter.eraseOp(standIn);
-    else
+    } else if (isEmptyTensor(standIn.getResult(0).getType())) {
+      rewriter.setInsertionPoint(standIn);
+      Value init = loop.getInitArgs()[i];
+      rewriter.replaceOp(
+          standIn,
+          emptyLike(rewriter, loc, init, getElementTypeOrSelf(init.getType())));
+    } else {
       taped.push_back(i);
+    }
   }
   SmallVector<Value> sources;
   for (unsigned i : active.carried.set_bits())

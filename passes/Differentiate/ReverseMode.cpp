@@ -44,6 +44,11 @@ Value zerosLike(OpBuilder &builder, Location loc, Value like) {
                                    builder.getZeroAttr(like.getType()));
 }
 
+bool isEmptyTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && llvm::is_contained(tensor.getShape(), 0);
+}
+
 void eraseDeadOps(RewriterBase &rewriter, Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (isOpTriviallyDead(&op)) {

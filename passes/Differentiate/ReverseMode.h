@@ -68,6 +68,10 @@ mlir::Value emptyLike(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value like, mlir::Type elementType);
 
+/// Whether a tensor has an extent of 0. Slices of one do not pass upstream's
+/// verifier, even where they are empty, and its gradient holds nothing.
+bool isEmptyTensor(mlir::Type type);
+
 /// Erases the ops of `block`, and of the regions in it, whose results are not
 /// used.
 void eraseDeadOps(mlir::RewriterBase &rewriter, mlir::Block &block);

@@ -73,12 +73,11 @@ static Gradients concatRule(tensor::ConcatOp op, Value g, ScalarBuilder &b,
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(builder, b.loc, input);
-    gradients.push_back(needed[i] ? tensor::ExtractSliceOp::create(
-                                        builder, b.loc,
-                                        cast<RankedTensorType>(input.getType()),
-                                        g, offsets, sizes, strides)
-                                        .getResult()
-                                  : Value());
+    gradients.emplace_back();
+    auto type = cast<RankedTensorType>(input.getType());
+    if (needed[i] && !isEmptyTensor(type))
+      gradients.back() = tensor::ExtractSliceOp::create(
+          builder, b.loc, type, g, offsets, sizes, strides);
     auto start = getConstantIntValue(offsets[dim]);
     auto extent = getConstantIntValue(sizes[dim]);
     if (start && extent)
@@ -99,6 +98,8 @@ static Gradients padRule(tensor::PadOp op, Value g, ScalarBuilder &b,
                          const SmallBitVector &) {
   OpBuilder &builder = b.builder;
   Gradients gradients(op->getNumOperands());
+  if (isEmptyTensor(op.getSourceType()))
+    return gradients;
   SmallVector<OpFoldResult> strides(op.getSourceType().getRank(),
                                     builder.getIndexAttr(1));
   gradients[0] = tensor::ExtractSliceOp::create(

@@ -143,6 +143,7 @@ void GradientCheck::runOnce(const std::string &text, const std::string &label) {
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadDialect<ad::AdDialect>(); // The source may not mention it.
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   ASSERT_TRUE(module) << label << ": does not parse";
   auto function = module->lookupSymbol<func::FuncOp>(entry);

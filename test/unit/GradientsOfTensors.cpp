@@ -106,6 +106,21 @@ TEST(TensorGradients, Concat) {
   check.run();
 }
 
+TEST(TensorGradients, PadOfAnEmptyTensor) {
+  GradientCheck check(R"mlir(
+    func.func @f(%x: tensor<0x3xf64>) -> tensor<2x3xf64> {
+      %one = arith.constant 1.0 : f64
+      %y = tensor.pad %x low[0, 0] high[2, 0] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %one : f64
+      } : tensor<0x3xf64> to tensor<2x3xf64>
+      %z = math.exp %y : tensor<2x3xf64>
+      return %z : tensor<2x3xf64>
+    })mlir");
+  check.wrt = {0};
+  check.run();
+}
+
 TEST(TensorGradients, Pad) {
   GradientCheck check(R"mlir(
     func.func @f(%x: tensor<2x3xf64>) -> tensor<5x4xf64> {
