@@ -26,6 +26,9 @@ bool isSupported(Type type) {
   if (isa<ShapedType>(type) &&
       !isa<RankedTensorType, VectorType, MemRefType>(type))
     return false;
+  if (auto vector = dyn_cast<VectorType>(type))
+    if (vector.isScalable())
+      return false;
   Type element = getElementTypeOrSelf(type);
   return element.isIndex() ||
          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() > 0 &&

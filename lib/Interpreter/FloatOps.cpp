@@ -178,6 +178,7 @@ static void addMath(ScalarTable &table) {
     r[op.out[0]].f = std::fma(r[op.in[0]].f, r[op.in[1]].f, r[op.in[2]].f);
     return nullptr;
   });
+  table["vector.fma"] = table["math.fma"];
   table["math.clampf"] =
       custom([](const ScalarOp &op, Scalar *r) -> const char * {
         double x = r[op.in[0]].f, low = r[op.in[1]].f, high = r[op.in[2]].f;

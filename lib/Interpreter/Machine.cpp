@@ -37,6 +37,8 @@ Machine::Machine(const Interpreter::Limits &limits) : limits(limits) {
   addTensorOps(registry);
   addTensorShapeOps(registry);
   addTensorSliceOps(registry);
+  addVectorOps(registry);
+  addVectorTransferOps(registry);
 }
 
 const Handler *Machine::find(Operation *op) const {

@@ -108,6 +108,8 @@ void addScfOps(Registry &registry);
 void addTensorOps(Registry &registry);
 void addTensorShapeOps(Registry &registry);
 void addTensorSliceOps(Registry &registry);
+void addVectorOps(Registry &registry);
+void addVectorTransferOps(Registry &registry);
 
 /// Handlers of whole groups of ops.
 const Handler &linalgHandler();

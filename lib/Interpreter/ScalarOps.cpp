@@ -47,6 +47,12 @@ std::optional<ScalarOp> makeScalarOp(Operation *op) {
   return scalar;
 }
 
+ScalarOp scalarOpNamed(StringRef name, Type type) {
+  ScalarOp scalar = table().at(name);
+  scalar.bitsIn = scalar.bitsOut = elementBits(type);
+  return scalar;
+}
+
 //===----------------------------------------------------------------------===//
 // Ops on whole tensors.
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,10 @@ bool isScalarOp(mlir::Operation *op);
 /// The op on scalars of its element types; the caller sets the registers.
 std::optional<ScalarOp> makeScalarOp(mlir::Operation *op);
 
+/// The op of this name whose operands and results have one type. It must be in
+/// the tables.
+ScalarOp scalarOpNamed(llvm::StringRef name, mlir::Type type);
+
 /// Tables by op name, one for each file.
 using ScalarTable = llvm::StringMap<ScalarOp>;
 void addFloatScalarOps(ScalarTable &table);
