@@ -17,55 +17,60 @@ using namespace llvm;
 
 namespace drawloom::run {
 
-Expected<std::vector<std::string>> chooseEntries(mlir::ModuleOp module,
-                                                 const Options &options) {
-  std::vector<std::string> all, open, withoutArguments;
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (function.isExternal())
-      continue;
-    std::string name = function.getSymName().str();
-    all.push_back(name);
-    if (function.isPublic())
-      open.push_back(name);
-    if (function.isPublic() && function.getNumArguments() == 0)
-      withoutArguments.push_back(name);
-  }
-  auto list = [](ArrayRef<std::string> names) {
-    return "@" + join(names, ", @");
+Expected<std::vector<EntryPoint>> chooseEntries(std::vector<EntryPoint> entries,
+                                                const Options &options) {
+  auto list = [](ArrayRef<EntryPoint> entries) {
+    return join(
+        map_range(entries,
+                  [](const EntryPoint &entry) { return "@" + entry.name; }),
+        ", ");
   };
-  if (all.empty())
+  auto filter = [&](auto predicate) {
+    std::vector<EntryPoint> chosen;
+    copy_if(entries, std::back_inserter(chosen), predicate);
+    return chosen;
+  };
+  if (entries.empty())
     return createStringError("the program has no function with a body");
   if (!options.entry.empty()) {
-    if (is_contained(all, options.entry))
-      return std::vector<std::string>{options.entry};
-    StringRef nearest = all.front();
-    for (StringRef name : all)
-      if (name.edit_distance(options.entry) <
+    std::vector<EntryPoint> named = filter(
+        [&](const EntryPoint &entry) { return entry.name == options.entry; });
+    if (!named.empty())
+      return named;
+    StringRef nearest = entries.front().name;
+    for (const EntryPoint &entry : entries)
+      if (StringRef(entry.name).edit_distance(options.entry) <
           nearest.edit_distance(options.entry))
-        nearest = name;
+        nearest = entry.name;
     return createStringError("there is no function @" + options.entry +
                              "; did you mean @" + nearest +
-                             "? The program has " + list(all));
+                             "? The program has " + list(entries));
   }
+  std::vector<EntryPoint> open =
+      filter([](const EntryPoint &entry) { return entry.isPublic; });
   if (open.size() == 1)
     return open;
+  std::vector<EntryPoint> withoutArguments =
+      filter([](const EntryPoint &entry) {
+        return entry.isPublic && entry.arguments.empty();
+      });
   if (withoutArguments.empty())
     return createStringError("which function? --entry=NAME chooses one of " +
-                             list(open.empty() ? all : open));
+                             list(open.empty() ? entries : open));
   return withoutArguments;
 }
 
-static std::string wherefrom(mlir::func::FuncOp function, size_t i) {
-  return ("argument " + Twine(i) + " of @" + function.getSymName()).str();
+static std::string wherefrom(const EntryPoint &entry, size_t i) {
+  return ("argument " + Twine(i) + " of @" + entry.name).str();
 }
 
-static Expected<std::vector<Value>> randomArguments(mlir::func::FuncOp function,
+static Expected<std::vector<Value>> randomArguments(const EntryPoint &entry,
                                                     ArrayRef<Slot> slots,
                                                     const Options &options) {
   for (const auto &given : options.shapes)
     if (given.first >= slots.size())
       return createStringError("--shape names argument " + Twine(given.first) +
-                               ", but @" + function.getSymName() + " takes " +
+                               ", but @" + entry.name + " takes " +
                                Twine(slots.size()));
   std::vector<std::vector<int64_t>> shapes;
   int64_t total = 0;
@@ -77,23 +82,22 @@ static Expected<std::vector<Value>> randomArguments(mlir::func::FuncOp function,
       for (size_t d = 0; fits && d < shape.size(); ++d)
         fits = shape[d] < 0 || shape[d] == given->second[d];
       if (!fits)
-        return createStringError(wherefrom(function, i) + " is " +
-                                 typeText(slot.element, slot.shape) +
-                                 ", but --shape says " +
-                                 numpy::shapeText(given->second));
+        return createStringError(
+            wherefrom(entry, i) + " is " + typeText(slot.element, slot.shape) +
+            ", but --shape says " + numpy::shapeText(given->second));
       shape = given->second;
     } else if (slot.hasUnknownExtents()) {
       return createStringError(
-          wherefrom(function, i) + " is " + typeText(slot.element, slot.shape) +
+          wherefrom(entry, i) + " is " + typeText(slot.element, slot.shape) +
           ": give its extents with --shape=" + Twine(i) + ":...");
     }
     Expected<int64_t> bytes = bytesNeeded(slot.element, shape);
     if (!bytes)
-      return createStringError(wherefrom(function, i) + ": " +
+      return createStringError(wherefrom(entry, i) + ": " +
                                toString(bytes.takeError()));
     if (AddOverflow(total, *bytes, total))
       total = INT64_MAX;
-    if (Error error = checkMemory(total, wherefrom(function, i) + ", " +
+    if (Error error = checkMemory(total, wherefrom(entry, i) + ", " +
                                              typeText(slot.element, shape) +
                                              ", with those before it"))
       return error;
@@ -106,9 +110,9 @@ static Expected<std::vector<Value>> randomArguments(mlir::func::FuncOp function,
   return values;
 }
 
-static Expected<std::vector<Value>>
-argumentsFromFiles(mlir::func::FuncOp function, ArrayRef<Slot> slots,
-                   const Options &options) {
+static Expected<std::vector<Value>> argumentsFromFiles(const EntryPoint &entry,
+                                                       ArrayRef<Slot> slots,
+                                                       const Options &options) {
   std::vector<Value> values;
   for (const std::string &file : options.inputs) {
     Expected<std::vector<numpy::NamedArray>> arrays = numpy::readFile(file);
@@ -117,14 +121,14 @@ argumentsFromFiles(mlir::func::FuncOp function, ArrayRef<Slot> slots,
     for (const numpy::NamedArray &array : *arrays) {
       size_t i = values.size();
       if (i == slots.size())
-        return createStringError("@" + function.getSymName() + " takes " +
+        return createStringError("@" + entry.name + " takes " +
                                  Twine(slots.size()) +
                                  " arguments, but the files hold more arrays");
       Expected<Value> value =
           fromArray(array.second, slots[i], options.convert);
       if (!value)
         return createStringError(
-            wherefrom(function, i) + " ('" + file +
+            wherefrom(entry, i) + " ('" + file +
             (array.first.empty() ? "" : "', array '" + array.first) +
             "'): " + toString(value.takeError()));
       values.push_back(std::move(*value));
@@ -133,19 +137,19 @@ argumentsFromFiles(mlir::func::FuncOp function, ArrayRef<Slot> slots,
   return values;
 }
 
-Expected<std::vector<Value>> makeArguments(mlir::func::FuncOp function,
+Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
                                            const Options &options) {
-  Expected<std::vector<Slot>> slots = argumentsOf(function);
+  Expected<std::vector<Slot>> slots = argumentsOf(entry);
   if (!slots)
     return slots.takeError();
   if (options.random)
-    return randomArguments(function, *slots, options);
+    return randomArguments(entry, *slots, options);
   Expected<std::vector<Value>> values =
-      argumentsFromFiles(function, *slots, options);
+      argumentsFromFiles(entry, *slots, options);
   if (values && values->size() < slots->size()) {
     const Slot &first = (*slots)[values->size()];
     return createStringError(
-        "@" + function.getSymName() + " takes " + Twine(slots->size()) +
+        "@" + entry.name + " takes " + Twine(slots->size()) +
         " arguments, but " + Twine(values->size()) +
         (values->size() == 1 ? " was" : " were") + " given: argument " +
         Twine(values->size()) + " is " + typeText(first.element, first.shape) +

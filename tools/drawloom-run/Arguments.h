@@ -15,11 +15,11 @@
 namespace drawloom::run {
 
 /// The functions that the command line asks for. Errors list what there is.
-llvm::Expected<std::vector<std::string>> chooseEntries(mlir::ModuleOp module,
-                                                       const Options &options);
+llvm::Expected<std::vector<EntryPoint>>
+chooseEntries(std::vector<EntryPoint> entries, const Options &options);
 
-/// Arguments of `function` from files or at random.
-llvm::Expected<std::vector<Value>> makeArguments(mlir::func::FuncOp function,
+/// Arguments of `entry` from files or at random.
+llvm::Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
                                                  const Options &options);
 
 /// Fails unless writeResults can write to the path: found before a long run,

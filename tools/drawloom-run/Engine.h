@@ -27,11 +27,21 @@ public:
 
 llvm::Error alreadyReported();
 
-/// The interpreter on the program as written, or, where `options` name a phase
+/// Compiles for this CPU; the shapes are those of `arguments`.
+llvm::Expected<std::unique_ptr<Engine>>
+createCpu(mlir::ModuleOp module, const EntryPoint &entry,
+          llvm::ArrayRef<Value> arguments, const Options &options);
+/// The interpreter on the program as written, or, for --target=interpreter
 /// with --compile-to, as it is after that phase.
 llvm::Expected<std::unique_ptr<Engine>>
-createInterpreter(mlir::ModuleOp module, llvm::StringRef entry,
+createInterpreter(mlir::ModuleOp module, const EntryPoint &entry,
                   const Options &options);
+
+/// A copy of the module without what `entry` does not need, and with the
+/// extents of `arguments` in place of unknown ones (null: leaves them).
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+isolate(mlir::ModuleOp module, const EntryPoint &entry,
+        const std::vector<Value> *arguments, const Options &options);
 
 } // namespace drawloom::run
 

@@ -16,9 +16,11 @@ namespace drawloom::run {
 namespace {
 class InterpreterEngine final : public Engine {
 public:
-  InterpreterEngine(mlir::func::FuncOp function, std::vector<Slot> slots,
-                    bool float64)
-      : function(function), slots(std::move(slots)), float64(float64) {}
+  InterpreterEngine(mlir::OwningOpRef<mlir::ModuleOp> module, StringRef name,
+                    std::vector<Slot> slots, bool float64)
+      : module(std::move(module)),
+        function(this->module->lookupSymbol<mlir::func::FuncOp>(name)),
+        slots(std::move(slots)), float64(float64) {}
 
   Error run(ArrayRef<Value> arguments) override {
     SmallVector<HostTensor> tensors;
@@ -42,6 +44,7 @@ public:
   }
 
 private:
+  mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
   std::vector<Slot> slots;
   bool float64;
@@ -49,15 +52,41 @@ private:
 };
 } // namespace
 
+/// Requests for gradients mean nothing until they are expanded.
+static bool hasGradientRequests(mlir::ModuleOp module) {
+  return module
+      .walk([](mlir::Operation *op) {
+        return op->getName().getDialectNamespace() == "ad"
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 Expected<std::unique_ptr<Engine>> createInterpreter(mlir::ModuleOp module,
-                                                    StringRef entry,
+                                                    const EntryPoint &entry,
                                                     const Options &options) {
-  auto function = module.lookupSymbol<mlir::func::FuncOp>(entry);
-  Expected<std::vector<Slot>> slots = resultsOf(function);
+  Expected<std::vector<Slot>> slots = resultsOf(entry);
   if (!slots)
     return slots.takeError();
-  return std::make_unique<InterpreterEngine>(function, std::move(*slots),
-                                             options.float64);
+  if (options.compile.from > Phase::Blocks ||
+      (options.target == Target::Interpreter && options.stopsAtPhase &&
+       options.compile.to > Phase::Blocks))
+    return createStringError("the interpreter runs programs up to phase '" +
+                             phaseName(Phase::Blocks) + "'");
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
+      isolate(module, entry, nullptr, options);
+  if (!copy)
+    return copy.takeError();
+  CompileOptions compileOptions = options.compile;
+  if (options.target != Target::Interpreter || !options.stopsAtPhase)
+    compileOptions.to =
+        hasGradientRequests(**copy) ? Phase::Differentiated : Phase::Input;
+  if (compileOptions.to > compileOptions.from &&
+      failed(compile(**copy, compileOptions)))
+    return alreadyReported();
+  return std::make_unique<InterpreterEngine>(
+      std::move(*copy), entry.name, std::move(*slots), options.float64);
 }
 
 } // namespace drawloom::run

@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-run/Options.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Regex.h"
 #include <thread>
 
 using namespace llvm;
@@ -33,9 +36,17 @@ EXAMPLES:
   Run on arrays that NumPy saved, and save the results for NumPy:
     drawloom-run step.mlir --input=x.npy --input=w.npy --output=results.npz
 
+  Compare compiled code with the float64 interpreter:
+    drawloom-run step.mlir --random --compare=interpreter
+
   Give extents that the program leaves open (argument 0 is tensor<?x64xf32>):
     drawloom-run step.mlir --random --shape=0:16384x64
 
+  Measure, on two threads, without AVX-512:
+    drawloom-run step.mlir --random --benchmark=50 --threads=2 --isa=avx2
+
+  See what each phase of the compiler made of the program:
+    drawloom-run step.mlir --random --dump-phases-to=phases
 )";
 
 namespace {
@@ -45,6 +56,8 @@ struct CommandLine {
   cl::OptionCategory program{"Program"};
   cl::OptionCategory arguments{"Arguments"};
   cl::OptionCategory results{"Results"};
+  cl::OptionCategory compiling{"Compiling"};
+  cl::OptionCategory measuring{"Measuring"};
   cl::extrahelp help{examples};
 
   cl::list<std::string> files{cl::Positional, cl::desc("FILE.mlir..."),
@@ -52,9 +65,9 @@ struct CommandLine {
   cl::opt<std::string> entry{"entry", cl::desc("Function to run"),
                              cl::value_desc("name"), cl::cat(program)};
   cl::opt<Target> target{
-      "target", cl::desc("What runs the program:"),
-      cl::init(Target::Interpreter),
-      cl::values(clEnumValN(Target::Interpreter, "interpreter",
+      "target", cl::desc("What runs the program:"), cl::init(Target::Cpu),
+      cl::values(clEnumValN(Target::Cpu, "cpu", "compiled for this CPU"),
+                 clEnumValN(Target::Interpreter, "interpreter",
                             "the float64 reference (graph and block levels)")),
       cl::cat(program)};
   cl::opt<unsigned> threads{
@@ -99,8 +112,58 @@ struct CommandLine {
       cl::desc("Do not round what the interpreter computed to the result's "
                "type, but print and write float64"),
       cl::cat(results)};
+  cl::opt<std::string> compare{
+      "compare",
+      cl::desc("Run the interpreter too, print the largest error of each "
+               "result, and fail where it is above the type's tolerance"),
+      cl::value_desc("interpreter"), cl::cat(results)};
+  cl::opt<double> absolute{
+      "absolute-tolerance",
+      cl::desc("Tolerance of --compare in place of the type's own"),
+      cl::value_desc("x"), cl::init(-1), cl::cat(results)};
+  cl::opt<double> relative{
+      "relative-tolerance",
+      cl::desc("Its part that is multiplied by the expected value"),
+      cl::value_desc("x"), cl::init(-1), cl::cat(results)};
+
+  cl::opt<std::string> isa{
+      "isa",
+      cl::desc("Instruction set: native, avx512, avx2 or baseline (default: "
+               "native)"),
+      cl::value_desc("name"), cl::init("native"), cl::cat(compiling)};
+  cl::opt<std::string> from{
+      "compile-from",
+      cl::desc("The phase that the files are in (default: input)"),
+      cl::value_desc("phase"), cl::init("input"), cl::cat(compiling)};
+  cl::opt<std::string> to{
+      "compile-to",
+      cl::desc("Stop after this phase and print the program instead of running "
+               "it; --target=interpreter runs it as it is then"),
+      cl::value_desc("phase"), cl::cat(compiling)};
+  cl::opt<std::string> dump{
+      "dump-phases-to",
+      cl::desc(
+          "Write the program after each phase to <folder>/<n>-<phase>.mlir"),
+      cl::value_desc("folder"), cl::cat(compiling)};
+  cl::opt<std::string> remarks{
+      "remarks-filter",
+      cl::desc("Print remarks (what was and was not optimised, and why) whose "
+               "category matches; '.*' for all"),
+      cl::value_desc("regex"), cl::cat(compiling)};
+  cl::opt<std::string> reproducer{
+      "reproducer",
+      cl::desc("When a pass fails or crashes, write the program before it and "
+               "the pass pipeline, for drawloom-opt --run-reproducer"),
+      cl::value_desc("file"), cl::cat(compiling)};
+
+  cl::opt<std::string> benchmark{
+      "benchmark",
+      cl::desc("Measure this many runs after one that warms up (default: 20): "
+               "median, least, and share of what this machine reaches"),
+      cl::value_desc("runs"), cl::ValueOptional, cl::cat(measuring)};
+
   SmallVector<const cl::OptionCategory *> categories() {
-    return {&program, &arguments, &results};
+    return {&program, &arguments, &results, &compiling, &measuring};
   }
 };
 } // namespace
@@ -126,11 +189,34 @@ static Error readShape(StringRef text, Options &options) {
   return Error::success();
 }
 
+static Error readPhase(StringRef option, StringRef text, Phase &phase) {
+  if (std::optional<Phase> parsed = parsePhase(text)) {
+    phase = *parsed;
+    return Error::success();
+  }
+  // The nearest name, and all of them with what they mean.
+  StringRef nearest = phaseName(Phase::Input);
+  for (Phase other : allPhases())
+    if (text.edit_distance(phaseName(other)) < text.edit_distance(nearest))
+      nearest = phaseName(other);
+  std::string message =
+      ("--" + option + "=" + text + ": there is no such phase; did you mean '" +
+       nearest + "'? The phases are")
+          .str();
+  for (Phase other : allPhases())
+    message +=
+        ("\n  " + phaseName(other) + ": " + phaseDescription(other)).str();
+  return createStringError(message);
+}
+
 Expected<Options> parseCommandLine(int argc, char **argv) {
   // LLVM's libraries bring options of their own, some by the same names. None
   // is of use here.
   cl::ResetCommandLineParser();
   static CommandLine line;
+  // Timing, printing and statistics of passes: --help-hidden lists them.
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
   cl::HideUnrelatedOptions(line.categories());
   cl::ParseCommandLineOptions(argc, argv, overview);
 
@@ -166,6 +252,36 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.float64 = line.float64;
   if (options.float64 && options.target != Target::Interpreter)
     return createStringError("--float64 needs --target=interpreter");
+  if (!line.compare.empty() && line.compare != "interpreter")
+    return createStringError("--compare=" + line.compare +
+                             ": only the interpreter can be compared with");
+  options.compareWithInterpreter = !line.compare.empty();
+  options.absoluteTolerance = line.absolute;
+  options.relativeTolerance = line.relative;
+
+  options.compile.isa = line.isa;
+  options.compile.dumpPhasesTo = line.dump;
+  options.reproducer = line.reproducer;
+  if (Error error = readPhase("compile-from", line.from, options.compile.from))
+    return error;
+  options.stopsAtPhase = !line.to.empty();
+  if (options.stopsAtPhase)
+    if (Error error = readPhase("compile-to", line.to, options.compile.to))
+      return error;
+  std::string regexError;
+  options.remarksFilter = line.remarks;
+  if (!options.remarksFilter.empty() &&
+      !Regex(options.remarksFilter).isValid(regexError))
+    return createStringError("--remarks-filter=" + options.remarksFilter +
+                             ": " + regexError);
+  if (line.benchmark.getNumOccurrences()) {
+    options.benchmarkRuns = 20;
+    if (!line.benchmark.empty() &&
+        (StringRef(line.benchmark).getAsInteger(10, options.benchmarkRuns) ||
+         options.benchmarkRuns == 0))
+      return createStringError("--benchmark=" + line.benchmark +
+                               ": expected a number of runs above 0");
+  }
   return options;
 }
 

@@ -10,7 +10,7 @@
 #define DRAWLOOM_TOOLS_DRAWLOOM_RUN_OPTIONS_H
 
 #include "lib/Compiler/Compiler.h"
-#include "llvm/ADT/StringMap.h"
+#include <map>
 
 namespace drawloom::run {
 
@@ -37,6 +37,9 @@ struct Options {
   Target target = Target::Cpu;
   unsigned threads = 1;
   CompileOptions compile;
+  /// --compile-to was given: the program is printed, or interpreted, as it is
+  /// after that phase.
+  bool stopsAtPhase = false;
   std::string reproducer;
   std::string remarksFilter;
   /// Runs of --benchmark; 0 without it.

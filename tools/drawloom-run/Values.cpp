@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-run/Values.h"
+#include "codegen/cpu/Signature.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,24 +22,6 @@
 using namespace llvm;
 
 namespace drawloom::run {
-
-int64_t elementSize(ElementType element) {
-  switch (element) {
-  case ElementType::F64:
-  case ElementType::I64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-    return 4;
-  case ElementType::BF16:
-  case ElementType::F16:
-    return 2;
-  case ElementType::I8:
-  case ElementType::I1:
-    return 1;
-  }
-  llvm_unreachable("all element types are listed");
-}
 
 static StringRef elementName(ElementType element) {
   switch (element) {
@@ -121,16 +105,16 @@ static void writeInteger(ElementType element, char *at, int64_t value) {
 }
 
 int64_t Value::elements() const {
-  return bytes.size() / elementSize(type.element);
+  return bytes.size() / elementBytes(type.element);
 }
 double Value::asDouble(int64_t i) const {
-  const char *at = bytes.data() + i * elementSize(type.element);
+  const char *at = bytes.data() + i * elementBytes(type.element);
   return isFloat() ? readFloat(type.element, at)
                    : static_cast<double>(readInteger(type.element, at));
 }
 int64_t Value::asInteger(int64_t i) const {
   return readInteger(type.element,
-                     bytes.data() + i * elementSize(type.element));
+                     bytes.data() + i * elementBytes(type.element));
 }
 bool Value::isFloat() const { return isFloatType(type.element); }
 
@@ -156,8 +140,30 @@ static std::optional<ElementType> elementTypeOf(mlir::Type type) {
   return std::nullopt;
 }
 
-static Expected<std::vector<Slot>>
-slotsOf(mlir::TypeRange types, StringRef kind, mlir::func::FuncOp function) {
+std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase) {
+  std::vector<EntryPoint> entries;
+  for (auto function : module.getOps<mlir::FunctionOpInterface>()) {
+    if (function.isExternal())
+      continue;
+    EntryPoint entry{
+        function.getName().str(), llvm::to_vector(function.getArgumentTypes()),
+        llvm::to_vector(function.getResultTypes()), function.isPublic()};
+    if (phase >= Phase::Buffers) {
+      mlir::FailureOr<cpu::FunctionSignature> signature =
+          cpu::getSignature(function);
+      // Kernels and helpers cannot be called from outside.
+      if (failed(signature))
+        continue;
+      entry.arguments = signature->arguments;
+      entry.results = signature->results;
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+static Expected<std::vector<Slot>> slotsOf(mlir::TypeRange types,
+                                           StringRef kind, StringRef name) {
   std::vector<Slot> slots;
   for (auto [i, type] : enumerate(types)) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
@@ -167,8 +173,7 @@ slotsOf(mlir::TypeRange types, StringRef kind, mlir::func::FuncOp function) {
       std::string text;
       raw_string_ostream(text) << type;
       return createStringError(
-          kind + " " + Twine(i) + " of @" + function.getSymName() + " is " +
-          text +
+          kind + " " + Twine(i) + " of @" + name + " is " + text +
           "; only scalars and ranked tensors of f64, f32, bf16, f16, i64, i32, "
           "i8, i1 and index can be read and written");
     }
@@ -181,11 +186,11 @@ slotsOf(mlir::TypeRange types, StringRef kind, mlir::func::FuncOp function) {
   return slots;
 }
 
-Expected<std::vector<Slot>> argumentsOf(mlir::func::FuncOp function) {
-  return slotsOf(function.getArgumentTypes(), "argument", function);
+Expected<std::vector<Slot>> argumentsOf(const EntryPoint &entry) {
+  return slotsOf(entry.arguments, "argument", entry.name);
 }
-Expected<std::vector<Slot>> resultsOf(mlir::func::FuncOp function) {
-  return slotsOf(function.getResultTypes(), "result", function);
+Expected<std::vector<Slot>> resultsOf(const EntryPoint &entry) {
+  return slotsOf(entry.results, "result", entry.name);
 }
 
 std::string typeText(ElementType element, ArrayRef<int64_t> shape) {
@@ -211,7 +216,7 @@ std::string bytesText(double bytes) {
 }
 
 Expected<int64_t> bytesNeeded(ElementType element, ArrayRef<int64_t> shape) {
-  int64_t bytes = elementSize(element);
+  int64_t bytes = elementBytes(element);
   bool overflow = false;
   double estimate = bytes;
   for (int64_t extent : shape) {
@@ -298,7 +303,7 @@ numpy::Array toArray(const Value &value) {
   numpy::Array array;
   array.shape = value.type.shape;
   array.bytes = value.bytes;
-  array.elementBytes = elementSize(value.type.element);
+  array.elementBytes = elementBytes(value.type.element);
   array.kind = value.isFloat() ? 'f' : 'i';
   if (value.type.element == ElementType::BF16)
     array.kind = 'V';
@@ -323,7 +328,7 @@ HostTensor toHostTensor(const Value &value) {
 }
 
 Value fromHostTensor(const HostTensor &tensor, ElementType element) {
-  int64_t width = elementSize(element);
+  int64_t width = elementBytes(element);
   Value value{{element, tensor.shape().vec()},
               std::string(tensor.size() * width, '\0')};
   char *at = value.bytes.data();
@@ -351,7 +356,7 @@ static uint64_t mix(uint64_t x) {
 
 Value randomValue(ElementType element, ArrayRef<int64_t> shape, uint64_t seed,
                   uint64_t stream, int64_t low, int64_t high) {
-  int64_t width = elementSize(element);
+  int64_t width = elementBytes(element);
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;

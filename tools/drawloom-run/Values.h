@@ -12,7 +12,6 @@
 #include "dialects/Interfaces/HostTensor.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Numpy/Numpy.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace drawloom::run {
 
@@ -34,12 +33,20 @@ struct Slot {
   bool hasUnknownExtents() const;
 };
 
-/// The arguments of a function. Errors name one whose type cannot be given.
-llvm::Expected<std::vector<Slot>> argumentsOf(mlir::func::FuncOp function);
-llvm::Expected<std::vector<Slot>> resultsOf(mlir::func::FuncOp function);
+/// A function that can be run, by what its definition says.
+struct EntryPoint {
+  std::string name;
+  llvm::SmallVector<mlir::Type> arguments, results;
+  bool isPublic = true;
+};
+/// The functions of a module that have a body; in the phases after `buffers`,
+/// where the code no longer shows them, the signatures that it carries.
+std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase);
 
-/// Bytes of one element in memory.
-int64_t elementSize(ElementType element);
+/// The slots of an entry. Errors name one whose type has no form in memory.
+llvm::Expected<std::vector<Slot>> argumentsOf(const EntryPoint &entry);
+llvm::Expected<std::vector<Slot>> resultsOf(const EntryPoint &entry);
+
 /// "float32[8, 64]", with "?" for what is unknown.
 std::string typeText(ElementType element, llvm::ArrayRef<int64_t> shape);
 /// "1.5 GiB".

@@ -8,15 +8,17 @@
 
 #include "lib/RegisterAll.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Support/FileUtilities.h"
-#include "mlir/Support/ToolUtilities.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
 #include "tools/drawloom-run/Arguments.h"
+#include "tools/drawloom-run/Benchmark.h"
 #include "tools/drawloom-run/Engine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 
 using namespace llvm;
 
@@ -38,9 +40,8 @@ char AlreadyReported::ID = 0;
 Error alreadyReported() { return make_error<AlreadyReported>(); }
 
 /// Prints a line for each result; error where one is out of tolerance.
-[[maybe_unused]] static Error compareResults(ArrayRef<Value> actual,
-                                             ArrayRef<Value> expected,
-                                             const Options &options) {
+static Error compareResults(ArrayRef<Value> actual, ArrayRef<Value> expected,
+                            const Options &options) {
   bool passed = true;
   for (auto [i, a, b] : enumerate(actual, expected)) {
     std::string type = typeText(b.type.element, b.type.shape);
@@ -75,22 +76,70 @@ Error alreadyReported() { return make_error<AlreadyReported>(); }
              : createStringError("the results differ from the interpreter's");
 }
 
-static Error runEntry(mlir::ModuleOp module, StringRef entry,
+static Error printPhase(mlir::ModuleOp module, const EntryPoint &entry,
+                        const std::vector<Value> *arguments,
+                        const Options &options) {
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
+      isolate(module, entry, arguments, options);
+  if (!copy)
+    return copy.takeError();
+  if (failed(compile(**copy, options.compile)))
+    return alreadyReported();
+  (*copy)->print(outs());
+  outs() << '\n';
+  return Error::success();
+}
+
+/// Counted in the structured phase: later ones recompute and pad.
+static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
+                   ArrayRef<Value> arguments, ArrayRef<Value> results,
+                   const Options &options) {
+  Work work;
+  for (ArrayRef<Value> values : {arguments, results})
+    for (const Value &value : values)
+      work.bytes += static_cast<double>(value.bytes.size());
+  std::vector<Value> given = arguments.vec();
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
+      isolate(module, entry, &given, options);
+  if (!copy) {
+    consumeError(copy.takeError());
+    return work;
+  }
+  CompileOptions compileOptions = options.compile;
+  compileOptions.to = Phase::Structured;
+  compileOptions.dumpPhasesTo.clear();
+  if (options.compile.from < Phase::Vectors &&
+      succeeded(compile(**copy, compileOptions)))
+    work.operations = countOperations(**copy);
+  return work;
+}
+
+static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                       const Options &options) {
-  auto function = module.lookupSymbol<mlir::func::FuncOp>(entry);
-  if (StringRef(options.output).ends_with(".npy") &&
-      function.getNumResults() != 1)
-    return createStringError("@" + entry + " has " +
-                             Twine(function.getNumResults()) +
+  if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
+    return createStringError("@" + entry.name + " has " +
+                             Twine(entry.results.size()) +
                              " results: --output takes a folder or a .npz "
                              "file for them");
-  Expected<std::vector<Value>> arguments = makeArguments(function, options);
+  bool prints = options.stopsAtPhase && options.target == Target::Cpu;
+  if (prints && options.inputs.empty() && !options.random)
+    return printPhase(module, entry, nullptr, options);
+  Expected<std::vector<Value>> arguments = makeArguments(entry, options);
   if (!arguments)
     return arguments.takeError();
+  if (prints)
+    return printPhase(module, entry, &*arguments, options);
+
+  auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<Engine>> engine =
-      createInterpreter(module, entry, options);
+      options.target == Target::Cpu
+          ? createCpu(module, entry, *arguments, options)
+          : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();
+  double compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   if (Error error = (*engine)->run(*arguments))
     return error;
   std::vector<Value> results = (*engine)->results();
@@ -100,21 +149,55 @@ static Error runEntry(mlir::ModuleOp module, StringRef entry,
   if (!options.output.empty())
     if (Error error = writeResults(options.output, results))
       return error;
+  if (options.compareWithInterpreter) {
+    Expected<std::unique_ptr<Engine>> reference =
+        createInterpreter(module, entry, options);
+    if (!reference)
+      return reference.takeError();
+    if (Error error = (*reference)->run(*arguments))
+      return error;
+    if (Error error = compareResults(results, (*reference)->results(), options))
+      return error;
+  }
+  if (options.benchmarkRuns)
+    return benchmark(**engine, entry.name, *arguments,
+                     workOf(module, entry, *arguments, results, options),
+                     compileSeconds, options);
   return Error::success();
 }
 
-static Error runProgram(const Options &options) {
+static Error runProgram(Options &options) {
   mlir::DialectRegistry registry;
   drawloom::registerAllDialects(registry);
   mlir::MLIRContext context(registry);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
 
+  if (!options.remarksFilter.empty()) {
+    mlir::remark::RemarkCategories categories;
+    categories.all = options.remarksFilter;
+    if (failed(mlir::remark::enableOptimizationRemarks(
+            context, nullptr,
+            std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
+            categories, /*printAsEmitRemarks=*/true)))
+      return createStringError("remarks cannot be printed");
+  }
+  mlir::DefaultTimingManager timing;
+  mlir::applyDefaultTimingManagerCLOptions(timing);
+  mlir::TimingScope phases = timing.getRootScope();
+  options.compile.configure = [&](mlir::PassManager &passes) {
+    (void)mlir::applyPassManagerCLOptions(passes);
+    passes.enableTiming(phases);
+    if (!options.reproducer.empty())
+      passes.enableCrashReproducerGeneration(options.reproducer);
+  };
+
   mlir::OwningOpRef<mlir::ModuleOp> module =
       parseSources(options.files, context);
   if (!module)
     return alreadyReported();
-  Expected<std::vector<std::string>> entries = chooseEntries(*module, options);
+  Expected<std::vector<EntryPoint>> entries =
+      chooseEntries(entryPoints(*module, options.compile.from), options);
   if (!entries)
     return entries.takeError();
   if (!options.output.empty()) {
@@ -126,10 +209,10 @@ static Error runProgram(const Options &options) {
   }
   // Each function runs, also after one that failed.
   Error outcome = Error::success();
-  for (const std::string &entry : *entries) {
+  for (const EntryPoint &entry : *entries) {
     Error error = runEntry(*module, entry, options);
     if (error && entries->size() > 1)
-      errs() << "drawloom-run: @" << entry << " failed\n";
+      errs() << "drawloom-run: @" << entry.name << " failed\n";
     outcome = joinErrors(std::move(outcome), std::move(error));
   }
   return outcome;

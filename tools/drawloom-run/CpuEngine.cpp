@@ -1,0 +1,106 @@
+//===- CpuEngine.cpp - run compiled for this CPU --------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "tools/drawloom-run/Engine.h"
+
+using namespace llvm;
+
+namespace drawloom::run {
+
+Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+isolate(mlir::ModuleOp module, const EntryPoint &entry,
+        const std::vector<Value> *arguments, const Options &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  // Signatures of later phases stand for what was callable; all is needed.
+  if (options.compile.from >= Phase::Buffers)
+    return copy;
+  for (auto function : copy->getOps<mlir::func::FuncOp>())
+    if (!function.isExternal())
+      function.setVisibility(function.getSymName() == entry.name
+                                 ? mlir::SymbolTable::Visibility::Public
+                                 : mlir::SymbolTable::Visibility::Private);
+  mlir::PassManager passes(copy->getContext());
+  passes.addPass(mlir::createSymbolDCEPass());
+  if (failed(passes.run(*copy)))
+    return alreadyReported();
+  if (arguments) {
+    std::vector<std::vector<int64_t>> shapes;
+    for (const Value &argument : *arguments)
+      shapes.push_back(argument.type.shape);
+    if (failed(specializeShapes(*copy, entry.name, shapes)))
+      return alreadyReported();
+  }
+  return copy;
+}
+
+namespace {
+class CpuEngine final : public Engine {
+public:
+  CpuEngine(std::unique_ptr<Program> program, const Signature &signature,
+            unsigned threads)
+      : program(std::move(program)), signature(signature), threads(threads) {
+    for (const ValueType &type : signature.results)
+      values.push_back({type, std::string(type.bytes(), '\0')});
+  }
+
+  Error run(ArrayRef<Value> arguments) override {
+    std::vector<const void *> inputs;
+    for (const Value &argument : arguments)
+      inputs.push_back(argument.bytes.data());
+    std::vector<void *> outputs;
+    for (Value &value : values)
+      outputs.push_back(value.bytes.data());
+    return program->run(signature.name, inputs, outputs, threads);
+  }
+
+  std::vector<Value> results() const override { return values; }
+
+private:
+  std::unique_ptr<Program> program;
+  Signature signature;
+  unsigned threads;
+  std::vector<Value> values;
+};
+} // namespace
+
+Expected<std::unique_ptr<Engine>> createCpu(mlir::ModuleOp module,
+                                            const EntryPoint &entry,
+                                            ArrayRef<Value> arguments,
+                                            const Options &options) {
+  std::vector<Value> given = arguments.vec();
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
+      isolate(module, entry, &given, options);
+  if (!copy)
+    return copy.takeError();
+  Expected<std::unique_ptr<Program>> program =
+      Program::create(**copy, options.compile);
+  if (!program)
+    return program.takeError();
+  const Signature *signature = (*program)->find(entry.name);
+  if (!signature)
+    return createStringError("@" + entry.name +
+                             " cannot be called in its compiled form");
+  // Before the results are allocated: a clear refusal instead of the kernel's.
+  int64_t bytes = signature->workspaceBytes;
+  for (const ValueType &type : signature->results) {
+    Expected<int64_t> more = bytesNeeded(type.element, type.shape);
+    if (!more)
+      return createStringError("a result of @" + entry.name + ": " +
+                               toString(more.takeError()));
+    bytes += *more;
+  }
+  if (Error error = checkMemory(bytes, "@" + entry.name +
+                                           " with its results and workspace"))
+    return error;
+  return std::make_unique<CpuEngine>(std::move(*program), *signature,
+                                     options.threads);
+}
+
+} // namespace drawloom::run
