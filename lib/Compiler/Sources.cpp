@@ -80,6 +80,8 @@ LogicalResult specializeShapes(ModuleOp module, StringRef entry,
     return function.emitError("takes ")
            << function.getNumArguments()
            << " arguments, but shapes were given for " << shapes.size();
+  // A program may have tensors without an op of the dialect that casts them.
+  module.getContext()->loadDialect<tensor::TensorDialect>();
   SmallVector<Type> inputs;
   OpBuilder builder(function.getBody());
   for (auto [argument, shape] :

@@ -102,10 +102,10 @@ static double measureOperations(unsigned threads, llvm::StringRef isa) {
       width = 16;
     }
   }
-  constexpr int64_t steps = 2000000;
+  constexpr int64_t steps = 600000;
   double best = 0;
   std::vector<float> sinks(threads);
-  for (int repeat = 0; repeat < 5; ++repeat) {
+  for (int repeat = 0; repeat < 30; ++repeat) {
     double seconds =
         timeOn(threads, [&](unsigned t) { sinks[t] = chains(steps); });
     best = std::max(best, threads * steps * 10 * width * 2 / seconds);
@@ -126,7 +126,7 @@ static double measureBandwidth(unsigned threads) {
   constexpr size_t count = size_t(1) << 24;
   std::vector<float> a(count), b(count, 1), c(count, 2);
   double best = 0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
+  for (int repeat = 0; repeat < 10; ++repeat) {
     double seconds = timeOn(threads, [&](unsigned t) {
       size_t from = count * t / threads, to = count * (t + 1) / threads;
       triad(a.data() + from, b.data() + from, c.data() + from, to - from);

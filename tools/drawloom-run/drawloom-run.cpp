@@ -44,10 +44,11 @@ static Error compareResults(ArrayRef<Value> actual, ArrayRef<Value> expected,
                             const Options &options) {
   bool passed = true;
   for (auto [i, a, b] : enumerate(actual, expected)) {
-    std::string type = typeText(b.type.element, b.type.shape);
+    std::string type = typeText(a.type.element, a.type.shape);
     if (a.type.shape != b.type.shape) {
-      outs() << "result" << i << ": " << type << " in the interpreter, but "
-             << typeText(a.type.element, a.type.shape) << " here: FAILED\n";
+      outs() << "result" << i << ": " << type << ", but shape "
+             << numpy::shapeText(b.type.shape)
+             << " in the interpreter: FAILED\n";
       passed = false;
       continue;
     }
@@ -150,8 +151,11 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
     if (Error error = writeResults(options.output, results))
       return error;
   if (options.compareWithInterpreter) {
+    // Compared with what it computed, not with that rounded.
+    Options exact = options;
+    exact.float64 = true;
     Expected<std::unique_ptr<Engine>> reference =
-        createInterpreter(module, entry, options);
+        createInterpreter(module, entry, exact);
     if (!reference)
       return reference.takeError();
     if (Error error = (*reference)->run(*arguments))

@@ -6,12 +6,116 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/MachineCode.h"
 #include "lib/RegisterAll.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace drawloom;
+
+namespace {
+/// Constructed before the command line is read, like the translations.
+struct CodeOptions {
+  llvm::cl::OptionCategory category{"Translations to machine code"};
+  llvm::cl::opt<std::string> isa{
+      "isa",
+      llvm::cl::desc("Instruction set: native, avx512, avx2 or baseline "
+                     "(default: native)"),
+      llvm::cl::init("native"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> from{
+      "compile-from",
+      llvm::cl::desc("The phase that the program is in (default: input)"),
+      llvm::cl::init("input"), llvm::cl::cat(category)};
+};
+} // namespace
+
+/// Reports an error that is not about a place in the program.
+static mlir::LogicalResult report(mlir::ModuleOp module, llvm::Error error) {
+  return mlir::emitError(mlir::UnknownLoc::get(module.getContext()))
+         << llvm::toString(std::move(error));
+}
+
+/// Brings a program to the llvm dialect.
+static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+lower(mlir::ModuleOp module, const CodeOptions &options) {
+  std::optional<Phase> from = parsePhase(options.from);
+  if (!from)
+    return report(module, llvm::createStringError("there is no phase '" +
+                                                  options.from + "'"));
+  CompileOptions compileOptions;
+  compileOptions.isa = options.isa;
+  compileOptions.from = *from;
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  if (failed(compile(*copy, compileOptions)))
+    return mlir::failure();
+  return copy;
+}
+
+static mlir::LogicalResult emitMachineCode(mlir::ModuleOp module,
+                                           llvm::raw_ostream &stream,
+                                           cpu::FileKind kind,
+                                           const CodeOptions &options) {
+  auto lowered = lower(module, options);
+  if (failed(lowered))
+    return mlir::failure();
+  llvm::Expected<std::string> contents =
+      cpu::emitFile(**lowered, options.isa, kind);
+  if (!contents)
+    return report(module, contents.takeError());
+  stream << *contents;
+  return mlir::success();
+}
+
+static mlir::LogicalResult emitLlvmIr(mlir::ModuleOp module,
+                                      llvm::raw_ostream &stream,
+                                      const CodeOptions &options) {
+  auto lowered = lower(module, options);
+  if (failed(lowered))
+    return mlir::failure();
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      cpu::createTargetMachine(options.isa);
+  if (!machine)
+    return report(module, machine.takeError());
+  llvm::LLVMContext context;
+  llvm::Expected<std::unique_ptr<llvm::Module>> translated =
+      cpu::translate(**lowered, options.isa, context, **machine);
+  if (!translated)
+    return report(module, translated.takeError());
+  stream << **translated;
+  return mlir::success();
+}
 
 int main(int argc, char **argv) {
   mlir::registerAllTranslations();
+  CodeOptions options;
+  auto registerDialects = [](mlir::DialectRegistry &registry) {
+    drawloom::registerAllDialects(registry);
+  };
+  mlir::TranslateFromMLIRRegistration toLlvmIr(
+      "drawloom-to-llvmir", "compile a program to optimized LLVM IR",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitLlvmIr(module, stream, options);
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toAssembly(
+      "mlir-to-assembly", "compile a program to assembly",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitMachineCode(module, stream, cpu::FileKind::Assembly,
+                               options);
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toObject(
+      "mlir-to-object", "compile a program to an object file",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitMachineCode(module, stream, cpu::FileKind::Object, options);
+      },
+      registerDialects);
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));
 }
