@@ -112,7 +112,9 @@ FailureOr<Instruction> Compiler::compileOp(Operation *op) {
     if (!handler) {
       InFlightDiagnostic error =
           op->emitOpError("is not supported by the interpreter");
-      if (isa<linalg::AggregatedOpInterface>(op))
+      if (op->getName().getDialectNamespace() == "ad")
+        error << "; it asks for derivatives, which --differentiate writes out";
+      else if (isa<linalg::AggregatedOpInterface>(op))
         error << "; it can be decomposed, but only ops that implement "
                  "InterpretableOpInterface are executed as they are";
       else

@@ -111,6 +111,14 @@ LogicalResult ReverseMode::prepare(ArrayRef<Value> cotangents,
     Activity activity(block, inputs, outputsOf(block, cotangents));
     bool changed = false;
     for (Operation &op : llvm::make_early_inc_range(block)) {
+      // Dependence is followed through floats only; bits of a float that go
+      // on as an integer would be lost without a word.
+      if (isa<arith::BitcastOp, tensor::BitcastOp>(op) &&
+          activity.isVaried(op.getOperand(0)))
+        return op.emitError("cannot be differentiated: '")
+               << op.getName()
+               << "' reads the bits of a value that the result has to be "
+                  "differentiated for";
       if (!activity.isActive(&op))
         continue;
       if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
