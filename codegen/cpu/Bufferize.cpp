@@ -89,9 +89,10 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   return success();
 }
 
-/// Hoisting on tensors keeps accumulators in registers: a tile that a loop reads
-/// and writes becomes a vector that the loop carries. Not out of scf.forall:
-/// what leaves it would have to be handed to each block through memory.
+/// Hoisting on tensors keeps accumulators in registers: a tile that a loop
+/// reads and writes becomes a vector that the loop carries. Not out of
+/// scf.forall: what leaves it would have to be handed to each block through
+/// memory.
 void hoist(ModuleOp module) {
   IRRewriter rewriter(module.getContext());
   SmallVector<LoopLikeOpInterface> loops;

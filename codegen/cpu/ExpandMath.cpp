@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/MathFunctions.h"
 #include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,9 +30,21 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     auto all = [](StringRef) { return true; };
     populateMathF32ExpansionPatterns(patterns, all);
     populateMathPolynomialApproximationPatterns(patterns, all);
+    populateMathFunctionPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    // A product that a sum takes up may keep its extra bits: one multiply-add
+    // where the machine has it, and never less accurate.
+    getOperation()->walk([](Operation *op) {
+      if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+        return;
+      auto fastMath = cast<arith::ArithFastMathInterface>(op);
+      arith::FastMathFlags flags = fastMath.getFastMathFlagsAttr().getValue() |
+                                   arith::FastMathFlags::contract;
+      op->setAttr(fastMath.getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(op->getContext(), flags));
+    });
   }
 };
 

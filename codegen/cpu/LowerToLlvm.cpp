@@ -74,6 +74,17 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createCpuHostAbi());
   if (failed(runPipeline(pm, getOperation())))
     return signalPassFailure();
+  // A fused multiply-add would be a call of the C library for each number where
+  // the machine has none.
+  SmallVector<LLVM::FMAOp> fused;
+  getOperation()->walk([&](LLVM::FMAOp op) { fused.push_back(op); });
+  for (LLVM::FMAOp op : fused) {
+    OpBuilder b(op);
+    op.replaceAllUsesWith(
+        LLVM::FMulAddOp::create(b, op.getLoc(), op.getA(), op.getB(), op.getC())
+            .getResult());
+    op.erase();
+  }
   WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
     if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
       return WalkResult::advance();

@@ -144,6 +144,56 @@ void giveReadersTheirFill(RewriterBase &rewriter, func::FuncOp function) {
   }
 }
 
+/// Turns an init that the body reads into an input where updating it in place
+/// would cost more: an argument of the function is not to be written, so that
+/// all of it would be copied first; a dot's result is best read from registers.
+void readInitsAsInputs(RewriterBase &rewriter, func::FuncOp function) {
+  SmallVector<linalg::GenericOp> ops;
+  function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  for (linalg::GenericOp op : ops) {
+    if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() == 0)
+      continue;
+    SmallVector<Value> inputs = op.getInputs(), outputs = op.getOutputs();
+    SmallVector<AffineMap> inputMaps, outputMaps;
+    SmallVector<unsigned> moved;
+    for (OpOperand &operand : op->getOpOperands())
+      (op.isDpsInit(&operand) ? outputMaps : inputMaps)
+          .push_back(op.getMatchingIndexingMap(&operand));
+    rewriter.setInsertionPoint(op);
+    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+      Value value = init.get();
+      bool argument = isa<BlockArgument>(value) &&
+                      isa<func::FuncOp>(value.getParentRegion()->getParentOp());
+      bool dot = value.getDefiningOp() && isDot(value.getDefiningOp()) &&
+                 value.hasOneUse();
+      if (!op.payloadUsesValueFromOperand(&init) || !(argument || dot))
+        continue;
+      auto type = cast<RankedTensorType>(value.getType());
+      inputs.push_back(value);
+      inputMaps.push_back(outputMaps[i]);
+      outputs[i] = tensor::EmptyOp::create(
+          rewriter, op.getLoc(), type.getShape(), type.getElementType());
+      moved.push_back(i);
+    }
+    if (moved.empty())
+      continue;
+    unsigned oldInputs = op.getNumDpsInputs();
+    inputMaps.append(outputMaps);
+    auto replacement = linalg::GenericOp::create(
+        rewriter, op.getLoc(), op.getResultTypes(), inputs, outputs, inputMaps,
+        op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), replacement.getRegion(),
+                                replacement.getRegion().begin());
+    Block &body = replacement.getRegion().front();
+    for (auto [n, i] : llvm::enumerate(moved)) {
+      Type element = getElementTypeOrSelf(outputs[i].getType());
+      Value input = body.insertArgument(oldInputs + n, element, op.getLoc());
+      body.getArgument(oldInputs + n + 1 + i).replaceAllUsesWith(input);
+    }
+    rewriter.replaceOp(op, replacement.getResults());
+  }
+}
+
 /// An init that the body does not read says only where the result goes. One
 /// that another op computes would be kept alive for nothing.
 void freeUnreadInits(RewriterBase &rewriter, func::FuncOp function) {
@@ -291,13 +341,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
   }
   transposeDotOperands(rewriter, function);
   generalizeNamedOps(rewriter, function);
-  {
-    RewritePatternSet patterns(context);
-    linalg::populateMoveInitOperandsToInputPattern(patterns);
-    addCanonicalizationPatterns(patterns);
-    if (failed(applyPatternsGreedily(function, std::move(patterns))))
-      return failure();
-  }
+  readInitsAsInputs(rewriter, function);
   freeUnreadInits(rewriter, function);
   giveReadersTheirFill(rewriter, function);
   SmallVector<tensor::ConcatOp> concats;

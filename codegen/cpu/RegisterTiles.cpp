@@ -176,9 +176,11 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
   unsigned dim = plan.order[level];
   for (const Piece &piece : plan.pieces[dim]) {
     sizes[dim] = piece.size;
-    if (piece.count == 1) {
-      offsets[dim] = rewriter.getIndexAttr(piece.offset);
-      body(carried);
+    if (piece.count == 1 || plan.unroll) {
+      for (int64_t i = 0; i < piece.count; ++i) {
+        offsets[dim] = rewriter.getIndexAttr(piece.offset + i * piece.size);
+        body(carried);
+      }
       continue;
     }
     auto bound = [&](int64_t value) -> Value {

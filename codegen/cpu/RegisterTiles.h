@@ -44,6 +44,9 @@ struct TilePlan {
   /// Of the first op's loops: their tiles, and the order from the outermost in.
   llvm::SmallVector<llvm::SmallVector<Piece>> pieces;
   llvm::SmallVector<unsigned> order;
+  /// One copy of the body for each tile instead of loops. Tiles at constant
+  /// offsets can stay in registers through the loops around them.
+  bool unroll = false;
 };
 
 /// Replaces the chain by loops over tiles of static shape, each holding a small

@@ -39,6 +39,9 @@ struct Tiles {
   int64_t dotRows, dotColumns, dotSteps, width, lanes, fusedOps;
 };
 
+/// Ops of at most so many tiles get no loops.
+constexpr int64_t mostUnrolled = 4;
+
 bool isParallelOnly(LinalgOp op) {
   return op.getNumLoops() > 0 && op.getNumParallelLoops() == op.getNumLoops();
 }
@@ -263,6 +266,14 @@ void Scheduler::scheduleOther(LinalgOp op) {
     for (unsigned i = 0; i < loops; ++i)
       if (iterators[i] == type)
         plan.order.push_back(i);
+  int64_t count = 1;
+  for (ArrayRef<Piece> pieces : plan.pieces) {
+    int64_t along = 0;
+    for (const Piece &piece : pieces)
+      along += piece.count;
+    count *= along;
+  }
+  plan.unroll = count <= mostUnrolled;
   emitTiles(rewriter, plan);
 }
 

@@ -1,0 +1,29 @@
+//===- MathFunctions.h - elementary functions in f32 ------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Expansions of our own where upstream's polynomials lose more than about 4
+// units in the last place (ulp) or are missing. All work on f32 and on vectors
+// of it, pass NaN on and have no branches. Errors were measured against f64
+// over the ranges given; test/unit/MathAccuracyTest.cpp holds them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_CPU_MATHFUNCTIONS_H
+#define DRAWLOOM_CODEGEN_CPU_MATHFUNCTIONS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace drawloom::cpu {
+
+/// math.{cos, erf, expm1, log1p, sin, tanh} on f32, with a benefit above that
+/// of the upstream patterns.
+void populateMathFunctionPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace drawloom::cpu
+
+#endif // DRAWLOOM_CODEGEN_CPU_MATHFUNCTIONS_H
