@@ -28,7 +28,15 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
+bool isEmpty(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getNumElements() == 0;
+}
+
 MemRefType bufferOf(Type type) {
+  // Strides of an empty shape have no pointer to go with.
+  if (isEmpty(type))
+    return MemRefType::get({0}, getElementTypeOrSelf(type));
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return MemRefType::get(tensor.getShape(), tensor.getElementType());
   return MemRefType::get({}, type);
@@ -64,7 +72,13 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   for (BlockArgument argument : body.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
       continue;
-    Type tensor = argument.getType();
+    auto tensor = cast<RankedTensorType>(argument.getType());
+    if (isEmpty(tensor)) {
+      argument.replaceAllUsesWith(tensor::EmptyOp::create(
+          builder, loc, tensor.getShape(), tensor.getElementType()));
+      argument.setType(bufferOf(tensor));
+      continue;
+    }
     argument.setType(bufferOf(tensor));
     auto value = bufferization::ToTensorOp::create(builder, loc, tensor,
                                                    argument, /*restrict=*/true);
@@ -74,6 +88,8 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   builder.setInsertionPoint(terminator);
   for (Value result : terminator.getOperands()) {
     Value out = body.addArgument(bufferOf(result.getType()), loc);
+    if (isEmpty(result.getType()))
+      continue;
     if (isa<RankedTensorType>(result.getType()))
       bufferization::MaterializeInDestinationOp::create(
           builder, loc, /*result=*/Type(), result, out, /*restrict=*/true,

@@ -27,6 +27,14 @@
 
 using namespace llvm;
 
+// The compiler's own support library, on processors without F16C. Called by
+// generated code only, so that the types do not matter here.
+extern "C" {
+void __extendhfsf2();
+void __truncdfhf2();
+void __truncsfhf2();
+}
+
 namespace drawloom::cpu {
 
 Expected<std::unique_ptr<TargetMachine>> createTargetMachine(StringRef isa) {
@@ -147,6 +155,9 @@ std::vector<std::pair<StringRef, void *>> allowedSymbols() {
                    static_cast<float (*)(float, float)>(std::name))            \
   }
   return {
+      {"__extendhfsf2", reinterpret_cast<void *>(__extendhfsf2)},
+      {"__truncdfhf2", reinterpret_cast<void *>(__truncdfhf2)},
+      {"__truncsfhf2", reinterpret_cast<void *>(__truncsfhf2)},
       {"memcpy", reinterpret_cast<void *>(std::memcpy)},
       {"memmove", reinterpret_cast<void *>(std::memmove)},
       {"memset", reinterpret_cast<void *>(std::memset)},
