@@ -194,13 +194,22 @@ void readInitsAsInputs(RewriterBase &rewriter, func::FuncOp function) {
   }
 }
 
+bool isFunctionArgument(Value value) {
+  return isa<BlockArgument>(value) &&
+         isa<func::FuncOp>(value.getParentRegion()->getParentOp());
+}
+
 /// An init that the body does not read says only where the result goes. One
-/// that another op computes would be kept alive for nothing.
+/// that another op computes would be kept alive for nothing; one that is also
+/// read as an input, or is an argument of the function, would be copied.
 void freeUnreadInits(RewriterBase &rewriter, func::FuncOp function) {
   function.walk([&](LinalgOp op) {
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      if (op.payloadUsesValueFromOperand(&init) ||
-          !init.get().getDefiningOp<LinalgOp>())
+      if (op.payloadUsesValueFromOperand(&init))
+        continue;
+      bool input = llvm::is_contained(op.getDpsInputs(), init.get());
+      if (!init.get().getDefiningOp<LinalgOp>() && !input &&
+          !isFunctionArgument(init.get()))
         continue;
       // A reduction keeps the init where it runs over nothing.
       if (op.getNumParallelLoops() != op.getNumLoops())
