@@ -19,7 +19,6 @@ import time
 
 import numpy as np
 import torch
-from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -85,39 +84,40 @@ class Batches:
         return torch.from_numpy(np.concatenate(parts))
 
 
-class GridEncode(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        growth = (FINEST / COARSEST) ** (1 / (LEVELS - 1))
-        self.scales = [COARSEST * growth**level - 1 for level in range(LEVELS)]
-        self.scales = [round(s) if abs(s - round(s)) < 1e-6 else s for s in self.scales]
-        self.resolution = [math.ceil(s) + 1 for s in self.scales]
-
-    def forward(self, xy, tables):
-        features = []
-        for level in range(LEVELS):
-            pos = xy * np.float32(self.scales[level]) + 0.5
-            cell = torch.floor(pos)
-            f = pos - cell
-            cell = cell.to(torch.int64)
-            res = self.resolution[level] + 1
-            hashed = res * res > ENTRIES
-            out = 0
-            for dy in (0, 1):
-                for dx in (0, 1):
-                    cx, cy = cell[:, 0] + dx, cell[:, 1] + dy
-                    if hashed:
-                        i = (cx ^ (cy * 2654435761)) & (ENTRIES - 1)
-                    else:
-                        i = cx + cy * res
-                    wx = f[:, 0] if dx else 1 - f[:, 0]
-                    wy = f[:, 1] if dy else 1 - f[:, 1]
-                    out = out + (wx * wy)[:, None] * tables[level][i]
-            features.append(out)
-        return torch.cat(features, 1)
+def grid_levels():
+    """Scale, row length and hashing of each level: see kan.grid_encode."""
+    growth = (FINEST / COARSEST) ** (1 / (LEVELS - 1))
+    for level in range(LEVELS):
+        scale = COARSEST * growth**level - 1
+        if abs(scale - round(scale)) < 1e-6:
+            scale = round(scale)
+        row = math.ceil(scale) + 2
+        yield float(np.float32(scale)), row, row * row > ENTRIES
 
 
-def frequency_encode(xy):
+def grid_encode(xy, tables):
+    features = []
+    for table, (scale, row, hashed) in zip(tables, grid_levels()):
+        position = xy * scale + 0.5
+        cell = torch.floor(position)
+        fraction = position - cell
+        cell = cell.to(torch.int64)
+        value = 0
+        for dy in (0, 1):
+            for dx in (0, 1):
+                cx, cy = cell[:, 0] + dx, cell[:, 1] + dy
+                if hashed:
+                    entry = (cx ^ (cy * 2654435761)) & (ENTRIES - 1)
+                else:
+                    entry = cx + cy * row
+                wx = fraction[:, 0] if dx else 1 - fraction[:, 0]
+                wy = fraction[:, 1] if dy else 1 - fraction[:, 1]
+                value = value + (wx * wy)[:, None] * table[entry]
+        features.append(value)
+    return torch.cat(features, 1)
+
+
+def frequency_encode(xy, tables):
     """sin and cos of 2^k pi x for each coordinate and k < 12, interleaved."""
     k = torch.pow(2.0, torch.arange(OCTAVES)) * math.pi
     t = xy[:, :, None] * k
@@ -143,7 +143,7 @@ ACTIVATIONS = {
     "relu": lambda x, a, b: torch.relu(x),
     "silu": lambda x, a, b: torch.nn.functional.silu(x),
 }
-ENCODINGS = {"grid": GridEncode(), "frequency": lambda xy, tables: frequency_encode(xy)}
+ENCODINGS = {"grid": grid_encode, "frequency": frequency_encode}
 
 
 def initial_values(encoding, seed):
@@ -168,22 +168,9 @@ def initial_values(encoding, seed):
     return [torch.from_numpy(v).requires_grad_() for v in values]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--activation", choices=ACTIVATIONS, default="rational")
-    parser.add_argument("--encoding", choices=ENCODINGS, default="grid")
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--batch", type=int, default=1 << 14)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--image", default=ROOT / "examples/image/astronaut.png")
-    parser.add_argument("--output", help="where to write the learnt picture (PNG)")
-    parser.add_argument("--losses", help="where to write every loss (text)")
-    parser.add_argument("--compile", action="store_true", help="use torch.compile")
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-
-    picture = np.asarray(Image.open(args.image).convert("RGB"))
+def train(picture, args):
+    """Trains on picture[height, width, 3] (bytes). Returns the learnt picture
+    (floats), the losses and the steps per second after the first five."""
     height, width, _ = picture.shape
     rgb = torch.from_numpy(picture.reshape(-1, 3).astype(np.float32) / np.float32(255))
     y, x = np.divmod(np.arange(width * height), width)
@@ -203,13 +190,14 @@ def main():
         return torch.mean((predict(xy) - rgb) ** 2)
 
     loss_of = torch.compile(mean_squared_error) if args.compile else mean_squared_error
-    # Unused parameters (a fixed activation's coefficients) have no gradient.
+    # The rates and constants of network.mlir.
     rates = [1e-2] + [5e-3] * (len(parameters) - 1)
     optimizer = torch.optim.AdamW(
         [{"params": [p], "lr": r} for p, r in zip(parameters, rates)],
         betas=(0.9, 0.99), eps=1e-12, weight_decay=0.0, fused=True)  # fmt: skip
 
     batches = Batches(width * height, args.seed)
+    warm_up = min(5, args.steps - 1)
     losses, began, warm = [], time.perf_counter(), 0.0
     for step in range(args.steps):
         pixels = batches(step, args.batch)
@@ -220,20 +208,42 @@ def main():
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-        if step + 1 == min(5, args.steps - 1):
+        if step + 1 == warm_up:
             warm = time.perf_counter() - began
         if (step + 1) % 100 == 0:
             print(f"step {step + 1}  loss {loss.item():.3e}", flush=True)
-    seconds = time.perf_counter() - began
+    speed = (args.steps - warm_up) / (time.perf_counter() - began - warm)
     with torch.no_grad():
         learnt = torch.cat([predict(part) for part in xy.split(1 << 14)]).clamp(0, 1)
-        error = torch.mean((learnt - rgb).double() ** 2).item()
-    if args.losses:
-        pathlib.Path(args.losses).write_text("".join(f"{v!r}\n" for v in losses))
+    return learnt.reshape(height, width, 3).numpy(), losses, speed
+
+
+def arguments(words=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--activation", choices=ACTIVATIONS, default="rational")
+    parser.add_argument("--encoding", choices=ENCODINGS, default="grid")
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=1 << 14)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--image", default=ROOT / "examples/image/astronaut.png")
+    parser.add_argument("--output", help="where to write the learnt picture (PNG)")
+    parser.add_argument("--compile", action="store_true", help="use torch.compile")
+    return parser.parse_args(words)
+
+
+def main():
+    from PIL import Image
+
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    picture = np.asarray(Image.open(args.image).convert("RGB"))
+    began = time.perf_counter()
+    learnt, losses, speed = train(picture, args)
+    seconds = time.perf_counter() - began
     if args.output:
-        pixels = (learnt.reshape(height, width, 3) * 255).round().to(torch.uint8)
-        Image.fromarray(pixels.numpy()).save(args.output)
-    speed = (args.steps - min(5, args.steps - 1)) / (seconds - warm)
+        Image.fromarray(np.round(learnt * 255).astype(np.uint8)).save(args.output)
+    error = np.mean((learnt.astype(np.float64) - picture / 255.0) ** 2)
     print(
         f"result: psnr_db={-10 * math.log10(error):.2f} steps={args.steps} "
         f"steps_per_s={speed:.2f} seconds={seconds:.2f}"

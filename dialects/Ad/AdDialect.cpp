@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Ad/Ad.h"
+#include "dialects/Interfaces/Inlining.h"
 
 using namespace mlir;
 
@@ -19,6 +20,7 @@ void AdDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Ad/AdOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 } // namespace drawloom::ad

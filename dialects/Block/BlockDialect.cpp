@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "dialects/Interfaces/Inlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,6 +29,7 @@ void BlockDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Block/BlockOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 } // namespace drawloom::block

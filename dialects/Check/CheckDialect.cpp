@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Check/Check.h"
+#include "dialects/Interfaces/Inlining.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include <cmath>
 
@@ -42,6 +43,7 @@ void CheckDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Check/CheckOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 static LogicalResult verifyShapes(Operation *op) {

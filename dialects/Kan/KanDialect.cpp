@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Kan/Kan.h"
+#include "dialects/Interfaces/Inlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,6 +25,7 @@ void KanDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Kan/KanOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 } // namespace drawloom::kan

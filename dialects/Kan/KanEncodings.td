@@ -71,6 +71,7 @@ class Kan_RowwiseGridOp<string mnemonic, list<Trait> traits = []>
             "getIterationDomain", "getLoopIteratorTypes", "getResultTilePosition",
             "getTiledImplementation", "generateResultTileValue",
             "getIterationDomainTileFromResultTile"]>]> {
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = declaration # [{
     bool isRowOperand(unsigned operandNumber);
   }];

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Loss/Loss.h"
+#include "dialects/Interfaces/Inlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,6 +23,7 @@ void LossDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Loss/LossOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 } // namespace drawloom::loss

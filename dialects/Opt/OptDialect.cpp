@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Opt/Opt.h"
+#include "dialects/Interfaces/Inlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,6 +23,7 @@ void OptDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Opt/OptOps.cpp.inc"
       >();
+  addInterfaces<InlineAnywhere>();
 }
 
 } // namespace drawloom::opt

@@ -60,7 +60,8 @@ static Error specialize(mlir::ModuleOp module, StringRef entry,
   return Error::success();
 }
 
-Expected<Network> Network::create(StringRef folder, const Settings &settings) {
+Expected<Network> Network::create(const Options &options,
+                                  const Settings &settings) {
   Network network;
   network.batch = settings.batch;
 
@@ -69,7 +70,7 @@ Expected<Network> Network::create(StringRef folder, const Settings &settings) {
        {std::string("network.mlir"),
         "encoding_" + nameOf(settings.encoding).str() + ".mlir",
         "activation_" + nameOf(settings.activation).str() + ".mlir"}) {
-    SmallString<128> path(folder);
+    SmallString<128> path(options.network);
     sys::path::append(path, name);
     files.push_back(path.str().str());
     ErrorOr<std::unique_ptr<MemoryBuffer>> text = MemoryBuffer::getFile(path);
@@ -108,8 +109,10 @@ Expected<Network> Network::create(StringRef folder, const Settings &settings) {
                                 parameters[Denominator1]}))
     return error;
 
+  CompileOptions compileOptions;
+  compileOptions.dumpPhasesTo = options.dumpPhasesTo;
   Expected<std::unique_ptr<Program>> program =
-      Program::create(*module, CompileOptions());
+      Program::create(*module, compileOptions);
   if (!program)
     return program.takeError();
   network.program = std::move(*program);

@@ -45,7 +45,7 @@ struct State {
 /// network.mlir, compiled for one choice of encoding, activation and batch.
 class Network {
 public:
-  static llvm::Expected<Network> create(llvm::StringRef folder,
+  static llvm::Expected<Network> create(const Options &options,
                                         const Settings &settings);
 
   /// Identifies the sources: a checkpoint belongs to one network.

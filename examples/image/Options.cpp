@@ -8,6 +8,7 @@
 
 #include "examples/image/Options.h"
 #include "examples/image/Files.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
@@ -118,6 +119,11 @@ struct CommandLine {
       cl::desc("Folder of network.mlir and its library "
                "files"),
       cl::cat(category)};
+  cl::opt<std::string> dumpPhasesTo{
+      "dump-phases-to", cl::value_desc("folder"),
+      cl::desc("Write the network there as it is after each phase of the "
+               "compiler"),
+      cl::cat(category)};
 };
 
 /// LLVM's libraries register hundreds of options of their own, one of them
@@ -173,6 +179,7 @@ Options drawloom::image::parseOptions(int argc, char **argv) {
                         ? line.threads.getValue()
                         : hardware_concurrency().compute_thread_count();
   options.network = line.network;
+  options.dumpPhasesTo = line.dumpPhasesTo;
   return options;
 }
 

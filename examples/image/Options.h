@@ -46,6 +46,8 @@ struct Options {
   unsigned threads = 1;
   /// Folder of network.mlir and of its libraries.
   std::string network;
+  /// Where the program is written after each phase; empty: nowhere.
+  std::string dumpPhasesTo;
 };
 
 /// Parses the command line; prints the help or an error and exits where that

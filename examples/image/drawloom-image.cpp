@@ -215,7 +215,7 @@ static Error runExample(const Options &options) {
          << picture->height << "; " << options.threads
          << (options.threads == 1 ? " thread" : " threads") << "\n";
   auto began = std::chrono::steady_clock::now();
-  Expected<Network> network = Network::create(options.network, settings);
+  Expected<Network> network = Network::create(options, settings);
   if (!network)
     return network.takeError();
   errs() << formatv("compiled network.mlir in {0:f1} s\n", secondsSince(began));

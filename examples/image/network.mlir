@@ -22,7 +22,7 @@
 func.func private @encode(!xy, !t) -> tensor<?x?xf32>
 func.func private @activation(!hidden, !p, !q) -> !hidden
 
-func.func @predict(%xy: !xy, %t: !t, %w1: !w1, %b1: !b, %p1: !p, %q1: !q, %w2: !w2, %b2: !b, %p2: !p, %q2: !q, %w3: !w3, %b3: !b3) -> !rgb {
+func.func private @network(%xy: !xy, %t: !t, %w1: !w1, %b1: !b, %p1: !p, %q1: !q, %w2: !w2, %b2: !b, %p2: !p, %q2: !q, %w3: !w3, %b3: !b3) -> !rgb {
   %zero = arith.constant 0 : index
   %rows = tensor.dim %xy, %zero : !xy
   %hidden = tensor.empty(%rows) : !hidden
@@ -41,7 +41,7 @@ func.func @predict(%xy: !xy, %t: !t, %w1: !w1, %b1: !b, %p1: !p, %q1: !q, %w2: !
 }
 
 func.func private @loss(%xy: !xy, %rgb: !rgb, %t: !t, %w1: !w1, %b1: !b, %p1: !p, %q1: !q, %w2: !w2, %b2: !b, %p2: !p, %q2: !q, %w3: !w3, %b3: !b3) -> tensor<f32> {
-  %y = call @predict(%xy, %t, %w1, %b1, %p1, %q1, %w2, %b2, %p2, %q2, %w3, %b3) : (!xy, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3) -> !rgb
+  %y = call @network(%xy, %t, %w1, %b1, %p1, %q1, %w2, %b2, %p2, %q2, %w3, %b3) : (!xy, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3) -> !rgb
   %loss = loss.mse %y, %rgb : !rgb -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -68,7 +68,11 @@ func.func @step(%xy: !xy, %rgb: !rgb, %rate: f32, %step: i64,
     : tensor<f32>, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3
 }
 
-// The activation alone, for the picture of what it has become.
+// For the pictures: the colours at some positions, and the activation alone.
+func.func @predict(%xy: !xy, %t: !t, %w1: !w1, %b1: !b, %p1: !p, %q1: !q, %w2: !w2, %b2: !b, %p2: !p, %q2: !q, %w3: !w3, %b3: !b3) -> !rgb {
+  %y = call @network(%xy, %t, %w1, %b1, %p1, %q1, %w2, %b2, %p2, %q2, %w3, %b3) : (!xy, !t, !w1, !b, !p, !q, !w2, !b, !p, !q, !w3, !b3) -> !rgb
+  return %y : !rgb
+}
 func.func @activations(%x: !hidden, %p: !p, %q: !q) -> !hidden {
   %y = call @activation(%x, %p, %q) : (!hidden, !p, !q) -> !hidden
   return %y : !hidden

@@ -21,7 +21,9 @@ namespace {
 struct RefineResults : impl::RefineResultsBase<RefineResults> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal() || !function.getBody().hasOneBlock())
+    // A private function has callers, which rely on its type.
+    if (function.isPrivate() || function.isExternal() ||
+        !function.getBody().hasOneBlock())
       return;
     Operation *terminator = function.getBody().front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands())
