@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# scripts/bench.sh [programs|image] [arguments of the benchmark]
+#
+# Sets up, builds, and measures Drawloom against its rivals on this machine:
+#
+#   programs   the hand-written block programs against PyTorch and MKL
+#              (benchmarks/block_programs.py; --help lists its arguments)
+#   image      the first example against the same network in PyTorch, eager and
+#              under torch.compile, 200 steps each; arguments go to all three
+#
+# Without arguments, both. Run it on a machine that does nothing else.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+which=${1:-all}
+[ $# -gt 0 ] && shift
+case "$which" in
+-h | --help) usage "scripts/bench.sh"; exit 0 ;;
+all | programs | image) ;;
+*) die "bench.sh: there is no benchmark '$which'; see scripts/bench.sh --help" ;;
+esac
+
+scripts/setup.sh
+scripts/build.sh drawloom-run drawloom-image
+
+if [ "$which" != image ]; then
+  say "Block programs"
+  .venv/bin/python benchmarks/block_programs.py "$@"
+fi
+if [ "$which" != programs ]; then
+  say "Image: Drawloom"
+  build/bin/drawloom-image --steps=200 "$@"
+  say "Image: PyTorch, eager"
+  .venv/bin/python benchmarks/image_torch.py --steps=200 "$@"
+  say "Image: PyTorch, torch.compile"
+  .venv/bin/python benchmarks/image_torch.py --steps=200 --compile "$@"
+fi
