@@ -50,9 +50,9 @@ template <typename Op> struct RememberRows : OpRewritePattern<Op> {
             withRows(cast<RankedTensorType>(value.getType())), value);
       operands.push_back(value);
     }
-    auto known = Op::create(rewriter, op.getLoc(),
-                            TypeRange(withRows(resultType)), operands,
-                            op->getAttrs());
+    auto known =
+        Op::create(rewriter, op.getLoc(), TypeRange(withRows(resultType)),
+                   operands, op->getAttrs());
     rewriter.replaceOpWithNewOp<tensor::CastOp>(op, resultType,
                                                 known->getResult(0));
     return success();
