@@ -31,12 +31,16 @@ static Gradients mulRule(arith::MulFOp op, Value g, ScalarBuilder &b,
           needed[1] ? b.mul(g, op.getLhs()) : Value()};
 }
 
-/// y = a / c: da = g / c, dc = -(g / c) y.
+/// y = a / c: da = g / c, dc = -(g / c) (a / c). The reciprocal is shared, and
+/// y is not read: where the forward code is repeated only for its derivative,
+/// one division remains.
 static Gradients divRule(arith::DivFOp op, Value g, ScalarBuilder &b,
                          const SmallBitVector &needed) {
-  Value numerator = b.div(g, op.getRhs());
-  return {numerator,
-          needed[1] ? b.neg(b.mul(numerator, op.getResult())) : Value()};
+  if (!needed[1])
+    return {b.div(g, op.getRhs()), Value()};
+  Value reciprocal = b.div(1.0, op.getRhs());
+  Value numerator = b.mul(g, reciprocal);
+  return {numerator, b.neg(b.mul(numerator, b.mul(op.getLhs(), reciprocal)))};
 }
 
 /// remf(a, c) = a - c trunc(a / c), where trunc is locally constant.

@@ -61,23 +61,50 @@ void eraseDeadOps(RewriterBase &rewriter, Block &block) {
   }
 }
 
+/// Whether two slices of one tensor certainly have no element in common.
+static bool areDisjoint(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
+  for (auto [startA, sizeA, strideA, startB, sizeB, strideB] : llvm::zip_equal(
+           a.getStaticOffsets(), a.getStaticSizes(), a.getStaticStrides(),
+           b.getStaticOffsets(), b.getStaticSizes(), b.getStaticStrides())) {
+    if (llvm::is_contained({startA, sizeA, strideA, startB, sizeB, strideB},
+                           ShapedType::kDynamic))
+      continue;
+    if (startA + (sizeA - 1) * strideA < startB ||
+        startB + (sizeB - 1) * strideB < startA)
+      return true;
+  }
+  return false;
+}
+
+static bool isZeroFill(Value value) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.value(), m_AnyZeroFloat());
+}
+
 /// If `cotangent` is a slice in a tensor of zeros, adds only the slice to
 /// `sum`: a loop that reads one slice in each iteration would otherwise pay for
-/// the whole tensor each time.
+/// the whole tensor each time. Where `sum` holds zeros there is nothing to add
+/// to.
 static Value addSlice(OpBuilder &builder, Value sum, Value cotangent) {
   auto insert = cotangent.getDefiningOp<tensor::InsertSliceOp>();
-  if (!insert)
-    return Value();
-  auto zeros = insert.getDest().getDefiningOp<linalg::FillOp>();
-  if (!zeros || !matchPattern(zeros.value(), m_AnyZeroFloat()))
+  if (!insert || !isZeroFill(insert.getDest()))
     return Value();
   Location loc = cotangent.getLoc();
   SmallVector<OpFoldResult> offsets = insert.getMixedOffsets();
   SmallVector<OpFoldResult> sizes = insert.getMixedSizes();
   SmallVector<OpFoldResult> strides = insert.getMixedStrides();
-  Value old = tensor::ExtractSliceOp::create(
-      builder, loc, insert.getSourceType(), sum, offsets, sizes, strides);
-  Value slice = arith::AddFOp::create(builder, loc, old, insert.getSource());
+  Value rest = sum;
+  while (auto earlier = rest.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!areDisjoint(earlier, insert))
+      break;
+    rest = earlier.getDest();
+  }
+  Value slice = insert.getSource();
+  if (!isZeroFill(rest)) {
+    Value old = tensor::ExtractSliceOp::create(
+        builder, loc, insert.getSourceType(), sum, offsets, sizes, strides);
+    slice = arith::AddFOp::create(builder, loc, old, slice);
+  }
   return tensor::InsertSliceOp::create(builder, loc, slice, sum, offsets, sizes,
                                        strides);
 }
