@@ -247,6 +247,7 @@ LogicalResult Differentiate::replaceRequest(Operation *op) {
     result = simplify(work);
   if (succeeded(result)) {
     IRRewriter rewriter(&getContext());
+    fuseCotangentSums(rewriter, work);
     SmallVector<Value> arguments(request.arguments);
     llvm::append_range(arguments, request.cotangents);
     Operation *end = work.front().getTerminator();

@@ -31,6 +31,9 @@ def DifferentiatePass : Pass<"differentiate", "::mlir::ModuleOp"> {
     3. linalg's `AggregatedOpInterface`: the op is decomposed and the parts are
        differentiated.
 
+    Cotangents are summed by `arith.addf`; where one is a product of f32 or f64
+    that nothing else reads, sum and product become one `math.fma`.
+
     Only gradients that a `wrt` argument depends on are built. Functions without
     a request are left as they are; private callees that nothing uses any more
     are erased.

@@ -10,6 +10,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Differentiate/Rules.h"
@@ -17,6 +18,9 @@
 using namespace mlir;
 
 namespace drawloom {
+
+/// Marks additions of cotangents until they are fused.
+static constexpr llvm::StringLiteral kCotangentSum = "ad.sum";
 
 Value emptyLike(OpBuilder &builder, Location loc, Value like,
                 Type elementType) {
@@ -109,6 +113,32 @@ static Value addSlice(OpBuilder &builder, Value sum, Value cotangent) {
                                        strides);
 }
 
+static Value addCotangents(OpBuilder &builder, Value sum, Value cotangent) {
+  auto add = arith::AddFOp::create(builder, cotangent.getLoc(), sum, cotangent);
+  add->setDiscardableAttr(kCotangentSum, builder.getUnitAttr());
+  return add;
+}
+
+void fuseCotangentSums(RewriterBase &rewriter, Operation *root) {
+  root->walk([&](arith::AddFOp add) {
+    if (!add->removeDiscardableAttr(kCotangentSum))
+      return;
+    Type element = getElementTypeOrSelf(add.getType());
+    if (element.getIntOrFloatBitWidth() < 32)
+      return;
+    for (unsigned i : {1u, 0u}) {
+      auto product = add->getOperand(i).getDefiningOp<arith::MulFOp>();
+      if (!product || !product->hasOneUse())
+        continue;
+      rewriter.setInsertionPoint(add);
+      rewriter.replaceOpWithNewOp<math::FmaOp>(
+          add, product.getLhs(), product.getRhs(), add->getOperand(1 - i));
+      rewriter.eraseOp(product);
+      return;
+    }
+  });
+}
+
 void ReverseMode::accumulate(Value value, Value cotangent) {
   assert(value.getType() == cotangent.getType() &&
          "a gradient has the type of its value");
@@ -118,7 +148,7 @@ void ReverseMode::accumulate(Value value, Value cotangent) {
   else if (Value slice = addSlice(rewriter, sum, cotangent))
     sum = slice;
   else
-    sum = arith::AddFOp::create(rewriter, cotangent.getLoc(), sum, cotangent);
+    sum = addCotangents(rewriter, sum, cotangent);
 }
 
 /// The operands of the terminator that have a cotangent.

@@ -72,6 +72,11 @@ mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location loc,
 /// verifier, even where they are empty, and its gradient holds nothing.
 bool isEmptyTensor(mlir::Type type);
 
+/// Turns sums of cotangents, one of which is a product, into fused
+/// multiply-adds: for f32 and f64, after simplification, which knows more about
+/// sums and products.
+void fuseCotangentSums(mlir::RewriterBase &rewriter, mlir::Operation *root);
+
 /// Erases the ops of `block`, and of the regions in it, whose results are not
 /// used.
 void eraseDeadOps(mlir::RewriterBase &rewriter, mlir::Block &block);

@@ -15,8 +15,7 @@ func.func private @f(%x: f32) -> (f32, f32) {
 // CHECK-DAG: %[[B:.+]] = math.exp %[[X]]
 // CHECK-DAG: %[[DB:.+]] = arith.mulf %[[GB]], %[[B]]
 // CHECK-DAG: %[[C:.+]] = math.cos %[[X]]
-// CHECK-DAG: %[[DA:.+]] = arith.mulf %[[GA]], %[[C]]
-// CHECK: %[[D:.+]] = arith.addf %[[DB]], %[[DA]]
+// CHECK: %[[D:.+]] = math.fma %[[GA]], %[[C]], %[[DB]]
 // CHECK: return %[[D]]
 func.func @df(%x: f32, %ga: f32, %gb: f32) -> f32 {
   %a, %b, %dx = ad.vjp @f(%x) cotangents(%ga, %gb) wrt [0] : (f32) -> (f32, f32, f32)

@@ -17,8 +17,10 @@ func.func @df(%a: f32, %b: f32, %g: f32) -> (f32, f32) {
 
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32, %[[ARG2:.+]]: f32) -> (f32, f32)
-// CHECK: %[[V0:.+]] = arith.divf %[[ARG0]], %[[ARG1]] : f32
-// CHECK: %[[V1:.+]] = arith.divf %[[ARG2]], %[[ARG1]] : f32
-// CHECK: %[[V2:.+]] = arith.mulf %[[V1]], %[[V0]] : f32
-// CHECK: %[[V3:.+]] = arith.negf %[[V2]] : f32
-// CHECK: return %[[V1]], %[[V3]] : f32, f32
+// CHECK: %[[V0:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: %[[V1:.+]] = arith.divf %[[V0]], %[[ARG1]] : f32
+// CHECK: %[[V2:.+]] = arith.mulf %[[ARG2]], %[[V1]] : f32
+// CHECK: %[[V3:.+]] = arith.mulf %[[ARG0]], %[[V1]] : f32
+// CHECK: %[[V4:.+]] = arith.mulf %[[V2]], %[[V3]] : f32
+// CHECK: %[[V5:.+]] = arith.negf %[[V4]] : f32
+// CHECK: return %[[V2]], %[[V5]] : f32, f32

@@ -46,7 +46,6 @@ func.func @df(%x: tensor<4xf32>, %w: tensor<4xf32>, %g: tensor<4xf32>) -> (tenso
 // CHECK: %[[V17:.+]] = math.exp %[[V11]] : tensor<4xf32>
 // CHECK: %[[V18:.+]] = arith.mulf %[[V8]], %[[V17]] : tensor<4xf32>
 // CHECK: %[[V19:.+]] = arith.mulf %[[V18]], %[[ARG1]] : tensor<4xf32>
-// CHECK: %[[V20:.+]] = arith.mulf %[[V18]], %[[V16]] : tensor<4xf32>
-// CHECK: %[[V21:.+]] = arith.addf %[[V9]], %[[V20]] : tensor<4xf32>
-// CHECK: scf.yield %[[V19]], %[[V21]] : tensor<4xf32>, tensor<4xf32>
+// CHECK: %[[V20:.+]] = math.fma %[[V18]], %[[V16]], %[[V9]] : tensor<4xf32>
+// CHECK: scf.yield %[[V19]], %[[V20]] : tensor<4xf32>, tensor<4xf32>
 // CHECK: return %[[V15]]#0, %[[V15]]#1 : tensor<4xf32>, tensor<4xf32>

@@ -1,0 +1,24 @@
+// RUN: drawloom-opt %s --differentiate | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func private @f(%x: tensor<6xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %a = tensor.extract_slice %x[0] [4] [1] : tensor<6xf32> to tensor<4xf32>
+  %b = tensor.extract_slice %x[2] [4] [1] : tensor<6xf32> to tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @df
+// CHECK-SAME: (%[[X:.+]]: tensor<6xf32>, %[[GA:.+]]: tensor<4xf32>, %[[GB:.+]]: tensor<4xf32>)
+// CHECK: %[[ONE:.+]] = tensor.insert_slice %[[GB]] into %{{.+}}[2]
+// CHECK: %[[OLD:.+]] = tensor.extract_slice %[[ONE]][0]
+// CHECK: %[[SUM:.+]] = arith.addf %[[OLD]], %[[GA]]
+// CHECK: %[[BOTH:.+]] = tensor.insert_slice %[[SUM]] into %[[ONE]][0]
+// CHECK: return %[[BOTH]]
+func.func @df(%x: tensor<6xf32>, %ga: tensor<4xf32>, %gb: tensor<4xf32>) -> tensor<6xf32> {
+  %a, %b, %dx = ad.vjp @f(%x) cotangents(%ga, %gb) wrt [0]
+      : (tensor<6xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<6xf32>)
+  return %dx : tensor<6xf32>
+}
