@@ -67,7 +67,8 @@ static LogicalResult runLinearize(Call &call) {
   for (unsigned i = 0; i < digits; ++i) {
     unsigned bound = i + basis.size() - digits;
     int64_t extent = i == 0 && basis.size() < digits ? 1 : basis[bound];
-    value = value * extent + call.args[i].asInt();
+    value = int64_t(uint64_t(value) * uint64_t(extent) +
+                    uint64_t(call.args[i].asInt()));
   }
   call.yield(HostTensor::scalar(value));
   return success();

@@ -51,7 +51,9 @@ LogicalResult ForallRun::findRange() {
   for (auto [low, high, step] : llvm::zip_equal(lower, upper, steps)) {
     if (step <= 0)
       return call.error() << "has the step " << step;
-    trips.push_back(high <= low ? 0 : (high - low - 1) / step + 1);
+    // The distance of two 64-bit numbers needs the unsigned range.
+    uint64_t distance = uint64_t(high) - uint64_t(low);
+    trips.push_back(high <= low ? 0 : (distance - 1) / uint64_t(step) + 1);
   }
   return success();
 }

@@ -176,7 +176,11 @@ static LogicalResult runPad(Call &call) {
     if (low[dim] < 0 || high[dim] < 0)
       return call.error() << "pads dimension " << dim << " by " << low[dim]
                           << " and " << high[dim] << " elements";
-    shape.push_back(low[dim] + source.dim(dim) + high[dim]);
+    int64_t extent;
+    if (__builtin_add_overflow(low[dim], high[dim], &extent) ||
+        __builtin_add_overflow(extent, source.dim(dim), &extent))
+      return call.error() << "pads dimension " << dim << " beyond 64 bits";
+    shape.push_back(extent);
     slice.offsets.push_back(low[dim]);
     slice.sizes.push_back(source.dim(dim));
     slice.strides.push_back(1);
