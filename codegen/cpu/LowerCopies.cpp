@@ -35,14 +35,20 @@ void CpuLowerCopies::lower(memref::CopyOp op) {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
   SmallVector<Value> at;
-  if (type.getNumElements() == 0) {
+  ArrayRef<int64_t> shape = type.getShape();
+  if (llvm::is_contained(shape, 0)) {
     op.erase();
     return;
   }
-  // Loops over all dimensions but the last, which goes by vectors.
-  ArrayRef<int64_t> shape = type.getShape();
-  for (int64_t extent : shape.empty() ? shape : shape.drop_back()) {
-    auto loop = scf::ForOp::create(b, loc, index(0), index(extent), index(1));
+  // Loops over all dimensions but the last, which goes by vectors; over all of
+  // them where the last extent is not known either.
+  bool lastIsKnown = !shape.empty() && !ShapedType::isDynamic(shape.back());
+  for (auto [i, extent] :
+       llvm::enumerate(lastIsKnown ? shape.drop_back() : shape)) {
+    Value count = ShapedType::isDynamic(extent)
+                      ? memref::DimOp::create(b, loc, op.getSource(), i)
+                      : index(extent);
+    auto loop = scf::ForOp::create(b, loc, index(0), count, index(1));
     at.push_back(loop.getInductionVar());
     b.setInsertionPoint(loop.getBody()->getTerminator());
   }
@@ -69,7 +75,7 @@ void CpuLowerCopies::lower(memref::CopyOp op) {
         vector::LoadOp::create(inner, loc, vector, op.getSource(), where);
     vector::StoreOp::create(inner, loc, value, op.getTarget(), where);
   };
-  if (shape.empty()) {
+  if (!lastIsKnown) {
     move(b, at, 1);
   } else {
     int64_t size = vectors ? std::max<int64_t>(1, 1024 / bits) : 1;
@@ -94,10 +100,9 @@ void CpuLowerCopies::lower(memref::CopyOp op) {
 void CpuLowerCopies::runOnOperation() {
   SmallVector<memref::CopyOp> copies;
   WalkResult result = getOperation()->walk([&](memref::CopyOp op) {
-    auto type = dyn_cast<MemRefType>(op.getSource().getType());
-    if (!type || !type.hasStaticShape() ||
+    if (!isa<MemRefType>(op.getSource().getType()) ||
         !isa<MemRefType>(op.getTarget().getType())) {
-      op.emitOpError("needs a static shape to be lowered for the CPU");
+      op.emitOpError("needs a known rank to be lowered for the CPU");
       return WalkResult::interrupt();
     }
     copies.push_back(op);

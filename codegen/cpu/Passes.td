@@ -115,7 +115,8 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
 def CpuLowerCopies : Pass<"cpu-lower-copies"> {
   let summary = "Turn memref.copy into vector loops";
   let description = [{
-    A copy of static shape becomes loops over vectors, whatever its strides: a
+    A copy becomes loops over vectors, whatever its strides (where the last
+    extent is not known, over elements): a
     strided `memref.copy` would need a function of a runtime library.
 
     Example:

@@ -49,7 +49,7 @@ def run(module, entry, arrays, target="cpu", threads=1, float64=None, options=()
             inputs.append(folder / f"argument{i}.npy")
             # ascontiguousarray would make a scalar an array of rank 1.
             np.save(inputs[-1], np.asarray(array, order="C"))
-        command = [path, f"--entry={entry}", f"--target={target}", *([f"--threads={threads}"] if target != "interpreter" else []),
+        command = [path, f"--entry={entry}", f"--target={target}", f"--threads={threads}",
                    f"--output={folder / 'results.npz'}", *(f"--input={p}" for p in inputs), *options]
         tool("drawloom-run", *command, *(["--float64"] if float64 else []))
         with np.load(folder / "results.npz") as results:
