@@ -61,6 +61,7 @@ public:
   }
 
   std::vector<Value> results() const override { return values; }
+  void setThreads(unsigned count) override { threads = count; }
 
 private:
   std::unique_ptr<Program> program;

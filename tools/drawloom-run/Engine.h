@@ -23,6 +23,8 @@ public:
   /// May be called again; a run overwrites the results of the one before.
   virtual llvm::Error run(llvm::ArrayRef<Value> arguments) = 0;
   virtual std::vector<Value> results() const = 0;
+  /// For the next runs; the interpreter has one thread only.
+  virtual void setThreads(unsigned threads) {}
 };
 
 llvm::Error alreadyReported();

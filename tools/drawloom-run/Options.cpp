@@ -117,6 +117,11 @@ struct CommandLine {
       cl::desc("Run the interpreter too, print the largest error of each "
                "result, and fail where it is above the type's tolerance"),
       cl::value_desc("interpreter"), cl::cat(results)};
+  cl::opt<unsigned> bits{
+      "check-bits",
+      cl::desc("Run so many times more, on 1, 2 and 3 threads in turn, and "
+               "fail where a bit of a result differs"),
+      cl::value_desc("runs"), cl::init(0), cl::cat(results)};
   cl::opt<double> absolute{
       "absolute-tolerance",
       cl::desc("Tolerance of --compare in place of the type's own"),
@@ -256,6 +261,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--compare=" + line.compare +
                              ": only the interpreter can be compared with");
   options.compareWithInterpreter = !line.compare.empty();
+  options.bitRuns = line.bits;
   options.absoluteTolerance = line.absolute;
   options.relativeTolerance = line.relative;
 

@@ -42,6 +42,8 @@ struct Options {
   bool stopsAtPhase = false;
   std::string reproducer;
   std::string remarksFilter;
+  /// Runs of --check-bits; 0 without it.
+  unsigned bitRuns = 0;
   /// Runs of --benchmark; 0 without it.
   unsigned benchmarkRuns = 0;
 };

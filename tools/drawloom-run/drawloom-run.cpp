@@ -115,6 +115,25 @@ static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
   return work;
 }
 
+/// Runs again on 1, 2 and 3 threads in turn: each result must have the bits of
+/// the first run's.
+static Error checkBits(Engine &engine, ArrayRef<Value> arguments,
+                       ArrayRef<Value> expected, const Options &options) {
+  for (unsigned run = 0; run < options.bitRuns; ++run) {
+    unsigned threads = run % 3 + 1;
+    engine.setThreads(threads);
+    if (Error error = engine.run(arguments))
+      return error;
+    for (auto [i, a, b] : enumerate(engine.results(), expected))
+      if (a.bytes != b.bytes)
+        return createStringError("result" + Twine(i) + ": other bits in run " +
+                                 Twine(run + 2) + ", on " + Twine(threads) +
+                                 " threads, than in the first");
+  }
+  engine.setThreads(options.threads);
+  return Error::success();
+}
+
 static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                       const Options &options) {
   if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
@@ -163,6 +182,9 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
     if (Error error = compareResults(results, (*reference)->results(), options))
       return error;
   }
+  if (options.bitRuns)
+    if (Error error = checkBits(**engine, *arguments, results, options))
+      return error;
   if (options.benchmarkRuns)
     return benchmark(**engine, entry.name, *arguments,
                      workOf(module, entry, *arguments, results, options),
