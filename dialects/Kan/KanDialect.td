@@ -11,6 +11,7 @@ def Kan_Dialect : Dialect {
   let name = "kan";
   let summary = "learnable and fixed activations, input encodings";
   let cppNamespace = "::drawloom::kan";
+  let hasCanonicalizer = 1;
   // What the ops decompose into.
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

@@ -102,7 +102,7 @@ static Expected<bool> train(Checkpoint &run, Network &network,
         static_cast<double>(step) / static_cast<double>(settings.steps);
     double rate = settings.rate * 0.5 * (1 + std::cos(M_PI * progressed));
     Expected<float> loss = network.train(xy, rgb, static_cast<float>(rate),
-                                         step, run.state, options.threads);
+                                         step + 1, run.state, options.threads);
     if (!loss) {
       progress.finish();
       return loss.takeError();
