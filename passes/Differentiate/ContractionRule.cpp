@@ -92,10 +92,6 @@ struct StructuredRuleModel
                                 ValueRange cotangents,
                                 const SmallBitVector &needed) const {
     auto structured = cast<LinalgOp>(op);
-    if (!structured.hasPureTensorSemantics())
-      return op->emitError("cannot be differentiated: '")
-             << op->getName() << "' works on buffers; differentiate before "
-             << "bufferization";
     if (!isFloatContraction(structured))
       return genericVjp(structured, builder, cotangents, needed);
     SmallBitVector remaining;

@@ -161,6 +161,27 @@ static SmallVector<Value> outputsOf(Block &block, ArrayRef<Value> cotangents) {
   return outputs;
 }
 
+/// Dependence is followed through floats and values only; what goes on as an
+/// integer's bits or through memory would be lost without a word.
+static LogicalResult checkDependence(Operation *op, const Activity &activity) {
+  bool reads = llvm::any_of(operandsAndCaptures(op),
+                            [&](Value v) { return activity.isVaried(v); });
+  if (!reads)
+    return success();
+  if (isa<arith::BitcastOp, tensor::BitcastOp>(op))
+    return op->emitError("cannot be differentiated: '")
+           << op->getName()
+           << "' reads the bits of a value that the result has to be "
+              "differentiated for";
+  auto isMemory = [](Value v) { return isa<BaseMemRefType>(v.getType()); };
+  if (llvm::any_of(operandsAndCaptures(op), isMemory) ||
+      llvm::any_of(op->getResults(), isMemory))
+    return op->emitError("cannot be differentiated: '")
+           << op->getName()
+           << "' works on memory; differentiate before bufferization";
+  return success();
+}
+
 LogicalResult ReverseMode::prepare(ArrayRef<Value> cotangents,
                                    ValueRange inputs) {
   // Decomposing yields ops that may have to be decomposed again.
@@ -168,14 +189,8 @@ LogicalResult ReverseMode::prepare(ArrayRef<Value> cotangents,
     Activity activity(block, inputs, outputsOf(block, cotangents));
     bool changed = false;
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      // Dependence is followed through floats only; bits of a float that go
-      // on as an integer would be lost without a word.
-      if (isa<arith::BitcastOp, tensor::BitcastOp>(op) &&
-          activity.isVaried(op.getOperand(0)))
-        return op.emitError("cannot be differentiated: '")
-               << op.getName()
-               << "' reads the bits of a value that the result has to be "
-                  "differentiated for";
+      if (failed(checkDependence(&op, activity)))
+        return failure();
       if (!activity.isActive(&op))
         continue;
       if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
