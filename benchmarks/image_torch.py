@@ -126,9 +126,11 @@ def frequency_encode(xy, tables):
 
 def rational(x, a, b):
     """P(x) / (1 + sum |b_j| |x|^j), coefficients a[8, 6] and b[8, 4]."""
+    # Not abs(): its derivative at 0 is 0 in torch, 1 in kan.rational, and two
+    # coefficients of the denominator start at 0.
     a = a.repeat_interleave(WIDTH // GROUPS, 0)
-    b = b.abs().repeat_interleave(WIDTH // GROUPS, 0)
-    s = x.abs()
+    b = torch.where(b >= 0, b, -b).repeat_interleave(WIDTH // GROUPS, 0)
+    s = torch.where(x >= 0, x, -x)
     p = a[:, -1].expand_as(x)
     for i in reversed(range(a.shape[1] - 1)):
         p = p * x + a[:, i]

@@ -65,7 +65,7 @@ Error drawloom::image::writeComparison(StringRef path, const Picture &original,
 static std::vector<float> smoothed(ArrayRef<float> values) {
   std::vector<float> result;
   double average = 0, weight = 0;
-  double decay = 1 - 1 / std::clamp(values.size() / 50.0, 2.0, 50.0);
+  double decay = 1 - 1 / std::clamp(values.size() / 50.0, 2.0, 20.0);
   for (float value : values) {
     average = decay * average + (1 - decay) * value;
     weight = decay * weight + (1 - decay);
@@ -76,13 +76,10 @@ static std::vector<float> smoothed(ArrayRef<float> values) {
 
 Error drawloom::image::writeLossCurve(StringRef path, ArrayRef<float> losses,
                                       StringRef caption) {
-  auto logarithms = [](std::vector<float> values) {
-    for (float &value : values)
-      value = std::log10(std::max(value, 1e-12f));
-    return values;
-  };
-  std::vector<float> raw = logarithms(losses.vec());
-  std::vector<float> trend = logarithms(smoothed(losses));
+  std::vector<float> raw;
+  for (float loss : losses)
+    raw.push_back(std::log10(std::max(loss, 1e-12f)));
+  std::vector<float> trend = smoothed(raw);
   std::vector<float> steps;
   for (size_t i = 0; i < losses.size(); ++i)
     steps.push_back(static_cast<float>(i + 1));
