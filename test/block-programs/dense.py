@@ -10,16 +10,17 @@ from templates import f32, rows_of, sum_over_first
 # ---------------------------------------------------------------------------
 
 
-def group_rational_backward(rows=32, groups=2, width=24, block_rows=16):
+def group_rational_backward(rows=32, groups=2, width=24, block_rows=16, tile_rows=1):
     """y = P(x) / Q(x), P = a0 + a1 x + ... + a5 x^5, Q = 1 + |b1 x + ... + b4 x^4|.
 
     Coefficients are shared by a group of `width` features. Features come as
     `width / 8` times 8 lanes, so that the sums over a block keep 8 lanes and
-    nothing is added across a vector before the second stage.
+    nothing is added across a vector before the second stage. A block goes through
+    its rows in small tiles, so that memory is read in its own order.
     """
     lanes, steps, blocks = 8, width // 8, rows // block_rows
-    assert width % lanes == 0 and rows % block_rows == 0
-    whole, tile = f32(rows, groups, steps, lanes), f32(block_rows, groups, steps, lanes)
+    assert width % lanes == 0 and rows % block_rows == 0 and block_rows % tile_rows == 0
+    whole, block, tile = (f32(r, groups, steps, lanes) for r in (rows, block_rows, tile_rows))
     group, part, parts = f32(groups), f32(groups, lanes), f32(blocks, groups, lanes)
     a_names = [f"a{k}" for k in range(6)]
     b_names = [f"b{k}" for k in range(1, 5)]
@@ -38,6 +39,9 @@ func.func @group_rational_backward(
     -> ({whole}, {f32(6, groups)}, {f32(4, groups)}) {{
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %tile_rows = arith.constant {tile_rows} : index
+  %block_rows = arith.constant {block_rows} : index
 """)]
     for k, name in enumerate(a_names):
         out.append(f"  %{name} = tensor.extract_slice %a[{k}, 0] [1, {groups}] [1, 1] : {f32(6, groups)} to {group}\n")
@@ -54,10 +58,8 @@ func.func @group_rational_backward(
       {", ".join(f"%{n}_out = %parts_empty" for n in names[5:])})
       -> ({whole}, {", ".join([parts] * 5)},
           {", ".join([parts] * 5)}) {{
-    %row = affine.apply affine_map<(i) -> (i * {block_rows})>(%block)
-    %xt = tensor.extract_slice %x[%row, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {tile}
-    %dyt = tensor.extract_slice %dy[%row, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {tile}
-    %dxt = tensor.extract_slice %dx_out[%row, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {tile}
+    %first = affine.apply affine_map<(i) -> (i * {block_rows})>(%block)
+    %dx_block = tensor.extract_slice %dx_out[%first, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {block}
 """))
     for n in names:
         out.append(rows_of(f"""
@@ -65,12 +67,21 @@ func.func @group_rational_backward(
     %{n}_zero = linalg.fill ins(%zero : f32) outs(%{n}_slot : {part}) -> {part}
 """))
     out.append(rows_of(f"""
+
+    // Tile by tile ({tile_rows} row{'' if tile_rows == 1 else 's'} each); the sums are carried.
+    %tiles:11 = scf.for %at = %c0 to %block_rows step %tile_rows
+        iter_args(%dx = %dx_block, {", ".join(f"%{n}_sum = %{n}_zero" for n in names)})
+        -> ({block}, {", ".join([part] * 10)}) {{
+    %row = arith.addi %first, %at : index
+    %xt = tensor.extract_slice %x[%row, 0, 0, 0] [{tile_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {tile}
+    %dyt = tensor.extract_slice %dy[%row, 0, 0, 0] [{tile_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {whole} to {tile}
+    %dxt = tensor.extract_slice %dx[%at, 0, 0, 0] [{tile_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {block} to {tile}
     %sums:11 = linalg.generic {{
         indexing_maps = [#element, #element, {", ".join(["#group"] * 10)},
                          #element, {", ".join(["#lane"] * 10)}],
         iterator_types = ["reduction", "parallel", "reduction", "parallel"]}}
         ins(%xt, %dyt, {", ".join("%" + n for n in names)} : {tile}, {tile}, {", ".join([group] * 10)})
-        outs(%dxt, {", ".join(f"%{n}_zero" for n in names)} : {tile}, {", ".join([part] * 10)}) {{
+        outs(%dxt, {", ".join(f"%{n}_sum" for n in names)} : {tile}, {", ".join([part] * 10)}) {{
     ^bb0(%xe: f32, %dye: f32, {", ".join(f"%{n}e: f32" for n in names)},
          %old: f32, {", ".join(f"%{n}s: f32" for n in names)}):
       // P and P' by one Horner scheme, A and A' by another.
@@ -118,11 +129,14 @@ func.func @group_rational_backward(
     out.append(rows_of(f"""
       linalg.yield %dxe, {", ".join(f"%{n}n" for n in names)} : {", ".join(["f32"] * 11)}
     }} -> ({tile}, {", ".join([part] * 10)})
+    %dx_next = tensor.insert_slice %sums#0 into %dx[%at, 0, 0, 0] [{tile_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {tile} into {block}
+    scf.yield %dx_next, {", ".join(f"%sums#{i}" for i in range(1, 11))} : {block}, {", ".join([part] * 10)}
+    }}
     scf.forall.in_parallel {{
-      tensor.parallel_insert_slice %sums#0 into %dx_out[%row, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {tile} into {whole}
+      tensor.parallel_insert_slice %tiles#0 into %dx_out[%first, 0, 0, 0] [{block_rows}, {groups}, {steps}, {lanes}] [1, 1, 1, 1] : {block} into {whole}
 """))
     for i, n in enumerate(names):
-        out.append(f"      tensor.parallel_insert_slice %sums#{i + 1} into %{n}_out[%block, 0, 0] [1, {groups}, {lanes}] [1, 1, 1] : {part} into {parts}\n")
+        out.append(f"      tensor.parallel_insert_slice %tiles#{i + 1} into %{n}_out[%block, 0, 0] [1, {groups}, {lanes}] [1, 1, 1] : {part} into {parts}\n")
     out.append("    }\n  }\n\n  // Second stage: blocks and lanes are added in order.\n")
     for i, n in enumerate(names):
         out.append(rows_of(f"""
@@ -144,7 +158,12 @@ func.func @group_rational_backward(
             out.append(f"  %d{letter}_{k} = tensor.insert_slice %d{n} into {last}[{k}, 0] [1, {groups}] [1, 1] : {group} into {f32(count, groups)}\n")
             last = f"%d{letter}_{k}"
     out.append(f"  return %blocks#0, %da_5, %db_3 : {whole}, {f32(6, groups)}, {f32(4, groups)}\n}}\n")
-    return "".join(out)
+    text = "".join(out)
+    # The body of the loop over tiles, one step to the right.
+    head, body = text.split("    %row = arith.addi", 1)
+    body, rest = body.split("    }\n    scf.forall.in_parallel", 1)
+    body = ("    %row = arith.addi" + body).replace("\n    ", "\n      ")
+    return f"{head}  {body}    }}\n    scf.forall.in_parallel{rest}"
 
 
 # ---------------------------------------------------------------------------

@@ -120,12 +120,13 @@ func.func @gla(%q: tensor<2x200x64xf32>, %k: tensor<2x200x64xf32>, %v: tensor<2x
       %o_tile = scf.for %p = %c0 to %chunk step %part iter_args(%done = %tile_empty) -> (tensor<64x64xf32>) {
         %qp = tensor.extract_slice %scaled#0[%p, 0] [16, 64] [1, 1] : tensor<64x64xf32> to tensor<16x64xf32>
         %from = tensor.extract_slice %before[%p, 0] [1, 64] [1, 1] : tensor<64x64xf32> to tensor<64xf32>
+        %since_empty = tensor.empty() : tensor<64xf32>
+        %since_start = linalg.exp ins(%from : tensor<64xf32>) outs(%since_empty : tensor<64xf32>) -> tensor<64xf32>
         %strip_empty = tensor.empty() : tensor<16x64xf32>
         %q_state = linalg.generic {indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}
-            ins(%qp, %from : tensor<16x64xf32>, tensor<64xf32>) outs(%strip_empty : tensor<16x64xf32>) {
-        ^bb0(%qe: f32, %fe: f32, %old: f32):
-          %e = math.exp %fe : f32
-          %m = arith.mulf %qe, %e : f32
+            ins(%qp, %since_start : tensor<16x64xf32>, tensor<64xf32>) outs(%strip_empty : tensor<16x64xf32>) {
+        ^bb0(%qe: f32, %se: f32, %old: f32):
+          %m = arith.mulf %qe, %se : f32
           linalg.yield %m : f32
         } -> tensor<16x64xf32>
         %slot = tensor.extract_slice %done[%p, 0] [16, 64] [1, 1] : tensor<64x64xf32> to tensor<16x64xf32>
@@ -173,11 +174,12 @@ func.func @gla(%q: tensor<2x200x64xf32>, %k: tensor<2x200x64xf32>, %v: tensor<2x
       }
       %o_next = block.scatter %o_tile into %o[%rows] : tensor<64x64xf32> into tensor<?x64xf32>[tensor<64xindex>]
 
+      %decay_empty = tensor.empty() : tensor<64xf32>
+      %decay = linalg.exp ins(%last : tensor<64xf32>) outs(%decay_empty : tensor<64xf32>) -> tensor<64xf32>
       %decayed = linalg.generic {indexing_maps = [#r, #rc], iterator_types = ["parallel", "parallel"]}
-          ins(%last : tensor<64xf32>) outs(%s : tensor<64x64xf32>) {
-      ^bb0(%ge: f32, %se: f32):
-        %e = math.exp %ge : f32
-        %m = arith.mulf %e, %se : f32
+          ins(%decay : tensor<64xf32>) outs(%s : tensor<64x64xf32>) {
+      ^bb0(%de: f32, %se: f32):
+        %m = arith.mulf %de, %se : f32
         linalg.yield %m : f32
       } -> tensor<64x64xf32>
       %s_next = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>,

@@ -20,6 +20,9 @@ func.func @group_rational_backward(
     -> (tensor<32x2x3x8xf32>, tensor<6x2xf32>, tensor<4x2xf32>) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %tile_rows = arith.constant 1 : index
+  %block_rows = arith.constant 16 : index
   %a0 = tensor.extract_slice %a[0, 0] [1, 2] [1, 1] : tensor<6x2xf32> to tensor<2xf32>
   %a1 = tensor.extract_slice %a[1, 0] [1, 2] [1, 1] : tensor<6x2xf32> to tensor<2xf32>
   %a2 = tensor.extract_slice %a[2, 0] [1, 2] [1, 1] : tensor<6x2xf32> to tensor<2xf32>
@@ -40,10 +43,8 @@ func.func @group_rational_backward(
       %a5_out = %parts_empty, %b1_out = %parts_empty, %b2_out = %parts_empty, %b3_out = %parts_empty, %b4_out = %parts_empty)
       -> (tensor<32x2x3x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>,
           tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>, tensor<2x2x8xf32>) {
-    %row = affine.apply affine_map<(i) -> (i * 16)>(%block)
-    %xt = tensor.extract_slice %x[%row, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<16x2x3x8xf32>
-    %dyt = tensor.extract_slice %dy[%row, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<16x2x3x8xf32>
-    %dxt = tensor.extract_slice %dx_out[%row, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<16x2x3x8xf32>
+    %first = affine.apply affine_map<(i) -> (i * 16)>(%block)
+    %dx_block = tensor.extract_slice %dx_out[%first, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<16x2x3x8xf32>
     %a0_slot = tensor.extract_slice %a0_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x2x8xf32> to tensor<2x8xf32>
     %a0_zero = linalg.fill ins(%zero : f32) outs(%a0_slot : tensor<2x8xf32>) -> tensor<2x8xf32>
     %a1_slot = tensor.extract_slice %a1_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x2x8xf32> to tensor<2x8xf32>
@@ -64,80 +65,91 @@ func.func @group_rational_backward(
     %b3_zero = linalg.fill ins(%zero : f32) outs(%b3_slot : tensor<2x8xf32>) -> tensor<2x8xf32>
     %b4_slot = tensor.extract_slice %b4_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x2x8xf32> to tensor<2x8xf32>
     %b4_zero = linalg.fill ins(%zero : f32) outs(%b4_slot : tensor<2x8xf32>) -> tensor<2x8xf32>
-    %sums:11 = linalg.generic {
-        indexing_maps = [#element, #element, #group, #group, #group, #group, #group, #group, #group, #group, #group, #group,
-                         #element, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane],
-        iterator_types = ["reduction", "parallel", "reduction", "parallel"]}
-        ins(%xt, %dyt, %a0, %a1, %a2, %a3, %a4, %a5, %b1, %b2, %b3, %b4 : tensor<16x2x3x8xf32>, tensor<16x2x3x8xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
-        outs(%dxt, %a0_zero, %a1_zero, %a2_zero, %a3_zero, %a4_zero, %a5_zero, %b1_zero, %b2_zero, %b3_zero, %b4_zero : tensor<16x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
-    ^bb0(%xe: f32, %dye: f32, %a0e: f32, %a1e: f32, %a2e: f32, %a3e: f32, %a4e: f32, %a5e: f32, %b1e: f32, %b2e: f32, %b3e: f32, %b4e: f32,
-         %old: f32, %a0s: f32, %a1s: f32, %a2s: f32, %a3s: f32, %a4s: f32, %a5s: f32, %b1s: f32, %b2s: f32, %b3s: f32, %b4s: f32):
-      // P and P' by one Horner scheme, A and A' by another.
-      %p0 = math.fma %a5e, %xe, %a4e : f32
-      %q1 = math.fma %a5e, %xe, %p0 : f32
-      %p1 = math.fma %p0, %xe, %a3e : f32
-      %q2 = math.fma %q1, %xe, %p1 : f32
-      %p2 = math.fma %p1, %xe, %a2e : f32
-      %q3 = math.fma %q2, %xe, %p2 : f32
-      %p3 = math.fma %p2, %xe, %a1e : f32
-      %dp = math.fma %q3, %xe, %p3 : f32
-      %p = math.fma %p3, %xe, %a0e : f32
-      %r0 = math.fma %b4e, %xe, %b3e : f32
-      %s1 = math.fma %b4e, %xe, %r0 : f32
-      %r1 = math.fma %r0, %xe, %b2e : f32
-      %s2 = math.fma %s1, %xe, %r1 : f32
-      %r2 = math.fma %r1, %xe, %b1e : f32
-      %da = math.fma %s2, %xe, %r2 : f32
-      %am = arith.mulf %r2, %xe : f32
-      %abs = math.absf %am : f32
-      %q = arith.addf %abs, %one : f32
-      %inverse = arith.divf %one, %q : f32
-      %y = arith.mulf %p, %inverse : f32
-      %g = arith.mulf %dye, %inverse : f32
-      // -y sign(A): the sign of +0 and of -0 is that of the number, as copysign has it.
-      %sign = math.copysign %one, %am : f32
-      %ys = arith.mulf %y, %sign : f32
-      %minus = arith.negf %ys : f32
-      %slope = math.fma %minus, %da, %dp : f32
-      %dxe = arith.mulf %g, %slope : f32
-      %h = arith.mulf %g, %minus : f32
-      %x2 = arith.mulf %xe, %xe : f32
-      %x3 = arith.mulf %x2, %xe : f32
-      %x4 = arith.mulf %x2, %x2 : f32
-      %x5 = arith.mulf %x4, %xe : f32
-      %a0n = arith.addf %a0s, %g : f32
-      %a1m = arith.mulf %g, %xe fastmath<contract> : f32
-      %a1n = arith.addf %a1m, %a1s fastmath<contract> : f32
-      %a2m = arith.mulf %g, %x2 fastmath<contract> : f32
-      %a2n = arith.addf %a2m, %a2s fastmath<contract> : f32
-      %a3m = arith.mulf %g, %x3 fastmath<contract> : f32
-      %a3n = arith.addf %a3m, %a3s fastmath<contract> : f32
-      %a4m = arith.mulf %g, %x4 fastmath<contract> : f32
-      %a4n = arith.addf %a4m, %a4s fastmath<contract> : f32
-      %a5m = arith.mulf %g, %x5 fastmath<contract> : f32
-      %a5n = arith.addf %a5m, %a5s fastmath<contract> : f32
-      %b1m = arith.mulf %h, %xe fastmath<contract> : f32
-      %b1n = arith.addf %b1m, %b1s fastmath<contract> : f32
-      %b2m = arith.mulf %h, %x2 fastmath<contract> : f32
-      %b2n = arith.addf %b2m, %b2s fastmath<contract> : f32
-      %b3m = arith.mulf %h, %x3 fastmath<contract> : f32
-      %b3n = arith.addf %b3m, %b3s fastmath<contract> : f32
-      %b4m = arith.mulf %h, %x4 fastmath<contract> : f32
-      %b4n = arith.addf %b4m, %b4s fastmath<contract> : f32
-      linalg.yield %dxe, %a0n, %a1n, %a2n, %a3n, %a4n, %a5n, %b1n, %b2n, %b3n, %b4n : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
-    } -> (tensor<16x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
+    // Tile by tile (1 row each); the sums are carried.
+    %tiles:11 = scf.for %at = %c0 to %block_rows step %tile_rows
+        iter_args(%dx = %dx_block, %a0_sum = %a0_zero, %a1_sum = %a1_zero, %a2_sum = %a2_zero, %a3_sum = %a3_zero, %a4_sum = %a4_zero, %a5_sum = %a5_zero, %b1_sum = %b1_zero, %b2_sum = %b2_zero, %b3_sum = %b3_zero, %b4_sum = %b4_zero)
+        -> (tensor<16x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
+      %row = arith.addi %first, %at : index
+      %xt = tensor.extract_slice %x[%row, 0, 0, 0] [1, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<1x2x3x8xf32>
+      %dyt = tensor.extract_slice %dy[%row, 0, 0, 0] [1, 2, 3, 8] [1, 1, 1, 1] : tensor<32x2x3x8xf32> to tensor<1x2x3x8xf32>
+      %dxt = tensor.extract_slice %dx[%at, 0, 0, 0] [1, 2, 3, 8] [1, 1, 1, 1] : tensor<16x2x3x8xf32> to tensor<1x2x3x8xf32>
+      %sums:11 = linalg.generic {
+          indexing_maps = [#element, #element, #group, #group, #group, #group, #group, #group, #group, #group, #group, #group,
+                           #element, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane, #lane],
+          iterator_types = ["reduction", "parallel", "reduction", "parallel"]}
+          ins(%xt, %dyt, %a0, %a1, %a2, %a3, %a4, %a5, %b1, %b2, %b3, %b4 : tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+          outs(%dxt, %a0_sum, %a1_sum, %a2_sum, %a3_sum, %a4_sum, %a5_sum, %b1_sum, %b2_sum, %b3_sum, %b4_sum : tensor<1x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>) {
+      ^bb0(%xe: f32, %dye: f32, %a0e: f32, %a1e: f32, %a2e: f32, %a3e: f32, %a4e: f32, %a5e: f32, %b1e: f32, %b2e: f32, %b3e: f32, %b4e: f32,
+           %old: f32, %a0s: f32, %a1s: f32, %a2s: f32, %a3s: f32, %a4s: f32, %a5s: f32, %b1s: f32, %b2s: f32, %b3s: f32, %b4s: f32):
+        // P and P' by one Horner scheme, A and A' by another.
+        %p0 = math.fma %a5e, %xe, %a4e : f32
+        %q1 = math.fma %a5e, %xe, %p0 : f32
+        %p1 = math.fma %p0, %xe, %a3e : f32
+        %q2 = math.fma %q1, %xe, %p1 : f32
+        %p2 = math.fma %p1, %xe, %a2e : f32
+        %q3 = math.fma %q2, %xe, %p2 : f32
+        %p3 = math.fma %p2, %xe, %a1e : f32
+        %dp = math.fma %q3, %xe, %p3 : f32
+        %p = math.fma %p3, %xe, %a0e : f32
+        %r0 = math.fma %b4e, %xe, %b3e : f32
+        %s1 = math.fma %b4e, %xe, %r0 : f32
+        %r1 = math.fma %r0, %xe, %b2e : f32
+        %s2 = math.fma %s1, %xe, %r1 : f32
+        %r2 = math.fma %r1, %xe, %b1e : f32
+        %da = math.fma %s2, %xe, %r2 : f32
+        %am = arith.mulf %r2, %xe : f32
+        %abs = math.absf %am : f32
+        %q = arith.addf %abs, %one : f32
+        %inverse = arith.divf %one, %q : f32
+        %y = arith.mulf %p, %inverse : f32
+        %g = arith.mulf %dye, %inverse : f32
+        // -y sign(A): the sign of +0 and of -0 is that of the number, as copysign has it.
+        %sign = math.copysign %one, %am : f32
+        %ys = arith.mulf %y, %sign : f32
+        %minus = arith.negf %ys : f32
+        %slope = math.fma %minus, %da, %dp : f32
+        %dxe = arith.mulf %g, %slope : f32
+        %h = arith.mulf %g, %minus : f32
+        %x2 = arith.mulf %xe, %xe : f32
+        %x3 = arith.mulf %x2, %xe : f32
+        %x4 = arith.mulf %x2, %x2 : f32
+        %x5 = arith.mulf %x4, %xe : f32
+        %a0n = arith.addf %a0s, %g : f32
+        %a1m = arith.mulf %g, %xe fastmath<contract> : f32
+        %a1n = arith.addf %a1m, %a1s fastmath<contract> : f32
+        %a2m = arith.mulf %g, %x2 fastmath<contract> : f32
+        %a2n = arith.addf %a2m, %a2s fastmath<contract> : f32
+        %a3m = arith.mulf %g, %x3 fastmath<contract> : f32
+        %a3n = arith.addf %a3m, %a3s fastmath<contract> : f32
+        %a4m = arith.mulf %g, %x4 fastmath<contract> : f32
+        %a4n = arith.addf %a4m, %a4s fastmath<contract> : f32
+        %a5m = arith.mulf %g, %x5 fastmath<contract> : f32
+        %a5n = arith.addf %a5m, %a5s fastmath<contract> : f32
+        %b1m = arith.mulf %h, %xe fastmath<contract> : f32
+        %b1n = arith.addf %b1m, %b1s fastmath<contract> : f32
+        %b2m = arith.mulf %h, %x2 fastmath<contract> : f32
+        %b2n = arith.addf %b2m, %b2s fastmath<contract> : f32
+        %b3m = arith.mulf %h, %x3 fastmath<contract> : f32
+        %b3n = arith.addf %b3m, %b3s fastmath<contract> : f32
+        %b4m = arith.mulf %h, %x4 fastmath<contract> : f32
+        %b4n = arith.addf %b4m, %b4s fastmath<contract> : f32
+        linalg.yield %dxe, %a0n, %a1n, %a2n, %a3n, %a4n, %a5n, %b1n, %b2n, %b3n, %b4n : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
+      } -> (tensor<1x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
+      %dx_next = tensor.insert_slice %sums#0 into %dx[%at, 0, 0, 0] [1, 2, 3, 8] [1, 1, 1, 1] : tensor<1x2x3x8xf32> into tensor<16x2x3x8xf32>
+      scf.yield %dx_next, %sums#1, %sums#2, %sums#3, %sums#4, %sums#5, %sums#6, %sums#7, %sums#8, %sums#9, %sums#10 : tensor<16x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>
+    }
     scf.forall.in_parallel {
-      tensor.parallel_insert_slice %sums#0 into %dx_out[%row, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<16x2x3x8xf32> into tensor<32x2x3x8xf32>
-      tensor.parallel_insert_slice %sums#1 into %a0_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#2 into %a1_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#3 into %a2_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#4 into %a3_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#5 into %a4_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#6 into %a5_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#7 into %b1_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#8 into %b2_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#9 into %b3_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
-      tensor.parallel_insert_slice %sums#10 into %b4_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#0 into %dx_out[%first, 0, 0, 0] [16, 2, 3, 8] [1, 1, 1, 1] : tensor<16x2x3x8xf32> into tensor<32x2x3x8xf32>
+      tensor.parallel_insert_slice %tiles#1 into %a0_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#2 into %a1_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#3 into %a2_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#4 into %a3_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#5 into %a4_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#6 into %a5_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#7 into %b1_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#8 into %b2_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#9 into %b3_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
+      tensor.parallel_insert_slice %tiles#10 into %b4_out[%block, 0, 0] [1, 2, 8] [1, 1, 1] : tensor<2x8xf32> into tensor<2x2x8xf32>
     }
   }
 

@@ -135,12 +135,13 @@ func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
       %o_tile = scf.for %p = %c0 to %chunk step %part iter_args(%done = %tile_empty) -> ({tile}) {{
         %qp = tensor.extract_slice %scaled#0[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
         %from = tensor.extract_slice %before[%p, 0] [1, {width}] [1, 1] : {tile} to {row}
+        %since_empty = tensor.empty() : {row}
+        %since_start = linalg.exp ins(%from : {row}) outs(%since_empty : {row}) -> {row}
         %strip_empty = tensor.empty() : {strip}
         %q_state = linalg.generic {{indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}}
-            ins(%qp, %from : {strip}, {row}) outs(%strip_empty : {strip}) {{
-        ^bb0(%qe: f32, %fe: f32, %old: f32):
-          %e = math.exp %fe : f32
-          %m = arith.mulf %qe, %e : f32
+            ins(%qp, %since_start : {strip}, {row}) outs(%strip_empty : {strip}) {{
+        ^bb0(%qe: f32, %se: f32, %old: f32):
+          %m = arith.mulf %qe, %se : f32
           linalg.yield %m : f32
         }} -> {strip}
         %slot = tensor.extract_slice %done[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
@@ -188,11 +189,12 @@ func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
       }}
       %o_next = block.scatter %o_tile into %o[%rows] : {tile} into {run}[tensor<{chunk}xindex>]
 
+      %decay_empty = tensor.empty() : {row}
+      %decay = linalg.exp ins(%last : {row}) outs(%decay_empty : {row}) -> {row}
       %decayed = linalg.generic {{indexing_maps = [#r, #rc], iterator_types = ["parallel", "parallel"]}}
-          ins(%last : {row}) outs(%s : {state}) {{
-      ^bb0(%ge: f32, %se: f32):
-        %e = math.exp %ge : f32
-        %m = arith.mulf %e, %se : f32
+          ins(%decay : {row}) outs(%s : {state}) {{
+      ^bb0(%de: f32, %se: f32):
+        %m = arith.mulf %de, %se : f32
         linalg.yield %m : f32
       }} -> {state}
       %s_next = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>,

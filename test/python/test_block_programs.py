@@ -28,10 +28,10 @@ class Case:
         return run(self.module, self.entry, self.arguments, **options)
 
 
-def rational(rows=32, groups=2, width=24, block_rows=16):
+def rational(rows=32, groups=2, width=24, block_rows=16, tile_rows=1):
     rng = np.random.default_rng(1)
     arguments = inputs.group_rational(rng, rows, groups, width)
-    return Case(dense.group_rational_backward(rows, groups, width, block_rows), "group_rational_backward",
+    return Case(dense.group_rational_backward(rows, groups, width, block_rows, tile_rows), "group_rational_backward",
                 arguments, oracles.group_rational_backward(*arguments))
 
 
@@ -89,6 +89,7 @@ CASES = {
     "group-rational": rational,
     "group-rational-one-block": lambda: rational(rows=16),
     "group-rational-wide": lambda: rational(rows=32, groups=3, width=96),
+    "group-rational-tiles-of-rows": lambda: rational(tile_rows=8),
     "mlp-forward": mlp_forward,
     "mlp-forward-narrow": lambda: mlp_forward(widths=(8, 16, 1)),
     "mlp-backward": mlp_backward,
