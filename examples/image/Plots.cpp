@@ -16,7 +16,7 @@ using namespace llvm;
 using namespace drawloom::image;
 
 static constexpr double margin = 24;
-static constexpr double errorGain = 5;
+static constexpr double errorGain = 10;
 
 static std::string number(double value) {
   return formatv("{0}", format("%g", value)).str();

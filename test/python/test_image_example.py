@@ -4,8 +4,6 @@
 """drawloom-image from outside: its options, files, errors and bits."""
 
 import importlib.util
-import os
-import pathlib
 import re
 import signal
 import struct
@@ -15,9 +13,9 @@ import zlib
 import numpy as np
 import pytest
 
-BUILD = pathlib.Path(os.environ["DRAWLOOM_BUILD_DIR"])
+from runner import BUILD, ROOT
+
 PROGRAM = BUILD / "bin/drawloom-image"
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "examples/image"
 PICTURES = ("comparison.png", "learnt.png", "loss.png", "activations.png")
 
@@ -141,9 +139,10 @@ def test_missing_network_is_an_error(tmp_path, picture):
     assert "network.mlir': No such file or directory" in error
 
 
-@pytest.mark.parametrize("activation", ["rational", "relu", "silu"])
-@pytest.mark.parametrize("encoding", ["grid", "frequency"])
-def test_every_network_learns(tmp_path, picture, activation, encoding):
+@pytest.mark.parametrize(
+    "encoding, activation", [("grid", "rational"), ("frequency", "relu")]
+)
+def test_network_learns(tmp_path, picture, activation, encoding):
     result = run(
         tmp_path,
         f"--image={picture}",
