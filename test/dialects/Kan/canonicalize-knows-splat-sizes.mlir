@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --decompose-graph --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --decompose-graph --merge-elementwise --canonicalize | FileCheck %s
 
 // CHECK-LABEL: @relu
 // CHECK-NOT: tensor<?x8xf32>
