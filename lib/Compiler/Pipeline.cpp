@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - the phases as passes --------------------------------===//
+//===- Pipeline.cpp - the passes that lead into each phase ----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,39 +8,115 @@
 
 #include "codegen/cpu/Pipeline.h"
 #include "lib/Compiler/Compiler.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Block/Passes.h"
+#include "passes/Differentiate/Passes.h"
+#include "passes/Graph/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
 namespace drawloom {
 
-llvm::LogicalResult compile(ModuleOp module, const CompileOptions &options) {
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildDifferentiated(OpPassManager &pm) {
+  pm.addPass(createDifferentiatePass());
+  pm.addPass(createInlinerPass());
+  // What was inlined everywhere is only in the way of whoever reads on.
+  pm.addPass(createSymbolDCEPass());
+  addCleanup(pm);
+}
+
+static void buildStructured(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  pm.addPass(createDecomposeGraph());
+  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createMergeElementwise());
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createRefineResults());
+  addCleanup(pm);
+}
+
+static void buildBlocks(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFuseRows());
+  pm.addNestedPass<func::FuncOp>(createDistributeOps());
+  addCleanup(pm);
+}
+
+/// Adds the passes that lead from the phase before `phase` into it.
+static void buildPhase(OpPassManager &pm, Phase phase,
+                       const cpu::CpuOptions &cpu) {
+  switch (phase) {
+  case Phase::Input:
+    return;
+  case Phase::Differentiated:
+    return buildDifferentiated(pm);
+  case Phase::Structured:
+    return buildStructured(pm);
+  case Phase::Blocks:
+    return buildBlocks(pm);
+  case Phase::Vectors:
+    return cpu::buildVectors(pm, cpu);
+  case Phase::Buffers:
+    return cpu::buildBuffers(pm, cpu);
+  case Phase::Kernels:
+    return cpu::buildKernels(pm, cpu);
+  case Phase::Llvm:
+    return cpu::buildLlvm(pm, cpu);
+  }
+}
+
+static LogicalResult dump(ModuleOp module, Phase phase, StringRef folder) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return module.emitError("cannot create the folder '")
+           << folder << "' for the phases: " << error.message();
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, Twine(static_cast<int>(phase)) + "-" +
+                                    phaseName(phase) + ".mlir");
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &error);
+  if (!file)
+    return module.emitError("cannot write phase ")
+           << phaseName(phase) << ": " << error;
+  module.print(file->os());
+  file->os().flush();
+  if (file->os().has_error()) {
+    std::string reason = file->os().error().message();
+    file->os().clear_error();
+    return module.emitError("cannot write '") << path << "': " << reason;
+  }
+  file->keep();
+  return success();
+}
+
+LogicalResult compile(ModuleOp module, const CompileOptions &options) {
   cpu::CpuOptions cpuOptions;
   cpuOptions.isa = options.isa;
+  if (!options.dumpPhasesTo.empty() &&
+      failed(dump(module, options.from, options.dumpPhasesTo)))
+    return failure();
   for (Phase phase : allPhases()) {
     if (phase <= options.from || phase > options.to)
       continue;
     PassManager pm(module.getContext());
     pm.enableVerifier(options.verify);
-    switch (phase) {
-    case Phase::Vectors:
-      cpu::buildVectors(pm, cpuOptions);
-      break;
-    case Phase::Buffers:
-      cpu::buildBuffers(pm, cpuOptions);
-      break;
-    case Phase::Kernels:
-      cpu::buildKernels(pm, cpuOptions);
-      break;
-    case Phase::Llvm:
-      cpu::buildLlvm(pm, cpuOptions);
-      break;
-    default:
-      break;
-    }
     if (options.configure)
       options.configure(pm);
+    buildPhase(pm, phase, cpuOptions);
     if (failed(pm.run(module)))
+      return failure();
+    if (!options.dumpPhasesTo.empty() &&
+        failed(dump(module, phase, options.dumpPhasesTo)))
       return failure();
   }
   return success();
