@@ -36,15 +36,141 @@ def gla(heads=2, tokens=200, sequences=3, width=64, chunk=64, part=16):
 #r  = affine_map<(r, c) -> (r)>
 #c  = affine_map<(r, c) -> (c)>
 
-func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
-               %starts: {i32(sequences + 1)}, %state: {states})
-    -> ({whole}, {states}) {{
+// One chunk: outputs of its tokens and the state after it.
+func.func private @chunk(%qt: {tile}, %kt: {tile}, %vt: {tile}, %gt: {tile}, %s: {state})
+    -> ({tile}, {state}) {{
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.125 : f32
   %c0 = arith.constant 0 : index
+  %part = arith.constant {part} : index
+  %part_last = arith.constant {part - 1} : index
+  %chunk = arith.constant {chunk} : index
+  %tile_empty = tensor.empty() : {tile}
+  %gates = block.scan add %gt along 0 outs(%tile_empty) : {tile} -> {tile}
+  %before = block.scan add exclusive %gt along 0 outs(%tile_empty) : {tile} -> {tile}
+  %last = tensor.extract_slice %gates[{chunk - 1}, 0] [1, {width}] [1, 1] : {tile} to {row}
+
+  // Part by part: queries since the start of their part, keys up to the end
+  // of theirs and up to the end of the chunk.
+  %scaled:3 = scf.for %p = %c0 to %chunk step %part
+      iter_args(%q_out = %tile_empty, %k_out = %tile_empty, %k_last_out = %tile_empty) -> ({tile}, {tile}, {tile}) {{
+    %p_end = arith.addi %p, %part_last : index
+    %from = tensor.extract_slice %before[%p, 0] [1, {width}] [1, 1] : {tile} to {row}
+    %to = tensor.extract_slice %gates[%p_end, 0] [1, {width}] [1, 1] : {tile} to {row}
+    %gp = tensor.extract_slice %gates[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %qp = tensor.extract_slice %qt[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %kp = tensor.extract_slice %kt[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %q_slot = tensor.extract_slice %q_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %k_slot = tensor.extract_slice %k_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %k_last_slot = tensor.extract_slice %k_last_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %rest_empty = tensor.empty() : {row}
+    %rest = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+        ins(%last, %to : {row}, {row}) outs(%rest_empty : {row}) {{
+    ^bb0(%a: f32, %b: f32, %old: f32):
+      %d = arith.subf %a, %b : f32
+      %e = math.exp %d : f32
+      linalg.yield %e : f32
+    }} -> {row}
+    %parts:3 = linalg.generic {{indexing_maps = [#rc, #rc, #rc, #c, #c, #c, #rc, #rc, #rc],
+                                iterator_types = ["parallel", "parallel"]}}
+        ins(%qp, %kp, %gp, %from, %to, %rest : {strip}, {strip}, {strip}, {row}, {row}, {row})
+        outs(%q_slot, %k_slot, %k_last_slot : {strip}, {strip}, {strip}) {{
+    ^bb0(%qe: f32, %ke: f32, %ge: f32, %fe: f32, %te: f32, %re: f32, %o0: f32, %o1: f32, %o2: f32):
+      %since = arith.subf %ge, %fe : f32
+      %since_exp = math.exp %since : f32
+      %q_scale = arith.mulf %since_exp, %scale : f32
+      %q_new = arith.mulf %qe, %q_scale : f32
+      %until = arith.subf %te, %ge : f32
+      %until_exp = math.exp %until : f32
+      %k_new = arith.mulf %ke, %until_exp : f32
+      %k_last = arith.mulf %k_new, %re : f32
+      linalg.yield %q_new, %k_new, %k_last : f32, f32, f32
+    }} -> ({strip}, {strip}, {strip})
+    %q_in = tensor.insert_slice %parts#0 into %q_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
+    %k_in = tensor.insert_slice %parts#1 into %k_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
+    %k_last_in = tensor.insert_slice %parts#2 into %k_last_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
+    scf.yield %q_in, %k_in, %k_last_in : {tile}, {tile}, {tile}
+  }}
+  %turned_empty = tensor.empty() : {f32(width, chunk)}
+  %turned = linalg.transpose ins(%scaled#1 : {tile}) outs(%turned_empty : {f32(width, chunk)}) permutation = [1, 0]
+
+  // Outputs: the state's share, then the parts up to and with the own one.
+  %o_tile = scf.for %p = %c0 to %chunk step %part iter_args(%done = %tile_empty) -> ({tile}) {{
+    %qp = tensor.extract_slice %scaled#0[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %from = tensor.extract_slice %before[%p, 0] [1, {width}] [1, 1] : {tile} to {row}
+    %since_empty = tensor.empty() : {row}
+    %since_start = linalg.exp ins(%from : {row}) outs(%since_empty : {row}) -> {row}
+    %strip_empty = tensor.empty() : {strip}
+    %q_state = linalg.generic {{indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}}
+        ins(%qp, %since_start : {strip}, {row}) outs(%strip_empty : {strip}) {{
+    ^bb0(%qe: f32, %se: f32, %old: f32):
+      %m = arith.mulf %qe, %se : f32
+      linalg.yield %m : f32
+    }} -> {strip}
+    %slot = tensor.extract_slice %done[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+    %start_sum = linalg.fill ins(%zero : f32) outs(%slot : {strip}) -> {strip}
+    %by_state = linalg.matmul ins(%q_state, %s : {strip}, {state}) outs(%start_sum : {strip}) -> {strip}
+    %p_next = arith.addi %p, %part : index
+    %by_keys = scf.for %j = %c0 to %p_next step %part iter_args(%sum = %by_state) -> ({strip}) {{
+      %j_end = arith.addi %j, %part_last : index
+      %to = tensor.extract_slice %gates[%j_end, 0] [1, {width}] [1, 1] : {tile} to {row}
+      %between_empty = tensor.empty() : {row}
+      %between = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+          ins(%from, %to : {row}, {row}) outs(%between_empty : {row}) {{
+      ^bb0(%a: f32, %b: f32, %old: f32):
+        %d = arith.subf %a, %b : f32
+        %e = math.exp %d : f32
+        linalg.yield %e : f32
+      }} -> {row}
+      %q_gated = linalg.generic {{indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}}
+          ins(%qp, %between : {strip}, {row}) outs(%strip_empty : {strip}) {{
+      ^bb0(%qe: f32, %be: f32, %old: f32):
+        %m = arith.mulf %qe, %be : f32
+        linalg.yield %m : f32
+      }} -> {strip}
+      %kj = tensor.extract_slice %turned[0, %j] [{width}, {part}] [1, 1] : {f32(width, chunk)} to {f32(width, part)}
+      %vj = tensor.extract_slice %vt[%j, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
+      %square_empty = tensor.empty() : {square}
+      %square_zero = linalg.fill ins(%zero : f32) outs(%square_empty : {square}) -> {square}
+      %scores = linalg.matmul ins(%q_gated, %kj : {strip}, {f32(width, part)}) outs(%square_zero : {square}) -> {square}
+      %masked = linalg.generic {{indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]}}
+          ins(%scores : {square}) outs(%square_empty : {square}) {{
+      ^bb0(%score: f32, %old: f32):
+        %r = linalg.index 0 : index
+        %c = linalg.index 1 : index
+        %query = arith.addi %p, %r : index
+        %key = arith.addi %j, %c : index
+        %seen = arith.cmpi sge, %query, %key : index
+        %kept = arith.select %seen, %score, %zero : f32
+        linalg.yield %kept : f32
+      }} -> {square}
+      %more = linalg.matmul ins(%masked, %vj : {square}, {strip}) outs(%sum : {strip}) -> {strip}
+      scf.yield %more : {strip}
+    }}
+    %written = tensor.insert_slice %by_keys into %done[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
+    scf.yield %written : {tile}
+  }}
+  %decay_empty = tensor.empty() : {row}
+  %decay = linalg.exp ins(%last : {row}) outs(%decay_empty : {row}) -> {row}
+  %decayed = linalg.generic {{indexing_maps = [#r, #rc], iterator_types = ["parallel", "parallel"]}}
+      ins(%decay : {row}) outs(%s : {state}) {{
+  ^bb0(%de: f32, %se: f32):
+    %m = arith.mulf %de, %se : f32
+    linalg.yield %m : f32
+  }} -> {state}
+  %s_next = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>,
+                                           affine_map<(m, n, k) -> (k, n)>,
+                                           affine_map<(m, n, k) -> (m, n)>]
+      ins(%scaled#2, %vt : {tile}, {tile}) outs(%decayed : {state}) -> {state}
+  return %o_tile, %s_next : {tile}, {state}
+}}
+
+func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
+               %starts: {i32(sequences + 1)}, %state: {states})
+    -> ({whole}, {states}) {{
+  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %none = arith.constant -1 : index
-  %part = arith.constant {part} : index
   %chunk = arith.constant {chunk} : index
   %o_empty = tensor.empty() : {whole}
   %state_empty = tensor.empty() : {states}
@@ -66,7 +192,18 @@ func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
     %s_first = linalg.copy ins(%s_in : {state}) outs(%s_slot : {state}) -> {state}
 
     // Chunk by chunk; the state is a tile carried through the loop.
-    %chunks:2 = scf.for %at = %c0 to %length step %chunk iter_args(%o = %os, %s = %s_first) -> ({run}, {state}) {{
+    %rest = affine.apply affine_map<()[n] -> (n floordiv {chunk} * {chunk})>()[%length]
+    %full:2 = scf.for %at = %c0 to %rest step %chunk iter_args(%o = %os, %s = %s_first) -> ({run}, {state}) {{
+      %qt = tensor.extract_slice %qs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
+      %kt = tensor.extract_slice %ks[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
+      %vt = tensor.extract_slice %vs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
+      %gt = tensor.extract_slice %gs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
+      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {tile}, {state}) -> ({tile}, {state})
+      %o_next = tensor.insert_slice %o_tile into %o[%at, 0] [{chunk}, {width}] [1, 1] : {tile} into {run}
+      scf.yield %o_next, %s_next : {run}, {state}
+    }}
+    // The last tokens, if any: a chunk that is filled up with absent rows.
+    %chunks:2 = scf.for %at = %rest to %length step %chunk iter_args(%o = %full#0, %s = %full#1) -> ({run}, {state}) {{
       // The chunk's tokens; past the end of the sequence -1, which names no row.
       %rows_empty = tensor.empty() : tensor<{chunk}xindex>
       %rows = linalg.generic {{indexing_maps = [#id], iterator_types = ["parallel"]}}
@@ -83,124 +220,8 @@ func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
       %kt = block.gather %ks[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
       %vt = block.gather %vs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
       %gt = block.gather %gs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %gates = block.scan add %gt along 0 outs(%tile_empty) : {tile} -> {tile}
-      %before = block.scan add exclusive %gt along 0 outs(%tile_empty) : {tile} -> {tile}
-      %last = tensor.extract_slice %gates[{chunk - 1}, 0] [1, {width}] [1, 1] : {tile} to {row}
-
-      // Part by part: queries since the start of their part, keys up to the end
-      // of theirs and up to the end of the chunk.
-      %scaled:3 = scf.for %p = %c0 to %chunk step %part
-          iter_args(%q_out = %tile_empty, %k_out = %tile_empty, %k_last_out = %tile_empty) -> ({tile}, {tile}, {tile}) {{
-        %p_end = affine.apply affine_map<(p) -> (p + {part - 1})>(%p)
-        %from = tensor.extract_slice %before[%p, 0] [1, {width}] [1, 1] : {tile} to {row}
-        %to = tensor.extract_slice %gates[%p_end, 0] [1, {width}] [1, 1] : {tile} to {row}
-        %gp = tensor.extract_slice %gates[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %qp = tensor.extract_slice %qt[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %kp = tensor.extract_slice %kt[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %q_slot = tensor.extract_slice %q_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %k_slot = tensor.extract_slice %k_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %k_last_slot = tensor.extract_slice %k_last_out[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %rest_empty = tensor.empty() : {row}
-        %rest = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
-            ins(%last, %to : {row}, {row}) outs(%rest_empty : {row}) {{
-        ^bb0(%a: f32, %b: f32, %old: f32):
-          %d = arith.subf %a, %b : f32
-          %e = math.exp %d : f32
-          linalg.yield %e : f32
-        }} -> {row}
-        %parts:3 = linalg.generic {{indexing_maps = [#rc, #rc, #rc, #c, #c, #c, #rc, #rc, #rc],
-                                    iterator_types = ["parallel", "parallel"]}}
-            ins(%qp, %kp, %gp, %from, %to, %rest : {strip}, {strip}, {strip}, {row}, {row}, {row})
-            outs(%q_slot, %k_slot, %k_last_slot : {strip}, {strip}, {strip}) {{
-        ^bb0(%qe: f32, %ke: f32, %ge: f32, %fe: f32, %te: f32, %re: f32, %o0: f32, %o1: f32, %o2: f32):
-          %since = arith.subf %ge, %fe : f32
-          %since_exp = math.exp %since : f32
-          %q_scale = arith.mulf %since_exp, %scale : f32
-          %q_new = arith.mulf %qe, %q_scale : f32
-          %until = arith.subf %te, %ge : f32
-          %until_exp = math.exp %until : f32
-          %k_new = arith.mulf %ke, %until_exp : f32
-          %k_last = arith.mulf %k_new, %re : f32
-          linalg.yield %q_new, %k_new, %k_last : f32, f32, f32
-        }} -> ({strip}, {strip}, {strip})
-        %q_in = tensor.insert_slice %parts#0 into %q_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
-        %k_in = tensor.insert_slice %parts#1 into %k_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
-        %k_last_in = tensor.insert_slice %parts#2 into %k_last_out[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
-        scf.yield %q_in, %k_in, %k_last_in : {tile}, {tile}, {tile}
-      }}
-      %turned_empty = tensor.empty() : {f32(width, chunk)}
-      %turned = linalg.transpose ins(%scaled#1 : {tile}) outs(%turned_empty : {f32(width, chunk)}) permutation = [1, 0]
-
-      // Outputs: the state's share, then the parts up to and with the own one.
-      %o_tile = scf.for %p = %c0 to %chunk step %part iter_args(%done = %tile_empty) -> ({tile}) {{
-        %qp = tensor.extract_slice %scaled#0[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %from = tensor.extract_slice %before[%p, 0] [1, {width}] [1, 1] : {tile} to {row}
-        %since_empty = tensor.empty() : {row}
-        %since_start = linalg.exp ins(%from : {row}) outs(%since_empty : {row}) -> {row}
-        %strip_empty = tensor.empty() : {strip}
-        %q_state = linalg.generic {{indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}}
-            ins(%qp, %since_start : {strip}, {row}) outs(%strip_empty : {strip}) {{
-        ^bb0(%qe: f32, %se: f32, %old: f32):
-          %m = arith.mulf %qe, %se : f32
-          linalg.yield %m : f32
-        }} -> {strip}
-        %slot = tensor.extract_slice %done[%p, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-        %start_sum = linalg.fill ins(%zero : f32) outs(%slot : {strip}) -> {strip}
-        %by_state = linalg.matmul ins(%q_state, %s : {strip}, {state}) outs(%start_sum : {strip}) -> {strip}
-        %p_next = arith.addi %p, %part : index
-        %by_keys = scf.for %j = %c0 to %p_next step %part iter_args(%sum = %by_state) -> ({strip}) {{
-          %j_end = affine.apply affine_map<(j) -> (j + {part - 1})>(%j)
-          %to = tensor.extract_slice %gates[%j_end, 0] [1, {width}] [1, 1] : {tile} to {row}
-          %between_empty = tensor.empty() : {row}
-          %between = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
-              ins(%from, %to : {row}, {row}) outs(%between_empty : {row}) {{
-          ^bb0(%a: f32, %b: f32, %old: f32):
-            %d = arith.subf %a, %b : f32
-            %e = math.exp %d : f32
-            linalg.yield %e : f32
-          }} -> {row}
-          %q_gated = linalg.generic {{indexing_maps = [#rc, #c, #rc], iterator_types = ["parallel", "parallel"]}}
-              ins(%qp, %between : {strip}, {row}) outs(%strip_empty : {strip}) {{
-          ^bb0(%qe: f32, %be: f32, %old: f32):
-            %m = arith.mulf %qe, %be : f32
-            linalg.yield %m : f32
-          }} -> {strip}
-          %kj = tensor.extract_slice %turned[0, %j] [{width}, {part}] [1, 1] : {f32(width, chunk)} to {f32(width, part)}
-          %vj = tensor.extract_slice %vt[%j, 0] [{part}, {width}] [1, 1] : {tile} to {strip}
-          %square_empty = tensor.empty() : {square}
-          %square_zero = linalg.fill ins(%zero : f32) outs(%square_empty : {square}) -> {square}
-          %scores = linalg.matmul ins(%q_gated, %kj : {strip}, {f32(width, part)}) outs(%square_zero : {square}) -> {square}
-          %masked = linalg.generic {{indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]}}
-              ins(%scores : {square}) outs(%square_empty : {square}) {{
-          ^bb0(%score: f32, %old: f32):
-            %r = linalg.index 0 : index
-            %c = linalg.index 1 : index
-            %query = arith.addi %p, %r : index
-            %key = arith.addi %j, %c : index
-            %seen = arith.cmpi sge, %query, %key : index
-            %kept = arith.select %seen, %score, %zero : f32
-            linalg.yield %kept : f32
-          }} -> {square}
-          %more = linalg.matmul ins(%masked, %vj : {square}, {strip}) outs(%sum : {strip}) -> {strip}
-          scf.yield %more : {strip}
-        }}
-        %written = tensor.insert_slice %by_keys into %done[%p, 0] [{part}, {width}] [1, 1] : {strip} into {tile}
-        scf.yield %written : {tile}
-      }}
+      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {tile}, {state}) -> ({tile}, {state})
       %o_next = block.scatter %o_tile into %o[%rows] : {tile} into {run}[tensor<{chunk}xindex>]
-
-      %decay_empty = tensor.empty() : {row}
-      %decay = linalg.exp ins(%last : {row}) outs(%decay_empty : {row}) -> {row}
-      %decayed = linalg.generic {{indexing_maps = [#r, #rc], iterator_types = ["parallel", "parallel"]}}
-          ins(%decay : {row}) outs(%s : {state}) {{
-      ^bb0(%de: f32, %se: f32):
-        %m = arith.mulf %de, %se : f32
-        linalg.yield %m : f32
-      }} -> {state}
-      %s_next = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>,
-                                               affine_map<(m, n, k) -> (k, n)>,
-                                               affine_map<(m, n, k) -> (m, n)>]
-          ins(%scaled#2, %vt : {tile}, {tile}) outs(%decayed : {state}) -> {state}
       scf.yield %o_next, %s_next : {run}, {state}
     }}
     scf.forall.in_parallel {{
