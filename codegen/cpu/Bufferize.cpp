@@ -15,7 +15,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace drawloom::cpu {
@@ -105,32 +104,12 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   return success();
 }
 
-/// Hoisting on tensors keeps accumulators in registers: a tile that a loop
-/// reads and writes becomes a vector that the loop carries. Not out of
-/// scf.forall: what leaves it would have to be handed to each block through
-/// memory.
-void hoist(ModuleOp module) {
-  IRRewriter rewriter(module.getContext());
-  SmallVector<LoopLikeOpInterface> loops;
-  module.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  for (LoopLikeOpInterface loop : loops)
-    moveLoopInvariantCode(loop);
-  // Replaces loops, from the innermost out.
-  module.walk([&](func::FuncOp function) {
-    SmallVector<scf::ForOp> worklist;
-    function.walk([&](scf::ForOp loop) { worklist.push_back(loop); });
-    for (scf::ForOp loop : worklist)
-      (void)hoistLoopInvariantSubsets(rewriter, loop);
-  });
-}
-
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
 
 void CpuBufferize::runOnOperation() {
   ModuleOp module = getOperation();
-  hoist(module);
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && failed(turnIntoMemory(function)))
       return signalPassFailure();

@@ -14,7 +14,7 @@ def CpuBufferize : Pass<"cpu-bufferize", "::mlir::ModuleOp"> {
   let description = [{
     Tensor arguments become `memref` arguments that are only read; each result
     becomes one more argument, a `memref` that is only written; numbers stay
-    arguments. Loop-carried register tiles become loop-carried vectors first.
+    arguments.
     What the function took and gave before stays in its attribute
     `drawloom.signature`.
 

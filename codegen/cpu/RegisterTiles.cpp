@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/RegisterTiles.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,6 +42,29 @@ SmallVector<Piece> cutReduction(int64_t extent, int64_t size) {
   return pieces;
 }
 
+/// The operation that adds one more point to result `i`; null where there is
+/// none or several.
+static Operation *combinerOf(LinalgOp op, unsigned i) {
+  SmallVector<Operation *> combiners;
+  if (!matchReduction(op.getRegionOutputArgs(), i, combiners) ||
+      combiners.size() != 1)
+    return nullptr;
+  return combiners.front();
+}
+
+bool hasLaneSums(LinalgOp op, unsigned loop) {
+  if (!isa<linalg::GenericOp>(op))
+    return false;
+  for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (op.getMatchingIndexingMap(&init).isFunctionOfDim(loop))
+      continue;
+    Operation *combiner = combinerOf(op, i);
+    if (!combiner || !arith::getNeutralElement(combiner))
+      return false;
+  }
+  return true;
+}
+
 namespace {
 
 /// Emits the loop nest of one plan. Results that are complete only after the
@@ -67,6 +91,14 @@ private:
   void emitReductions(unsigned level, SmallVectorImpl<Value> &carried);
   SmallVector<Value> tileOfFirst(ArrayRef<Value> inits,
                                  ArrayRef<bool> initIsTile);
+  LinalgOp laneTile(ArrayRef<Type> types, ArrayRef<Value> operands);
+  Value laneStart(unsigned i, Value tile);
+  Value addLanes(unsigned i, Value lanes, Value start);
+  bool keepsLanes(unsigned i) {
+    return plan.lanes &&
+           !first.getMatchingIndexingMap(first.getDpsInitOperand(i))
+                .isFunctionOfDim(*plan.lanes);
+  }
   Value tileOfConsumer(LinalgOp op, Value init,
                        const DenseMap<Value, Value> &tiles);
   void loop(unsigned level, SmallVectorImpl<Value> &carried,
@@ -238,9 +270,68 @@ SmallVector<Value> TileEmitter::tileOfFirst(ArrayRef<Value> inits,
   SmallVector<Type> types;
   for (unsigned i = 0; i < inits.size(); ++i)
     types.push_back(tiles[firstInit + i].getType());
-  auto tile = cast<LinalgOp>(clone(rewriter, first, types, tiles));
+  LinalgOp tile = plan.lanes
+                      ? laneTile(types, tiles)
+                      : cast<LinalgOp>(clone(rewriter, first, types, tiles));
   linalg::offsetIndices(rewriter, tile, offsets);
   return tile->getResults();
+}
+
+/// The first op on one tile with a sum for each lane: their loop is parallel
+/// and the sums have one more dimension.
+LinalgOp TileEmitter::laneTile(ArrayRef<Type> types, ArrayRef<Value> operands) {
+  SmallVector<AffineMap> maps = first.getIndexingMapsArray();
+  auto iterators = first.getIteratorTypesArray();
+  iterators[*plan.lanes] = utils::IteratorType::parallel;
+  unsigned inputs = first.getNumDpsInputs();
+  for (unsigned i = 0; i < types.size(); ++i)
+    if (keepsLanes(i)) {
+      AffineMap &map = maps[inputs + i];
+      map = map.insertResult(rewriter.getAffineDimExpr(*plan.lanes),
+                             map.getNumResults());
+    }
+  auto tile = linalg::GenericOp::create(
+      rewriter, loc, types, operands.take_front(inputs),
+      operands.drop_front(inputs), maps, iterators);
+  rewriter.cloneRegionBefore(first->getRegion(0), tile.getRegion(),
+                             tile.getRegion().begin());
+  return tile;
+}
+
+/// A neutral element for each lane of the tile of result i.
+Value TileEmitter::laneStart(unsigned i, Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(plan.pieces[*plan.lanes].front().size);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
+  Value neutral = arith::ConstantOp::create(
+      rewriter, loc, *arith::getNeutralElement(combinerOf(first, i)));
+  return linalg::FillOp::create(rewriter, loc, neutral, empty).getResult(0);
+}
+
+/// Combines the lanes of result i onto the tile that it started from.
+Value TileEmitter::addLanes(unsigned i, Value lanes, Value start) {
+  auto type = cast<RankedTensorType>(lanes.getType());
+  unsigned rank = type.getRank();
+  AffineMap all = rewriter.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  iterators.back() = utils::IteratorType::reduction;
+  Operation *combiner = combinerOf(first, i);
+  auto sum = linalg::GenericOp::create(
+      rewriter, loc, start.getType(), lanes, start,
+      {all, all.dropResult(rank - 1)}, iterators,
+      [&](OpBuilder &b, Location, ValueRange values) {
+        IRMapping mapping;
+        for (Value operand : combiner->getOperands())
+          mapping.map(operand, operand == first.getRegionOutputArgs()[i]
+                                   ? values[1]
+                                   : values[0]);
+        linalg::YieldOp::create(b, loc,
+                                b.clone(*combiner, mapping)->getResults());
+      });
+  return sum.getResult(0);
 }
 
 /// Runs the inner reductions. `carried` holds one value for each result of the
@@ -323,8 +414,15 @@ void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
     }
   }
 
+  SmallVector<Value> starts = values;
+  for (unsigned i = 0; i < values.size(); ++i)
+    if (keepsLanes(i))
+      values[i] = laneStart(i, values[i]);
   if (inner) {
     emitReductions(boundary, values);
+    for (unsigned i = 0; i < values.size(); ++i)
+      if (keepsLanes(i))
+        values[i] = addLanes(i, values[i], starts[i]);
   } else {
     SmallVector<Value> results = tileOfFirst(values, isTile);
     for (auto [i, tile] : llvm::enumerate(results)) {

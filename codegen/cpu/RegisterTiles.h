@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
+#include <optional>
 
 namespace drawloom::cpu {
 
@@ -47,7 +48,15 @@ struct TilePlan {
   /// One copy of the body for each tile instead of loops. Tiles at constant
   /// offsets can stay in registers through the loops around them.
   bool unroll = false;
+  /// A reduction loop of the first op that runs along memory, in one piece and
+  /// among the inner ones: each lane of the tile keeps a sum of its own, and
+  /// the lanes are added up once, after the loops.
+  std::optional<unsigned> lanes;
 };
+
+/// Whether sums of `op` over `loop` can be kept by lanes: every result that
+/// lacks the loop is a reduction of one operation with a neutral element.
+bool hasLaneSums(mlir::linalg::LinalgOp op, unsigned loop);
 
 /// Replaces the chain by loops over tiles of static shape, each holding a small
 /// copy of the ops of the chain. An init that is a fill is filled tile by tile.

@@ -19,9 +19,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
-#include "mlir/IR/Dominance.h"
-#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace drawloom::cpu {
 #define GEN_PASS_DEF_CPUSCHEDULE
@@ -41,6 +41,9 @@ struct Tiles {
 
 /// Ops of at most so many tiles get no loops.
 constexpr int64_t mostUnrolled = 4;
+
+/// Operands up to so many bytes are taken to be in the second-level cache.
+constexpr int64_t cacheBytes = 256 * 1024;
 
 bool isParallelOnly(LinalgOp op) {
   return op.getNumLoops() > 0 && op.getNumParallelLoops() == op.getNumLoops();
@@ -92,6 +95,7 @@ private:
   int64_t scaled(LinalgOp op, int64_t count) const;
   void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain);
   void scheduleOther(LinalgOp op);
+  SmallVector<unsigned> loopOrder(LinalgOp op);
   SmallVector<LinalgOp>
   consumersInRegisters(LinalgOp dot, Block &block,
                        const DenseSet<Operation *> &taken);
@@ -203,6 +207,65 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain) {
   emitTiles(rewriter, plan);
 }
 
+/// Sums stay in registers when their loops are the inner ones. But operands
+/// that are too large for the cache are read in the order in which they lie in
+/// memory, or hardware does not fetch them ahead; sums then stay in the cache.
+SmallVector<unsigned> Scheduler::loopOrder(LinalgOp op) {
+  SmallVector<unsigned> order;
+  int64_t bytes = 0, largest = 0;
+  AffineMap memoryOrder;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    Type element = type.getElementType();
+    int64_t size = type.getNumElements() *
+                   (element.isIndex()
+                        ? 8
+                        : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+    bytes += size;
+    if (size > largest) {
+      largest = size;
+      memoryOrder = op.getMatchingIndexingMap(&operand);
+    }
+  }
+  if (bytes > cacheBytes && memoryOrder.isPermutation()) {
+    for (AffineExpr expr : memoryOrder.getResults())
+      order.push_back(cast<AffineDimExpr>(expr).getPosition());
+    // The last loop is the vector's; sums over the loops around it can stay
+    // in registers all the same.
+    auto iterators = op.getIteratorTypesArray();
+    if (iterators[order.back()] == utils::IteratorType::parallel) {
+      unsigned at = order.size() - 1;
+      while (at > 0 &&
+             iterators[order[at - 1]] == utils::IteratorType::reduction)
+        --at;
+      // Not past all of them: that would be the strided order again.
+      if (at > 0)
+        std::rotate(order.begin() + at, order.end() - 1, order.end());
+    }
+    return order;
+  }
+  auto iterators = op.getIteratorTypesArray();
+  for (auto type :
+       {utils::IteratorType::parallel, utils::IteratorType::reduction})
+    for (unsigned i = 0; i < op.getNumLoops(); ++i)
+      if (iterators[i] == type)
+        order.push_back(i);
+  return order;
+}
+
+/// The reductions inside all parallel loops.
+static ArrayRef<unsigned> innerReductions(LinalgOp op,
+                                          ArrayRef<unsigned> order) {
+  auto iterators = op.getIteratorTypesArray();
+  unsigned inner = 0;
+  while (inner < order.size() && iterators[order[order.size() - 1 - inner]] ==
+                                     utils::IteratorType::reduction)
+    ++inner;
+  return order.take_back(inner);
+}
+
 void Scheduler::scheduleOther(LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   unsigned loops = ranges.size();
@@ -261,11 +324,26 @@ void Scheduler::scheduleOther(LinalgOp op) {
   }
   for (unsigned i = 0; i < loops; ++i)
     plan.pieces.push_back(cutExtent(ranges[i], sizes[i]));
-  for (auto type :
-       {utils::IteratorType::parallel, utils::IteratorType::reduction})
-    for (unsigned i = 0; i < loops; ++i)
-      if (iterators[i] == type)
-        plan.order.push_back(i);
+  plan.order = loopOrder(op);
+  if (along && iterators[*along] == utils::IteratorType::reduction &&
+      llvm::is_contained(innerReductions(op, plan.order), *along) &&
+      !plan.pieces[*along].empty() && plan.pieces[*along].front().size > 1 &&
+      hasLaneSums(op, *along)) {
+    ArrayRef<Piece> pieces = plan.pieces[*along];
+    if (pieces.size() > 1) {
+      // The whole tiles first; what is left goes on from their result.
+      int64_t whole = pieces.front().size * pieces.front().count;
+      rewriter.setInsertionPoint(op);
+      auto [main, rest] =
+          linalg::splitOp(rewriter, cast<TilingInterface>(op.getOperation()),
+                          *along, rewriter.getIndexAttr(whole));
+      for (TilingInterface part : {main, rest})
+        if (part)
+          scheduleOther(cast<LinalgOp>(part.getOperation()));
+      return;
+    }
+    plan.lanes = along;
+  }
   int64_t count = 1;
   for (ArrayRef<Piece> pieces : plan.pieces) {
     int64_t along = 0;
@@ -360,11 +438,32 @@ LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
     else
       emitScalarLoops(rewriter, op);
   }
-  RewritePatternSet patterns(context);
+  return success();
+}
+
+/// Reads and writes of a tile become reads and writes of its tensor. No CSE
+/// before: it would merge the zeroed tiles of several sums into one, of which
+/// each sum then needs a copy.
+LogicalResult foldSlices(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
   tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
   vector::populateCastAwayVectorLeadingOneDimPatterns(patterns);
   addCanonicalizationPatterns(patterns);
   return applyPatternsGreedily(function, std::move(patterns));
+}
+
+/// Hoisting on tensors keeps accumulators in registers: a tile that a loop
+/// reads and writes becomes a vector that the loop carries. Not out of
+/// scf.forall: what leaves it would have to be handed to each block through
+/// memory.
+void hoist(RewriterBase &rewriter, func::FuncOp function) {
+  SmallVector<scf::ForOp> loops;
+  function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops)
+    moveLoopInvariantCode(loop);
+  // From the innermost out: each may be replaced.
+  for (scf::ForOp loop : loops)
+    (void)hoistLoopInvariantSubsets(rewriter, loop);
 }
 
 void CpuSchedule::runOnOperation() {
@@ -402,10 +501,12 @@ void CpuSchedule::runOnOperation() {
   Scheduler scheduler(rewriter, tiles);
   for (Block *block : blocks)
     scheduler.schedule(*block);
-  if (failed(vectorize(rewriter, function)))
+  if (failed(vectorize(rewriter, function)) || failed(foldSlices(function)))
     return signalPassFailure();
-  DominanceInfo dominance(function);
-  eliminateCommonSubExpressions(rewriter, dominance, function);
+  hoist(rewriter, function);
+  // The tiles that only carried a sum into its loop and out are gone now.
+  if (failed(foldSlices(function)))
+    return signalPassFailure();
 }
 
 } // namespace

@@ -1,0 +1,182 @@
+//===- ThreadPoolTest.cpp - a fixed number of threads over blocks ---------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/runtime/ThreadPool.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace drawloom::runtime;
+
+namespace {
+
+struct Range {
+  int64_t lo, hi;
+  void *scratch;
+  bool operator<(const Range &other) const { return lo < other.lo; }
+};
+
+/// What the kernels below are called with.
+struct Log {
+  std::mutex mutex;
+  std::set<Range> ranges;
+  std::set<std::thread::id> threads;
+};
+
+void record(void **arguments, int64_t lo, int64_t hi, void *scratch) {
+  Log &log = *static_cast<Log *>(arguments[0]);
+  std::lock_guard<std::mutex> lock(log.mutex);
+  log.ranges.insert({lo, hi, scratch});
+  log.threads.insert(std::this_thread::get_id());
+}
+
+void expectCovers(const Log &log, int64_t blocks, unsigned threads) {
+  int64_t at = 0, least = std::numeric_limits<int64_t>::max(), most = 0;
+  for (const Range &range : log.ranges) {
+    EXPECT_EQ(range.lo, at);
+    at = range.hi;
+    least = std::min(least, range.hi - range.lo);
+    most = std::max(most, range.hi - range.lo);
+  }
+  EXPECT_EQ(at, blocks);
+  EXPECT_LE(most - least, 1);
+  EXPECT_EQ(log.ranges.size(), std::min<size_t>(threads, blocks));
+}
+
+TEST(ThreadPool, CutsBlocksIntoContiguousRanges) {
+  ThreadPool pool;
+  for (int64_t blocks : {1, 2, 3, 7, 64, 1000})
+    for (unsigned threads : {1u, 2u, 3u, 8u}) {
+      Log log;
+      void *arguments[] = {&log};
+      pool.parallelFor(record, arguments, blocks, threads, nullptr, 0);
+      expectCovers(log, blocks, threads);
+    }
+}
+
+TEST(ThreadPool, CallsNothingForNoBlocks) {
+  ThreadPool pool;
+  Log log;
+  void *arguments[] = {&log};
+  pool.parallelFor(record, arguments, 0, 4, nullptr, 0);
+  EXPECT_TRUE(log.ranges.empty());
+}
+
+TEST(ThreadPool, CountsNoThreadsAsOne) {
+  ThreadPool pool;
+  Log log;
+  void *arguments[] = {&log};
+  pool.parallelFor(record, arguments, 5, 0, nullptr, 0);
+  EXPECT_EQ(log.ranges.size(), 1u);
+  EXPECT_EQ(pool.workers(), 0u);
+}
+
+TEST(ThreadPool, MakesNoMoreWorkersThanAskedFor) {
+  ThreadPool pool;
+  Log log;
+  void *arguments[] = {&log};
+  pool.parallelFor(record, arguments, 100, 3, nullptr, 0);
+  EXPECT_LE(pool.workers(), 2u);
+  EXPECT_LE(log.threads.size(), 3u);
+}
+
+TEST(ThreadPool, CountsBlocksBeyond32Bits) {
+  ThreadPool pool;
+  Log log;
+  void *arguments[] = {&log};
+  int64_t blocks = std::numeric_limits<int64_t>::max();
+  pool.parallelFor(record, arguments, blocks, 3, nullptr, 0);
+  expectCovers(log, blocks, 3);
+}
+
+TEST(ThreadPool, GivesEachRangeItsOwnScratch) {
+  ThreadPool pool;
+  std::vector<char> memory(4 * 32);
+  Log log;
+  void *arguments[] = {&log};
+  pool.parallelFor(record, arguments, 100, 4, memory.data(), 32);
+  std::set<void *> seen;
+  for (const Range &range : log.ranges) {
+    seen.insert(range.scratch);
+    EXPECT_EQ((static_cast<char *>(range.scratch) - memory.data()) % 32, 0);
+  }
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+/// Waits until as many ranges run at once as argument 1 says.
+void meet(void **arguments, int64_t, int64_t, void *) {
+  auto &arrived = *static_cast<std::atomic<int> *>(arguments[0]);
+  int expected = *static_cast<int *>(arguments[1]);
+  ++arrived;
+  while (arrived < expected)
+    std::this_thread::yield();
+}
+
+TEST(ThreadPool, RunsRangesAtTheSameTime) {
+  ThreadPool pool;
+  std::atomic<int> arrived{0};
+  int expected = 3;
+  void *arguments[] = {&arrived, &expected};
+  pool.parallelFor(meet, arguments, 3, 3, nullptr, 0);
+  EXPECT_EQ(arrived, 3);
+}
+
+void add(void **arguments, int64_t lo, int64_t hi, void *) {
+  auto &sum = *static_cast<std::atomic<int64_t> *>(arguments[0]);
+  for (int64_t i = lo; i < hi; ++i)
+    sum += i;
+}
+
+TEST(ThreadPool, ServesSeveralCallersAtOnce) {
+  ThreadPool pool;
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        std::atomic<int64_t> sum{0};
+        void *arguments[] = {&sum};
+        pool.parallelFor(add, arguments, 100, 3, nullptr, 0);
+        wrong += sum != 4950;
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Uses the pool from inside a range.
+void nest(void **arguments, int64_t, int64_t, void *) {
+  auto &pool = *static_cast<ThreadPool *>(arguments[1]);
+  pool.parallelFor(add, arguments, 10, 2, nullptr, 0);
+}
+
+TEST(ThreadPool, MayBeUsedFromInsideARange) {
+  ThreadPool pool;
+  std::atomic<int64_t> sum{0};
+  void *arguments[] = {&sum, &pool};
+  pool.parallelFor(nest, arguments, 3, 3, nullptr, 0);
+  EXPECT_EQ(sum, 3 * 45);
+}
+
+TEST(ThreadPool, HandsPoolAndScratchToPrograms) {
+  ThreadPool pool;
+  char scratch[64];
+  PoolHost context{&pool, 2, scratch, 32};
+  DrawloomHost host = context.host();
+  Log log;
+  void *arguments[] = {&log};
+  host.parallelFor(host.context, record, arguments, 9);
+  expectCovers(log, 9, 2);
+  EXPECT_EQ(log.ranges.begin()->scratch, scratch);
+}
+
+} // namespace
