@@ -48,6 +48,9 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // Before the vectors go: calls for single elements take them apart.
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
   ConvertVectorToLLVMPassOptions toLlvm;
   toLlvm.vectorContractLowering = vector::VectorContractLowering::OuterProduct;
   toLlvm.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle1D;
@@ -57,8 +60,6 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createConvertVectorToLLVMPass(toLlvm));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());

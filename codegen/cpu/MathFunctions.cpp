@@ -86,9 +86,11 @@ Value expandTanh(Expander &e, Value x) {
   Value one = e.constant(1);
   Value large =
       e.subtract(one, e.divide(e.constant(2), e.add(exponential, one)));
-  return e.select(
+  Value value = e.select(
       e.compare(arith::CmpFPredicate::OLT, magnitude, e.constant(0.625)), small,
-      e.copySign(large, x));
+      large);
+  // Of zero too, which the sum of the polynomial loses.
+  return e.copySign(value, x);
 }
 
 /// |x| < 1: odd polynomial; else 1 - exp(-x^2) P(1/x^2) / |x|. 2 ulp.

@@ -209,6 +209,29 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
            "on a dot's accumulators">];
 }
 
+def CpuVerifyBuffers : Pass<"cpu-verify-buffers"> {
+  let summary = "Report copies and allocations inside loops";
+  let description = [{
+    Run after `cpu-bufferize`. A `memref.copy` inside an `scf.for` means that
+    bufferization found two values that are alive at once in one place, or that
+    the program copies rows itself; a `memref.alloc` there would grow with the
+    trip count on the stack. Each gets a remark, or with `strict` an error:
+    programs that are meant to have none are tested with it.
+
+    Example:
+
+    ```mlir
+    func.func @fine(%a: memref<4xf32>, %b: memref<4xf32>) {
+      memref.copy %a, %b : memref<4xf32> to memref<4xf32>
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false",
+           "Errors instead of remarks">];
+}
+
 def CpuVerifyVectors : Pass<"cpu-verify-vectors", "::mlir::func::FuncOp"> {
   let summary = "Refuse what would make vector code slow or its compilation long";
   let description = [{

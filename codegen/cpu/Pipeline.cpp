@@ -48,6 +48,7 @@ void buildVectors(OpPassManager &pm, const CpuOptions &options) {
 
 void buildBuffers(OpPassManager &pm, const CpuOptions &) {
   pm.addPass(createCpuBufferize());
+  pm.addPass(createCpuVerifyBuffers());
 }
 
 void buildKernels(OpPassManager &pm, const CpuOptions &) {

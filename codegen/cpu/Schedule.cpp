@@ -356,6 +356,10 @@ void Scheduler::scheduleOther(LinalgOp op) {
 }
 
 void Scheduler::schedule(Block &block) {
+  // Ops over nothing: each result is what it starts from.
+  for (LinalgOp op : llvm::make_early_inc_range(block.getOps<LinalgOp>()))
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+      rewriter.replaceOp(op, op.getDpsInits());
   SmallVector<LinalgOp> ops(block.getOps<LinalgOp>());
   llvm::erase_if(ops, [](LinalgOp op) { return isa<linalg::FillOp>(op); });
   DenseSet<Operation *> done;

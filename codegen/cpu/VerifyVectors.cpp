@@ -63,8 +63,8 @@ struct CpuVerifyVectors : impl::CpuVerifyVectorsBase<CpuVerifyVectors> {
     if (operations > budget) {
       function.emitError("holds ")
           << operations << " operations after vectorization, more than "
-          << budget << " (" << operationsPerSourceOp << " for each of its "
-          << source.getInt()
+          << budget << " (" << operationsPerSourceOp.getValue()
+          << " for each of its " << source.getInt()
           << " ops and 8 more): choose smaller register tiles";
       failed = true;
     }

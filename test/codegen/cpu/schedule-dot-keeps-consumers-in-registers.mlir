@@ -6,10 +6,9 @@
 // CHECK-LABEL: func.func @layer
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} -> (vector<4x16xf32>)
 // CHECK: vector.contract {{.*}} : vector<4x4xf32>, vector<4x16xf32> into vector<4x16xf32>
-// CHECK: %[[ACC:.*]] = vector.transfer_read %[[SUM]]
-// CHECK: arith.addf %[[ACC]]
+// CHECK: arith.addf %[[SUM]]
 // CHECK: vector.transfer_write {{.*}} tensor<64x32xf32>
 // CHECK-NOT: linalg
 func.func @layer(%x: tensor<64x8xf32>, %w: tensor<8x32xf32>, %b: tensor<32xf32>) -> tensor<64x32xf32> {

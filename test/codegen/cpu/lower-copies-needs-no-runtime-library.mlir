@@ -1,0 +1,12 @@
+// RUN: drawloom-opt %s --cpu-lower-copies | FileCheck %s
+
+// CHECK-LABEL: func.func @strided
+// CHECK-NOT: memref.copy
+// CHECK: scf.for
+// CHECK: vector.load {{.*}} vector<32xf32>
+// CHECK: vector.store
+// CHECK: vector.load {{.*}} vector<8xf32>
+func.func @strided(%a: memref<4x40xf32, strided<[100, 1]>>, %b: memref<4x40xf32>) {
+  memref.copy %a, %b : memref<4x40xf32, strided<[100, 1]>> to memref<4x40xf32>
+  return
+}
