@@ -104,15 +104,14 @@ func.func @group_rational_backward(
       %abs = math.absf %am : f32
       %q = arith.addf %abs, %one : f32
       %inverse = arith.divf %one, %q : f32
-      %y = arith.mulf %p, %inverse : f32
       %g = arith.mulf %dye, %inverse : f32
-      // -y sign(A): the sign of +0 and of -0 is that of the number, as copysign has it.
-      %sign = math.copysign %one, %am : f32
-      %ys = arith.mulf %y, %sign : f32
+      // y sign(A), the sign being that of A's sign bit.
+      %signed = math.copysign %inverse, %am : f32
+      %ys = arith.mulf %p, %signed : f32
       %minus = arith.negf %ys : f32
       %slope = math.fma %minus, %da, %dp : f32
       %dxe = arith.mulf %g, %slope : f32
-      %h = arith.mulf %g, %minus : f32
+      %h = arith.mulf %g, %ys : f32
       %x2 = arith.mulf %xe, %xe : f32
       %x3 = arith.mulf %x2, %xe : f32
       %x4 = arith.mulf %x2, %x2 : f32
@@ -125,7 +124,7 @@ func.func @group_rational_backward(
                    f"      %a{k}n = arith.addf %a{k}m, %a{k}s fastmath<contract> : f32\n")
     for k in range(1, 5):
         out.append(f"      %b{k}m = arith.mulf %h, {powers[k]} fastmath<contract> : f32\n"
-                   f"      %b{k}n = arith.addf %b{k}m, %b{k}s fastmath<contract> : f32\n")
+                   f"      %b{k}n = arith.subf %b{k}s, %b{k}m fastmath<contract> : f32\n")
     out.append(rows_of(f"""
       linalg.yield %dxe, {", ".join(f"%{n}n" for n in names)} : {", ".join(["f32"] * 11)}
     }} -> ({tile}, {", ".join([part] * 10)})

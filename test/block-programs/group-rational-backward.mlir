@@ -101,15 +101,14 @@ func.func @group_rational_backward(
         %abs = math.absf %am : f32
         %q = arith.addf %abs, %one : f32
         %inverse = arith.divf %one, %q : f32
-        %y = arith.mulf %p, %inverse : f32
         %g = arith.mulf %dye, %inverse : f32
-        // -y sign(A): the sign of +0 and of -0 is that of the number, as copysign has it.
-        %sign = math.copysign %one, %am : f32
-        %ys = arith.mulf %y, %sign : f32
+        // y sign(A), the sign being that of A's sign bit.
+        %signed = math.copysign %inverse, %am : f32
+        %ys = arith.mulf %p, %signed : f32
         %minus = arith.negf %ys : f32
         %slope = math.fma %minus, %da, %dp : f32
         %dxe = arith.mulf %g, %slope : f32
-        %h = arith.mulf %g, %minus : f32
+        %h = arith.mulf %g, %ys : f32
         %x2 = arith.mulf %xe, %xe : f32
         %x3 = arith.mulf %x2, %xe : f32
         %x4 = arith.mulf %x2, %x2 : f32
@@ -126,13 +125,13 @@ func.func @group_rational_backward(
         %a5m = arith.mulf %g, %x5 fastmath<contract> : f32
         %a5n = arith.addf %a5m, %a5s fastmath<contract> : f32
         %b1m = arith.mulf %h, %xe fastmath<contract> : f32
-        %b1n = arith.addf %b1m, %b1s fastmath<contract> : f32
+        %b1n = arith.subf %b1s, %b1m fastmath<contract> : f32
         %b2m = arith.mulf %h, %x2 fastmath<contract> : f32
-        %b2n = arith.addf %b2m, %b2s fastmath<contract> : f32
+        %b2n = arith.subf %b2s, %b2m fastmath<contract> : f32
         %b3m = arith.mulf %h, %x3 fastmath<contract> : f32
-        %b3n = arith.addf %b3m, %b3s fastmath<contract> : f32
+        %b3n = arith.subf %b3s, %b3m fastmath<contract> : f32
         %b4m = arith.mulf %h, %x4 fastmath<contract> : f32
-        %b4n = arith.addf %b4m, %b4s fastmath<contract> : f32
+        %b4n = arith.subf %b4s, %b4m fastmath<contract> : f32
         linalg.yield %dxe, %a0n, %a1n, %a2n, %a3n, %a4n, %a5n, %b1n, %b2n, %b3n, %b4n : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
       } -> (tensor<1x2x3x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
       %dx_next = tensor.insert_slice %sums#0 into %dx[%at, 0, 0, 0] [1, 2, 3, 8] [1, 1, 1, 1] : tensor<1x2x3x8xf32> into tensor<16x2x3x8xf32>
