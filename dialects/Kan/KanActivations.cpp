@@ -20,15 +20,29 @@ constexpr double pi = 3.14159265358979323846;
 // Piecewise polynomials
 //===----------------------------------------------------------------------===//
 
+// The two derivatives compare x once more: differentiating the formula would
+// keep the comparison, as a tensor of i1, from the forward to the backward
+// pass.
+static Value stepFrom(ScalarBuilder &b, Value x, double low) {
+  Value positive = b.greaterOrNan(x, b.constant(0.0, x));
+  return b.select(positive, b.constant(1.0, x), b.constant(low, x));
+}
+
 Value ReluOp::expand(ScalarBuilder &b, Value x) {
   Value zero = b.constant(0.0, x);
   return b.select(b.greaterOrNan(x, zero), x, zero);
+}
+Value ReluOp::derivative(ScalarBuilder &b, Value x) {
+  return stepFrom(b, x, 0.0);
 }
 double ReluOp::evaluate(double x) { return x > 0 || std::isnan(x) ? x : 0; }
 
 Value LeakyReluOp::expand(ScalarBuilder &b, Value x) {
   Value positive = b.greaterOrNan(x, b.constant(0.0, x));
   return b.select(positive, x, b.mul(x, getSlope().convertToDouble()));
+}
+Value LeakyReluOp::derivative(ScalarBuilder &b, Value x) {
+  return stepFrom(b, x, getSlope().convertToDouble());
 }
 double LeakyReluOp::evaluate(double x) {
   return x > 0 ? x : getSlope().convertToDouble() * x;

@@ -9,8 +9,8 @@
 //               need nothing else
 //   evaluate    the formula on a double, which the others are tested against
 //
-// Where the derivative of the formula would overflow or lose digits, derive the
-// `def` from Kan_ActivationWithDerivative and add
+// Where the derivative of the formula would overflow, lose digits or store more
+// than x, derive the `def` from Kan_ActivationWithDerivative and add
 //
 //   derivative  the derivative as IR, made of ops that have one themselves
 
@@ -110,7 +110,7 @@ def Kan_GeluOp : Kan_Activation<"gelu",
   }];
 }
 
-def Kan_LeakyReluOp : Kan_Activation<"leaky_relu",
+def Kan_LeakyReluOp : Kan_ActivationWithDerivative<"leaky_relu",
     (ins DefaultValuedAttr<F64Attr, "0.01">:$slope)> {
   let summary = "x where x > 0, slope x elsewhere";
   let description = [{
@@ -124,7 +124,7 @@ def Kan_LeakyReluOp : Kan_Activation<"leaky_relu",
   }];
 }
 
-def Kan_ReluOp : Kan_Activation<"relu"> {
+def Kan_ReluOp : Kan_ActivationWithDerivative<"relu"> {
   let summary = "x where x > 0, 0 elsewhere";
   let description = [{
     y = x where x > 0, 0 elsewhere. The derivative at 0 is 0. NaN gives NaN.

@@ -163,6 +163,14 @@ void DimensionClasses::relate(Operation *op) {
 // RowAnalysis
 //===----------------------------------------------------------------------===//
 
+/// Whether some result has an extent for `loop`. True of parallel loops, and of
+/// the row loop of a generic that yields rows and their sums together.
+static bool isInSomeResult(linalg::LinalgOp op, unsigned loop) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
+  });
+}
+
 std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   DimensionClasses classes(block);
   // Work is counted in body operations; the class of each loop gets its op's.
@@ -181,11 +189,11 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     int64_t work = linalgOp.getBlock()->getOperations().size();
     for (int64_t range : ranges)
       work *= range;
-    for (auto [i, type] : llvm::enumerate(linalgOp.getIteratorTypesArray())) {
+    for (auto [i, range] : llvm::enumerate(ranges)) {
       Candidate &candidate = candidates[classes.find(classes.ofLoop(&op, i))];
       candidate.work += work;
-      candidate.extent = std::max(candidate.extent, ranges[i]);
-      candidate.isParallel |= linalg::isParallelIterator(type);
+      candidate.extent = std::max(candidate.extent, range);
+      candidate.isParallel |= isInSomeResult(linalgOp, i);
     }
   }
   int64_t mostWork = 0;
