@@ -4,6 +4,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+//===----------------------------------------------------------------------===//
 //
 // The form that targets without an own lowering use: an scf.for over rows, the
 // destination carried through it, and linalg on one row at a time. Each step

@@ -105,6 +105,7 @@ CASES = {
         source=np.array([3, 3, 3, 5, 47]), target=np.array([3, 3, 4, 5, 0]), relation=np.array([0, 0, 0, 2, 1])),
     "rgcn-full-tiles-of-edges": lambda: rgcn(
         source=np.arange(16) % 48, target=np.repeat([1, 30], 8), relation=np.zeros(16, int)),
+    "rgcn-no-edges": lambda: rgcn(source=np.zeros(0, int), target=np.zeros(0, int), relation=np.zeros(0, int)),
     "lora": lora,
     "block-sparse": block_sparse,
     "block-sparse-empty-rows": lambda: block_sparse(starts=(0, 0, 9, 9, 9)),
