@@ -88,8 +88,9 @@ def Kan_CospiOp : Kan_ActivationWithDerivative<"cospi"> {
 }
 
 def Kan_GeluApproximation : StringBasedAttr<
-    CPred<"::llvm::is_contained({\"none\", \"tanh\"}, "
-          "::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    And<[CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
+         CPred<"::llvm::is_contained({\"none\", \"tanh\"}, "
+               "::llvm::cast<::mlir::StringAttr>($_self).getValue())">]>,
     "\"none\" or \"tanh\"">;
 
 def Kan_GeluOp : Kan_Activation<"gelu",
