@@ -201,7 +201,9 @@ static Error runProgram(Options &options) {
 
   if (!options.remarksFilter.empty()) {
     mlir::remark::RemarkCategories categories;
-    categories.all = options.remarksFilter;
+    // `all` alone enables nothing: it only widens filters that are set.
+    categories.all = categories.passed = categories.missed =
+        categories.analysis = categories.failed = options.remarksFilter;
     if (failed(mlir::remark::enableOptimizationRemarks(
             context, nullptr,
             std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
