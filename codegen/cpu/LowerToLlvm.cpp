@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Signature.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -33,7 +34,25 @@ struct CpuLowerToLlvm : impl::CpuLowerToLlvmBase<CpuLowerToLlvm> {
   void runOnOperation() override;
 };
 
+/// Puts the prefix in front of the names of entries, before any call of the C
+/// library is made.
+LogicalResult renameEntries(ModuleOp module) {
+  SymbolTable symbols(module);
+  SmallVector<func::FuncOp> entries;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(signatureAttr) &&
+        !function.getName().starts_with(entryPrefix))
+      entries.push_back(function);
+  for (func::FuncOp entry : entries)
+    if (failed(symbols.rename(entry, (entryPrefix + entry.getName()).str())))
+      return entry.emitError("cannot be renamed for machine code: @")
+             << entryPrefix << entry.getName() << " exists";
+  return success();
+}
+
 void CpuLowerToLlvm::runOnOperation() {
+  if (failed(renameEntries(getOperation())))
+    return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
   pm.addNestedPass<func::FuncOp>(vector::createLowerVectorMultiReductionPass(

@@ -27,6 +27,10 @@ inline constexpr llvm::StringLiteral signatureAttr = "drawloom.signature";
 /// Marks the range function of a block program.
 inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
 
+/// In front of an entry's name from the llvm phase on. A program may call its
+/// function @exp; in machine code that name is the C library's.
+inline constexpr llvm::StringLiteral entryPrefix = "drawloom_";
+
 struct FunctionSignature {
   llvm::SmallVector<mlir::Type> arguments;
   llvm::SmallVector<mlir::Type> results;

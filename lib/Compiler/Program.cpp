@@ -221,7 +221,9 @@ Program::create(ModuleOp module, const CompileOptions &options) {
     if (failed(known))
       return WalkResult::advance();
     Entry entry;
-    entry.signature.name = function.getName().str();
+    StringRef name = function.getName();
+    name.consume_front(cpu::entryPrefix);
+    entry.signature.name = name.str();
     entry.signature.workspaceBytes = known->workspaceBytes;
     entry.scratchBytes = known->scratchBytes;
     for (auto [types, into] :
@@ -250,7 +252,8 @@ Program::create(ModuleOp module, const CompileOptions &options) {
     return code.takeError();
   program->code = std::move(*code);
   for (auto &entry : program->entries) {
-    Expected<void *> address = program->code->lookup(entry.getKey());
+    Expected<void *> address =
+        program->code->lookup((cpu::entryPrefix + entry.getKey()).str());
     if (!address)
       return address.takeError();
     entry.getValue().address = reinterpret_cast<DrawloomEntry>(*address);

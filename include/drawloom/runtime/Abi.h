@@ -37,7 +37,8 @@ typedef struct DrawloomHost {
                       int64_t blocks);
 } DrawloomHost;
 
-/** A compiled program. `arguments` points to the inputs, then the results, then
+/** A compiled program; function @f of the source is the symbol drawloom_f.
+ * `arguments` points to the inputs, then the results, then
  * the workspace if the program's signature asks for one; scalars too are given
  * by address. */
 typedef void (*DrawloomEntry)(void **arguments, const DrawloomHost *host);

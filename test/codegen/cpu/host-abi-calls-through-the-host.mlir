@@ -2,10 +2,10 @@
 
 // Nothing is linked: the kernel's address goes to a function that the host gave.
 // CHECK: llvm.func internal @f_kernel0_range(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr)
-// CHECK: llvm.func internal @f_host
+// CHECK: llvm.func internal @drawloom_f_host
 // CHECK: llvm.mlir.addressof @f_kernel0_range
 // CHECK: llvm.call %{{.*}}(%{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
-// CHECK: llvm.func @f(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
+// CHECK: llvm.func @drawloom_f(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
 func.func private @f_kernel0(%out: memref<8xf32> {llvm.noalias}, %lo: index, %hi: index) attributes {drawloom.kernel} {
   %zero = arith.constant 0.0 : f32
   memref.store %zero, %out[%lo] : memref<8xf32>
