@@ -181,9 +181,18 @@ LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
   kernel->setAttr(kernelAttr, builder.getUnitAttr());
   symbols.insert(kernel);
   Block *body = kernel.addEntryBlock();
-  // Each is a buffer of its own, and only this call uses it meanwhile.
+  // Each is a buffer of its own, and only this call uses it meanwhile; unless
+  // control flow has chosen between buffers.
+  bool distinct = llvm::all_of(arguments, [&](Value argument) {
+    return !isa<MemRefType>(argument.getType()) ||
+           argument.getDefiningOp<memref::AllocOp>() ||
+           isa_and_nonnull<func::FuncOp>(
+               isa<BlockArgument>(argument)
+                   ? argument.getParentBlock()->getParentOp()
+                   : nullptr);
+  });
   for (auto [i, type] : llvm::enumerate(types))
-    if (isa<MemRefType>(type))
+    if (distinct && isa<MemRefType>(type))
       kernel.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
 
   builder.setInsertionPointToStart(body);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,6 +28,26 @@ void addCanonicalizationPatterns(RewritePatternSet &patterns) {
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context->getRegisteredOperations())
     op.getCanonicalizationPatterns(patterns, context);
+}
+
+/// The loop along which an operand lies in memory, if it is a plain one.
+static std::optional<unsigned> lastLoop(AffineMap map) {
+  if (map.getNumResults() == 0)
+    return std::nullopt;
+  auto last = dyn_cast<AffineDimExpr>(map.getResult(map.getNumResults() - 1));
+  return last ? std::optional(last.getPosition()) : std::nullopt;
+}
+
+bool isNarrowDot(LinalgOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  std::optional<unsigned> column = lastLoop(maps[2]);
+  // Four columns are half a vector of AVX2.
+  if (!column || op.getStaticLoopRanges()[*column] >= 4)
+    return false;
+  std::optional<unsigned> other =
+      lastLoop(maps[maps[0].isFunctionOfDim(*column) ? 1 : 0]);
+  return other &&
+         op.getIteratorTypesArray()[*other] == utils::IteratorType::parallel;
 }
 
 namespace {
@@ -151,7 +172,8 @@ void readInitsAsInputs(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::GenericOp> ops;
   function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : ops) {
-    if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() == 0)
+    if (op.getNumParallelLoops() != op.getNumLoops() ||
+        op.getNumLoops() == 0 || cast<LinalgOp>(*op).hasDynamicShape())
       continue;
     SmallVector<Value> inputs = op.getInputs(), outputs = op.getOutputs();
     SmallVector<AffineMap> inputMaps, outputMaps;
@@ -204,6 +226,8 @@ bool isFunctionArgument(Value value) {
 /// read as an input, or is an argument of the function, would be copied.
 void freeUnreadInits(RewriterBase &rewriter, func::FuncOp function) {
   function.walk([&](LinalgOp op) {
+    if (op.hasDynamicShape())
+      return;
     for (OpOperand &init : op.getDpsInitsMutable()) {
       if (op.payloadUsesValueFromOperand(&init))
         continue;
@@ -268,70 +292,74 @@ void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   rewriter.replaceOp(op, current);
 }
 
+/// Replaces `op` by one that reads input `i` with `loop` along memory, from a
+/// transposed copy that is made outside all loops that do not change it.
+void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
+                    unsigned loop) {
+  OpOperand *input = op.getDpsInputOperand(i);
+  AffineMap map = op.getMatchingIndexingMap(input);
+  SmallVector<int64_t> permutation;
+  int64_t at = -1;
+  for (unsigned d = 0; d < map.getNumResults(); ++d)
+    if (cast<AffineDimExpr>(map.getResult(d)).getPosition() == loop)
+      at = d;
+    else
+      permutation.push_back(d);
+  permutation.push_back(at);
+
+  Value source = input->get();
+  Operation *point = op;
+  while (Operation *parent = point->getParentOp()) {
+    if (!isa<scf::ForOp, scf::ForallOp>(parent) ||
+        parent->isAncestor(source.getParentBlock()->getParentOp()))
+      break;
+    point = parent;
+  }
+  rewriter.setInsertionPoint(point);
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<int64_t> shape = applyPermutation(type.getShape(), permutation);
+  Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
+                                        type.getElementType());
+  Value transposed = linalg::TransposeOp::create(rewriter, op.getLoc(), source,
+                                                 empty, permutation)
+                         ->getResult(0);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[i] = AffineMap::get(map.getNumDims(), 0,
+                           applyPermutation(map.getResults(), permutation),
+                           rewriter.getContext());
+  SmallVector<Value> inputs = op.getDpsInputs();
+  inputs[i] = transposed;
+  rewriter.setInsertionPoint(op);
+  auto contract = linalg::ContractOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+      rewriter.getAffineMapArrayAttr(maps));
+  rewriter.replaceOp(op, contract->getResults());
+}
+
 /// A dot reads one operand along the result's rows. Where that operand runs
-/// along the inner dimension instead, it is transposed first, outside all loops
-/// that do not change it.
-void transposeDotOperands(RewriterBase &rewriter, func::FuncOp function) {
+/// along the inner dimension instead, it is transposed first. A narrow dot runs
+/// along its rows instead, and is a plain reduction from then on.
+void prepareDots(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<LinalgOp> dots;
   function.walk([&](LinalgOp op) {
-    if (isDot(op))
+    if (isDot(op) && !op.hasDynamicShape())
       dots.push_back(op);
   });
   for (LinalgOp op : dots) {
-    AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-    auto last = dyn_cast<AffineDimExpr>(out.getResult(out.getNumResults() - 1));
-    if (!last)
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    std::optional<unsigned> column = lastLoop(maps[2]);
+    if (!column || !maps[0].isProjectedPermutation() ||
+        !maps[1].isProjectedPermutation())
       continue;
-    unsigned column = last.getPosition();
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      AffineMap map = op.getMatchingIndexingMap(input);
-      unsigned rank = map.getNumResults();
-      if (!map.isFunctionOfDim(column) || !map.isProjectedPermutation() ||
-          cast<AffineDimExpr>(map.getResult(rank - 1)).getPosition() == column)
-        continue;
-      SmallVector<int64_t> permutation;
-      int64_t at = -1;
-      for (unsigned i = 0; i < rank; ++i)
-        if (cast<AffineDimExpr>(map.getResult(i)).getPosition() == column)
-          at = i;
-        else
-          permutation.push_back(i);
-      permutation.push_back(at);
-
-      Value source = input->get();
-      Operation *point = op;
-      // Through slices that cut nothing of a loop's variables.
-      while (Operation *parent = point->getParentOp()) {
-        if (isa<func::FuncOp>(parent) ||
-            parent->isAncestor(source.getParentBlock()->getParentOp()))
-          break;
-        if (!isa<scf::ForOp, scf::ForallOp>(parent))
-          break;
-        point = parent;
-      }
-      rewriter.setInsertionPoint(point);
-      auto type = cast<RankedTensorType>(source.getType());
-      SmallVector<int64_t> shape =
-          applyPermutation(type.getShape(), permutation);
-      Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
-                                            type.getElementType());
-      Value transposed = linalg::TransposeOp::create(rewriter, op.getLoc(),
-                                                     source, empty, permutation)
-                             ->getResult(0);
-      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-      AffineMap newMap = AffineMap::get(
-          map.getNumDims(), 0, applyPermutation(map.getResults(), permutation),
-          rewriter.getContext());
-      maps[input->getOperandNumber()] = newMap;
+    // The operand that has the result's columns, and the other one.
+    unsigned i = maps[0].isFunctionOfDim(*column) ? 0 : 1;
+    if (isNarrowDot(op)) {
       rewriter.setInsertionPoint(op);
-      SmallVector<Value> inputs = op.getDpsInputs();
-      inputs[input->getOperandNumber()] = transposed;
-      auto contract = linalg::ContractOp::create(
-          rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
-          rewriter.getAffineMapArrayAttr(maps));
-      rewriter.replaceOp(op, contract->getResults());
-      break;
+      (void)linalg::generalizeNamedOp(rewriter, op);
+      continue;
     }
+    if (lastLoop(maps[i]) != column)
+      transposeInput(rewriter, op, i, *column);
   }
 }
 
@@ -348,7 +376,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return failure();
   }
-  transposeDotOperands(rewriter, function);
+  prepareDots(rewriter, function);
   generalizeNamedOps(rewriter, function);
   readInitsAsInputs(rewriter, function);
   freeUnreadInits(rewriter, function);

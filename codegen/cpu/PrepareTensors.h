@@ -10,6 +10,7 @@
 #define DRAWLOOM_CODEGEN_CPU_PREPARETENSORS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace drawloom::cpu {
@@ -18,9 +19,14 @@ namespace drawloom::cpu {
 /// scheduler tiles: linalg.fill, contractions, linalg.generic. Elementwise
 /// arithmetic, pads, concatenations, generated and splat tensors become those;
 /// an init that is only overwritten is empty, one that is a fill belongs to one
-/// reader; an operand that a dot would read across its rows is transposed once.
+/// reader; an operand that a dot would read across its rows is transposed once;
+/// narrow dots become plain reductions.
 llvm::LogicalResult prepareTensors(mlir::RewriterBase &rewriter,
                                    mlir::func::FuncOp function);
+
+/// A dot whose result has too few columns to fill vectors, and whose other
+/// operand lies along the result's rows, which do.
+bool isNarrowDot(mlir::linalg::LinalgOp op);
 
 /// The canonicalization patterns of all loaded dialects and their ops.
 void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);

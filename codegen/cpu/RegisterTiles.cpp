@@ -528,14 +528,14 @@ void emitTiles(RewriterBase &rewriter, const TilePlan &plan) {
 void emitScalarLoops(RewriterBase &rewriter, LinalgOp op) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<Range> ranges = op.createLoopRanges(rewriter, loc);
   SmallVector<Value> carried(op.getDpsInits());
   SmallVector<Value> ivs;
   SmallVector<scf::ForOp> nest;
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  for (int64_t range : ranges) {
-    Value bound = arith::ConstantIndexOp::create(rewriter, loc, range);
+  for (const Range &range : ranges) {
+    Value bound = getValueOrCreateConstantIndexOp(rewriter, loc, range.size);
     auto loop = scf::ForOp::create(rewriter, loc, zero, bound, one, carried);
     if (!nest.empty())
       scf::YieldOp::create(rewriter, loc, loop.getResults());

@@ -51,7 +51,7 @@ bool isParallelOnly(LinalgOp op) {
 
 /// A contraction with rows, columns and an inner dimension.
 FailureOr<linalg::ContractionDimensions> dotDimensions(LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op))
+  if (!linalg::isaContractionOpInterface(op) || isNarrowDot(op))
     return failure();
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
@@ -288,6 +288,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
   std::optional<unsigned> along = innermostLoop(out);
   if (!isParallelOnly(op)) {
     // Sums along memory: read along memory all the same.
+    // So does a narrow result, along whatever is long.
     bool outIsRead = false;
     std::optional<unsigned> read;
     for (OpOperand *input : op.getDpsInputOperands())
@@ -296,7 +297,8 @@ void Scheduler::scheduleOther(LinalgOp op) {
         if (!read || ranges[*loop] > ranges[*read])
           read = loop;
       }
-    if (read && (!along || !outIsRead))
+    if (read && (!along || !outIsRead ||
+                 (ranges[*along] < 4 && ranges[*read] > ranges[*along])))
       along = read;
   }
   if (along) {
@@ -358,7 +360,9 @@ void Scheduler::scheduleOther(LinalgOp op) {
 void Scheduler::schedule(Block &block) {
   // Ops over nothing: each result is what it starts from.
   for (LinalgOp op : llvm::make_early_inc_range(block.getOps<LinalgOp>()))
-    if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+    if (op.hasDynamicShape())
+      emitScalarLoops(rewriter, op);
+    else if (llvm::is_contained(op.getStaticLoopRanges(), 0))
       rewriter.replaceOp(op, op.getDpsInits());
   SmallVector<LinalgOp> ops(block.getOps<LinalgOp>());
   llvm::erase_if(ops, [](LinalgOp op) { return isa<linalg::FillOp>(op); });
@@ -390,22 +394,18 @@ void Scheduler::schedule(Block &block) {
 struct CpuSchedule : impl::CpuScheduleBase<CpuSchedule> {
   using CpuScheduleBase::CpuScheduleBase;
 
-  LogicalResult checkShapes(func::FuncOp function);
+  LogicalResult checkTensors(func::FuncOp function);
   LogicalResult vectorize(IRRewriter &rewriter, func::FuncOp function);
   void runOnOperation() override;
 };
 
 /// What no later step can handle is named here, where the source is near.
-LogicalResult CpuSchedule::checkShapes(func::FuncOp function) {
-  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
-    if (auto linalgOp = dyn_cast<LinalgOp>(op)) {
-      if (linalgOp.hasPureTensorSemantics() && !linalgOp.hasDynamicShape())
-        return WalkResult::advance();
-      op->emitOpError("needs tensors of static shape to be scheduled for the "
-                      "CPU; specialize the shapes first");
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+LogicalResult CpuSchedule::checkTensors(func::FuncOp function) {
+  WalkResult result = function.walk([&](LinalgOp op) -> WalkResult {
+    if (op.hasPureTensorSemantics())
+      return WalkResult::advance();
+    op->emitOpError("works on memory; the CPU's scheduler takes tensors");
+    return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }
@@ -489,9 +489,8 @@ void CpuSchedule::runOnOperation() {
               (*set)->vectorBytes / 4,
               fusedOps};
   IRRewriter rewriter(&getContext());
-  if (failed(checkShapes(function)) ||
-      failed(prepareTensors(rewriter, function)) ||
-      failed(checkShapes(function)))
+  if (failed(checkTensors(function)) ||
+      failed(prepareTensors(rewriter, function)))
     return signalPassFailure();
 
   llvm::SetVector<Block *> blocks;

@@ -127,6 +127,15 @@ TEST(Program, TransposesAnOperandOfADot) {
     })");
 }
 
+TEST(Program, MultipliesIntoFewColumnsFromTransposedRows) {
+  compareWithInterpreter(R"(
+    func.func @f(%a: tensor<50x37xf32>, %b: tensor<50x3xf32>, %c: tensor<37x3xf32>) -> tensor<37x3xf32> {
+      %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        ins(%a, %b : tensor<50x37xf32>, tensor<50x3xf32>) outs(%c : tensor<37x3xf32>) -> tensor<37x3xf32>
+      return %y : tensor<37x3xf32>
+    })");
+}
+
 TEST(Program, KeepsWhatOthersReadOfAFusedChain) {
   compareWithInterpreter(R"(
     #rc = affine_map<(r, c) -> (r, c)>
