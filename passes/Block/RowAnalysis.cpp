@@ -261,7 +261,19 @@ std::optional<unsigned> RowAnalysis::rowLoop(Operation *op) {
 bool RowAnalysis::isMember(Operation *op) {
   if (rowLoop(op))
     return true;
-  return isStructural(op) && rowDim(op->getResult(0));
+  if (!isStructural(op))
+    return false;
+  std::optional<unsigned> dim = rowDim(op->getResult(0));
+  if (!dim)
+    return false;
+  // A piece of the rows, or rows put behind rows, is no tile of rows.
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return !insert.isDynamicOffset(*dim) && insert.getStaticOffset(*dim) == 0 &&
+           insert.getStaticSizes()[*dim] ==
+               insert.getDestType().getDimSize(*dim);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return concat.getDim() != *dim;
+  return true;
 }
 
 Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
