@@ -172,8 +172,8 @@ void readInitsAsInputs(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::GenericOp> ops;
   function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : ops) {
-    if (op.getNumParallelLoops() != op.getNumLoops() ||
-        op.getNumLoops() == 0 || cast<LinalgOp>(*op).hasDynamicShape())
+    if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() == 0 ||
+        cast<LinalgOp>(*op).hasDynamicShape())
       continue;
     SmallVector<Value> inputs = op.getInputs(), outputs = op.getOutputs();
     SmallVector<AffineMap> inputMaps, outputMaps;

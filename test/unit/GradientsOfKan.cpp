@@ -9,7 +9,6 @@
 #include "test/unit/GradientCheck.h"
 #include "gtest/gtest.h"
 
-using drawloom::HostTensor;
 using drawloom::test::GradientCheck;
 
 /// y = kan.<op> on $M x $N, of values on both sides of 0.

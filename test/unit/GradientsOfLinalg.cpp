@@ -9,7 +9,6 @@
 #include "test/unit/GradientCheck.h"
 #include "gtest/gtest.h"
 
-using drawloom::HostTensor;
 using drawloom::test::GradientCheck;
 
 TEST(LinalgGradients, Fill) {
