@@ -336,6 +336,51 @@ void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
   rewriter.replaceOp(op, contract->getResults());
 }
 
+/// Puts the loops of a dot into the order rows, columns, inner dimension, and
+/// the operand with the rows first: the only order that upstream's lowering to
+/// outer products takes. (The gradient of a product's right factor comes as
+/// inner, columns, rows; it would be transposed in registers instead.)
+struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::ContractOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    if (op.getNumLoops() != 3 || llvm::any_of(maps, [](AffineMap map) {
+          return map.getNumResults() != 2 || !map.isProjectedPermutation();
+        }))
+      return failure();
+    unsigned row = maps[2].getDimPosition(0),
+             column = maps[2].getDimPosition(1);
+    unsigned inner = 3 - row - column;
+    bool swap = maps[0].isFunctionOfDim(column);
+    // Not a dot: an operand with both, or one without the inner dimension.
+    if (!maps[swap ? 1 : 0].isFunctionOfDim(row) ||
+        !maps[swap ? 0 : 1].isFunctionOfDim(column) ||
+        !maps[0].isFunctionOfDim(inner) || !maps[1].isFunctionOfDim(inner))
+      return failure();
+    if (!swap && row == 0 && column == 1)
+      return failure();
+    SmallVector<AffineExpr> order(3);
+    order[row] = rewriter.getAffineDimExpr(0);
+    order[column] = rewriter.getAffineDimExpr(1);
+    order[inner] = rewriter.getAffineDimExpr(2);
+    for (AffineMap &map : maps)
+      map = map.replaceDimsAndSymbols(order, {}, 3, 0);
+    SmallVector<Value> inputs = op.getInputs();
+    if (swap) {
+      std::swap(maps[0], maps[1]);
+      std::swap(inputs[0], inputs[1]);
+    }
+    auto ordered = linalg::ContractOp::create(
+        rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+        rewriter.getAffineMapArrayAttr(maps));
+    if (linalg::TypeFnAttr cast = op.getCastAttr())
+      ordered.setCastAttr(cast);
+    rewriter.replaceOp(op, ordered->getResults());
+    return success();
+  }
+};
+
 /// A dot reads one operand along the result's rows. Where that operand runs
 /// along the inner dimension instead, it is transposed first. A narrow dot runs
 /// along its rows instead, and is a plain reduction from then on.
@@ -371,7 +416,8 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
     RewritePatternSet patterns(context);
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     linalg::populateConvertToDestinationStylePatterns(patterns);
-    patterns.add<SplatToFill, GenericToContract, DecomposeAggregated>(context);
+    patterns.add<SplatToFill, GenericToContract, OrderDotLoops,
+                 DecomposeAggregated>(context);
     addCanonicalizationPatterns(patterns);
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return failure();

@@ -1,0 +1,14 @@
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 | FileCheck %s
+
+// The gradient of a product's right factor comes with the rows' loop first and
+// with the operands the other way round.
+// CHECK: #[[LEFT:.*]] = affine_map<(d0, d1, d2) -> (d2, d0)>
+// CHECK: #[[RIGHT:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: @weight_gradient
+// CHECK: vector.contract {indexing_maps = [#[[LEFT]], #[[RIGHT]], #[[OUT]]], iterator_types = ["parallel", "parallel", "reduction"]
+func.func @weight_gradient(%g: tensor<64x16xf32>, %x: tensor<64x8xf32>, %init: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = linalg.contract indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>]
+    ins(%g, %x : tensor<64x16xf32>, tensor<64x8xf32>) outs(%init : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
