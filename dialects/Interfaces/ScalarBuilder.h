@@ -1,5 +1,4 @@
-//===- ScalarBuilder.h - arithmetic on scalars, vectors, tensors -*- C++
-//-*-===//
+//===- ScalarBuilder.h - arithmetic on floats of any shape ------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +14,7 @@
 
 namespace drawloom {
 
-/// Writes formulas as they stand in a paper: `b.mul(x, b.sigmoid(x))`. Every
+/// Writes formulas as they stand in a paper: `b.mul(x, b.tanh(x))`. Every
 /// method takes float scalars, vectors or tensors of one type, so that a
 /// formula serves the body of a `linalg.generic` and a whole tensor alike.
 /// Constants take the type of a sample value.

@@ -17,7 +17,7 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     `TilingInterface`) stay: they join their neighbours' block program first and
     are decomposed inside the tile, by `decompose-blocks`.
 
-
+    Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
   }];
 }
 
