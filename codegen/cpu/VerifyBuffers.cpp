@@ -9,6 +9,7 @@
 #include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
 
 namespace drawloom::cpu {
 #define GEN_PASS_DEF_CPUVERIFYBUFFERS
@@ -29,10 +30,16 @@ struct CpuVerifyBuffers : impl::CpuVerifyBuffersBase<CpuVerifyBuffers> {
       if (!isa<memref::CopyOp, memref::AllocOp, memref::AllocaOp>(op) ||
           !op->getParentOfType<scf::ForOp>())
         return;
-      InFlightDiagnostic report = strict ? op->emitError() : op->emitRemark();
-      report << (isa<memref::CopyOp>(op) ? "copies" : "allocates")
-             << " memory in each iteration of a loop";
+      std::string report =
+          std::string(isa<memref::CopyOp>(op) ? "copies" : "allocates") +
+          " memory in each iteration of a loop";
       failed |= strict;
+      if (strict)
+        op->emitError(report);
+      else
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("LoopMemory")
+                                         .category("cpu-verify-buffers"))
+            << report;
     });
     if (failed)
       signalPassFailure();

@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --check-prefix=LLVM < %t/7-llvm.mlir
 // INPUT: ad.value_and_grad
 // DIFFERENTIATED-NOT: ad.value_and_grad
-// LLVM: llvm.func @step
+// LLVM: llvm.func @drawloom_step
 func.func private @loss(%x: tensor<64x8xf32>, %w: tensor<8x16xf32>, %t: tensor<64x16xf32>) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<64x16xf32>
   %z = linalg.matmul ins(%x, %w : tensor<64x8xf32>, tensor<8x16xf32>) outs(%zero : tensor<64x16xf32>) -> tensor<64x16xf32>
