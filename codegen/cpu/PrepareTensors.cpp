@@ -122,6 +122,29 @@ bool isDot(Operation *op) {
          !dims->k.empty();
 }
 
+/// A constant of one repeated value becomes a fill where it is large: as data of
+/// the machine code it would be written out element by element.
+void fillLargeSplats(RewriterBase &rewriter, func::FuncOp function) {
+  constexpr int64_t mostElements = 1024;
+  SmallVector<arith::ConstantOp> constants;
+  function.walk([&](arith::ConstantOp op) {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    if (splat && isa<RankedTensorType>(op.getType()) &&
+        splat.getNumElements() > mostElements)
+      constants.push_back(op);
+  });
+  for (arith::ConstantOp op : constants) {
+    rewriter.setInsertionPoint(op);
+    auto type = cast<RankedTensorType>(op.getType());
+    auto splat = cast<SplatElementsAttr>(op.getValue());
+    Value value = arith::ConstantOp::create(
+        rewriter, op.getLoc(), splat.getSplatValue<TypedAttr>());
+    Value empty = tensor::EmptyOp::create(
+        rewriter, op.getLoc(), type.getShape(), type.getElementType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value, empty);
+  }
+}
+
 /// One class of op for the scheduler: named ops other than fills and dots
 /// become generic.
 void generalizeNamedOps(RewriterBase &rewriter, func::FuncOp function) {
@@ -422,6 +445,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return failure();
   }
+  fillLargeSplats(rewriter, function);
   prepareDots(rewriter, function);
   generalizeNamedOps(rewriter, function);
   readInitsAsInputs(rewriter, function);

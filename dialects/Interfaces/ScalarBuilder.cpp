@@ -54,6 +54,9 @@ Value ScalarBuilder::abs(Value a) {
 Value ScalarBuilder::exp(Value a) {
   return math::ExpOp::create(builder, loc, a);
 }
+Value ScalarBuilder::expm1(Value a) {
+  return math::ExpM1Op::create(builder, loc, a);
+}
 Value ScalarBuilder::log1p(Value a) {
   return math::Log1pOp::create(builder, loc, a);
 }
@@ -125,7 +128,8 @@ FloatType computeType(Type elementType) {
 }
 
 Value ScalarBuilder::mulSign(Value g, Value x) {
-  return select(less(x, constant(0.0, x)), neg(g), g);
+  Value negative = less(x, constant(0.0, x));
+  return select(negative, neg(g), g);
 }
 
 } // namespace drawloom

@@ -18,6 +18,10 @@ namespace drawloom {
 /// method takes float scalars, vectors or tensors of one type, so that a
 /// formula serves the body of a `linalg.generic` and a whole tensor alike.
 /// Constants take the type of a sample value.
+///
+/// C++ leaves open which of a call's arguments is evaluated first: where two of
+/// them create ops, name the first, or the order of the IR depends on the
+/// compiler that built Drawloom.
 class ScalarBuilder {
 public:
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
@@ -34,6 +38,7 @@ public:
   mlir::Value neg(mlir::Value a);
   mlir::Value abs(mlir::Value a);
   mlir::Value exp(mlir::Value a);
+  mlir::Value expm1(mlir::Value a);
   mlir::Value log1p(mlir::Value a);
   mlir::Value tanh(mlir::Value a);
   mlir::Value erf(mlir::Value a);

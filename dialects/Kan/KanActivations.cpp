@@ -25,7 +25,8 @@ constexpr double pi = 3.14159265358979323846;
 // pass.
 static Value stepFrom(ScalarBuilder &b, Value x, double low) {
   Value positive = b.greaterOrNan(x, b.constant(0.0, x));
-  return b.select(positive, b.constant(1.0, x), b.constant(low, x));
+  Value one = b.constant(1.0, x);
+  return b.select(positive, one, b.constant(low, x));
 }
 
 Value ReluOp::expand(ScalarBuilder &b, Value x) {
@@ -110,7 +111,8 @@ Value GeluOp::expand(ScalarBuilder &b, Value x) {
     Value cubic = b.mul(b.mul(b.mul(x, x), x), 0.044715);
     curve = b.tanh(b.mul(b.add(x, cubic), std::sqrt(2 / pi)));
   }
-  return b.mul(b.mul(x, 0.5), b.add(curve, 1.0));
+  Value half = b.mul(x, 0.5);
+  return b.mul(half, b.add(curve, 1.0));
 }
 double GeluOp::evaluate(double x) {
   if (getApproximate() == "none")

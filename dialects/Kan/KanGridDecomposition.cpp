@@ -87,8 +87,8 @@ public:
     for (int64_t k = 0; k < shape.dimensions; ++k) {
       Value coordinate = b.convert(extract(x, {row, index(k)}), element);
       Value zero = b.constant(0.0, coordinate);
-      Value inside =
-          b.minimum(b.maximum(coordinate, zero), b.constant(1.0, coordinate));
+      Value notBelow = b.maximum(coordinate, zero);
+      Value inside = b.minimum(notBelow, b.constant(1.0, coordinate));
       Value position = b.fma(inside, level.scale, b.constant(0.5, inside));
       // A NaN stays in the fraction; the entry must be one that exists.
       Value number = arith::MaxNumFOp::create(builder, loc, position, zero);

@@ -280,8 +280,10 @@ FailureOr<SmallVector<Value>> SgdOp::decomposeOperation(OpBuilder &builder) {
   Value share;
   if (getStep()) {
     Value t = asDouble(b, getStep());
-    share = b.select(b.less(t, b.constant(1.5, t)), b.constant(1.0, t),
-                     b.constant(1 - getDampening().convertToDouble(), t));
+    Value first = b.less(t, b.constant(1.5, t));
+    Value whole = b.constant(1.0, t);
+    double rest = 1 - getDampening().convertToDouble();
+    share = b.select(first, whole, b.constant(rest, t));
   }
   size_t count = getParams().size();
   SmallVector<Value> newParams, newBuffers;

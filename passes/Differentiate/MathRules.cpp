@@ -83,9 +83,13 @@ static Value coshRule(math::CoshOp op, Value g, ScalarBuilder &b) {
 static Value tanhRule(math::TanhOp op, Value g, ScalarBuilder &b) {
   return b.mul(g, b.sub(1.0, squareOf(b, op.getResult())));
 }
-/// sqrt((1 - x)(1 + x)): keeps its digits near x = 1, which 1 - x^2 does not.
+/// (1 - x)(1 + x): keeps its digits near x = 1, which 1 - x^2 does not.
+static Value oneMinusSquare(ScalarBuilder &b, Value x) {
+  Value less = b.sub(1.0, x);
+  return b.mul(less, b.add(x, 1.0));
+}
 static Value sqrtOneMinusSquare(ScalarBuilder &b, Value x) {
-  return build<math::SqrtOp>(b, b.mul(b.sub(1.0, x), b.add(x, 1.0)));
+  return build<math::SqrtOp>(b, oneMinusSquare(b, x));
 }
 static Value asinRule(math::AsinOp op, Value g, ScalarBuilder &b) {
   return b.div(g, sqrtOneMinusSquare(b, op.getOperand()));
@@ -102,11 +106,11 @@ static Value asinhRule(math::AsinhOp op, Value g, ScalarBuilder &b) {
 }
 static Value acoshRule(math::AcoshOp op, Value g, ScalarBuilder &b) {
   Value x = op.getOperand();
-  return b.div(g, build<math::SqrtOp>(b, b.mul(b.add(x, -1.0), b.add(x, 1.0))));
+  Value less = b.add(x, -1.0);
+  return b.div(g, build<math::SqrtOp>(b, b.mul(less, b.add(x, 1.0))));
 }
 static Value atanhRule(math::AtanhOp op, Value g, ScalarBuilder &b) {
-  Value x = op.getOperand();
-  return b.div(g, b.mul(b.sub(1.0, x), b.add(x, 1.0)));
+  return b.div(g, oneMinusSquare(b, op.getOperand()));
 }
 /// g (2 / sqrt(pi)) exp(-x^2), and its negative.
 static Value gaussian(ScalarBuilder &b, Value x, Value g, double sign) {
@@ -124,7 +128,8 @@ static Value erfcRule(math::ErfcOp op, Value g, ScalarBuilder &b) {
 static Gradients atan2Rule(math::Atan2Op op, Value g, ScalarBuilder &b,
                            const SmallBitVector &needed) {
   Value s = op.getLhs(), c = op.getRhs();
-  Value scaled = b.div(g, b.add(squareOf(b, s), squareOf(b, c)));
+  Value square = squareOf(b, s);
+  Value scaled = b.div(g, b.add(square, squareOf(b, c)));
   return {needed[0] ? b.mul(scaled, c) : Value(),
           needed[1] ? b.neg(b.mul(scaled, s)) : Value()};
 }
@@ -148,13 +153,13 @@ static Gradients powRule(math::PowFOp op, Value g, ScalarBuilder &b,
   Gradients gradients(2);
   if (needed[0]) {
     Value power = math::PowFOp::create(b.builder, b.loc, x, b.add(p, -1.0));
-    gradients[0] = b.select(compare(CmpFPredicate::OEQ, p), zero,
-                            b.mul(g, b.mul(p, power)));
+    Value constant = compare(CmpFPredicate::OEQ, p);
+    gradients[0] = b.select(constant, zero, b.mul(g, b.mul(p, power)));
   }
   if (needed[1]) {
-    Value flat =
-        arith::AndIOp::create(b.builder, b.loc, compare(CmpFPredicate::OEQ, x),
-                              compare(CmpFPredicate::OGE, p));
+    Value atZero = compare(CmpFPredicate::OEQ, x);
+    Value flat = arith::AndIOp::create(b.builder, b.loc, atZero,
+                                       compare(CmpFPredicate::OGE, p));
     Value slope = b.mul(op.getResult(), build<math::LogOp>(b, x));
     gradients[1] = b.select(flat, zero, b.mul(g, slope));
   }
@@ -168,7 +173,8 @@ static Gradients copySignRule(math::CopySignOp op, Value g, ScalarBuilder &b,
   auto signOf = [&](Value v) -> Value {
     return math::CopySignOp::create(b.builder, b.loc, one, v);
   };
-  return {b.mul(g, b.mul(signOf(op.getLhs()), signOf(op.getRhs()))), Value()};
+  Value sign = signOf(op.getLhs());
+  return {b.mul(g, b.mul(sign, signOf(op.getRhs()))), Value()};
 }
 
 /// The gradient goes to the bound that was reached, else to the value; on a
@@ -200,8 +206,8 @@ static Gradients fpowiRule(math::FPowIOp op, Value g, ScalarBuilder &b,
   Value scale = arith::SIToFPOp::create(builder, b.loc, x.getType(), n);
   Value isZero =
       arith::CmpIOp::create(builder, b.loc, arith::CmpIPredicate::eq, n, zero);
-  return {b.select(isZero, b.constant(0.0, g), b.mul(g, b.mul(scale, power))),
-          Value()};
+  Value none = b.constant(0.0, g);
+  return {b.select(isZero, none, b.mul(g, b.mul(scale, power))), Value()};
 }
 
 namespace {
