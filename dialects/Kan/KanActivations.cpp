@@ -56,6 +56,24 @@ double SquareOp::evaluate(double x) { return x * x; }
 // Exponentials
 //===----------------------------------------------------------------------===//
 
+// The exponentials are taken of min(x, 0): the branch that is not selected has
+// to be finite too, because its gradient is multiplied by 0.
+Value EluOp::expand(ScalarBuilder &b, Value x) {
+  Value zero = b.constant(0.0, x);
+  Value curve = b.expm1(b.minimum(x, zero));
+  curve = b.mul(curve, getAlpha().convertToDouble());
+  return b.select(b.greaterOrNan(x, zero), x, curve);
+}
+Value EluOp::derivative(ScalarBuilder &b, Value x) {
+  Value zero = b.constant(0.0, x);
+  Value slope = b.mul(b.exp(b.minimum(x, zero)), getAlpha().convertToDouble());
+  Value positive = b.greaterOrNan(x, zero);
+  return b.select(positive, b.constant(1.0, x), slope);
+}
+double EluOp::evaluate(double x) {
+  return x > 0 ? x : getAlpha().convertToDouble() * std::expm1(x);
+}
+
 // exp is only taken of -|x|: it lies in [0, 1] whatever x is.
 Value SigmoidOp::expand(ScalarBuilder &b, Value x) {
   Value e = b.exp(b.neg(b.abs(x)));

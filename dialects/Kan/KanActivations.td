@@ -87,6 +87,22 @@ def Kan_CospiOp : Kan_ActivationWithDerivative<"cospi"> {
   }];
 }
 
+def Kan_EluOp : Kan_ActivationWithDerivative<"elu",
+    (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+  let summary = "x where x > 0, alpha (exp(x) - 1) elsewhere";
+  let description = [{
+    y = x where x > 0, alpha (exp(x) - 1) elsewhere. The exponential is taken of
+    min(x, 0), which cannot overflow, and as expm1, which loses no digits near
+    0. The derivative at 0 is `alpha`, the second derivative there 0. NaN gives
+    NaN. Source: Clevert, Unterthiner, Hochreiter, arXiv 1511.07289.
+
+    Example:
+    ```mlir
+    %y = kan.elu %x {alpha = 0.5} : tensor<8x64xf32>
+    ```
+  }];
+}
+
 def Kan_GeluApproximation : StringBasedAttr<
     And<[CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
          CPred<"::llvm::is_contained({\"none\", \"tanh\"}, "

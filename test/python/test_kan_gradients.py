@@ -71,6 +71,7 @@ def uniform(*shape, low=-2.0, high=2.0, seed=0):
 ACTIVATIONS = {
     "kan.relu {}": torch.relu,
     "kan.leaky_relu {} {{slope = 0.2}}": lambda x: F.leaky_relu(x, 0.2),
+    "kan.elu {} {{alpha = 0.5}}": lambda x: F.elu(x, 0.5),
     "kan.silu {}": F.silu,
     "kan.gelu {}": F.gelu,
     'kan.gelu {} {{approximate = "tanh"}}': lambda x: F.gelu(x, approximate="tanh"),
@@ -90,7 +91,8 @@ def test_activation(op, shape):
     check(op, "{0}", [uniform(*shape, low=-6, high=6)], ACTIVATIONS[op])
 
 
-@pytest.mark.parametrize("op", ["kan.sigmoid {}", "kan.silu {}", "kan.softplus {} {{beta = 3.0}}", "kan.tanh {}", "kan.gelu {}"])
+@pytest.mark.parametrize("op", ["kan.elu {} {{alpha = 0.5}}", "kan.sigmoid {}", "kan.silu {}", "kan.softplus {} {{beta = 3.0}}",
+                                "kan.tanh {}", "kan.gelu {}"])
 def test_activation_far_from_zero(op):
     x = torch.tensor([-1000.0, -30.0, 30.0, 1000.0], dtype=torch.float64)
     check(op, "{0}", [x], ACTIVATIONS[op])

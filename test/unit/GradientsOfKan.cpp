@@ -24,6 +24,7 @@ static void checkActivation(const std::string &op) {
 }
 
 TEST(KanGradients, Cospi) { checkActivation("cospi %x"); }
+TEST(KanGradients, Elu) { checkActivation("elu %x {alpha = 0.5}"); }
 TEST(KanGradients, Gelu) { checkActivation("gelu %x"); }
 TEST(KanGradients, GeluTanh) {
   checkActivation("gelu %x {approximate = \"tanh\"}");

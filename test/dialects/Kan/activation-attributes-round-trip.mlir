@@ -10,5 +10,7 @@ func.func @attributes(%x: f32) -> f32 {
   %2 = kan.sine %1 {omega = 30.0} : f32
   // CHECK: kan.softplus %{{.*}} {beta = 5.000000e+00 : f64} : f32
   %3 = kan.softplus %2 {beta = 5.0} : f32
-  return %3 : f32
+  // CHECK: kan.elu %{{.*}} {alpha = 5.000000e-01 : f64} : f32
+  %4 = kan.elu %3 {alpha = 0.5} : f32
+  return %4 : f32
 }

@@ -3,8 +3,10 @@
 // CHECK-LABEL: func.func @defaults
 // CHECK: kan.gelu %{{.*}} : f32
 // CHECK: kan.leaky_relu %{{.*}} : f32
+// CHECK: kan.elu %{{.*}} : f32
 func.func @defaults(%x: f32) -> f32 {
   %0 = kan.gelu %x {approximate = "none"} : f32
   %1 = kan.leaky_relu %0 {slope = 0.01} : f32
-  return %1 : f32
+  %2 = kan.elu %1 {alpha = 1.0} : f32
+  return %2 : f32
 }

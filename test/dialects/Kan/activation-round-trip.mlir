@@ -24,5 +24,7 @@ func.func @activations(%s: f64, %v: vector<4xf16>, %t: tensor<3x?xf32>, %h: tens
   %9 = kan.square %v : vector<4xf16>
   // CHECK: kan.tanh %{{.*}} : tensor<3x?xf32>
   %10 = kan.tanh %t : tensor<3x?xf32>
+  // CHECK: kan.elu %{{.*}} : tensor<2xbf16>
+  %11 = kan.elu %h : tensor<2xbf16>
   return
 }
