@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/RegisterAll.h"
-#include "codegen/cpu/Passes.h"
-#include "codegen/cpu/Pipeline.h"
+#include "codegen/CompileTarget.h"
 #include "dialects/Ad/Ad.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
 #include "dialects/Kan/Kan.h"
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
+#include "lib/Compiler/Targets.h"
 #include "lib/Interpreter/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -35,13 +35,15 @@ void registerAllDialects(DialectRegistry &registry) {
                   bufferization::BufferizationDialect, func::FuncDialect,
                   linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
                   tensor::TensorDialect>();
-  cpu::registerCpuDialects(registry);
+  for (const CompileTarget *target : allTargets())
+    target->registerDialects(registry);
   func::registerInlinerExtension(registry);
   registerDifferentiationRules(registry);
 }
 
 void registerAllPasses() {
-  cpu::registerCpuPasses();
+  for (const CompileTarget *target : allTargets())
+    target->registerPasses();
   registerBlockPasses();
   registerDifferentiatePasses();
   registerGraphPasses();

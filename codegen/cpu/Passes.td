@@ -193,8 +193,8 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"isa", "isa", "std::string", "\"native\"",
-           "Instruction set whose tiles are the defaults below: native, "
-           "baseline, avx2 or avx512">,
+           "Instruction set whose tiles are the defaults below, as in "
+           "InstructionSet.cpp, or native">,
     Option<"dotColumns", "dot-columns", "int64_t", "0",
            "Columns of a dot's accumulator tile; 0: the instruction set's">,
     Option<"dotRows", "dot-rows", "int64_t", "0",

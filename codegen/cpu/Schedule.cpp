@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/PrepareTensors.h"
 #include "codegen/cpu/RegisterTiles.h"
-#include "codegen/cpu/Target.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

@@ -112,7 +112,7 @@ Expected<Network> Network::create(const Options &options,
   CompileOptions compileOptions;
   compileOptions.dumpPhasesTo = options.dumpPhasesTo;
   Expected<std::unique_ptr<Program>> program =
-      Program::create(*module, compileOptions);
+      compileProgram(*module, compileOptions);
   if (!program)
     return program.takeError();
   network.program = std::move(*program);

@@ -1,4 +1,4 @@
-//===- Compiler.h - phases, compilation, compiled programs ------*- C++ -*-===//
+//===- Compiler.h - from sources to compiled programs -----------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,16 +9,10 @@
 #ifndef DRAWLOOM_LIB_COMPILER_COMPILER_H
 #define DRAWLOOM_LIB_COMPILER_COMPILER_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "codegen/CompileTarget.h"
+#include "codegen/cpu/CpuTarget.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
 #include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace mlir {
 class PassManager;
@@ -26,32 +20,12 @@ class PassManager;
 
 namespace drawloom {
 
-/// The named states of a program on its way to machine code, in order. A tool
-/// starts after one and stops at another; each can be printed and parsed.
-enum class Phase {
-  Input,          ///< As written: graph-level ops, differentiation requests.
-  Differentiated, ///< No ad op left: gradients are plain graph-level ops.
-  Structured,     ///< Domain ops decomposed into linalg, neighbours merged.
-  Blocks,  ///< Block programs: scf.forall over tiles, and what is between.
-  Vectors, ///< Register tiles as vectors; no linalg op left.
-  Buffers, ///< Memory instead of tensors; results are arguments.
-  Kernels, ///< One range function for each block program, and a host entry.
-  Llvm,    ///< The llvm dialect.
-};
-
-llvm::ArrayRef<Phase> allPhases();
-/// "input", "differentiated", ...
-llvm::StringRef phaseName(Phase phase);
-/// One sentence for --help.
-llvm::StringRef phaseDescription(Phase phase);
-std::optional<Phase> parsePhase(llvm::StringRef name);
-
 struct CompileOptions {
   /// The state that the module is in, and the one to bring it to.
   Phase from = Phase::Input;
   Phase to = Phase::Llvm;
-  /// Instruction set: "native", "avx2", "avx512" or "baseline" (x86-64-v1).
-  std::string isa = "native";
+  const CompileTarget *target = &cpu::target();
+  CodegenOptions codegen;
   /// Where the module is written after each phase, as
   /// <folder>/<n>-<phase>.mlir; empty: nowhere.
   std::string dumpPhasesTo;
@@ -78,42 +52,13 @@ specializeShapes(mlir::ModuleOp module, llvm::StringRef entry,
 llvm::LogicalResult compile(mlir::ModuleOp module,
                             const CompileOptions &options);
 
-enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
-int64_t elementBytes(ElementType type);
+/// Compiles `module` (in any phase, see options.from) to code.
+llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
+                                           const CompileOptions &options);
 
-/// A dense row-major argument or result. A scalar has an empty shape.
-struct ValueType {
-  ElementType element;
-  std::vector<int64_t> shape;
-  int64_t elements() const;
-  int64_t bytes() const { return elements() * elementBytes(element); }
-};
-
-struct Signature {
-  std::string name;
-  std::vector<ValueType> arguments;
-  std::vector<ValueType> results;
-  /// Scratch memory that a call needs beyond arguments and results.
-  int64_t workspaceBytes = 0;
-};
-
-/// Machine code in this process. Immutable, callable from many threads at once.
-class Program {
-public:
-  virtual ~Program() = default;
-  /// Compiles `module` (in any phase, see options.from) and loads it.
-  static llvm::Expected<std::unique_ptr<Program>>
-  create(mlir::ModuleOp module, const CompileOptions &options);
-  virtual llvm::ArrayRef<Signature> signatures() const = 0;
-  const Signature *find(llvm::StringRef name) const;
-  /// Runs an entry on up to `threads` threads. `arguments` and `results` point
-  /// to dense row-major memory of the signature's types (scalars too), which
-  /// must not overlap. The results' bits do not depend on `threads`.
-  virtual llvm::Error run(llvm::StringRef entry,
-                          llvm::ArrayRef<const void *> arguments,
-                          llvm::ArrayRef<void *> results,
-                          unsigned threads = 1) const = 0;
-};
+/// Compiles `module` and loads it into this process.
+llvm::Expected<std::unique_ptr<Program>>
+compileProgram(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace drawloom
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Pipeline.h"
 #include "lib/Compiler/Compiler.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -55,7 +54,7 @@ static void buildBlocks(OpPassManager &pm) {
 
 /// Adds the passes that lead from the phase before `phase` into it.
 static void buildPhase(OpPassManager &pm, Phase phase,
-                       const cpu::CpuOptions &cpu) {
+                       const CompileOptions &options) {
   switch (phase) {
   case Phase::Input:
     return;
@@ -66,13 +65,10 @@ static void buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Blocks:
     return buildBlocks(pm);
   case Phase::Vectors:
-    return cpu::buildVectors(pm, cpu);
   case Phase::Buffers:
-    return cpu::buildBuffers(pm, cpu);
   case Phase::Kernels:
-    return cpu::buildKernels(pm, cpu);
   case Phase::Llvm:
-    return cpu::buildLlvm(pm, cpu);
+    return options.target->buildPhase(pm, phase, options.codegen);
   }
 }
 
@@ -100,8 +96,6 @@ static LogicalResult dump(ModuleOp module, Phase phase, StringRef folder) {
 }
 
 LogicalResult compile(ModuleOp module, const CompileOptions &options) {
-  cpu::CpuOptions cpuOptions;
-  cpuOptions.isa = options.isa;
   if (!options.dumpPhasesTo.empty() &&
       failed(dump(module, options.from, options.dumpPhasesTo)))
     return failure();
@@ -112,7 +106,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
     pm.enableVerifier(options.verify);
     if (options.configure)
       options.configure(pm);
-    buildPhase(pm, phase, cpuOptions);
+    buildPhase(pm, phase, options);
     if (failed(pm.run(module)))
       return failure();
     if (!options.dumpPhasesTo.empty() &&
@@ -120,6 +114,25 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
       return failure();
   }
   return success();
+}
+
+llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
+                                           const CompileOptions &options) {
+  CompileOptions toLlvm = options;
+  toLlvm.to = Phase::Llvm;
+  if (failed(compile(module, toLlvm)))
+    return llvm::createStringError("compilation failed; see the diagnostics");
+  return options.target->emit(module, options.codegen);
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+compileProgram(ModuleOp module, const CompileOptions &options) {
+  if (llvm::Error error = options.target->checkRunsHere(options.codegen))
+    return error;
+  llvm::Expected<Artifact> artifact = compileToArtifact(module, options);
+  if (!artifact)
+    return artifact.takeError();
+  return options.target->load(*artifact);
 }
 
 } // namespace drawloom

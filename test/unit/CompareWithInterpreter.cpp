@@ -128,9 +128,9 @@ void compareWithInterpreter(llvm::StringRef source, const Comparison &how,
 
   CompileOptions options;
   options.from = how.from;
-  options.isa = how.isa;
+  options.codegen.isa = how.isa;
   llvm::Expected<std::unique_ptr<Program>> program =
-      Program::create(*module, options);
+      compileProgram(*module, options);
   ASSERT_TRUE(static_cast<bool>(program))
       << llvm::toString(program.takeError());
   ASSERT_EQ((*program)->signatures().size(), 1u);

@@ -49,8 +49,8 @@ std::vector<float> evaluate(const char *name, const char *isa,
   std::vector<float> results(count);
   CompileOptions options;
   options.from = Phase::Blocks;
-  options.isa = isa;
-  auto program = Program::create(*module, options);
+  options.codegen.isa = isa;
+  auto program = compileProgram(*module, options);
   EXPECT_TRUE(static_cast<bool>(program));
   if (!program) {
     llvm::consumeError(program.takeError());

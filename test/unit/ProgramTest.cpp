@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/InstructionSet.h"
 #include "mlir/Parser/Parser.h"
 #include "test/unit/CompareWithInterpreter.h"
 #include "llvm/ADT/StringExtras.h"
@@ -384,8 +384,8 @@ llvm::Error create(llvm::StringRef source, llvm::StringRef isa) {
       parseSourceString<ModuleOp>(source, context.get());
   CompileOptions options;
   options.from = Phase::Blocks;
-  options.isa = isa.str();
-  auto program = Program::create(*module, options);
+  options.codegen.isa = isa.str();
+  auto program = compileProgram(*module, options);
   if (!program)
     return program.takeError();
   std::vector<void *> results(1);

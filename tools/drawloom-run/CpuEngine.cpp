@@ -81,7 +81,7 @@ Expected<std::unique_ptr<Engine>> createCpu(mlir::ModuleOp module,
   if (!copy)
     return copy.takeError();
   Expected<std::unique_ptr<Program>> program =
-      Program::create(**copy, options.compile);
+      compileProgram(**copy, options.compile);
   if (!program)
     return program.takeError();
   const Signature *signature = (*program)->find(entry.name);

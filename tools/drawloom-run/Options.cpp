@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-run/Options.h"
+#include "lib/Compiler/Targets.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -131,11 +132,9 @@ struct CommandLine {
       cl::desc("Its part that is multiplied by the expected value"),
       cl::value_desc("x"), cl::init(-1), cl::cat(results)};
 
-  cl::opt<std::string> isa{
-      "isa",
-      cl::desc("Instruction set: native, avx512, avx2 or baseline (default: "
-               "native)"),
-      cl::value_desc("name"), cl::init("native"), cl::cat(compiling)};
+  std::string isaHelp = instructionSetHelp(cpu::target());
+  cl::opt<std::string> isa{"isa", cl::desc(isaHelp), cl::value_desc("name"),
+                           cl::init("native"), cl::cat(compiling)};
   cl::opt<std::string> from{
       "compile-from",
       cl::desc("The phase that the files are in (default: input)"),
@@ -265,7 +264,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.absoluteTolerance = line.absolute;
   options.relativeTolerance = line.relative;
 
-  options.compile.isa = line.isa;
+  options.compile.codegen.isa = line.isa;
   options.compile.dumpPhasesTo = line.dump;
   options.reproducer = line.reproducer;
   if (Error error = readPhase("compile-from", line.from, options.compile.from))

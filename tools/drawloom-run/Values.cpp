@@ -8,6 +8,7 @@
 
 #include "tools/drawloom-run/Values.h"
 #include "codegen/cpu/Signature.h"
+#include "drawloom/runtime/AlignedBuffer.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -120,26 +121,6 @@ bool Value::isFloat() const { return isFloatType(type.element); }
 
 bool Slot::hasUnknownExtents() const { return is_contained(shape, -1); }
 
-static std::optional<ElementType> elementTypeOf(mlir::Type type) {
-  if (type.isF64())
-    return ElementType::F64;
-  if (type.isF32())
-    return ElementType::F32;
-  if (type.isBF16())
-    return ElementType::BF16;
-  if (type.isF16())
-    return ElementType::F16;
-  if (type.isInteger(64) || type.isIndex())
-    return ElementType::I64;
-  if (type.isInteger(32))
-    return ElementType::I32;
-  if (type.isInteger(8))
-    return ElementType::I8;
-  if (type.isInteger(1))
-    return ElementType::I1;
-  return std::nullopt;
-}
-
 std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase) {
   std::vector<EntryPoint> entries;
   for (auto function : module.getOps<mlir::FunctionOpInterface>()) {
@@ -167,9 +148,8 @@ static Expected<std::vector<Slot>> slotsOf(mlir::TypeRange types,
   std::vector<Slot> slots;
   for (auto [i, type] : enumerate(types)) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-    std::optional<ElementType> element =
-        elementTypeOf(tensor ? tensor.getElementType() : type);
-    if (!element) {
+    std::optional<ElementType> element = elementTypeOf(type);
+    if (!element || (!tensor && mlir::isa<mlir::ShapedType>(type))) {
       std::string text;
       raw_string_ostream(text) << type;
       return createStringError(
@@ -231,18 +211,13 @@ Expected<int64_t> bytesNeeded(ElementType element, ArrayRef<int64_t> shape) {
 }
 
 Error checkMemory(int64_t bytes, const Twine &what) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> memory =
-      MemoryBuffer::getFileAsStream("/proc/meminfo");
-  // Without that file the allocation itself has to tell.
-  if (!memory)
-    return Error::success();
-  StringRef rest = (*memory)->getBuffer().split("MemAvailable:").second.ltrim();
-  int64_t kibibytes;
-  if (rest.consumeInteger(10, kibibytes) || bytes / 1024 < kibibytes)
+  int64_t available = runtime::availableMemory();
+  if (bytes <= available)
     return Error::success();
   return createStringError(
       what + " needs " + bytesText(static_cast<double>(bytes)) +
-      " of memory; " + bytesText(kibibytes * 1024.0) + " are available");
+      " of memory; " + bytesText(static_cast<double>(available)) +
+      " are available");
 }
 
 /// The element type that an array's bytes are, if the slot's or any.

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/Emit.h"
 #include "lib/Compiler/Compiler.h"
-#include "lib/Compiler/MachineCode.h"
+#include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -23,11 +24,10 @@ namespace {
 /// Constructed before the command line is read, like the translations.
 struct CodeOptions {
   llvm::cl::OptionCategory category{"Translations to machine code"};
-  llvm::cl::opt<std::string> isa{
-      "isa",
-      llvm::cl::desc("Instruction set: native, avx512, avx2 or baseline "
-                     "(default: native)"),
-      llvm::cl::init("native"), llvm::cl::cat(category)};
+  std::string isaHelp = instructionSetHelp(cpu::target());
+  llvm::cl::opt<std::string> isa{"isa", llvm::cl::desc(isaHelp),
+                                 llvm::cl::init("native"),
+                                 llvm::cl::cat(category)};
   llvm::cl::opt<std::string> from{
       "compile-from",
       llvm::cl::desc("The phase that the program is in (default: input)"),
@@ -49,7 +49,7 @@ lower(mlir::ModuleOp module, const CodeOptions &options) {
     return report(module, llvm::createStringError("there is no phase '" +
                                                   options.from + "'"));
   CompileOptions compileOptions;
-  compileOptions.isa = options.isa;
+  compileOptions.codegen.isa = options.isa;
   compileOptions.from = *from;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   if (failed(compile(*copy, compileOptions)))
@@ -57,37 +57,18 @@ lower(mlir::ModuleOp module, const CodeOptions &options) {
   return copy;
 }
 
-static mlir::LogicalResult emitMachineCode(mlir::ModuleOp module,
-                                           llvm::raw_ostream &stream,
-                                           cpu::FileKind kind,
-                                           const CodeOptions &options) {
+static mlir::LogicalResult emitCode(mlir::ModuleOp module,
+                                    llvm::raw_ostream &stream,
+                                    cpu::CodeKind kind,
+                                    const CodeOptions &options) {
   auto lowered = lower(module, options);
   if (failed(lowered))
     return mlir::failure();
   llvm::Expected<std::string> contents =
-      cpu::emitFile(**lowered, options.isa, kind);
+      cpu::emitCode(**lowered, options.isa, kind);
   if (!contents)
     return report(module, contents.takeError());
   stream << *contents;
-  return mlir::success();
-}
-
-static mlir::LogicalResult emitLlvmIr(mlir::ModuleOp module,
-                                      llvm::raw_ostream &stream,
-                                      const CodeOptions &options) {
-  auto lowered = lower(module, options);
-  if (failed(lowered))
-    return mlir::failure();
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
-      cpu::createTargetMachine(options.isa);
-  if (!machine)
-    return report(module, machine.takeError());
-  llvm::LLVMContext context;
-  llvm::Expected<std::unique_ptr<llvm::Module>> translated =
-      cpu::translate(**lowered, options.isa, context, **machine);
-  if (!translated)
-    return report(module, translated.takeError());
-  stream << **translated;
   return mlir::success();
 }
 
@@ -100,20 +81,19 @@ int main(int argc, char **argv) {
   mlir::TranslateFromMLIRRegistration toLlvmIr(
       "drawloom-to-llvmir", "compile a program to optimized LLVM IR",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
-        return emitLlvmIr(module, stream, options);
+        return emitCode(module, stream, cpu::CodeKind::LlvmIr, options);
       },
       registerDialects);
   mlir::TranslateFromMLIRRegistration toAssembly(
       "mlir-to-assembly", "compile a program to assembly",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
-        return emitMachineCode(module, stream, cpu::FileKind::Assembly,
-                               options);
+        return emitCode(module, stream, cpu::CodeKind::Assembly, options);
       },
       registerDialects);
   mlir::TranslateFromMLIRRegistration toObject(
       "mlir-to-object", "compile a program to an object file",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
-        return emitMachineCode(module, stream, cpu::FileKind::Object, options);
+        return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
   return mlir::failed(

@@ -32,8 +32,9 @@ public:
   AlignedBuffer &operator=(const AlignedBuffer &) = delete;
   ~AlignedBuffer();
 
-  /// Nothing where the system has no `bytes` bytes to give, or where the count
-  /// is negative. A buffer of no bytes has an address all the same.
+  /// Nothing where the system has no `bytes` bytes to give without running out
+  /// of memory, or where the count is negative. A buffer of no bytes has an
+  /// address all the same.
   static std::optional<AlignedBuffer> allocate(int64_t bytes);
 
   void *data() const { return memory; }
@@ -43,6 +44,10 @@ private:
   void *memory = nullptr;
   int64_t bytes = 0;
 };
+
+/// Bytes that the machine can give before it swaps or kills; the largest int64
+/// where it does not tell.
+int64_t availableMemory();
 
 } // namespace drawloom::runtime
 

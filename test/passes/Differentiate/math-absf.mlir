@@ -20,7 +20,7 @@ func.func @df(%x: f32, %g: f32) -> f32 {
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32) -> f32
 // CHECK: %[[V0:.+]] = arith.constant 0.000000e+00 : f32
-// CHECK: %[[V1:.+]] = arith.negf %[[ARG1]] : f32
-// CHECK: %[[V2:.+]] = arith.cmpf olt, %[[ARG0]], %[[V0]] : f32
-// CHECK: %[[V3:.+]] = arith.select %[[V2]], %[[V1]], %[[ARG1]] : f32
+// CHECK: %[[V1:.+]] = arith.cmpf olt, %[[ARG0]], %[[V0]] : f32
+// CHECK: %[[V2:.+]] = arith.negf %[[ARG1]] : f32
+// CHECK: %[[V3:.+]] = arith.select %[[V1]], %[[V2]], %[[ARG1]] : f32
 // CHECK: return %[[V3]] : f32

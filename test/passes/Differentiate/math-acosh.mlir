@@ -17,11 +17,11 @@ func.func @df(%x: f32, %g: f32) -> f32 {
 
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32) -> f32
-// CHECK: %[[V0:.+]] = arith.constant -1.000000e+00 : f32
-// CHECK: %[[V1:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: %[[V0:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: %[[V1:.+]] = arith.constant -1.000000e+00 : f32
 // CHECK: %[[V2:.+]] = arith.addf %[[ARG0]], %[[V1]] : f32
 // CHECK: %[[V3:.+]] = arith.addf %[[ARG0]], %[[V0]] : f32
-// CHECK: %[[V4:.+]] = arith.mulf %[[V3]], %[[V2]] : f32
+// CHECK: %[[V4:.+]] = arith.mulf %[[V2]], %[[V3]] : f32
 // CHECK: %[[V5:.+]] = math.sqrt %[[V4]] : f32
 // CHECK: %[[V6:.+]] = arith.divf %[[ARG1]], %[[V5]] : f32
 // CHECK: return %[[V6]] : f32

@@ -18,9 +18,9 @@ func.func @df(%x: f32, %g: f32) -> f32 {
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32) -> f32
 // CHECK: %[[V0:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK: %[[V1:.+]] = arith.addf %[[ARG0]], %[[V0]] : f32
-// CHECK: %[[V2:.+]] = arith.subf %[[V0]], %[[ARG0]] : f32
-// CHECK: %[[V3:.+]] = arith.mulf %[[V2]], %[[V1]] : f32
+// CHECK: %[[V1:.+]] = arith.subf %[[V0]], %[[ARG0]] : f32
+// CHECK: %[[V2:.+]] = arith.addf %[[ARG0]], %[[V0]] : f32
+// CHECK: %[[V3:.+]] = arith.mulf %[[V1]], %[[V2]] : f32
 // CHECK: %[[V4:.+]] = math.sqrt %[[V3]] : f32
 // CHECK: %[[V5:.+]] = arith.divf %[[ARG1]], %[[V4]] : f32
 // CHECK: return %[[V5]] : f32

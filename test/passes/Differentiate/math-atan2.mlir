@@ -17,9 +17,9 @@ func.func @df(%a: f32, %b: f32, %g: f32) -> (f32, f32) {
 
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32, %[[ARG2:.+]]: f32) -> (f32, f32)
-// CHECK: %[[V0:.+]] = arith.mulf %[[ARG1]], %[[ARG1]] : f32
-// CHECK: %[[V1:.+]] = arith.mulf %[[ARG0]], %[[ARG0]] : f32
-// CHECK: %[[V2:.+]] = arith.addf %[[V1]], %[[V0]] : f32
+// CHECK: %[[V0:.+]] = arith.mulf %[[ARG0]], %[[ARG0]] : f32
+// CHECK: %[[V1:.+]] = arith.mulf %[[ARG1]], %[[ARG1]] : f32
+// CHECK: %[[V2:.+]] = arith.addf %[[V0]], %[[V1]] : f32
 // CHECK: %[[V3:.+]] = arith.divf %[[ARG2]], %[[V2]] : f32
 // CHECK: %[[V4:.+]] = arith.mulf %[[V3]], %[[ARG1]] : f32
 // CHECK: %[[V5:.+]] = arith.mulf %[[V3]], %[[ARG0]] : f32

@@ -18,8 +18,8 @@ func.func @df(%a: f32, %b: f32, %g: f32) -> f32 {
 // CHECK-LABEL: func.func @df
 // CHECK-SAME: (%[[ARG0:.+]]: f32, %[[ARG1:.+]]: f32, %[[ARG2:.+]]: f32) -> f32
 // CHECK: %[[V0:.+]] = arith.constant 1.000000e+00 : f32
-// CHECK: %[[V1:.+]] = math.copysign %[[V0]], %[[ARG1]] : f32
-// CHECK: %[[V2:.+]] = math.copysign %[[V0]], %[[ARG0]] : f32
-// CHECK: %[[V3:.+]] = arith.mulf %[[V2]], %[[V1]] : f32
+// CHECK: %[[V1:.+]] = math.copysign %[[V0]], %[[ARG0]] : f32
+// CHECK: %[[V2:.+]] = math.copysign %[[V0]], %[[ARG1]] : f32
+// CHECK: %[[V3:.+]] = arith.mulf %[[V1]], %[[V2]] : f32
 // CHECK: %[[V4:.+]] = arith.mulf %[[ARG2]], %[[V3]] : f32
 // CHECK: return %[[V4]] : f32

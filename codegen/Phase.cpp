@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Compiler/Compiler.h"
+#include "codegen/Phase.h"
 
 namespace drawloom {
 

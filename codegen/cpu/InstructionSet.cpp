@@ -1,4 +1,4 @@
-//===- Target.cpp - instruction sets of x86 as data -----------------------===//
+//===- InstructionSet.cpp - instruction sets of x86 as data ---------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Target.h"
+#include "codegen/cpu/InstructionSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"

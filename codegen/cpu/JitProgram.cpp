@@ -1,4 +1,4 @@
-//===- Program.cpp - machine code in this process -------------------------===//
+//===- JitProgram.cpp - machine code in this process ----------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,91 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/JitProgram.h"
+#include "codegen/cpu/MachineCode.h"
 #include "codegen/cpu/Signature.h"
-#include "codegen/cpu/Target.h"
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "drawloom/runtime/ThreadPool.h"
-#include "lib/Compiler/Compiler.h"
-#include "lib/Compiler/MachineCode.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 #include <mutex>
 
-using namespace mlir;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
 
-namespace drawloom {
-
-int64_t elementBytes(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-  case ElementType::I64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-    return 4;
-  case ElementType::BF16:
-  case ElementType::F16:
-    return 2;
-  case ElementType::I8:
-  case ElementType::I1:
-    return 1;
-  }
-  llvm_unreachable("all types are listed");
-}
-
-int64_t ValueType::elements() const {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
-}
-
-const Signature *Program::find(llvm::StringRef name) const {
-  for (const Signature &signature : signatures())
-    if (signature.name == name)
-      return &signature;
-  return nullptr;
-}
+namespace drawloom::cpu {
 
 namespace {
-
-std::optional<ElementType> elementTypeOf(Type type) {
-  if (type.isF64())
-    return ElementType::F64;
-  if (type.isF32())
-    return ElementType::F32;
-  if (type.isBF16())
-    return ElementType::BF16;
-  if (type.isF16())
-    return ElementType::F16;
-  if (type.isInteger(64) || type.isIndex())
-    return ElementType::I64;
-  if (type.isInteger(32))
-    return ElementType::I32;
-  if (type.isInteger(8))
-    return ElementType::I8;
-  if (type.isInteger(1))
-    return ElementType::I1;
-  return std::nullopt;
-}
-
-std::optional<ValueType> valueTypeOf(Type type) {
-  std::optional<ElementType> element =
-      elementTypeOf(getElementTypeOrSelf(type));
-  if (!element)
-    return std::nullopt;
-  ValueType value{*element, {}};
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    value.shape = shaped.getShape().vec();
-  int64_t bytes = elementBytes(*element);
-  for (int64_t extent : value.shape)
-    if (llvm::MulOverflow(bytes, extent, bytes))
-      return std::nullopt;
-  return value;
-}
 
 /// Memory that calls of one program use one after the other.
 class BufferCache {
@@ -135,7 +66,7 @@ public:
 
   std::vector<Signature> listed;
   llvm::StringMap<Entry> entries;
-  std::unique_ptr<cpu::MachineCode> code;
+  std::unique_ptr<MachineCode> code;
 };
 
 Error JitProgram::run(llvm::StringRef name,
@@ -200,65 +131,25 @@ Error JitProgram::run(llvm::StringRef name,
 
 } // namespace
 
-Expected<std::unique_ptr<Program>>
-Program::create(ModuleOp module, const CompileOptions &options) {
-  // Before the work of compiling: an instruction set that cannot run here.
-  Expected<const cpu::InstructionSet *> set =
-      cpu::findInstructionSet(options.isa);
-  if (!set)
-    return set.takeError();
-  if (Error error = cpu::checkHostRuns(**set))
-    return error;
-
-  CompileOptions toLlvm = options;
-  toLlvm.to = Phase::Llvm;
-  if (failed(compile(module, toLlvm)))
-    return createStringError("compilation failed; see the diagnostics");
-
+Expected<std::unique_ptr<Program>> loadProgram(const Artifact &artifact) {
   auto program = std::make_unique<JitProgram>();
-  WalkResult result = module.walk([&](FunctionOpInterface function) {
-    FailureOr<cpu::FunctionSignature> known = cpu::getSignature(function);
-    if (failed(known))
-      return WalkResult::advance();
-    Entry entry;
-    StringRef name = function.getName();
-    name.consume_front(cpu::entryPrefix);
-    entry.signature.name = name.str();
-    entry.signature.workspaceBytes = known->workspaceBytes;
-    entry.scratchBytes = known->scratchBytes;
-    for (auto [types, into] :
-         {std::pair(ArrayRef<Type>(known->arguments),
-                    &entry.signature.arguments),
-          std::pair(ArrayRef<Type>(known->results), &entry.signature.results)})
-      for (Type type : types) {
-        std::optional<ValueType> value = valueTypeOf(type);
-        if (!value) {
-          function.emitError("cannot be called: ")
-              << type << " in its signature has no form in the host's memory";
-          return WalkResult::interrupt();
-        }
-        into->push_back(std::move(*value));
-      }
-    program->listed.push_back(entry.signature);
-    program->entries[entry.signature.name] = std::move(entry);
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return createStringError("compilation failed; see the diagnostics");
-
-  Expected<std::unique_ptr<cpu::MachineCode>> code =
-      cpu::MachineCode::create(module, options.isa);
+  Expected<std::unique_ptr<MachineCode>> code =
+      MachineCode::create(artifact.code);
   if (!code)
     return code.takeError();
   program->code = std::move(*code);
-  for (auto &entry : program->entries) {
+  for (const Artifact::Entry &known : artifact.entries) {
     Expected<void *> address =
-        program->code->lookup((cpu::entryPrefix + entry.getKey()).str());
+        program->code->lookup((entryPrefix + known.signature.name).str());
     if (!address)
       return address.takeError();
-    entry.getValue().address = reinterpret_cast<DrawloomEntry>(*address);
+    Entry &entry = program->entries[known.signature.name];
+    entry.signature = known.signature;
+    entry.scratchBytes = known.scratchBytes;
+    entry.address = reinterpret_cast<DrawloomEntry>(*address);
+    program->listed.push_back(known.signature);
   }
   return program;
 }
 
-} // namespace drawloom
+} // namespace drawloom::cpu

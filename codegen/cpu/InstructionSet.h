@@ -1,4 +1,4 @@
-//===- Target.h - instruction sets of x86 as data ---------------*- C++ -*-===//
+//===- InstructionSet.h - instruction sets of x86 as data ----- -*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_CPU_TARGET_H
-#define DRAWLOOM_CODEGEN_CPU_TARGET_H
+#ifndef DRAWLOOM_CODEGEN_CPU_INSTRUCTIONSET_H
+#define DRAWLOOM_CODEGEN_CPU_INSTRUCTIONSET_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -31,7 +31,7 @@ struct InstructionSet {
   llvm::ArrayRef<llvm::StringRef> features;
 };
 
-/// "baseline", "avx2" and "avx512", the narrowest first.
+/// The narrowest first.
 llvm::ArrayRef<InstructionSet> instructionSets();
 
 /// The set of that name; "native" is the widest that this machine runs. Names
@@ -53,4 +53,4 @@ llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
 
 } // namespace drawloom::cpu
 
-#endif // DRAWLOOM_CODEGEN_CPU_TARGET_H
+#endif // DRAWLOOM_CODEGEN_CPU_INSTRUCTIONSET_H

@@ -1,0 +1,15 @@
+//===- CompileTarget.cpp - what the compiler asks of a target -------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CompileTarget.h"
+
+namespace drawloom {
+
+CompileTarget::~CompileTarget() = default;
+
+} // namespace drawloom

@@ -1,0 +1,85 @@
+//===- Program.cpp - types of arguments and results -----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Program.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+int64_t elementBytes(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+  case ElementType::I64:
+    return 8;
+  case ElementType::F32:
+  case ElementType::I32:
+    return 4;
+  case ElementType::BF16:
+  case ElementType::F16:
+    return 2;
+  case ElementType::I8:
+  case ElementType::I1:
+    return 1;
+  }
+  llvm_unreachable("all types are listed");
+}
+
+int64_t ValueType::elements() const {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+const Signature *Program::find(llvm::StringRef name) const {
+  for (const Signature &signature : signatures())
+    if (signature.name == name)
+      return &signature;
+  return nullptr;
+}
+
+std::optional<ElementType> elementTypeOf(Type type) {
+  type = getElementTypeOrSelf(type);
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isInteger(64) || type.isIndex())
+    return ElementType::I64;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  if (type.isInteger(8))
+    return ElementType::I8;
+  if (type.isInteger(1))
+    return ElementType::I1;
+  return std::nullopt;
+}
+
+std::optional<ValueType> ValueType::of(Type type) {
+  std::optional<ElementType> element = elementTypeOf(type);
+  if (!element)
+    return std::nullopt;
+  ValueType value{*element, {}};
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    value.shape = shaped.getShape().vec();
+  int64_t bytes = elementBytes(*element);
+  for (int64_t extent : value.shape)
+    if (llvm::MulOverflow(bytes, extent, bytes))
+      return std::nullopt;
+  return value;
+}
+
+} // namespace drawloom

@@ -1,0 +1,197 @@
+//===- CpuTarget.cpp - x86 processors as a target -------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/CpuTarget.h"
+#include "codegen/CompileTarget.h"
+#include "codegen/cpu/Emit.h"
+#include "codegen/cpu/InstructionSet.h"
+#include "codegen/cpu/JitProgram.h"
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Signature.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Block/Passes.h"
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+
+/// From block programs (on static tensors, domain ops among them) to register
+/// tiles: vectors, no linalg op.
+static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  CpuScheduleOptions schedule;
+  schedule.isa = options.isa;
+  pm.addPass(createDecomposeBlocks());
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createCpuSchedule(schedule));
+  function.addPass(createCpuVerifyVectors());
+}
+
+static void buildBuffers(OpPassManager &pm) {
+  pm.addPass(createCpuBufferize());
+  pm.addPass(createCpuVerifyBuffers());
+}
+
+static void buildKernels(OpPassManager &pm) {
+  pm.addPass(createCpuKernels());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void buildLlvm(OpPassManager &pm) { pm.addPass(createCpuLowerToLlvm()); }
+
+namespace {
+class CpuTarget final : public CompileTarget {
+public:
+  StringRef name() const override { return "cpu"; }
+  std::vector<std::string> instructionSets() const override;
+  llvm::Expected<std::string>
+  fingerprint(const CodegenOptions &options) const override;
+  void registerDialects(DialectRegistry &registry) const override;
+  void registerPasses() const override { registerCpuPasses(); }
+  llvm::Error checkRunsHere(const CodegenOptions &options) const override;
+  void buildPhase(OpPassManager &pm, Phase phase,
+                  const CodegenOptions &options) const override;
+  llvm::Expected<Artifact> emit(ModuleOp module,
+                                const CodegenOptions &options) const override;
+  llvm::Expected<std::unique_ptr<Program>>
+  load(const Artifact &artifact) const override {
+    return loadProgram(artifact);
+  }
+};
+} // namespace
+
+std::vector<std::string> CpuTarget::instructionSets() const {
+  std::vector<std::string> names{"native"};
+  for (const InstructionSet &set : llvm::reverse(cpu::instructionSets()))
+    names.push_back(set.name.str());
+  return names;
+}
+
+llvm::Expected<std::string>
+CpuTarget::fingerprint(const CodegenOptions &options) const {
+  // What is native here is another set elsewhere.
+  llvm::Expected<const InstructionSet *> set = findInstructionSet(options.isa);
+  if (!set)
+    return set.takeError();
+  llvm::Expected<TargetDescription> description = describeTarget(options.isa);
+  if (!description)
+    return description.takeError();
+  return ((*set)->name + " " + description->processor + " " +
+          description->features)
+      .str();
+}
+
+llvm::Error CpuTarget::checkRunsHere(const CodegenOptions &options) const {
+  llvm::Expected<const InstructionSet *> set = findInstructionSet(options.isa);
+  return set ? checkHostRuns(**set) : set.takeError();
+}
+
+void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
+                           const CodegenOptions &options) const {
+  switch (phase) {
+  case Phase::Vectors:
+    return buildVectors(pm, options);
+  case Phase::Buffers:
+    return buildBuffers(pm);
+  case Phase::Kernels:
+    return buildKernels(pm);
+  case Phase::Llvm:
+    return buildLlvm(pm);
+  default:
+    llvm_unreachable("the phase belongs to no target");
+  }
+}
+
+llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
+                                         const CodegenOptions &options) const {
+  Artifact artifact;
+  artifact.target = name().str();
+  WalkResult result = module.walk([&](FunctionOpInterface function) {
+    FailureOr<FunctionSignature> known = getSignature(function);
+    if (failed(known))
+      return WalkResult::advance();
+    Artifact::Entry entry;
+    StringRef name = function.getName();
+    name.consume_front(entryPrefix);
+    entry.signature.name = name.str();
+    entry.signature.workspaceBytes = known->workspaceBytes;
+    entry.scratchBytes = known->scratchBytes;
+    for (auto [types, into] :
+         {std::pair(ArrayRef<Type>(known->arguments),
+                    &entry.signature.arguments),
+          std::pair(ArrayRef<Type>(known->results), &entry.signature.results)})
+      for (Type type : types) {
+        std::optional<ValueType> value = ValueType::of(type);
+        if (!value) {
+          function.emitError("cannot be called: ")
+              << type << " in its signature has no form in the host's memory";
+          return WalkResult::interrupt();
+        }
+        into->push_back(std::move(*value));
+      }
+    artifact.entries.push_back(std::move(entry));
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return llvm::createStringError("compilation failed; see the diagnostics");
+  llvm::Expected<std::string> code =
+      emitCode(module, options.isa, CodeKind::Object);
+  if (!code)
+    return code.takeError();
+  artifact.code = std::move(*code);
+  return artifact;
+}
+
+void CpuTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, func::FuncDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
+                  ub::UBDialect, vector::VectorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  tensor::registerTilingInterfaceExternalModels(registry);
+  vector::registerBufferizableOpInterfaceExternalModels(registry);
+  vector::registerSubsetOpInterfaceExternalModels(registry);
+}
+
+const CompileTarget &target() {
+  static const CpuTarget target;
+  return target;
+}
+
+} // namespace drawloom::cpu

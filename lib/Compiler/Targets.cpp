@@ -1,0 +1,37 @@
+//===- Targets.cpp - the machines that programs are compiled for ----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/Targets.h"
+#include "codegen/CompileTarget.h"
+#include "codegen/cpu/CpuTarget.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace drawloom {
+
+llvm::ArrayRef<const CompileTarget *> allTargets() {
+  static const CompileTarget *const targets[] = {&cpu::target()};
+  return targets;
+}
+
+std::string instructionSetHelp(const CompileTarget &target) {
+  return "Instruction set: " + llvm::join(target.instructionSets(), ", ") +
+         " (default: native)";
+}
+
+llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef name) {
+  std::string known;
+  for (const CompileTarget *target : allTargets()) {
+    if (target->name() == name)
+      return target;
+    known += (known.empty() ? "'" : ", '") + target->name().str() + "'";
+  }
+  return llvm::createStringError("unknown target '" + name +
+                                 "'; known: " + known);
+}
+
+} // namespace drawloom
