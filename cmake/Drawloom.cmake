@@ -35,6 +35,9 @@ if(DRAWLOOM_LLD)
   add_link_options(-fuse-ld=lld "-B${LLVM_TOOLS_BINARY_DIR}")
 endif()
 
+# The cache tells compilers apart by it.
+add_link_options(-Wl,--build-id=sha1)
+
 # The same flag for libraries and tools, or they could not share one precompiled
 # header.
 add_compile_options(-fPIC)

@@ -24,6 +24,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%source_dir", config.drawloom_source_dir))
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%drawloom_library", os.path.join(config.drawloom_binary_dir, "lib", "libdrawloom.so")))
+# No test depends on what the user's cache holds.
+config.environment["DRAWLOOM_CACHE"] = ""
 
 
 def cpu_flags():

@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Fixed activations. A new one is a `def` here and, in KanActivations.cpp, two
-// methods of one line each:
+// short methods:
 //
 //   expand      the formula as IR; differentiation, fusion and code generation
 //               need nothing else
 //   evaluate    the formula on a double, which the others are tested against
 //
-// Where the derivative of the formula would overflow, lose digits or store more
-// than x, derive the `def` from Kan_ActivationWithDerivative and add
+// Where the derivative of the formula would overflow, lose digits or keep a
+// comparison from the forward pass, derive the `def` from Kan_ActivationWithDerivative and add
 //
 //   derivative  the derivative as IR, made of ops that have one themselves
 

@@ -12,7 +12,7 @@
 #include <cmath>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 Canvas::Canvas(double width, double height)
     : surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
@@ -154,7 +154,7 @@ void Axes::curve(ArrayRef<float> xs, ArrayRef<float> ys, Colour colour,
   cairo_restore(cairo);
 }
 
-double drawloom::image::roundStep(double extent, double parts) {
+double image::roundStep(double extent, double parts) {
   double rough = extent / parts;
   double power = std::pow(10.0, std::floor(std::log10(rough)));
   for (double factor : {1.0, 2.0, 5.0})

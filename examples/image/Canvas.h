@@ -15,7 +15,7 @@
 #include <cairo/cairo.h>
 #include <string>
 
-namespace drawloom::image {
+namespace image {
 
 struct Colour {
   double red, green, blue;
@@ -86,6 +86,6 @@ private:
 /// `parts` pieces.
 double roundStep(double extent, double parts);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_CANVAS_H

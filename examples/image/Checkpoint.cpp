@@ -15,7 +15,7 @@
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 static constexpr StringLiteral magic = "DRAWLOOM-IMAGE\n";
 static constexpr uint32_t version = 1;
@@ -31,8 +31,7 @@ static void writeString(support::endian::Writer &writer, StringRef string) {
   writer.OS << string;
 }
 
-Error drawloom::image::writeCheckpoint(StringRef path,
-                                       const Checkpoint &checkpoint) {
+Error image::writeCheckpoint(StringRef path, const Checkpoint &checkpoint) {
   std::string bytes;
   raw_string_ostream stream(bytes);
   support::endian::Writer writer(stream, endianness::little);
@@ -84,7 +83,7 @@ struct Reader {
 };
 } // namespace
 
-Expected<Checkpoint> drawloom::image::readCheckpoint(StringRef path) {
+Expected<Checkpoint> image::readCheckpoint(StringRef path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
       MemoryBuffer::getFile(path, /*IsText=*/false,
                             /*RequiresNullTerminator=*/false);
@@ -140,7 +139,7 @@ Expected<Checkpoint> drawloom::image::readCheckpoint(StringRef path) {
   return checkpoint;
 }
 
-uint64_t drawloom::image::checkpointBytes(const Settings &settings) {
+uint64_t image::checkpointBytes(const Settings &settings) {
   uint64_t floats = settings.steps;
   for (const std::vector<int64_t> &shape : parameterShapes(settings.encoding)) {
     uint64_t size = 3;

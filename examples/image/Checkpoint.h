@@ -12,7 +12,7 @@
 #include "examples/image/Network.h"
 #include "examples/image/Options.h"
 
-namespace drawloom::image {
+namespace image {
 
 /// All that a run depends on. The state of the random numbers is the seed and
 /// the number of steps done: see Random.h.
@@ -34,6 +34,6 @@ llvm::Expected<Checkpoint> readCheckpoint(llvm::StringRef path);
 /// The size of the file, to make sure of the space before a run.
 uint64_t checkpointBytes(const Settings &settings);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_CHECKPOINT_H

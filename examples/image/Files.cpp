@@ -17,12 +17,12 @@
 
 using namespace llvm;
 
-Error drawloom::image::makeError(const Twine &message) {
+Error image::makeError(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
 static Error cannotWrite(StringRef path, const Twine &why) {
-  return drawloom::image::makeError("cannot write '" + path + "': " + why);
+  return image::makeError("cannot write '" + path + "': " + why);
 }
 
 /// A new file beside `path`. Not sys::fs::TempFile: that one installs LLVM's
@@ -35,7 +35,7 @@ static Expected<int> createBeside(const Twine &path, SmallString<128> &name) {
   return descriptor;
 }
 
-Error drawloom::image::writeWhole(StringRef path, StringRef bytes) {
+Error image::writeWhole(StringRef path, StringRef bytes) {
   SmallString<128> name;
   Expected<int> descriptor = createBeside(path, name);
   if (!descriptor)
@@ -61,7 +61,7 @@ Error drawloom::image::writeWhole(StringRef path, StringRef bytes) {
   return Error::success();
 }
 
-Error drawloom::image::prepareFolder(StringRef folder, uint64_t bytes) {
+Error image::prepareFolder(StringRef folder, uint64_t bytes) {
   if (std::error_code error = sys::fs::create_directories(folder))
     return makeError("cannot create the folder '" + folder + "': " +
                      error.message() + "; choose another with --output");

@@ -13,7 +13,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 
-namespace drawloom::image {
+namespace image {
 
 /// An error whose whole text is `message`.
 llvm::Error makeError(const llvm::Twine &message);
@@ -26,6 +26,6 @@ llvm::Error writeWhole(llvm::StringRef path, llvm::StringRef bytes);
 /// written there, so that a long run does not fail at its end.
 llvm::Error prepareFolder(llvm::StringRef folder, uint64_t bytes);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_FILES_H

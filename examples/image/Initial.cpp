@@ -10,7 +10,7 @@
 #include "examples/image/Random.h"
 #include <cmath>
 
-using namespace drawloom::image;
+using namespace image;
 
 static constexpr int64_t width = 64;
 static constexpr int64_t groups = 8;
@@ -28,8 +28,7 @@ static constexpr double numerator[] = {0.0179166562, 0.5,       2.1936825,
                                        2.9216014,    1.4243858, 0.22693666};
 static constexpr double denominator[] = {0.0, 5.8432029, 0.0, 0.45387331};
 
-std::vector<std::vector<int64_t>>
-drawloom::image::parameterShapes(Encoding encoding) {
+std::vector<std::vector<int64_t>> image::parameterShapes(Encoding encoding) {
   bool grid = encoding == Encoding::Grid;
   int64_t features = grid ? 24 : 48;
   std::vector<std::vector<int64_t>> shapes(ParameterCount);
@@ -46,9 +45,8 @@ drawloom::image::parameterShapes(Encoding encoding) {
   return shapes;
 }
 
-std::vector<float> drawloom::image::initialValues(ParameterIndex parameter,
-                                                  Encoding encoding,
-                                                  uint64_t seed) {
+std::vector<float> image::initialValues(ParameterIndex parameter,
+                                        Encoding encoding, uint64_t seed) {
   std::vector<int64_t> shape = parameterShapes(encoding)[parameter];
   int64_t size = 1;
   for (int64_t extent : shape)

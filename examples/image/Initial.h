@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace drawloom::image {
+namespace image {
 
 /// Where the parameters stand in the argument lists of network.mlir.
 enum ParameterIndex {
@@ -47,6 +47,6 @@ std::vector<std::vector<int64_t>> parameterShapes(Encoding encoding);
 std::vector<float> initialValues(ParameterIndex parameter, Encoding encoding,
                                  uint64_t seed);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_INITIAL_H

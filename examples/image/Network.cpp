@@ -8,8 +8,6 @@
 
 #include "examples/image/Network.h"
 #include "examples/image/Files.h"
-#include "lib/RegisterAll.h"
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -18,8 +16,7 @@
 #include <cstring>
 
 using namespace llvm;
-using namespace drawloom;
-using namespace drawloom::image;
+using namespace image;
 
 /// Rows of a call of @predict and of @activations: the shapes are static.
 static constexpr int64_t predictRows = 1 << 14;
@@ -52,41 +49,22 @@ State State::initial(const Settings &settings) {
   return state;
 }
 
-/// Replaces the `?` of an entry; says which entry failed.
-static Error specialize(mlir::ModuleOp module, StringRef entry,
-                        ArrayRef<std::vector<int64_t>> shapes) {
-  if (failed(specializeShapes(module, entry, shapes)))
-    return makeError("the shapes do not fit @" + entry + " of network.mlir");
-  return Error::success();
+/// The functions of network.mlir that are called.
+enum Entry { Step, Predict, Activations };
+static constexpr const char *entryNames[] = {"step", "predict", "activations"};
+
+/// Drawloom's error, with the place in the source.
+static Error toError(const drawloom::Error &error) {
+  std::string location = error.location();
+  return makeError((location.empty() ? "" : location + ": ") + error.message());
 }
 
-Expected<Network> Network::create(const Options &options,
-                                  const Settings &settings) {
-  Network network;
-  network.batch = settings.batch;
+static DrawloomBuffer bufferOf(const Buffer &buffer) {
+  return drawloom::buffer(buffer.data(), buffer.size());
+}
 
-  std::vector<std::string> files;
-  for (const std::string &name :
-       {std::string("network.mlir"),
-        "encoding_" + nameOf(settings.encoding).str() + ".mlir",
-        "activation_" + nameOf(settings.activation).str() + ".mlir"}) {
-    SmallString<128> path(options.network);
-    sys::path::append(path, name);
-    files.push_back(path.str().str());
-    ErrorOr<std::unique_ptr<MemoryBuffer>> text = MemoryBuffer::getFile(path);
-    if (!text)
-      return makeError("cannot read '" + path +
-                       "': " + text.getError().message());
-    network.sources = network.sources * 31 + xxh3_64bits((*text)->getBuffer());
-  }
-
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry);
-  mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(files, context);
-  if (!module)
-    return makeError("'" + files.front() + "' does not compile");
-
+/// What the `?` of the three functions stand for.
+static std::vector<drawloom::Shapes> shapesFor(const Settings &settings) {
   std::vector<std::vector<int64_t>> parameters =
       parameterShapes(settings.encoding);
   auto append = [](std::vector<std::vector<int64_t>> &list,
@@ -94,33 +72,59 @@ Expected<Network> Network::create(const Options &options,
     list.insert(list.end(), more.begin(), more.end());
   };
   std::vector<std::vector<int64_t>> step = {
-      {network.batch, 2}, {network.batch, 3}, {}, {}};
+      {settings.batch, 2}, {settings.batch, 3}, {}, {}};
   for (int copy = 0; copy < 3; ++copy)
     append(step, parameters);
   std::vector<std::vector<int64_t>> predict = {{predictRows, 2}};
   append(predict, parameters);
-  if (Error error = specialize(*module, "step", step))
-    return error;
-  if (Error error = specialize(*module, "predict", predict))
-    return error;
-  if (Error error = specialize(*module, "activations",
-                               {{curveRows, width},
-                                parameters[Numerator1],
-                                parameters[Denominator1]}))
-    return error;
+  return {
+      {entryNames[Step], step},
+      {entryNames[Predict], predict},
+      {entryNames[Activations],
+       {{curveRows, width}, parameters[Numerator1], parameters[Denominator1]}}};
+}
 
-  CompileOptions compileOptions;
-  compileOptions.dumpPhasesTo = options.dumpPhasesTo;
-  Expected<std::unique_ptr<Program>> program =
-      compileProgram(*module, compileOptions);
+Expected<Network> Network::create(const Options &options,
+                                  const Settings &settings) {
+  std::vector<drawloom::Source> sources;
+  uint64_t fingerprint = 0;
+  for (const std::string &name :
+       {std::string("network.mlir"),
+        "encoding_" + nameOf(settings.encoding).str() + ".mlir",
+        "activation_" + nameOf(settings.activation).str() + ".mlir"}) {
+    SmallString<128> path(options.network);
+    sys::path::append(path, name);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> text = MemoryBuffer::getFile(path);
+    if (!text)
+      return makeError("cannot read '" + path +
+                       "': " + text.getError().message());
+    fingerprint = fingerprint * 31 + xxh3_64bits((*text)->getBuffer());
+    sources.push_back({path.str().str(), (*text)->getBuffer().str()});
+  }
+
+  drawloom::CompilerOptions compilerOptions;
+  compilerOptions.dumpPhasesTo = options.dumpPhasesTo;
+  compilerOptions.note = [](const char *message) {
+    errs() << "note: " << message << '\n';
+  };
+  auto compiler = drawloom::Compiler::create(std::move(compilerOptions));
+  if (!compiler)
+    return toError(compiler.error());
+  auto program = compiler->compile(sources, shapesFor(settings));
   if (!program)
-    return program.takeError();
-  network.program = std::move(*program);
-  for (const char *entry : {"step", "predict", "activations"})
-    if (!network.program->find(entry))
-      return makeError("network.mlir has no function @" + Twine(entry));
+    return toError(program.error());
+
+  Network network(std::move(*program));
+  network.sources = fingerprint;
+  for (const char *name : entryNames) {
+    auto function = network.program.find(name);
+    if (!function)
+      return toError(function.error());
+    network.functions.push_back(*function);
+  }
   for (int copy = 0; copy < 3; ++copy)
-    for (const std::vector<int64_t> &shape : parameters) {
+    for (const std::vector<int64_t> &shape :
+         parameterShapes(settings.encoding)) {
       int64_t size = 1;
       for (int64_t extent : shape)
         size *= extent;
@@ -132,14 +136,17 @@ Expected<Network> Network::create(const Options &options,
 Expected<float> Network::train(const Buffer &xy, const Buffer &rgb, float rate,
                                int64_t step, State &state, unsigned threads) {
   float loss = 0;
-  SmallVector<const void *> arguments = {xy.data(), rgb.data(), &rate, &step};
-  SmallVector<void *> results = {&loss};
+  std::vector<DrawloomBuffer> arguments = {bufferOf(xy), bufferOf(rgb),
+                                           drawloom::buffer(&rate, 1),
+                                           drawloom::buffer(&step, 1)};
+  std::vector<DrawloomBuffer> results = {drawloom::buffer(&loss, 1)};
   for (const Buffer &tensor : state.tensors)
-    arguments.push_back(tensor.data());
-  for (Buffer &tensor : next.tensors)
-    results.push_back(tensor.data());
-  if (Error error = program->run("step", arguments, results, threads))
-    return error;
+    arguments.push_back(bufferOf(tensor));
+  for (const Buffer &tensor : next.tensors)
+    results.push_back(bufferOf(tensor));
+  auto done = functions[Step].call(arguments, results, threads);
+  if (!done)
+    return toError(done.error());
   std::swap(state.tensors, next.tensors);
   return loss;
 }
@@ -149,18 +156,19 @@ Expected<std::vector<float>> Network::predict(ArrayRef<float> xy,
                                               unsigned threads) const {
   int64_t rows = xy.size() / 2;
   Buffer positions(predictRows * 2), colours(predictRows * 3);
+  std::vector<DrawloomBuffer> arguments = {bufferOf(positions)};
+  for (int i = 0; i < ParameterCount; ++i)
+    arguments.push_back(bufferOf(state.tensors[i]));
   std::vector<float> result;
   result.reserve(rows * 3);
   for (int64_t first = 0; first < rows; first += predictRows) {
     // The last call's surplus rows keep what the call before left there.
     int64_t count = std::min(predictRows, rows - first);
     std::copy_n(xy.data() + first * 2, count * 2, positions.data());
-    SmallVector<const void *> arguments = {positions.data()};
-    for (int i = 0; i < ParameterCount; ++i)
-      arguments.push_back(state.tensors[i].data());
-    if (Error error =
-            program->run("predict", arguments, {colours.data()}, threads))
-      return error;
+    auto done =
+        functions[Predict].call(arguments, {bufferOf(colours)}, threads);
+    if (!done)
+      return toError(done.error());
     result.insert(result.end(), colours.data(), colours.data() + count * 3);
   }
   return result;
@@ -173,11 +181,11 @@ Network::activation(ArrayRef<float> x, const Buffer &numerator,
   int64_t points = std::min<int64_t>(x.size(), curveRows);
   for (int64_t row = 0; row < points; ++row)
     std::fill_n(argument.data() + row * width, width, x[row]);
-  if (Error error =
-          program->run("activations",
-                       {argument.data(), numerator.data(), denominator.data()},
-                       {value.data()}))
-    return error;
+  auto done = functions[Activations].call(
+      {bufferOf(argument), bufferOf(numerator), bufferOf(denominator)},
+      {bufferOf(value)});
+  if (!done)
+    return toError(done.error());
   std::vector<std::vector<float>> curves(groups);
   for (int64_t group = 0; group < groups; ++group)
     for (int64_t row = 0; row < points; ++row)

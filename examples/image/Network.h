@@ -9,12 +9,13 @@
 #ifndef DRAWLOOM_EXAMPLES_IMAGE_NETWORK_H
 #define DRAWLOOM_EXAMPLES_IMAGE_NETWORK_H
 
+#include "drawloom/Drawloom.h"
 #include "examples/image/Initial.h"
-#include "lib/Compiler/Compiler.h"
+#include "llvm/Support/Error.h"
 #include <cstdlib>
 #include <memory>
 
-namespace drawloom::image {
+namespace image {
 
 /// A dense array of floats at an address that suits every vector type.
 class Buffer {
@@ -68,13 +69,15 @@ public:
              const Buffer &denominator) const;
 
 private:
-  std::unique_ptr<Program> program;
-  int64_t batch = 0;
+  explicit Network(drawloom::Program program) : program(std::move(program)) {}
+
+  drawloom::Program program;
+  std::vector<drawloom::Function> functions; ///< In the order of Entry.
   uint64_t sources = 0;
   /// The results of a step must not overlap its arguments.
   State next;
 };
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_NETWORK_H

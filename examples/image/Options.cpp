@@ -17,7 +17,7 @@
 #include <cstdlib>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 static const char overview[] =
     R"(Teaches a small neural network a picture, with code that Drawloom compiles
@@ -43,7 +43,7 @@ The last line of the output is for scripts:
   result: psnr_db=... steps=... steps_per_s=... seconds=...
 )";
 
-StringRef drawloom::image::nameOf(Activation activation) {
+StringRef image::nameOf(Activation activation) {
   switch (activation) {
   case Activation::Rational:
     return "rational";
@@ -55,7 +55,7 @@ StringRef drawloom::image::nameOf(Activation activation) {
   llvm_unreachable("unknown activation");
 }
 
-StringRef drawloom::image::nameOf(Encoding encoding) {
+StringRef image::nameOf(Encoding encoding) {
   return encoding == Encoding::Grid ? "grid" : "frequency";
 }
 
@@ -153,7 +153,7 @@ static void require(bool condition, const Twine &message) {
   exit(1);
 }
 
-Options drawloom::image::parseOptions(int argc, char **argv) {
+Options image::parseOptions(int argc, char **argv) {
   CommandLine &line = commandLine();
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, overview);
@@ -183,7 +183,7 @@ Options drawloom::image::parseOptions(int argc, char **argv) {
   return options;
 }
 
-Error drawloom::image::checkAgainstCheckpoint(const Settings &saved) {
+Error image::checkAgainstCheckpoint(const Settings &saved) {
   const CommandLine &line = commandLine();
   auto conflict = [](const cl::Option &option, bool equal,
                      const Twine &value) -> Error {

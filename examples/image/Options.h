@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string>
 
-namespace drawloom::image {
+namespace image {
 
 enum class Activation { Rational, Relu, Silu };
 enum class Encoding { Grid, Frequency };
@@ -58,6 +58,6 @@ Options parseOptions(int argc, char **argv);
 /// option, where the command line asks for something else.
 llvm::Error checkAgainstCheckpoint(const Settings &checkpoint);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_OPTIONS_H

@@ -14,7 +14,7 @@
 #include <stb/stb_image.h>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 uint64_t Picture::fingerprint() const {
   return xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(rgb.data()),
@@ -22,7 +22,7 @@ uint64_t Picture::fingerprint() const {
          static_cast<uint64_t>(width);
 }
 
-Expected<Picture> drawloom::image::readPicture(StringRef path) {
+Expected<Picture> image::readPicture(StringRef path) {
   // Reading the file apart from decoding tells "no such file" from "no image".
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
       MemoryBuffer::getFile(path, /*IsText=*/false,
@@ -50,7 +50,7 @@ Expected<Picture> drawloom::image::readPicture(StringRef path) {
   return picture;
 }
 
-double drawloom::image::psnr(const Picture &x, const Picture &y) {
+double image::psnr(const Picture &x, const Picture &y) {
   double sum = 0;
   for (size_t i = 0; i < x.rgb.size(); ++i) {
     double difference = static_cast<double>(x.rgb[i]) - y.rgb[i];

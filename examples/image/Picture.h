@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace drawloom::image {
+namespace image {
 
 /// `height` rows of `width` pixels of red, green and blue in [0, 1].
 struct Picture {
@@ -34,6 +34,6 @@ llvm::Expected<Picture> readPicture(llvm::StringRef path);
 /// 10 log10(1 / mean squared error) of two pictures of one size.
 double psnr(const Picture &x, const Picture &y);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_PICTURE_H

@@ -13,7 +13,7 @@
 #include <cmath>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 static constexpr double margin = 24;
 static constexpr double errorGain = 10;
@@ -22,7 +22,7 @@ static std::string number(double value) {
   return formatv("{0}", format("%g", value)).str();
 }
 
-Error drawloom::image::writePicture(StringRef path, const Picture &picture) {
+Error image::writePicture(StringRef path, const Picture &picture) {
   Canvas canvas(static_cast<double>(picture.width),
                 static_cast<double>(picture.height));
   canvas.picture(0, 0, static_cast<double>(picture.width),
@@ -30,9 +30,8 @@ Error drawloom::image::writePicture(StringRef path, const Picture &picture) {
   return canvas.write(path);
 }
 
-Error drawloom::image::writeComparison(StringRef path, const Picture &original,
-                                       const Picture &learnt,
-                                       StringRef caption) {
+Error image::writeComparison(StringRef path, const Picture &original,
+                             const Picture &learnt, StringRef caption) {
   Picture error = original;
   for (size_t i = 0; i < error.rgb.size(); ++i)
     error.rgb[i] = static_cast<float>(
@@ -74,8 +73,8 @@ static std::vector<float> smoothed(ArrayRef<float> values) {
   return result;
 }
 
-Error drawloom::image::writeLossCurve(StringRef path, ArrayRef<float> losses,
-                                      StringRef caption) {
+Error image::writeLossCurve(StringRef path, ArrayRef<float> losses,
+                            StringRef caption) {
   std::vector<float> raw;
   for (float loss : losses)
     raw.push_back(std::log10(std::max(loss, 1e-12f)));
@@ -102,8 +101,8 @@ Error drawloom::image::writeLossCurve(StringRef path, ArrayRef<float> losses,
   return canvas.write(path);
 }
 
-Error drawloom::image::writeActivations(StringRef path, ArrayRef<Curves> layers,
-                                        StringRef caption) {
+Error image::writeActivations(StringRef path, ArrayRef<Curves> layers,
+                              StringRef caption) {
   static constexpr Colour palette[] = {{0.12, 0.47, 0.71}, {1.00, 0.50, 0.05},
                                        {0.17, 0.63, 0.17}, {0.84, 0.15, 0.16},
                                        {0.58, 0.40, 0.74}, {0.55, 0.34, 0.29},

@@ -13,7 +13,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
 
-namespace drawloom::image {
+namespace image {
 
 /// A set of curves over one axis: what a layer's activation has become.
 struct Curves {
@@ -41,6 +41,6 @@ llvm::Error writeActivations(llvm::StringRef path,
                              llvm::ArrayRef<Curves> layers,
                              llvm::StringRef caption);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_PLOTS_H

@@ -15,7 +15,7 @@
 #include <string>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 Progress::Progress(int64_t firstStep, int64_t steps)
     : firstStep(firstStep), steps(steps),

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace drawloom::image {
+namespace image {
 
 /// Reports on standard error: one line that is redrawn where a person watches,
 /// a new line every few seconds where the output goes to a file.
@@ -35,6 +35,6 @@ private:
   bool lineOpen = false;
 };
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_PROGRESS_H

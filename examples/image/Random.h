@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace drawloom::image {
+namespace image {
 
 /// A stream of random numbers addressed by position: splitmix64 (Steele, Lea,
 /// Flood, OOPSLA 2014) as a function of a counter. There is no state to save,
@@ -44,6 +44,6 @@ private:
   uint64_t key;
 };
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_RANDOM_H

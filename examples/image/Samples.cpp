@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <numeric>
 
-using namespace drawloom::image;
+using namespace image;
 
 Samples::Samples(const Picture &picture, uint64_t seed)
     : picture(picture), random(seed, 0), order(picture.pixels()) {}
@@ -41,7 +41,7 @@ void Samples::batch(int64_t step, int64_t size, Buffer &xy, Buffer &rgb) {
   }
 }
 
-std::vector<float> drawloom::image::pixelCentres(const Picture &picture) {
+std::vector<float> image::pixelCentres(const Picture &picture) {
   std::vector<float> xy;
   xy.reserve(2 * picture.pixels());
   for (int64_t y = 0; y < picture.height; ++y)

@@ -13,7 +13,7 @@
 #include "examples/image/Picture.h"
 #include "examples/image/Random.h"
 
-namespace drawloom::image {
+namespace image {
 
 /// Draws the pixels of a picture in random order, each once before any comes
 /// again: one random permutation after the other, cut into batches.
@@ -39,6 +39,6 @@ private:
 /// The centre of every pixel, row by row: xy[pixels, 2].
 std::vector<float> pixelCentres(const Picture &picture);
 
-} // namespace drawloom::image
+} // namespace image
 
 #endif // DRAWLOOM_EXAMPLES_IMAGE_SAMPLES_H

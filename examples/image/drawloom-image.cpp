@@ -27,7 +27,7 @@
 #include <csignal>
 
 using namespace llvm;
-using namespace drawloom::image;
+using namespace image;
 
 static volatile std::sig_atomic_t interrupted = 0;
 

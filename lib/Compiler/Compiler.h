@@ -11,7 +11,9 @@
 
 #include "codegen/CompileTarget.h"
 #include "codegen/cpu/CpuTarget.h"
+#include "lib/Compiler/Cache.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
 
 namespace mlir {
@@ -31,16 +33,32 @@ struct CompileOptions {
   std::string dumpPhasesTo;
   /// Verify the IR after each pass.
   bool verify = true;
+  /// Where compiled programs are looked for and kept; null: nowhere.
+  const DiskCache *cache = nullptr;
+  /// Called with what a user may want to know though nothing failed: an entry
+  /// of the cache is damaged, the cache cannot be written.
+  std::function<void(const llvm::Twine &)> note;
+  /// Called before the passes of each phase.
+  std::function<void(Phase)> entering;
   /// Called with the pass manager of each phase, for instrumentation (timing,
   /// reproducers, printing).
   std::function<void(mlir::PassManager &)> configure;
 };
 
-/// Parses sources (text or bytecode) and links them into one module: a private
-/// function that is only declared is defined by any of the other sources.
-/// Diagnostics go to the context's handlers; null on failure.
+/// A program's text or bytecode, and the name that diagnostics call it by.
+struct Source {
+  std::string name;
+  std::string contents;
+};
+
+/// Parses sources and links them into one module: a private function that is
+/// only declared is defined by any of the other sources. Diagnostics go to the
+/// context's handlers; null on failure.
+mlir::OwningOpRef<mlir::ModuleOp> parseSources(llvm::ArrayRef<Source> sources,
+                                               mlir::MLIRContext &context);
+/// The same for files.
 mlir::OwningOpRef<mlir::ModuleOp>
-parseSources(llvm::ArrayRef<std::string> files, mlir::MLIRContext &context);
+parseSourceFiles(llvm::ArrayRef<std::string> files, mlir::MLIRContext &context);
 
 /// Replaces every `?` in the signature of `entry` by the extents given (one
 /// list for each argument; scalars have an empty one) and propagates them.
@@ -56,7 +74,15 @@ llvm::LogicalResult compile(mlir::ModuleOp module,
 llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
                                            const CompileOptions &options);
 
-/// Compiles `module` and loads it into this process.
+/// Takes the program that `parts` determine (with the options' target and this
+/// compiler) from the cache, or compiles it and keeps it there. Loads it into
+/// this process.
+llvm::Expected<std::unique_ptr<Program>>
+loadOrCompile(llvm::ArrayRef<llvm::StringRef> parts,
+              const CompileOptions &options,
+              llvm::function_ref<llvm::Expected<Artifact>()> compile);
+
+/// Compiles `module`, or finds it in the cache, and loads it into this process.
 llvm::Expected<std::unique_ptr<Program>>
 compileProgram(mlir::ModuleOp module, const CompileOptions &options);
 

@@ -102,6 +102,8 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
   for (Phase phase : allPhases()) {
     if (phase <= options.from || phase > options.to)
       continue;
+    if (options.entering)
+      options.entering(phase);
     PassManager pm(module.getContext());
     pm.enableVerifier(options.verify);
     if (options.configure)
@@ -126,13 +128,53 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
 }
 
 llvm::Expected<std::unique_ptr<Program>>
-compileProgram(ModuleOp module, const CompileOptions &options) {
+loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
+              llvm::function_ref<llvm::Expected<Artifact>()> compile) {
   if (llvm::Error error = options.target->checkRunsHere(options.codegen))
     return error;
-  llvm::Expected<Artifact> artifact = compileToArtifact(module, options);
+  auto note = [&](llvm::Error error) {
+    if (options.note)
+      options.note(llvm::toString(std::move(error)));
+    else
+      llvm::consumeError(std::move(error));
+  };
+  std::string key;
+  if (options.cache) {
+    llvm::Expected<std::string> machine =
+        options.target->fingerprint(options.codegen);
+    if (!machine)
+      return machine.takeError();
+    SmallVector<StringRef> all{compilerBuild(), options.target->name(),
+                               *machine};
+    all.append(parts.begin(), parts.end());
+    key = cacheKey(all);
+    llvm::Expected<std::optional<Artifact>> kept = options.cache->find(key);
+    if (!kept) {
+      note(kept.takeError());
+    } else if (*kept) {
+      llvm::Expected<std::unique_ptr<Program>> program =
+          options.target->load(**kept);
+      if (program)
+        return program;
+      note(program.takeError());
+    }
+  }
+  llvm::Expected<Artifact> artifact = compile();
   if (!artifact)
     return artifact.takeError();
+  if (options.cache)
+    if (llvm::Error error = options.cache->keep(key, *artifact))
+      note(std::move(error));
   return options.target->load(*artifact);
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+compileProgram(ModuleOp module, const CompileOptions &options) {
+  std::string text;
+  if (options.cache)
+    llvm::raw_string_ostream(text) << module;
+  return loadOrCompile({phaseName(options.from), text}, options,
+                       [&] { return compileToArtifact(module, options); });
 }
 
 } // namespace drawloom

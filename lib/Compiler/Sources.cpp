@@ -55,12 +55,14 @@ static LogicalResult link(ModuleOp source, ModuleOp target) {
   return success();
 }
 
-OwningOpRef<ModuleOp> parseSources(ArrayRef<std::string> files,
-                                   MLIRContext &context) {
+/// Parses each of `sources` by `parse` and links them.
+template <typename T>
+static OwningOpRef<ModuleOp>
+parseAll(ArrayRef<T> sources, MLIRContext &context,
+         function_ref<OwningOpRef<ModuleOp>(const T &, ParserConfig)> parse) {
   OwningOpRef<ModuleOp> program;
-  for (const std::string &file : files) {
-    ParserConfig config(&context);
-    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, config);
+  for (const T &source : sources) {
+    OwningOpRef<ModuleOp> module = parse(source, ParserConfig(&context));
     if (!module)
       return {};
     if (!program)
@@ -69,6 +71,23 @@ OwningOpRef<ModuleOp> parseSources(ArrayRef<std::string> files,
       return {};
   }
   return program;
+}
+
+OwningOpRef<ModuleOp> parseSources(ArrayRef<Source> sources,
+                                   MLIRContext &context) {
+  return parseAll<Source>(sources, context,
+                          [](const Source &source, ParserConfig config) {
+                            return parseSourceString<ModuleOp>(
+                                source.contents, config, source.name);
+                          });
+}
+
+OwningOpRef<ModuleOp> parseSourceFiles(ArrayRef<std::string> files,
+                                       MLIRContext &context) {
+  return parseAll<std::string>(
+      files, context, [](const std::string &file, ParserConfig config) {
+        return parseSourceFile<ModuleOp>(file, config);
+      });
 }
 
 LogicalResult specializeShapes(ModuleOp module, StringRef entry,

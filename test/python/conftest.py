@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shared set-up of the pytest suite; needs a build (DRAWLOOM_BUILD_DIR, else build/)."""
 
+import os
 import sys
 
 import numpy as np
@@ -12,6 +13,10 @@ from runner import BUILD, ROOT
 
 # The block programs' templates and arguments.
 sys.path.insert(0, str(ROOT / "test" / "block-programs"))
+
+
+# No test depends on what the user's cache holds.
+os.environ["DRAWLOOM_CACHE"] = ""
 
 
 def pytest_sessionstart(session):

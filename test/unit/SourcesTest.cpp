@@ -57,7 +57,7 @@ TEST_F(SourcesTest, DeclarationIsDefinedByAnotherFile) {
                         ": (f32) -> f32 return %0 : f32 }");
   std::string b = write("func.func @f(%x: f32) -> f32 { return %x : f32 }");
   for (auto order : {std::vector{a, b}, std::vector{b, a}}) {
-    auto module = drawloom::parseSources(order, context);
+    auto module = drawloom::parseSourceFiles(order, context);
     ASSERT_TRUE(module) << messages;
     EXPECT_FALSE(module->lookupSymbol<func::FuncOp>("f").isExternal());
   }
@@ -66,7 +66,7 @@ TEST_F(SourcesTest, DeclarationIsDefinedByAnotherFile) {
 TEST_F(SourcesTest, TwoDefinitionsAreAnError) {
   std::string a = write("func.func @f(%x: f32) -> f32 { return %x : f32 }");
   std::string b = write("func.func @f(%x: f32) -> f32 { return %x : f32 }");
-  EXPECT_FALSE(drawloom::parseSources({a, b}, context));
+  EXPECT_FALSE(drawloom::parseSourceFiles({a, b}, context));
   EXPECT_NE(messages.find("@f is defined twice"), std::string::npos)
       << messages;
 }
@@ -74,12 +74,12 @@ TEST_F(SourcesTest, TwoDefinitionsAreAnError) {
 TEST_F(SourcesTest, DeclarationOfAnotherTypeIsAnError) {
   std::string a = write("func.func private @f(f64) -> f32");
   std::string b = write("func.func @f(%x: f32) -> f32 { return %x : f32 }");
-  EXPECT_FALSE(drawloom::parseSources({a, b}, context));
+  EXPECT_FALSE(drawloom::parseSourceFiles({a, b}, context));
   EXPECT_NE(messages.find("@f has type"), std::string::npos) << messages;
 }
 
 TEST_F(SourcesTest, MissingFileIsAnError) {
-  EXPECT_FALSE(drawloom::parseSources({"there-is-no-such-file.mlir"}, context));
+  EXPECT_FALSE(drawloom::parseSourceFiles({"there-is-no-such-file.mlir"}, context));
   EXPECT_NE(messages.find("there-is-no-such-file.mlir"), std::string::npos)
       << messages;
 }
@@ -87,7 +87,7 @@ TEST_F(SourcesTest, MissingFileIsAnError) {
 TEST_F(SourcesTest, UnknownExtentsAreReplaced) {
   std::string a = write("func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> "
                         "{ return %x : tensor<?x4xf32> }");
-  auto module = drawloom::parseSources({a}, context);
+  auto module = drawloom::parseSourceFiles({a}, context);
   ASSERT_TRUE(module);
   ASSERT_TRUE(succeeded(drawloom::specializeShapes(*module, "f", {{3, 4}})));
   auto type = cast<RankedTensorType>(
@@ -98,7 +98,7 @@ TEST_F(SourcesTest, UnknownExtentsAreReplaced) {
 TEST_F(SourcesTest, SpecialisingAgainstAKnownExtentIsAnError) {
   std::string a = write("func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> "
                         "{ return %x : tensor<?x4xf32> }");
-  auto module = drawloom::parseSources({a}, context);
+  auto module = drawloom::parseSourceFiles({a}, context);
   ASSERT_TRUE(module);
   EXPECT_TRUE(failed(drawloom::specializeShapes(*module, "f", {{3, 5}})));
   EXPECT_NE(messages.find("has extent 4 in dimension 1, but 5 was given"),

@@ -221,7 +221,7 @@ static Error runProgram(Options &options) {
   };
 
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      parseSources(options.files, context);
+      parseSourceFiles(options.files, context);
   if (!module)
     return alreadyReported();
   Expected<std::vector<EntryPoint>> entries =

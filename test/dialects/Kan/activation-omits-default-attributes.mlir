@@ -1,9 +1,9 @@
 // RUN: drawloom-opt %s | FileCheck %s
 
 // CHECK-LABEL: func.func @defaults
-// CHECK: kan.gelu %{{.*}} : f32
-// CHECK: kan.leaky_relu %{{.*}} : f32
-// CHECK: kan.elu %{{.*}} : f32
+// CHECK: kan.gelu %{{[a-z0-9]+}} : f32
+// CHECK: kan.leaky_relu %{{[a-z0-9]+}} : f32
+// CHECK: kan.elu %{{[a-z0-9]+}} : f32
 func.func @defaults(%x: f32) -> f32 {
   %0 = kan.gelu %x {approximate = "none"} : f32
   %1 = kan.leaky_relu %0 {slope = 0.01} : f32

@@ -1,0 +1,131 @@
+//===- Artifact.cpp - compiled programs as bytes --------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace drawloom {
+
+// The first line, of fixed length so that nothing in it has to be trusted:
+// "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
+static constexpr StringLiteral magic = "drawloom-artifact";
+static constexpr int64_t version = 1;
+
+static std::string digest(StringRef bytes) {
+  return toHex(SHA256::hash(arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
+}
+
+static json::Array describe(ArrayRef<ValueType> types) {
+  json::Array list;
+  for (const ValueType &type : types)
+    list.push_back(json::Object{{"element", static_cast<int>(type.element)},
+                                {"shape", json::Array(type.shape)}});
+  return list;
+}
+
+std::string writeArtifact(const Artifact &artifact) {
+  json::Array entries;
+  for (const Artifact::Entry &entry : artifact.entries)
+    entries.push_back(
+        json::Object{{"name", entry.signature.name},
+                     {"arguments", describe(entry.signature.arguments)},
+                     {"results", describe(entry.signature.results)},
+                     {"workspace_bytes", entry.signature.workspaceBytes},
+                     {"scratch_bytes", entry.scratchBytes}});
+  std::string payload;
+  raw_string_ostream(payload) << json::Value(json::Object{
+      {"target", artifact.target}, {"entries", std::move(entries)}});
+  size_t description = payload.size();
+  payload += artifact.code;
+
+  std::string bytes;
+  raw_string_ostream(bytes)
+      << magic << ' ' << version << ' ' << description << ' '
+      << artifact.code.size() << ' ' << digest(payload) << '\n'
+      << payload;
+  return bytes;
+}
+
+static bool fromJSON(const json::Value &value, ValueType &type,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  int64_t element = 0;
+  if (!map || !map.map("element", element) || !map.map("shape", type.shape))
+    return false;
+  if (element < 0 || element > static_cast<int64_t>(ElementType::I1)) {
+    path.field("element").report("no element type has this number");
+    return false;
+  }
+  type.element = static_cast<ElementType>(element);
+  int64_t bytes = elementBytes(type.element);
+  for (int64_t extent : type.shape)
+    if (extent < 0 || MulOverflow(bytes, extent, bytes)) {
+      path.field("shape").report("no extents of memory");
+      return false;
+    }
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, Artifact::Entry &entry,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  Signature &signature = entry.signature;
+  if (!map || !map.map("name", signature.name) ||
+      !map.map("arguments", signature.arguments) ||
+      !map.map("results", signature.results) ||
+      !map.map("workspace_bytes", signature.workspaceBytes) ||
+      !map.map("scratch_bytes", entry.scratchBytes))
+    return false;
+  if (signature.workspaceBytes < 0 || entry.scratchBytes < 0) {
+    path.report("negative size");
+    return false;
+  }
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, Artifact &artifact,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("target", artifact.target) &&
+         map.map("entries", artifact.entries);
+}
+
+Expected<Artifact> readArtifact(StringRef bytes) {
+  auto [line, payload] = bytes.split('\n');
+  SmallVector<StringRef> fields;
+  line.split(fields, ' ');
+  if (fields.empty() || fields[0] != magic)
+    return createStringError("it is no artifact of Drawloom");
+  int64_t found = 0;
+  if (fields.size() < 2 || fields[1].getAsInteger(10, found) ||
+      found != version)
+    return createStringError("it is of version " +
+                             (fields.size() < 2 ? "?" : fields[1]) +
+                             ", this is version " + Twine(version));
+  uint64_t description = 0, code = 0;
+  if (fields.size() != 5 || fields[2].getAsInteger(10, description) ||
+      fields[3].getAsInteger(10, code))
+    return createStringError("its first line is damaged");
+  if (description > payload.size() || code != payload.size() - description)
+    return createStringError("it is cut off or too long");
+  if (digest(payload) != fields[4])
+    return createStringError("its checksum does not fit: it is damaged");
+  Expected<Artifact> artifact =
+      json::parse<Artifact>(payload.take_front(description));
+  if (artifact)
+    artifact->code = payload.drop_front(description).str();
+  return artifact;
+}
+
+} // namespace drawloom

@@ -1,0 +1,389 @@
+//===- EmbedTest.cpp - the C interface, through its C++ wrapper -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/Drawloom.h"
+#include "gtest/gtest.h"
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace drawloom;
+namespace fs = std::filesystem;
+
+namespace {
+
+const char *const doubling = R"(
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = arith.addf %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+)";
+
+const char *const several = R"(
+func.func @sum(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.addf %x, %y : tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+func.func @both(%x: tensor<4xf32>, %s: f64) -> (tensor<4xf32>, f64) {
+  %y = arith.mulf %x, %x : tensor<4xf32>
+  %t = arith.addf %s, %s : f64
+  return %y, %t : tensor<4xf32>, f64
+}
+)";
+
+/// A folder of the test's own.
+class Folder {
+public:
+  Folder() {
+    std::string model = fs::temp_directory_path() / "drawloom-embed-XXXXXX";
+    path = mkdtemp(model.data());
+  }
+  ~Folder() {
+    fs::permissions(path, fs::perms::owner_all);
+    fs::remove_all(path);
+  }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> list;
+    for (const auto &entry : fs::directory_iterator(path))
+      if (entry.path().filename() != "llvmcache.timestamp")
+        list.push_back(entry.path());
+    return list;
+  }
+  fs::path path;
+};
+
+Compiler makeCompiler(const std::string &cacheFolder = "",
+                      std::vector<std::string> *notes = nullptr) {
+  CompilerOptions options;
+  options.cache = !cacheFolder.empty();
+  options.cacheFolder = cacheFolder;
+  if (notes)
+    options.note = [notes](const char *message) { notes->push_back(message); };
+  Result<Compiler> compiler = Compiler::create(std::move(options));
+  EXPECT_TRUE(bool(compiler));
+  return std::move(*compiler);
+}
+
+Program compileText(const Compiler &compiler, const char *text,
+                    const std::vector<Shapes> &shapes = {}) {
+  Result<Program> program = compiler.compile({{"test.mlir", text}}, shapes);
+  EXPECT_TRUE(bool(program)) << program.error().message();
+  return std::move(*program);
+}
+
+/// A compiled @sum with sane buffers, for tests that spoil one.
+class Call : public ::testing::Test {
+protected:
+  Compiler compiler = makeCompiler();
+  Program program = compileText(compiler, several);
+  Function sum = *program.find("sum");
+  alignas(64) float x[4] = {1, 2, 3, 4}, y[4] = {10, 20, 30, 40}, z[4] = {};
+  std::vector<DrawloomBuffer> in = {buffer(x, 4), buffer(y, 4)};
+  std::vector<DrawloomBuffer> out = {buffer(z, 4)};
+
+  void refuses(const std::string &why, unsigned threads = 1) {
+    Result<void> done = sum.call(in, out, threads);
+    ASSERT_FALSE(bool(done));
+    EXPECT_EQ(done.error().code(), DRAWLOOM_ERROR_CALL);
+    EXPECT_EQ(done.error().message(), why);
+    EXPECT_EQ(z[0], 0) << "a refused call wrote a result";
+  }
+};
+
+TEST(Embed, LibraryHasTheVersionOfItsHeader) {
+  EXPECT_EQ(drawloomApiVersion(), DRAWLOOM_API_VERSION);
+}
+
+TEST_F(Call, ComputesResults) {
+  ASSERT_TRUE(bool(sum.call(in, out)));
+  EXPECT_EQ(z[3], 44);
+}
+
+TEST_F(Call, TakesScalarsByAddress) {
+  double s = 1.5, t = 0;
+  ASSERT_TRUE(bool(program.find("both")->call({buffer(x, 4), buffer(&s, 1)},
+                                              {buffer(z, 4), buffer(&t, 1)})));
+  EXPECT_EQ(z[3], 16);
+  EXPECT_EQ(t, 3);
+}
+
+TEST_F(Call, TellsTypes) {
+  Function both = *program.find("both");
+  std::vector<Type> arguments = both.arguments();
+  ASSERT_EQ(arguments.size(), 2u);
+  EXPECT_EQ(arguments[0].element, DRAWLOOM_F32);
+  EXPECT_EQ(arguments[0].extents, std::vector<int64_t>{4});
+  EXPECT_EQ(arguments[0].bytes, 16);
+  EXPECT_EQ(arguments[1].element, DRAWLOOM_F64);
+  EXPECT_TRUE(arguments[1].extents.empty());
+}
+
+TEST_F(Call, ArgumentsMayShareMemory) {
+  in[1] = in[0];
+  ASSERT_TRUE(bool(sum.call(in, out)));
+  EXPECT_EQ(z[3], 8);
+}
+
+TEST_F(Call, MoreThreadsThanCoresGiveTheSameBits) {
+  ASSERT_TRUE(bool(sum.call(in, out, 64)));
+  EXPECT_EQ(z[3], 44);
+}
+
+TEST_F(Call, RefusesZeroThreads) { refuses("@sum cannot run on 0 threads", 0); }
+
+TEST_F(Call, RefusesMissingBuffers) {
+  in.pop_back();
+  refuses("@sum has 2 arguments, but 1 are given");
+}
+
+TEST_F(Call, RefusesAnotherSize) {
+  in[1].bytes = 12;
+  refuses("argument 1 of @sum takes 16 bytes, but the buffer has 12");
+}
+
+TEST_F(Call, RefusesANullPointer) {
+  in[0].data = nullptr;
+  refuses("argument 0 of @sum is a null pointer");
+}
+
+TEST_F(Call, RefusesBadAlignment) {
+  std::vector<char> bytes(32);
+  in[0].data = bytes.data() + 1;
+  refuses("argument 0 of @sum is not aligned to its elements, 4 bytes each");
+}
+
+TEST_F(Call, RefusesAResultInAnArgument) {
+  out[0].data = x;
+  refuses("result 0 and argument 0 of @sum share memory; only arguments may");
+}
+
+TEST_F(Call, NamesTheFunctionsThatThereAre) {
+  Result<Function> function = program.find("some");
+  ASSERT_FALSE(bool(function));
+  EXPECT_EQ(function.error().message(),
+            "the program has no function @some; it has @sum, @both");
+}
+
+TEST(Embed, ShapesTakeThePlaceOfQuestionMarks) {
+  Compiler compiler = makeCompiler();
+  Program program = compileText(compiler, doubling, {{"twice", {{3}}}});
+  float x[3] = {1, 2, 3}, y[3];
+  ASSERT_TRUE(
+      bool(program.find("twice")->call({buffer(x, 3)}, {buffer(y, 3)})));
+  EXPECT_EQ(y[2], 6);
+}
+
+TEST(Embed, ErrorHasPlacePhaseAndReproducer) {
+  Compiler compiler = makeCompiler();
+  Result<Program> program = compiler.compile(
+      {{"wrong.mlir", "func.func @f() {\n  kan.nothing\n}\n"}});
+  ASSERT_FALSE(bool(program));
+  EXPECT_EQ(program.error().code(), DRAWLOOM_ERROR_PROGRAM);
+  EXPECT_EQ(program.error().location(), "wrong.mlir:2:3");
+  EXPECT_EQ(program.error().phase(), "parse");
+  EXPECT_EQ(program.error().reproducer(), "drawloom-run wrong.mlir");
+  EXPECT_NE(program.error().message().find("kan.nothing"), std::string::npos);
+}
+
+TEST(Embed, ShapeThatDoesNotFitIsAnError) {
+  Compiler compiler = makeCompiler();
+  Result<Program> program =
+      compiler.compile({{"test.mlir", doubling}}, {{"twice", {{3, 4}}}});
+  ASSERT_FALSE(bool(program));
+  EXPECT_EQ(program.error().phase(), "shapes");
+}
+
+TEST(Embed, RefusesAnUnknownInstructionSet) {
+  CompilerOptions options;
+  options.isa = "avx3";
+  Result<Compiler> compiler = Compiler::create(options);
+  ASSERT_FALSE(bool(compiler));
+  EXPECT_EQ(compiler.error().code(), DRAWLOOM_ERROR_TARGET);
+  EXPECT_NE(compiler.error().message().find("'avx3'"), std::string::npos);
+}
+
+TEST(Embed, RefusesAnUnknownTarget) {
+  CompilerOptions options;
+  options.target = "abacus";
+  Result<Compiler> compiler = Compiler::create(options);
+  ASSERT_FALSE(bool(compiler));
+  EXPECT_EQ(compiler.error().message(),
+            "unknown target 'abacus'; known: 'cpu'");
+}
+
+TEST(Embed, RefusesAMissingFile) {
+  Compiler compiler = makeCompiler();
+  Result<Program> program = compiler.compileFiles({"/there/is/no.mlir"});
+  ASSERT_FALSE(bool(program));
+  EXPECT_NE(program.error().message().find("'/there/is/no.mlir'"),
+            std::string::npos);
+}
+
+TEST(Embed, ProgramOutlivesItsCompiler) {
+  auto compiler = std::make_unique<Compiler>(makeCompiler());
+  Program program = compileText(*compiler, several);
+  compiler.reset();
+  float x[4] = {1, 2, 3, 4}, z[4];
+  ASSERT_TRUE(bool(
+      program.find("sum")->call({buffer(x, 4), buffer(x, 4)}, {buffer(z, 4)})));
+  EXPECT_EQ(z[0], 2);
+}
+
+TEST(Embed, CompilesOnManyThreadsAtOnce) {
+  Compiler compiler = makeCompiler();
+  std::vector<std::thread> threads;
+  for (int64_t extent = 1; extent <= 8; ++extent)
+    threads.emplace_back([&, extent] {
+      Program program =
+          compileText(compiler, doubling, {{"twice", {{extent}}}});
+      std::vector<float> x(extent, 2), y(extent);
+      EXPECT_TRUE(bool(program.find("twice")->call(
+          {buffer(x.data(), extent)}, {buffer(y.data(), extent)})));
+      EXPECT_EQ(y.back(), 4);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+float twiceOfOne(const Program &program) {
+  float x = 1, y = 0;
+  EXPECT_TRUE(
+      bool(program.find("twice")->call({buffer(&x, 1)}, {buffer(&y, 1)})));
+  return y;
+}
+
+const std::vector<Shapes> one = {{"twice", {{1}}}};
+
+TEST(Cache, KeepsOneEntryForEachProgram) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  EXPECT_EQ(folder.files().size(), 1u);
+  compileText(makeCompiler(folder.path), doubling, one);
+  EXPECT_EQ(folder.files().size(), 1u);
+  compileText(makeCompiler(folder.path), doubling, {{"twice", {{2}}}});
+  EXPECT_EQ(folder.files().size(), 2u);
+}
+
+TEST(Cache, NothingIsKeptOfAProgramThatFails) {
+  Folder folder;
+  EXPECT_FALSE(bool(makeCompiler(folder.path).compile({{"bad", "func"}})));
+  EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Cache, LoadedProgramComputesTheSame) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  std::vector<std::string> notes;
+  Compiler compiler = makeCompiler(folder.path, &notes);
+  EXPECT_EQ(twiceOfOne(compileText(compiler, doubling, one)), 2);
+  EXPECT_TRUE(notes.empty());
+}
+
+std::string readAll(const fs::path &path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Replaces the only entry by `bytes`; it must be noted and compiled again.
+void replacedEntryIsNotUsed(const Folder &folder, const std::string &bytes,
+                            const std::string &why) {
+  fs::path entry = folder.files().at(0);
+  std::ofstream(entry, std::ios::binary) << bytes;
+  std::vector<std::string> notes;
+  Compiler compiler = makeCompiler(folder.path, &notes);
+  EXPECT_EQ(twiceOfOne(compileText(compiler, doubling, one)), 2);
+  ASSERT_EQ(notes.size(), 1u) << why;
+  EXPECT_NE(notes[0].find("is not used"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find(why), std::string::npos) << notes[0];
+}
+
+TEST(Cache, EntryOfAnotherVersionIsNotUsed) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  std::string bytes = readAll(folder.files()[0]);
+  size_t at = bytes.find(" 1 ");
+  replacedEntryIsNotUsed(folder, bytes.replace(at, 3, " 9 "), "version 9");
+}
+
+TEST(Cache, ForeignFileIsNotUsed) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  replacedEntryIsNotUsed(folder, "something else", "no artifact");
+}
+
+TEST(Cache, DamagedEntryIsNotUsed) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  std::string bytes = readAll(folder.files()[0]);
+  // A few places of each part; ArtifactTest sweeps over every byte.
+  for (size_t at : {bytes.find('\n') - 1, bytes.find('\n') + 5,
+                    bytes.size() / 2, bytes.size() - 1}) {
+    std::string damaged = bytes;
+    damaged[at] ^= 1;
+    replacedEntryIsNotUsed(folder, damaged, "checksum");
+  }
+}
+
+TEST(Cache, TruncatedEntryIsNotUsed) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  std::string bytes = readAll(folder.files()[0]);
+  for (size_t size : {bytes.find('\n') + 1, bytes.size() / 2, bytes.size() - 1})
+    replacedEntryIsNotUsed(folder, bytes.substr(0, size), "cut off");
+}
+
+TEST(Cache, FolderThatCannotBeMadeIsNoted) {
+  Folder folder;
+  std::string file = folder.path / "file";
+  std::ofstream(file) << "in the way";
+  std::vector<std::string> notes;
+  Compiler compiler = makeCompiler(file + "/cache", &notes);
+  EXPECT_EQ(twiceOfOne(compileText(compiler, doubling, one)), 2);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("is not kept in the cache"), std::string::npos);
+}
+
+TEST(Cache, DiskWithoutSpaceIsNotedAndNothingIsLeft) {
+  // The largest size of a file stands in for the disk's.
+  Folder folder;
+  std::vector<std::string> notes;
+  rlimit old;
+  getrlimit(RLIMIT_FSIZE, &old);
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit small = {64, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  Compiler compiler = makeCompiler(folder.path, &notes);
+  EXPECT_EQ(twiceOfOne(compileText(compiler, doubling, one)), 2);
+  setrlimit(RLIMIT_FSIZE, &old);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("File too large"), std::string::npos) << notes[0];
+  EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Cache, IsBoundedInSize) {
+  Folder folder;
+  CompilerOptions options;
+  options.cacheFolder = folder.path;
+  options.cacheBytes = 1;
+  Result<Compiler> compiler = Compiler::create(options);
+  compileText(*compiler, doubling, one);
+  // The bound is looked at once a minute at most, first when the folder is new.
+  EXPECT_TRUE(folder.files().empty());
+}
+
+} // namespace
