@@ -202,6 +202,21 @@ double SineOp::evaluate(double x) {
   return std::sin(getOmega().convertToDouble() * x);
 }
 
+Value SnakeOp::expand(ScalarBuilder &b, Value x) {
+  Value wave = SineOp::create(b.builder, b.loc, x.getType(), x, getAlphaAttr());
+  Value scaled = b.mul(wave, 1 / getAlpha().convertToDouble());
+  return b.fma(scaled, wave, x);
+}
+double SnakeOp::evaluate(double x) {
+  double alpha = getAlpha().convertToDouble();
+  return x + std::pow(std::sin(alpha * x), 2) / alpha;
+}
+LogicalResult SnakeOp::verify() {
+  if (!(getAlpha().convertToDouble() > 0))
+    return emitOpError("alpha must be positive");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // What all of them share
 //===----------------------------------------------------------------------===//

@@ -202,6 +202,24 @@ def Kan_SinpiOp : Kan_ActivationWithDerivative<"sinpi"> {
   }];
 }
 
+def Kan_SnakeOp : Kan_Activation<"snake", (ins DefaultValuedAttr<F64Attr, "1.0">:$alpha)> {
+  let summary = "x + sin(alpha x)^2 / alpha, for periodic functions";
+  let description = [{
+    y = x + sin(alpha x)^2 / alpha, whose slope 1 + sin(2 alpha x) is never
+    negative. The sine is that of `kan.sine`: NaN, infinities, and an x whose
+    product with alpha overflows give NaN. Source: Ziyin, Hartwig, Ueda,
+    NeurIPS 2020.
+
+    1. `alpha` is positive.
+
+    Example:
+    ```mlir
+    %y = kan.snake %x {alpha = 0.5} : tensor<8x64xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+}
+
 def Kan_SoftplusOp : Kan_ActivationWithDerivative<"softplus",
     (ins DefaultValuedAttr<F64Attr, "1.0">:$beta)> {
   let summary = "smooth version of relu";

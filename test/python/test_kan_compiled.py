@@ -40,7 +40,7 @@ func.func @run({arguments}, %g: {result}) -> ({results}) {{
 
 ACTIVATIONS = ["relu {}", "leaky_relu {} {{slope = 0.2}}", "elu {} {{alpha = 0.5}}", "silu {}", "gelu {}", 'gelu {} {{approximate = "tanh"}}',
                "tanh {}", "sigmoid {}", "softplus {} {{beta = 3.0}}", "sine {} {{omega = 5.0}}", "sinpi {}", "cospi {}",
-               "square {}"]
+               "square {}", "snake {} {{alpha = 2.0}}"]
 
 
 @pytest.mark.parametrize("element", TYPES)

@@ -82,6 +82,7 @@ ACTIVATIONS = {
     "kan.sinpi {}": lambda x: torch.sin(math.pi * x),
     "kan.cospi {}": lambda x: torch.cos(math.pi * x),
     "kan.square {}": torch.square,
+    "kan.snake {} {{alpha = 2.0}}": lambda x: x + torch.sin(2 * x) ** 2 / 2,
 }
 
 

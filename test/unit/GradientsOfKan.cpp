@@ -37,6 +37,7 @@ TEST(KanGradients, Sigmoid) { checkActivation("sigmoid %x"); }
 TEST(KanGradients, Silu) { checkActivation("silu %x"); }
 TEST(KanGradients, Sine) { checkActivation("sine %x {omega = 3.0}"); }
 TEST(KanGradients, Sinpi) { checkActivation("sinpi %x"); }
+TEST(KanGradients, Snake) { checkActivation("snake %x {alpha = 2.0}"); }
 TEST(KanGradients, Softplus) { checkActivation("softplus %x {beta = 2.0}"); }
 TEST(KanGradients, Square) { checkActivation("square %x"); }
 TEST(KanGradients, Tanh) { checkActivation("tanh %x"); }

@@ -12,5 +12,7 @@ func.func @attributes(%x: f32) -> f32 {
   %3 = kan.softplus %2 {beta = 5.0} : f32
   // CHECK: kan.elu %{{.*}} {alpha = 5.000000e-01 : f64} : f32
   %4 = kan.elu %3 {alpha = 0.5} : f32
-  return %4 : f32
+  // CHECK: kan.snake %{{.*}} {alpha = 2.500000e-01 : f64} : f32
+  %5 = kan.snake %4 {alpha = 0.25} : f32
+  return %5 : f32
 }

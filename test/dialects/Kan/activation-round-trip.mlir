@@ -26,5 +26,7 @@ func.func @activations(%s: f64, %v: vector<4xf16>, %t: tensor<3x?xf32>, %h: tens
   %10 = kan.tanh %t : tensor<3x?xf32>
   // CHECK: kan.elu %{{.*}} : tensor<2xbf16>
   %11 = kan.elu %h : tensor<2xbf16>
+  // CHECK: kan.snake %{{.*}} : f64
+  %12 = kan.snake %s : f64
   return
 }
