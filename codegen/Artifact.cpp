@@ -44,8 +44,10 @@ std::string writeArtifact(const Artifact &artifact) {
                      {"workspace_bytes", entry.signature.workspaceBytes},
                      {"scratch_bytes", entry.scratchBytes}});
   std::string payload;
-  raw_string_ostream(payload) << json::Value(json::Object{
-      {"target", artifact.target}, {"entries", std::move(entries)}});
+  raw_string_ostream(payload)
+      << json::Value(json::Object{{"target", artifact.target},
+                                  {"entries", std::move(entries)},
+                                  {"kernels", json::Array(artifact.kernels)}});
   size_t description = payload.size();
   payload += artifact.code;
 
@@ -98,7 +100,8 @@ static bool fromJSON(const json::Value &value, Artifact &artifact,
                      json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("target", artifact.target) &&
-         map.map("entries", artifact.entries);
+         map.map("entries", artifact.entries) &&
+         map.map("kernels", artifact.kernels);
 }
 
 Expected<Artifact> readArtifact(StringRef bytes) {

@@ -54,8 +54,22 @@ struct Artifact {
   };
   std::string target;
   std::vector<Entry> entries;
+  /// The block programs that the entries run.
+  std::vector<std::string> kernels;
   /// In the target's own form.
   std::string code;
+};
+
+/// Where the time of calls went: into the kernels, by name in the order of
+/// their first call.
+struct KernelProfile {
+  struct Kernel {
+    std::string name;
+    int64_t calls = 0;
+    int64_t blocks = 0; ///< Of all calls.
+    double seconds = 0;
+  };
+  std::vector<Kernel> kernels;
 };
 
 /// Code loaded into this process. Immutable, callable from many threads at
@@ -67,11 +81,12 @@ public:
   const Signature *find(llvm::StringRef name) const;
   /// Runs an entry on up to `threads` threads. `arguments` and `results` point
   /// to dense row-major memory of the signature's types (scalars too), which
-  /// must not overlap. The results' bits do not depend on `threads`.
+  /// must not overlap. The results' bits do not depend on `threads`. Adds to
+  /// `profile` where there is one.
   virtual llvm::Error run(llvm::StringRef entry,
                           llvm::ArrayRef<const void *> arguments,
-                          llvm::ArrayRef<void *> results,
-                          unsigned threads = 1) const = 0;
+                          llvm::ArrayRef<void *> results, unsigned threads = 1,
+                          KernelProfile *profile = nullptr) const = 0;
 };
 
 } // namespace drawloom

@@ -135,6 +135,8 @@ llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
   Artifact artifact;
   artifact.target = name().str();
   WalkResult result = module.walk([&](FunctionOpInterface function) {
+    if (function->hasAttr(kernelAttr))
+      artifact.kernels.push_back(function.getName().str());
     FailureOr<FunctionSignature> known = getSignature(function);
     if (failed(known))
       return WalkResult::advance();

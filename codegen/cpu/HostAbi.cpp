@@ -58,10 +58,9 @@ LLVM::LLVMFuncOp CpuHostAbi::wrapKernel(LLVM::LLVMFuncOp kernel) {
   kernel.setNoInline(true);
   Type i64 = b.getI64Type();
   auto wrapper = LLVM::LLVMFuncOp::create(
-      b, loc, (kernel.getName() + "_range").str(),
+      b, loc, (kernel.getName() + rangeSuffix).str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
-                                  {pointer(), i64, i64, pointer()}),
-      LLVM::Linkage::Internal);
+                                  {pointer(), i64, i64, pointer()}));
   Block *body = wrapper.addEntryBlock(b);
   b.setInsertionPointToStart(body);
   bool scratch = isa<StringAttr>(kernel->getAttr(kernelAttr));

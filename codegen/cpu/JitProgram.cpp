@@ -11,8 +11,10 @@
 #include "codegen/cpu/Signature.h"
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "drawloom/runtime/ThreadPool.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
+#include <chrono>
 #include <mutex>
 
 using llvm::createStringError;
@@ -58,20 +60,55 @@ struct Entry {
   std::unique_ptr<BufferCache> scratches = std::make_unique<BufferCache>();
 };
 
+/// Stands between a program and its host and takes the time.
+struct ProfilingHost {
+  ProfilingHost(DrawloomHost inner, KernelProfile &profile)
+      : inner(inner), profile(profile) {}
+  DrawloomHost inner;
+  KernelProfile &profile;
+  llvm::DenseMap<void *, std::string> names;
+
+  static void parallelFor(void *context, DrawloomKernel kernel,
+                          void **arguments, int64_t blocks) {
+    auto &self = *static_cast<ProfilingHost *>(context);
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start = Clock::now();
+    self.inner.parallelFor(self.inner.context, kernel, arguments, blocks);
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - start).count();
+    const std::string &name = self.names[reinterpret_cast<void *>(kernel)];
+    auto known = llvm::find_if(
+        self.profile.kernels,
+        [&](const KernelProfile::Kernel &other) { return other.name == name; });
+    KernelProfile::Kernel *entry =
+        known != self.profile.kernels.end()
+            ? &*known
+            : &self.profile.kernels.emplace_back(
+                  KernelProfile::Kernel{name, 0, 0, 0});
+    ++entry->calls;
+    entry->blocks += blocks;
+    entry->seconds += seconds;
+  }
+  DrawloomHost host() { return {this, parallelFor}; }
+};
+
 class JitProgram : public Program {
 public:
   llvm::ArrayRef<Signature> signatures() const override { return listed; }
   Error run(llvm::StringRef name, llvm::ArrayRef<const void *> arguments,
-            llvm::ArrayRef<void *> results, unsigned threads) const override;
+            llvm::ArrayRef<void *> results, unsigned threads,
+            KernelProfile *profile) const override;
 
   std::vector<Signature> listed;
   llvm::StringMap<Entry> entries;
+  std::vector<std::string> kernels;
   std::unique_ptr<MachineCode> code;
 };
 
 Error JitProgram::run(llvm::StringRef name,
                       llvm::ArrayRef<const void *> arguments,
-                      llvm::ArrayRef<void *> results, unsigned threads) const {
+                      llvm::ArrayRef<void *> results, unsigned threads,
+                      KernelProfile *profile) const {
   auto found = entries.find(name);
   if (found == entries.end()) {
     std::string known;
@@ -121,6 +158,17 @@ Error JitProgram::run(llvm::StringRef name,
                          scratch ? scratch->data() : nullptr,
                          entry.scratchBytes};
   DrawloomHost host = pool.host();
+  std::optional<ProfilingHost> profiler;
+  if (profile) {
+    profiler.emplace(host, *profile);
+    for (const std::string &kernel : kernels) {
+      Expected<void *> address = code->lookup((kernel + rangeSuffix).str());
+      if (!address)
+        return address.takeError();
+      profiler->names[*address] = kernel;
+    }
+    host = profiler->host();
+  }
   entry.address(pointers.data(), &host);
   if (workspace)
     entry.workspaces->give(std::move(*workspace));
@@ -138,6 +186,7 @@ Expected<std::unique_ptr<Program>> loadProgram(const Artifact &artifact) {
   if (!code)
     return code.takeError();
   program->code = std::move(*code);
+  program->kernels = artifact.kernels;
   for (const Artifact::Entry &known : artifact.entries) {
     Expected<void *> address =
         program->code->lookup((entryPrefix + known.signature.name).str());

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Block/Inits.h"
 
 using namespace mlir;
 using linalg::LinalgOp;
@@ -122,8 +123,8 @@ bool isDot(Operation *op) {
          !dims->k.empty();
 }
 
-/// A constant of one repeated value becomes a fill where it is large: as data of
-/// the machine code it would be written out element by element.
+/// A constant of one repeated value becomes a fill where it is large: as data
+/// of the machine code it would be written out element by element.
 void fillLargeSplats(RewriterBase &rewriter, func::FuncOp function) {
   constexpr int64_t mostElements = 1024;
   SmallVector<arith::ConstantOp> constants;
@@ -137,8 +138,8 @@ void fillLargeSplats(RewriterBase &rewriter, func::FuncOp function) {
     rewriter.setInsertionPoint(op);
     auto type = cast<RankedTensorType>(op.getType());
     auto splat = cast<SplatElementsAttr>(op.getValue());
-    Value value = arith::ConstantOp::create(
-        rewriter, op.getLoc(), splat.getSplatValue<TypedAttr>());
+    Value value = arith::ConstantOp::create(rewriter, op.getLoc(),
+                                            splat.getSplatValue<TypedAttr>());
     Value empty = tensor::EmptyOp::create(
         rewriter, op.getLoc(), type.getShape(), type.getElementType());
     rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value, empty);
@@ -189,59 +190,17 @@ void giveReadersTheirFill(RewriterBase &rewriter, func::FuncOp function) {
 }
 
 /// Turns an init that the body reads into an input where updating it in place
-/// would cost more: an argument of the function is not to be written, so that
-/// all of it would be copied first; a dot's result is best read from registers.
-void readInitsAsInputs(RewriterBase &rewriter, func::FuncOp function) {
+/// would cost more: an argument of the function would be copied first; a dot's
+/// result is best read from registers.
+void readCostlyInits(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::GenericOp> ops;
   function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
-  for (linalg::GenericOp op : ops) {
-    if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumLoops() == 0 ||
-        cast<LinalgOp>(*op).hasDynamicShape())
-      continue;
-    SmallVector<Value> inputs = op.getInputs(), outputs = op.getOutputs();
-    SmallVector<AffineMap> inputMaps, outputMaps;
-    SmallVector<unsigned> moved;
-    for (OpOperand &operand : op->getOpOperands())
-      (op.isDpsInit(&operand) ? outputMaps : inputMaps)
-          .push_back(op.getMatchingIndexingMap(&operand));
-    rewriter.setInsertionPoint(op);
-    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-      Value value = init.get();
-      bool argument = isa<BlockArgument>(value) &&
-                      isa<func::FuncOp>(value.getParentRegion()->getParentOp());
-      bool dot = value.getDefiningOp() && isDot(value.getDefiningOp()) &&
-                 value.hasOneUse();
-      if (!op.payloadUsesValueFromOperand(&init) || !(argument || dot))
-        continue;
-      auto type = cast<RankedTensorType>(value.getType());
-      inputs.push_back(value);
-      inputMaps.push_back(outputMaps[i]);
-      outputs[i] = tensor::EmptyOp::create(
-          rewriter, op.getLoc(), type.getShape(), type.getElementType());
-      moved.push_back(i);
-    }
-    if (moved.empty())
-      continue;
-    unsigned oldInputs = op.getNumDpsInputs();
-    inputMaps.append(outputMaps);
-    auto replacement = linalg::GenericOp::create(
-        rewriter, op.getLoc(), op.getResultTypes(), inputs, outputs, inputMaps,
-        op.getIteratorTypesArray());
-    rewriter.inlineRegionBefore(op.getRegion(), replacement.getRegion(),
-                                replacement.getRegion().begin());
-    Block &body = replacement.getRegion().front();
-    for (auto [n, i] : llvm::enumerate(moved)) {
-      Type element = getElementTypeOrSelf(outputs[i].getType());
-      Value input = body.insertArgument(oldInputs + n, element, op.getLoc());
-      body.getArgument(oldInputs + n + 1 + i).replaceAllUsesWith(input);
-    }
-    rewriter.replaceOp(op, replacement.getResults());
-  }
-}
-
-bool isFunctionArgument(Value value) {
-  return isa<BlockArgument>(value) &&
-         isa<func::FuncOp>(value.getParentRegion()->getParentOp());
+  for (linalg::GenericOp op : ops)
+    readInitsAsInputs(rewriter, op, [](Value init) {
+      bool dot = init.getDefiningOp() && isDot(init.getDefiningOp()) &&
+                 init.hasOneUse();
+      return dot || isFunctionArgument(init);
+    });
 }
 
 /// An init that the body does not read says only where the result goes. One
@@ -448,7 +407,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
   fillLargeSplats(rewriter, function);
   prepareDots(rewriter, function);
   generalizeNamedOps(rewriter, function);
-  readInitsAsInputs(rewriter, function);
+  readCostlyInits(rewriter, function);
   freeUnreadInits(rewriter, function);
   giveReadersTheirFill(rewriter, function);
   SmallVector<tensor::ConcatOp> concats;

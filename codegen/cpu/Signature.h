@@ -31,6 +31,9 @@ inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
 /// function @exp; in machine code that name is the C library's.
 inline constexpr llvm::StringLiteral entryPrefix = "drawloom_";
 
+/// Behind a kernel's name: what the host is given to call.
+inline constexpr llvm::StringLiteral rangeSuffix = "_range";
+
 struct FunctionSignature {
   llvm::SmallVector<mlir::Type> arguments;
   llvm::SmallVector<mlir::Type> results;

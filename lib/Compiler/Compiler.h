@@ -38,8 +38,11 @@ struct CompileOptions {
   /// Called with what a user may want to know though nothing failed: an entry
   /// of the cache is damaged, the cache cannot be written.
   std::function<void(const llvm::Twine &)> note;
-  /// Called before the passes of each phase.
-  std::function<void(Phase)> entering;
+  /// Called before the passes that lead into each phase, with the module as the
+  /// phase before has left it.
+  std::function<void(Phase, mlir::ModuleOp)> entering;
+  /// Called before machine code is made.
+  std::function<void()> emitting;
   /// Called with the pass manager of each phase, for instrumentation (timing,
   /// reproducers, printing).
   std::function<void(mlir::PassManager &)> configure;

@@ -8,6 +8,7 @@
 
 #include "lib/Compiler/Compiler.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/Passes.h"
@@ -39,10 +40,13 @@ static void buildStructured(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   pm.addPass(createDecomposeGraph());
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
-  addCleanup(pm);
-  pm.addNestedPass<func::FuncOp>(createMergeElementwise());
+  // As linalg ops, arithmetic on tensors takes part in the refinement of
+  // shapes; and what is constant shows only when shapes are known.
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createRefineResults());
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   addCleanup(pm);
 }
 
@@ -103,7 +107,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
     if (phase <= options.from || phase > options.to)
       continue;
     if (options.entering)
-      options.entering(phase);
+      options.entering(phase, module);
     PassManager pm(module.getContext());
     pm.enableVerifier(options.verify);
     if (options.configure)
@@ -124,6 +128,8 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
   toLlvm.to = Phase::Llvm;
   if (failed(compile(module, toLlvm)))
     return llvm::createStringError("compilation failed; see the diagnostics");
+  if (options.emitting)
+    options.emitting();
   return options.target->emit(module, options.codegen);
 }
 

@@ -230,7 +230,9 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   // Both outlive the context.
   std::string phase = "parse";
   CompileOptions options = compiler->options;
-  options.entering = [&](Phase next) { phase = phaseName(next).str(); };
+  options.entering = [&](Phase next, mlir::ModuleOp) {
+    phase = phaseName(next).str();
+  };
   auto failure = std::make_unique<DrawloomError>();
   failure->code = DRAWLOOM_ERROR_PROGRAM;
   llvm::Expected<std::unique_ptr<Program>> program =

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Block/Inits.h"
 #include "passes/Block/Passes.h"
 
 using namespace mlir;
@@ -29,6 +30,12 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
+    // In blocks, an argument that is updated in place would be copied whole
+    // before the first of them, and its result after the last.
+    IRRewriter rewriter(&getContext());
+    for (auto generic : llvm::make_early_inc_range(
+             getOperation().getBody().front().getOps<linalg::GenericOp>()))
+      readInitsAsInputs(rewriter, generic, isFunctionArgument);
     SmallVector<linalg::LinalgOp> ops;
     for (Operation &op : getOperation().getBody().front())
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(&op))

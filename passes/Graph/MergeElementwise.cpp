@@ -23,9 +23,13 @@ namespace {
 /// Whether the producer of `operand` should move into the op that reads it.
 /// Only where that costs no recomputation, and never into a contraction: its
 /// body must stay the bare product for the matrix tiles to recognise it.
+/// A comparison is done again for each reader: in memory its result has no
+/// vector form.
 bool shouldMerge(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!consumer || !operand->get().hasOneUse())
+  bool comparison =
+      getElementTypeOrSelf(operand->get().getType()).isInteger(1);
+  if (!consumer || (!comparison && !operand->get().hasOneUse()))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() &&
          !linalg::isaContractionOpInterface(

@@ -24,6 +24,7 @@ Artifact sample() {
   entry.signature.workspaceBytes = 64;
   entry.scratchBytes = 128;
   artifact.entries.push_back(entry);
+  artifact.kernels = {"step_kernel0"};
   artifact.code = std::string("code\0with\nanything", 18);
   return artifact;
 }
@@ -38,6 +39,7 @@ TEST(Artifact, ReadsWhatItWrote) {
   ASSERT_TRUE(bool(artifact)) << toString(artifact.takeError());
   EXPECT_EQ(artifact->target, "cpu");
   EXPECT_EQ(artifact->code, sample().code);
+  EXPECT_EQ(artifact->kernels, sample().kernels);
   ASSERT_EQ(artifact->entries.size(), 1u);
   const Artifact::Entry &entry = artifact->entries[0];
   EXPECT_EQ(entry.signature.name, "step");

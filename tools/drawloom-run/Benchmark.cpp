@@ -7,10 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-run/Benchmark.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -18,104 +14,6 @@
 using namespace llvm;
 
 namespace drawloom::run {
-
-/// Operations of one execution of an op by itself, for each of its elements.
-static double scalarOperations(mlir::Operation &op) {
-  mlir::Type type =
-      op.getNumResults() ? op.getResult(0).getType() : mlir::Type();
-  if (!type || !mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(type)))
-    return 0;
-  if (mlir::isa<mlir::math::FmaOp>(op))
-    return 2;
-  // Choosing, converting and copying are not arithmetic.
-  if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp,
-                mlir::arith::DivFOp, mlir::arith::MaximumFOp,
-                mlir::arith::MinimumFOp, mlir::arith::MaxNumFOp,
-                mlir::arith::MinNumFOp>(op) ||
-      mlir::isa<mlir::math::MathDialect>(op.getDialect()))
-    return 1;
-  return 0;
-}
-
-static std::optional<double> countBlock(mlir::Block &block);
-
-static std::optional<double> countRegions(mlir::Operation &op) {
-  double sum = 0;
-  for (mlir::Region &region : op.getRegions())
-    for (mlir::Block &block : region) {
-      std::optional<double> inner = countBlock(block);
-      if (!inner)
-        return std::nullopt;
-      sum += *inner;
-    }
-  return sum;
-}
-
-static std::optional<double> countOp(mlir::Operation &op) {
-  if (auto linalg = mlir::dyn_cast<mlir::linalg::LinalgOp>(op)) {
-    double points = 1;
-    for (int64_t range : linalg.getStaticLoopRanges()) {
-      if (mlir::ShapedType::isDynamic(range))
-        return std::nullopt;
-      points *= static_cast<double>(range);
-    }
-    std::optional<double> body = countBlock(*linalg.getBlock());
-    return body ? std::optional(points * *body) : std::nullopt;
-  }
-  if (auto loop = mlir::dyn_cast<mlir::LoopLikeOpInterface>(op)) {
-    auto low = loop.getLoopLowerBounds(), high = loop.getLoopUpperBounds(),
-         step = loop.getLoopSteps();
-    std::optional<double> inner = countRegions(op);
-    if (inner && *inner == 0)
-      return 0;
-    if (!inner || !low || !high || !step)
-      return std::nullopt;
-    double trips = 1;
-    for (auto [l, h, s] : zip_equal(*low, *high, *step)) {
-      std::optional<APInt> count = mlir::constantTripCount(
-          l, h, s, /*isSigned=*/true, mlir::scf::computeUbMinusLb);
-      if (!count)
-        return std::nullopt;
-      trips *= count->roundToDouble();
-    }
-    return *inner * trips;
-  }
-  double elements = 1;
-  if (op.getNumResults() && scalarOperations(op) > 0)
-    if (auto shaped =
-            mlir::dyn_cast<mlir::ShapedType>(op.getResult(0).getType())) {
-      if (!shaped.hasStaticShape())
-        return std::nullopt;
-      elements = static_cast<double>(shaped.getNumElements());
-    }
-  std::optional<double> inner = countRegions(op);
-  return inner ? std::optional(*inner + elements * scalarOperations(op))
-               : std::nullopt;
-}
-
-static std::optional<double> countBlock(mlir::Block &block) {
-  double sum = 0;
-  for (mlir::Operation &op : block) {
-    std::optional<double> count = countOp(op);
-    if (!count)
-      return std::nullopt;
-    sum += *count;
-  }
-  return sum;
-}
-
-std::optional<double> countOperations(mlir::ModuleOp module) {
-  double sum = 0;
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (!function.isPublic())
-      continue;
-    std::optional<double> count = countRegions(*function);
-    if (!count)
-      return std::nullopt;
-    sum += *count;
-  }
-  return sum > 0 ? std::optional(sum) : std::nullopt;
-}
 
 Error benchmark(Engine &engine, StringRef entry, ArrayRef<Value> arguments,
                 const Work &work, double compileSeconds,

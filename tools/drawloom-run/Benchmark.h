@@ -10,24 +10,11 @@
 #define DRAWLOOM_TOOLS_DRAWLOOM_RUN_BENCHMARK_H
 
 #include "tools/drawloom-run/Engine.h"
+#include "tools/drawloom-run/Work.h"
 
 namespace drawloom::run {
 
 /// What one run of a function computes at least.
-struct Work {
-  /// Floating-point operations of its linalg, arith and math ops: an add, a
-  /// multiplication, a division, a call of a function such as exp are one each.
-  /// Nothing where an extent or a trip count is not known.
-  std::optional<double> operations;
-  /// Bytes of the arguments and results.
-  double bytes = 0;
-};
-
-/// Counts the operations of a module's public functions in the structured
-/// phase.
-std::optional<double> countOperations(mlir::ModuleOp module);
-
-/// What this machine reaches with as many threads, measured now.
 struct Roofs {
   /// Single-precision fused multiply-adds from registers, two operations each.
   double operationsPerSecond;
@@ -41,6 +28,12 @@ Roofs measureRoofs(unsigned threads, llvm::StringRef isa);
 llvm::Error benchmark(Engine &engine, llvm::StringRef entry,
                       llvm::ArrayRef<Value> arguments, const Work &work,
                       double compileSeconds, const Options &options);
+
+/// Runs under the profiler and prints, for each kernel, its time beside what
+/// the machine could do; then the time of each phase of compiling.
+llvm::Error report(Engine &engine, llvm::StringRef entry,
+                   llvm::ArrayRef<Value> arguments, const CompileTimes &times,
+                   const Options &options);
 
 } // namespace drawloom::run
 

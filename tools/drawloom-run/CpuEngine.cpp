@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Engine.h"
+#include <chrono>
 
 using namespace llvm;
 
@@ -50,14 +51,14 @@ public:
       values.push_back({type, std::string(type.bytes(), '\0')});
   }
 
-  Error run(ArrayRef<Value> arguments) override {
+  Error run(ArrayRef<Value> arguments, KernelProfile *profile) override {
     std::vector<const void *> inputs;
     for (const Value &argument : arguments)
       inputs.push_back(argument.bytes.data());
     std::vector<void *> outputs;
     for (Value &value : values)
       outputs.push_back(value.bytes.data());
-    return program->run(signature.name, inputs, outputs, threads);
+    return program->run(signature.name, inputs, outputs, threads, profile);
   }
 
   std::vector<Value> results() const override { return values; }
@@ -74,16 +75,42 @@ private:
 Expected<std::unique_ptr<Engine>> createCpu(mlir::ModuleOp module,
                                             const EntryPoint &entry,
                                             ArrayRef<Value> arguments,
-                                            const Options &options) {
+                                            const Options &options,
+                                            CompileTimes *times) {
   std::vector<Value> given = arguments.vec();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, &given, options);
   if (!copy)
     return copy.takeError();
-  Expected<std::unique_ptr<Program>> program =
-      compileProgram(**copy, options.compile);
+  CompileOptions compile = options.compile;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+  auto finished = [&](StringRef phase) {
+    Clock::time_point now = Clock::now();
+    times->phases.emplace_back(
+        phase.str(), std::chrono::duration<double>(now - last).count());
+    last = now;
+  };
+  std::optional<Phase> current;
+  if (times)
+    compile.entering = [&](Phase phase, mlir::ModuleOp module) {
+      if (current)
+        finished(phaseName(*current));
+      if (phase == Phase::Llvm)
+        times->kernels = measureKernels(module);
+      last = Clock::now();
+      current = phase;
+    };
+  if (times)
+    compile.emitting = [&] {
+      if (current)
+        finished(phaseName(*current));
+    };
+  Expected<std::unique_ptr<Program>> program = compileProgram(**copy, compile);
   if (!program)
     return program.takeError();
+  if (times)
+    finished("machine code");
   const Signature *signature = (*program)->find(entry.name);
   if (!signature)
     return createStringError("@" + entry.name +

@@ -11,6 +11,7 @@
 
 #include "tools/drawloom-run/Options.h"
 #include "tools/drawloom-run/Values.h"
+#include "tools/drawloom-run/Work.h"
 
 namespace drawloom::run {
 
@@ -21,7 +22,9 @@ class Engine {
 public:
   virtual ~Engine() = default;
   /// May be called again; a run overwrites the results of the one before.
-  virtual llvm::Error run(llvm::ArrayRef<Value> arguments) = 0;
+  /// Adds to `profile` where there is one; the interpreter has no kernels.
+  virtual llvm::Error run(llvm::ArrayRef<Value> arguments,
+                          KernelProfile *profile = nullptr) = 0;
   virtual std::vector<Value> results() const = 0;
   /// For the next runs; the interpreter has one thread only.
   virtual void setThreads(unsigned threads) {}
@@ -32,7 +35,8 @@ llvm::Error alreadyReported();
 /// Compiles for this CPU; the shapes are those of `arguments`.
 llvm::Expected<std::unique_ptr<Engine>>
 createCpu(mlir::ModuleOp module, const EntryPoint &entry,
-          llvm::ArrayRef<Value> arguments, const Options &options);
+          llvm::ArrayRef<Value> arguments, const Options &options,
+          CompileTimes *times = nullptr);
 /// The interpreter on the program as written, or, for --target=interpreter
 /// with --compile-to, as it is after that phase.
 llvm::Expected<std::unique_ptr<Engine>>

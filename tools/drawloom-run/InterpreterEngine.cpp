@@ -22,7 +22,7 @@ public:
         function(this->module->lookupSymbol<mlir::func::FuncOp>(name)),
         slots(std::move(slots)), float64(float64) {}
 
-  Error run(ArrayRef<Value> arguments) override {
+  Error run(ArrayRef<Value> arguments, KernelProfile *) override {
     SmallVector<HostTensor> tensors;
     for (const Value &argument : arguments)
       tensors.push_back(toHostTensor(argument));

@@ -166,6 +166,13 @@ struct CommandLine {
                "median, least, and share of what this machine reaches"),
       cl::value_desc("runs"), cl::ValueOptional, cl::cat(measuring)};
 
+  cl::opt<bool> report{
+      "report",
+      cl::desc("Where the time goes: each kernel's time, operations and bytes "
+               "beside what this machine reaches, what was fused and what was "
+               "not, and the time of each phase of compiling"),
+      cl::cat(measuring)};
+
   SmallVector<const cl::OptionCategory *> categories() {
     return {&program, &arguments, &results, &compiling, &measuring};
   }
@@ -279,6 +286,12 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
       !Regex(options.remarksFilter).isValid(regexError))
     return createStringError("--remarks-filter=" + options.remarksFilter +
                              ": " + regexError);
+  options.report = line.report;
+  if (options.report && options.target != Target::Cpu)
+    return createStringError("--report needs compiled code: the interpreter "
+                             "has no kernels");
+  if (options.report && options.remarksFilter.empty())
+    options.remarksFilter = "fuse-rows|distribute-ops";
   if (line.benchmark.getNumOccurrences()) {
     options.benchmarkRuns = 20;
     if (!line.benchmark.empty() &&

@@ -44,6 +44,8 @@ struct Options {
   std::string remarksFilter;
   /// Runs of --check-bits; 0 without it.
   unsigned bitRuns = 0;
+  /// Time by kernel, instead of the whole.
+  bool report = false;
   /// Runs of --benchmark; 0 without it.
   unsigned benchmarkRuns = 0;
 };

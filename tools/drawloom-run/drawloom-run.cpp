@@ -150,10 +150,12 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
   if (prints)
     return printPhase(module, entry, &*arguments, options);
 
+  CompileTimes times;
   auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<Engine>> engine =
       options.target == Target::Cpu
-          ? createCpu(module, entry, *arguments, options)
+          ? createCpu(module, entry, *arguments, options,
+                      options.report ? &times : nullptr)
           : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();
@@ -185,6 +187,8 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
   if (options.bitRuns)
     if (Error error = checkBits(**engine, *arguments, results, options))
       return error;
+  if (options.report)
+    return report(**engine, entry.name, *arguments, times, options);
   if (options.benchmarkRuns)
     return benchmark(**engine, entry.name, *arguments,
                      workOf(module, entry, *arguments, results, options),
@@ -246,7 +250,7 @@ static Error runProgram(Options &options) {
   return outcome;
 }
 
-static int report(Error error) {
+static int exitCode(Error error) {
   if (!error)
     return 0;
   outs().flush();
@@ -264,5 +268,5 @@ int main(int argc, char **argv) {
   using namespace drawloom::run;
   InitLLVM init(argc, argv);
   llvm::Expected<Options> options = parseCommandLine(argc, argv);
-  return report(options ? runProgram(*options) : options.takeError());
+  return exitCode(options ? runProgram(*options) : options.takeError());
 }

@@ -1,7 +1,7 @@
 // RUN: drawloom-opt %s --cpu-lower-to-llvm | FileCheck %s
 
 // Nothing is linked: the kernel's address goes to a function that the host gave.
-// CHECK: llvm.func internal @f_kernel0_range(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr)
+// CHECK: llvm.func @f_kernel0_range(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.func internal @drawloom_f_host
 // CHECK: llvm.mlir.addressof @f_kernel0_range
 // CHECK: llvm.call %{{.*}}(%{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
