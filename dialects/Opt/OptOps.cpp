@@ -144,8 +144,9 @@ LogicalResult AdamWOp::verify() {
       failed(
           verifyPerTensor(*this, "lr_scale", getLrScale(), getParams().size())))
     return failure();
-  for (auto [name, beta] : {std::pair<StringRef, APFloat>{"beta1", getBeta1()},
-                            {"beta2", getBeta2()}})
+  for (const auto &[name, beta] :
+       {std::pair<StringRef, APFloat>{"beta1", getBeta1()},
+        {"beta2", getBeta2()}})
     if (!(beta.convertToDouble() >= 0 && beta.convertToDouble() < 1))
       return emitOpError() << name << " must lie in [0, 1)";
   if (!(getEpsilon().convertToDouble() > 0))

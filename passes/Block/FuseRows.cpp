@@ -123,33 +123,32 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
       return reportMissed(op, "the op relates rows with rows");
     prepareRows(block, *rows);
     rows = rows->refreshed(block);
+    RowCostOptions costs;
+    costs.tileRows = tileRows;
+    costs.maxBlocks = maxBlocks;
+    costs.cacheBytes = cacheBytes;
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
-      if (failed(fuse(region, *rows, phase)))
-        return signalPassFailure();
+      for (RowRegion &piece : splitToFit(region, *rows, costs))
+        if (failed(fuse(piece, *rows, phase, costs)))
+          return signalPassFailure();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
   }
 
-  LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t phase) {
+  LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t phase,
+                     const RowCostOptions &costs) {
     Operation *first = region.ops.front();
     if (failed(findOutputs(region, rows)))
       return success();
-    RowCostOptions costs;
-    costs.tileRows = tileRows;
-    costs.maxBlocks = maxBlocks;
-    costs.cacheBytes = cacheBytes;
     RowFootprint footprint = measureRows(region, rows);
     std::optional<RowSchedule> schedule =
         scheduleRows(region, rows.rows(), footprint, costs);
     if (!schedule) {
-      reportMissed(
-          first, "16 rows need " + Twine(footprint.workingSet(16)) +
-                     " bytes (tiles " + Twine(16 * footprint.tileBytesPerRow) +
-                     ", uniform " + Twine(footprint.uniformBytes) +
-                     ", accumulators " + Twine(footprint.accumulatorBytes) +
-                     "), budget " + Twine(costs.cacheBytes));
+      reportMissed(first, "tiles of 16 rows need " +
+                              Twine(footprint.workingSet(16)) +
+                              " bytes, budget " + Twine(costs.cacheBytes));
       return success();
     }
     int64_t slots = schedule->blocks + (schedule->rest ? 1 : 0);

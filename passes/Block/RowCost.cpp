@@ -70,6 +70,31 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   return footprint;
 }
 
+SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
+                                  const RowCostOptions &options) {
+  int64_t tileRows = options.tileRows ? options.tileRows : 64;
+  tileRows = std::min(tileRows, rows.rows());
+  auto fits = [&](const RowRegion &candidate) {
+    return measureRows(candidate, rows).workingSet(tileRows) <=
+           options.cacheBytes;
+  };
+  if (fits(region))
+    return {region};
+  SmallVector<RowRegion> pieces;
+  RowRegion piece;
+  for (Operation *op : region.ops) {
+    piece.ops.push_back(op);
+    if (piece.ops.size() == 1 || fits(piece))
+      continue;
+    piece.ops.pop_back();
+    pieces.push_back(std::move(piece));
+    piece = RowRegion();
+    piece.ops.push_back(op);
+  }
+  pieces.push_back(std::move(piece));
+  return pieces;
+}
+
 std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
                                         const RowFootprint &footprint,
                                         const RowCostOptions &options) {

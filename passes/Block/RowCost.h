@@ -18,7 +18,7 @@ struct RowCostOptions {
   int64_t tileRows = 0;
   /// Upper bound on blocks that carry partials.
   int64_t maxBlocks = 64;
-  /// Budget of one block's working set, bytes.
+  /// Budget of one tile's working set, bytes.
   int64_t cacheBytes = 448 * 1024;
 };
 
@@ -32,12 +32,21 @@ struct RowFootprint {
   /// Body operations per row.
   int64_t operationsPerRow = 0;
 
+  /// What has to stay in the cache while a tile runs through. Not what is swept
+  /// once for each tile: 64 rows do so much with a weight that is read, or a
+  /// sum that is read and written, that even memory keeps up.
   int64_t workingSet(int64_t tileRows) const {
-    return tileBytesPerRow * tileRows + uniformBytes + accumulatorBytes;
+    return tileBytesPerRow * tileRows;
   }
 };
 
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows);
+
+/// Cuts a region, in program order, into pieces whose tiles of 64 rows fit; a
+/// region that fits stays whole. An op that does not fit alone is a piece.
+llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
+                                        RowAnalysis &rows,
+                                        const RowCostOptions &options);
 
 /// Nothing if not even the smallest tile fits the budget.
 std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,

@@ -27,8 +27,7 @@ namespace {
 /// vector form.
 bool shouldMerge(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  bool comparison =
-      getElementTypeOrSelf(operand->get().getType()).isInteger(1);
+  bool comparison = getElementTypeOrSelf(operand->get().getType()).isInteger(1);
   if (!consumer || (!comparison && !operand->get().hasOneUse()))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() &&

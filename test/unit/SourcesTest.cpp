@@ -56,7 +56,7 @@ TEST_F(SourcesTest, DeclarationIsDefinedByAnotherFile) {
                         "func.func @g(%x: f32) -> f32 { %0 = func.call @f(%x) "
                         ": (f32) -> f32 return %0 : f32 }");
   std::string b = write("func.func @f(%x: f32) -> f32 { return %x : f32 }");
-  for (auto order : {std::vector{a, b}, std::vector{b, a}}) {
+  for (const auto &order : {std::vector{a, b}, std::vector{b, a}}) {
     auto module = drawloom::parseSourceFiles(order, context);
     ASSERT_TRUE(module) << messages;
     EXPECT_FALSE(module->lookupSymbol<func::FuncOp>("f").isExternal());
@@ -79,7 +79,8 @@ TEST_F(SourcesTest, DeclarationOfAnotherTypeIsAnError) {
 }
 
 TEST_F(SourcesTest, MissingFileIsAnError) {
-  EXPECT_FALSE(drawloom::parseSourceFiles({"there-is-no-such-file.mlir"}, context));
+  EXPECT_FALSE(
+      drawloom::parseSourceFiles({"there-is-no-such-file.mlir"}, context));
   EXPECT_NE(messages.find("there-is-no-such-file.mlir"), std::string::npos)
       << messages;
 }

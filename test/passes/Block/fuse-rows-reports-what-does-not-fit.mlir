@@ -1,6 +1,6 @@
 // RUN: drawloom-opt %s --fuse-rows=cache-bytes=1000 --remarks-filter=fuse-rows 2>&1 | FileCheck %s
 
-// CHECK: remark: [Missed] NotFused{{.*}}16 rows need 4096 bytes (tiles 4096, uniform 0, accumulators 0), budget 1000
+// CHECK: remark: [Missed] NotFused{{.*}}tiles of 16 rows need 4096 bytes, budget 1000
 // CHECK-NOT: scf.forall
 #ij = affine_map<(i, j) -> (i, j)>
 func.func @wide(%x: tensor<128x32xf32>) -> tensor<128x32xf32> {

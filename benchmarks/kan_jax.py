@@ -1,0 +1,138 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The kan suite's rivals in JAX."""
+
+import jax
+import jax.numpy as jnp
+
+from kan_programs import ADAM
+
+
+def rational(x, a, b):
+    p = a[..., 5]
+    for k in (4, 3, 2, 1, 0):
+        p = p * x + a[..., k]
+    q = b[..., 3]
+    for k in (2, 1, 0):
+        q = q * x + b[..., k]
+    return p / (1 + jnp.abs(q * x))
+
+
+def grouped(x, a, b):
+    y = rational(x.reshape(x.shape[0], a.shape[0], -1), a[None, :, None], b[None, :, None])
+    return y.reshape(x.shape)
+
+
+def forward_of(activation, encode=None):
+    def forward(x, *parameters):
+        x = encode(x) if encode else x
+        at = 0
+        while True:
+            x = x @ parameters[at] + parameters[at + 1]
+            at += 2
+            if at == len(parameters):
+                return x
+            if activation == "relu":
+                x = jax.nn.relu(x)
+            else:
+                x = grouped(x, parameters[at], parameters[at + 1])
+                at += 2
+
+    return forward
+
+
+def call(function, *arguments):
+    """A compiled call that ends when its results are there."""
+    compiled = jax.jit(function)
+    return lambda: jax.block_until_ready(compiled(*arguments))
+
+
+def forward_call(function, inputs):
+    return call(lambda *inputs: [function(*inputs)], *inputs)
+
+
+def with_gradients(function, inputs, dy):
+    def both(dy, *inputs):
+        y, pull = jax.vjp(function, *inputs)
+        return [y, *pull(dy)]
+
+    return call(both, dy, *inputs)
+
+
+def rational_closed_form(x, dy, a, b):
+    shape, groups = x.shape, a.shape[0]
+    x, dy = (t.reshape(shape[0], groups, -1) for t in (x, dy))
+    a, b = a[None, :, None], b[None, :, None]
+    p, dp = a[..., 5], 0.0
+    for k in (4, 3, 2, 1, 0):
+        dp = dp * x + p
+        p = p * x + a[..., k]
+    q, dq = b[..., 3], 0.0
+    for k in (2, 1, 0):
+        dq = dq * x + q
+        q = q * x + b[..., k]
+    q, dq = q * x, dq * x + q
+    inverse = 1 / (1 + jnp.abs(q))
+    y = p * inverse
+    g = dy * inverse
+    h = g * y * jnp.sign(q)
+    powers = [jnp.ones_like(x)]
+    for _ in range(5):
+        powers.append(powers[-1] * x)
+    da = jnp.stack([(g * t).sum((0, 2)) for t in powers], 1)
+    db = jnp.stack([-(h * t).sum((0, 2)) for t in powers[1:5]], 1)
+    return [y.reshape(shape), (g * dp - h * dq).reshape(shape), da, db]
+
+
+def mean_squares(y, t):
+    return jnp.mean((y - t) ** 2)
+
+
+def cross_entropy(y, t):
+    return -jnp.take_along_axis(jax.nn.log_softmax(y), t[:, None], 1).mean()
+
+
+def loss_gradients(forward, loss_of, x, t, parameters):
+    def run(x, t, parameters):
+        value, grads = jax.value_and_grad(lambda p: loss_of(forward(x, *p), t))(parameters)
+        return [value, *grads]
+
+    return call(run, x, t, parameters)
+
+
+def step(forward, loss_of, x, t, parameters, rate):
+    """A step of Adam whose state is donated, so that it is updated in place."""
+    b1, b2, epsilon = ADAM["beta1"], ADAM["beta2"], ADAM["epsilon"]
+
+    def update(x, t, count, parameters, m, v):
+        value, grads = jax.value_and_grad(lambda p: loss_of(forward(x, *p), t))(parameters)
+        m = [b1 * a + (1 - b1) * g for a, g in zip(m, grads)]
+        v = [b2 * a + (1 - b2) * g * g for a, g in zip(v, grads)]
+        scale = rate / (1 - b1**count)
+        root = jnp.sqrt(1 - b2**count)
+        new = [p - scale * a / (jnp.sqrt(c) / root + epsilon) for p, a, c in zip(parameters, m, v)]
+        return value, new, m, v
+
+    compiled = jax.jit(update, donate_argnums=(3, 4, 5))
+    parameters = [jnp.array(p, copy=True) for p in parameters]
+    state = [parameters, [jnp.zeros_like(p) for p in parameters], [jnp.zeros_like(p) for p in parameters]]
+    count = 0
+
+    def run():
+        nonlocal count
+        count += 1
+        value, *state[:] = compiled(x, t, float(count), *state)
+        jax.block_until_ready(state)
+        return [value, *state[0]]
+
+    return run
+
+
+def frequency_encode(octaves):
+    def encode(xy):
+        k = jnp.pow(2.0, jnp.arange(octaves)) * jnp.pi
+        t = xy[:, :, None] * k
+        return jnp.stack([jnp.sin(t), jnp.cos(t)], 3).reshape(xy.shape[0], -1)
+
+    return encode

@@ -1,0 +1,193 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The cases of the kan suite: Drawloom's program, its rivals, the work that the mathematics needs."""
+
+import numpy as np
+
+import kan_programs as programs
+
+TRAIN_RTOL, STEP_RTOL = 2e-3, 2e-3
+
+
+class Case:
+    """`make` builds the contenders: name -> callable without arguments that returns arrays.
+
+    Operations and bytes are those of the usual form of the mathematics (2 for each
+    product, 21 and 81 for a rational value forward and in training), not of what is
+    executed; each tensor is moved once.
+    """
+
+    def __init__(self, name, operations, data, make, goal, rtol=1e-4):
+        self.name, self.operations, self.bytes = name, operations, data
+        self.make, self.goal, self.rtol = make, goal, rtol
+
+
+def normal(rng, *shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def coefficients(rng, groups=8):
+    return normal(rng, groups, 6, scale=0.5), normal(rng, groups, 4, scale=0.5)
+
+
+def parameters_of(mlp, rng):
+    values, at = [], 0
+    for shape in mlp.shapes:
+        if shape == (8, 6):
+            values.append(np.tile(np.float32([0.04, 0.6, 0.4, 0.05, -0.01, 0.001]), (8, 1)) + normal(rng, 8, 6, scale=1e-3))
+        elif shape == (8, 4):
+            values.append(normal(rng, 8, 4, scale=0.05))
+        elif len(shape) == 2:
+            values.append(normal(rng, *shape, scale=(2.0 / shape[0]) ** 0.5))
+        else:
+            values.append(normal(rng, *shape, scale=0.1))
+    return values
+
+
+def torch_of(arrays):
+    import torch
+
+    return [torch.from_numpy(a) for a in arrays]
+
+
+def jax_of(arrays):
+    import jax
+
+    return [jax.device_put(a) for a in arrays]
+
+
+def rational_case(train):
+    rows, channels = 8192, 768
+    values = rows * channels
+
+    def make(options):
+        import embedded, kan_jax, kan_torch
+        import torch
+
+        rng = np.random.default_rng(0)
+        x, dy = normal(rng, rows, channels), normal(rng, rows, channels)
+        a, b = coefficients(rng)
+        entry = "train" if train else "forward"
+        module = embedded.Module(programs.only(programs.rational(rows, channels), entry), options.isa)
+        (tx, tdy, ta, tb), (jx, jdy, ja, jb) = torch_of([x, dy, a, b]), jax_of([x, dy, a, b])
+        if not train:
+            return {
+                "drawloom": module.forward.bind([x, a, b], options.threads),
+                "eager": kan_torch.without_grad(kan_torch.spread, (tx, ta, tb)),
+                "compile": kan_torch.without_grad(torch.compile(kan_torch.grouped), (tx, ta, tb)),
+                "jax": kan_jax.forward_call(kan_jax.grouped, (jx, ja, jb)),
+            }
+        closed = torch.compile(kan_torch.rational_closed_form)
+        return {
+            "drawloom": module.train.bind([x, dy, a, b], options.threads),
+            "eager": kan_torch.with_gradients(kan_torch.spread, (tx, ta, tb), tdy),
+            "compile": kan_torch.with_gradients(torch.compile(kan_torch.grouped), (tx, ta, tb), tdy),
+            "compile, closed form": kan_torch.without_grad(lambda *t: closed(*t), (tx, tdy, ta, tb)),
+            "jax": kan_jax.with_gradients(kan_jax.grouped, (jx, ja, jb), jdy),
+            "jax, closed form": kan_jax.call(kan_jax.rational_closed_form, jx, jdy, ja, jb),
+        }
+
+    if train:
+        return Case("rational train", 81 * values, 16 * values, make, "4 x the best", TRAIN_RTOL)
+    return Case("rational forward", 21 * values, 8 * values, make, "1.0 x jax, 1.7 x compile")
+
+
+def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse", rate=1e-3):
+    """task: forward, train (from a given dy), gradients (of a loss), step (with Adam)."""
+    mlp = programs.Mlp(rows, widths, activation, encode and encode["mlir"], loss)
+    products = 2 * rows * sum(n * m for n, m in zip(widths, widths[1:]))
+    hidden = rows * sum(widths[1:-1]) if activation == "rational" else 0
+    if task == "forward":
+        operations = products + 21 * hidden
+    else:
+        # The gradient of the input is part of train only.
+        first = 0 if task == "train" else 2 * rows * widths[0] * widths[1]
+        operations = 3 * products - first + 81 * hidden
+    data = 4 * rows * ((2 if encode else widths[0]) + widths[-1])
+
+    def make(options):
+        import embedded, kan_jax, kan_torch
+        import torch
+
+        rng = np.random.default_rng(0)
+        x = rng.random((rows, 2), dtype=np.float32) if encode else normal(rng, rows, widths[0])
+        parameters = parameters_of(mlp, rng)
+        y = rng.integers(0, widths[-1], rows).astype(np.int32) if loss != "mse" else normal(rng, rows, widths[-1])
+        module = embedded.Module(programs.only(mlp.text(), task), options.isa)
+        forward = kan_torch.network(activation, encode and encode["torch"]())
+        jforward = kan_jax.forward_of(activation, encode and encode["jax"]())
+        tx, ty, *tp = torch_of([x, y, *parameters])
+        jx, jy, *jp = jax_of([x, y, *parameters])
+        if task == "forward":
+            compiled = torch.compile(forward)
+            return {
+                "drawloom": module.forward.bind([x, *parameters], options.threads),
+                "eager": kan_torch.without_grad(forward, (tx, *tp)),
+                "eager, 1024 rows at a time": kan_torch.without_grad(forward, (tx, *tp), 1024),
+                "compile": kan_torch.without_grad(compiled, (tx, *tp)),
+                "jax": kan_jax.forward_call(jforward, (jx, *jp)),
+            }
+        if task == "train":
+            return {
+                "drawloom": module.train.bind([x, y, *parameters], options.threads),
+                "eager": kan_torch.with_gradients(forward, (tx, *tp), ty),
+                "compile": kan_torch.with_gradients(torch.compile(forward), (tx, *tp), ty),
+                "jax": kan_jax.with_gradients(jforward, (jx, *jp), jy),
+            }
+        losses = (kan_torch.mean_squares, kan_jax.mean_squares) if loss == "mse" else \
+            (lambda y, t: torch.nn.functional.cross_entropy(y, t.long()), kan_jax.cross_entropy)
+        if task == "gradients":
+            return {
+                "drawloom": module.gradients.bind([x, y, *parameters], options.threads),
+                "eager": kan_torch.loss_gradients(forward, losses[0], tx, ty, tp, False),
+                "compile": kan_torch.loss_gradients(forward, losses[0], tx, ty, tp, True),
+                "jax": kan_jax.loss_gradients(jforward, losses[1], jx, jy, jp),
+            }
+        zeros = [np.zeros_like(p) for p in parameters] * 2
+        run = module.step.bind([x, y, np.float32(rate), np.int64(1), *parameters, *zeros], options.threads)
+        return {
+            # The loss and the parameters; every run is the first step.
+            "drawloom": lambda: run()[: 1 + len(parameters)],
+            "eager": kan_torch.step(forward, losses[0], tx, ty, tp, rate, False),
+            "compile": kan_torch.step(forward, losses[0], tx, ty, tp, rate, True),
+            "jax": kan_jax.step(jforward, losses[1], jx, jy, jp, rate),
+        }
+
+    rtol = {"forward": 1e-4, "step": STEP_RTOL}.get(task, TRAIN_RTOL)
+    return Case(name, operations, data, make, goal, rtol)
+
+
+def frequency(rows, octaves):
+    def torch_form():
+        import kan_torch
+
+        return kan_torch.frequency_encode(octaves)
+
+    def jax_form():
+        import kan_jax
+
+        return kan_jax.frequency_encode(octaves)
+
+    kind, wide = programs.f32(rows, 2), programs.f32(rows, 4 * octaves)
+    return {"mlir": (kind, f"\n  %x0 = kan.frequency_encode %x {{octaves = {octaves}}} : {kind} -> {wide}"),
+            "torch": torch_form, "jax": jax_form}
+
+
+NARROW, ROWS = (32, 64, 64, 64, 64, 16), 1 << 17
+CASES = [
+    rational_case(train=False),
+    rational_case(train=True),
+    mlp_case("mlp forward", "forward", ROWS, NARROW, "relu", "1.45 x the best"),
+    mlp_case("mlp train", "train", ROWS, NARROW, "relu", "1.6 x the best"),
+    mlp_case("mlp step", "step", ROWS, NARROW, "relu", "1.6 x the best"),
+    mlp_case("rational mlp forward", "forward", ROWS, NARROW, "rational", "1.4 x the best"),
+    mlp_case("rational mlp train", "train", ROWS, NARROW, "rational", "2.3 x the best"),
+    mlp_case("rational mlp step", "step", ROWS, NARROW, "rational", "2.3 x the best"),
+    mlp_case("image step, frequencies", "step", 1 << 16, (48, 64, 64, 64, 64, 3), "rational", "2.6 x the best",
+             encode=frequency(1 << 16, 12)),
+    mlp_case("mlp step, width 128", "step", 1 << 14, (128,) * 4, "relu", "1.3 x the best"),
+    mlp_case("mlp step, width 256", "step", 1 << 13, (256,) * 4, "relu", "1.3 x the best"),
+    mlp_case("mlp step, width 512", "step", 1 << 12, (512,) * 4, "relu", "1.3 x the best"),
+    mlp_case("softmax cross-entropy, gradients", "gradients", ROWS, NARROW, "relu", "1.5 x the best", loss="cross_entropy"),
+]

@@ -1,0 +1,149 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The kan suite's rivals in PyTorch, each in the form that PyTorch likes best."""
+
+import torch
+
+from kan_programs import ADAM
+
+
+def rational(x, a, b):
+    """P(x) / (1 + |b1 x + ... + b4 x^4|); a[..., 6] and b[..., 4] broadcast against x."""
+    p = a[..., 5]
+    for k in (4, 3, 2, 1, 0):
+        p = p * x + a[..., k]
+    q = b[..., 3]
+    for k in (2, 1, 0):
+        q = q * x + b[..., k]
+    return p / (1 + (q * x).abs())
+
+
+def grouped(x, a, b):
+    """Rows by channels in groups; inductor's best form."""
+    groups = a.shape[0]
+    y = rational(x.view(x.shape[0], groups, -1), a[None, :, None], b[None, :, None])
+    return y.view(x.shape)
+
+
+def spread(x, a, b):
+    """One coefficient for each channel; eager's best form (its broadcasts of 8 channels are slow)."""
+    width = x.shape[1] // a.shape[0]
+    return rational(x, a.repeat_interleave(width, 0), b.repeat_interleave(width, 0))
+
+
+def rational_closed_form(x, dy, a, b):
+    """y, dx, da, db by hand: what a user writes who does not trust autograd with ten sums."""
+    shape, groups = x.shape, a.shape[0]
+    x, dy = (t.view(shape[0], groups, -1) for t in (x, dy))
+    a, b = a[None, :, None], b[None, :, None]
+    p, dp = a[..., 5], torch.zeros(())
+    for k in (4, 3, 2, 1, 0):
+        dp = dp * x + p
+        p = p * x + a[..., k]
+    q, dq = b[..., 3], torch.zeros(())
+    for k in (2, 1, 0):
+        dq = dq * x + q
+        q = q * x + b[..., k]
+    q, dq = q * x, dq * x + q
+    inverse = 1 / (1 + q.abs())
+    y = p * inverse
+    g = dy * inverse
+    h = g * y * torch.sign(q)
+    dx = g * dp - h * dq
+    powers = [torch.ones_like(x)]
+    for _ in range(5):
+        powers.append(powers[-1] * x)
+    da = torch.stack([(g * t).sum((0, 2)) for t in powers], 1)
+    db = torch.stack([-(h * t).sum((0, 2)) for t in powers[1:5]], 1)
+    return y.view(shape), dx.reshape(shape), da, db
+
+
+def with_gradients(function, inputs, dy):
+    """y and the gradients of all inputs, as autograd computes them."""
+    inputs = [t.clone().requires_grad_() for t in inputs]
+
+    def run():
+        y = function(*inputs)
+        return [y, *torch.autograd.grad(y, inputs, dy)]
+
+    return run
+
+
+def network(activation, encode=None):
+    """Dense layers as in kan_programs.Mlp."""
+
+    def forward(x, *parameters):
+        x = encode(x) if encode else x
+        at = 0
+        while at < len(parameters):
+            x = torch.addmm(parameters[at + 1], x, parameters[at])
+            at += 2
+            if at == len(parameters):
+                return x
+            if activation == "relu":
+                x = torch.relu(x)
+            else:
+                x = (grouped if torch.compiler.is_compiling() else spread)(x, parameters[at], parameters[at + 1])
+                at += 2
+
+    return forward
+
+
+def without_grad(function, inputs, slices=None):
+    def run():
+        with torch.no_grad():
+            if slices is None:
+                result = function(*inputs)
+                return list(result) if isinstance(result, tuple) else [result]
+            return [torch.cat([function(part, *inputs[1:]) for part in inputs[0].split(slices)])]
+
+    return run
+
+
+def mean_squares(y, t):
+    return torch.mean((y - t) ** 2)
+
+
+def loss_gradients(forward, loss_of, x, t, parameters, compiled):
+    parameters = [p.clone().requires_grad_() for p in parameters]
+
+    def loss(x, t, *parameters):
+        return loss_of(forward(x, *parameters), t)
+
+    loss = torch.compile(loss) if compiled else loss
+
+    def run():
+        value = loss(x, t, *parameters)
+        return [value, *torch.autograd.grad(value, parameters)]
+
+    return run
+
+
+def step(forward, loss_of, x, t, parameters, rate, compiled):
+    """A step of Adam. Its parameters move from run to run."""
+    parameters = [p.clone().requires_grad_() for p in parameters]
+    optimizer = torch.optim.Adam(parameters, lr=rate, betas=(ADAM["beta1"], ADAM["beta2"]), eps=ADAM["epsilon"], fused=True)
+
+    def loss(x, t, *parameters):
+        return loss_of(forward(x, *parameters), t)
+
+    loss = torch.compile(loss) if compiled else loss
+
+    def run():
+        value = loss(x, t, *parameters)
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        return [value, *parameters]
+
+    return run
+
+
+def frequency_encode(octaves):
+    def encode(xy):
+        k = torch.pow(2.0, torch.arange(octaves)) * torch.pi
+        t = xy[:, :, None] * k
+        return torch.stack([torch.sin(t), torch.cos(t)], 3).reshape(len(xy), -1)
+
+    return encode

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times Drawloom against its rivals in one process, on the same cores, and checks that their results agree.
+
+    benchmarks/run.py --suite kan                          # all cases, one thread
+    benchmarks/run.py --suite kan --quick --case mlp       # cases whose names begin so, fewer runs
+    benchmarks/run.py --suite kan --threads 2 --json out.json
+
+Contenders take turns, and medians count, so that a busy machine disturbs all alike. Rivals get a tuned allocator
+(no memory goes back to the system between calls, huge pages), which is worth up to 3x to eager PyTorch;
+--allocator=default shows what a user gets who does not know that. The roof is what multiply-adds from registers, or a
+triad over large arrays, reach in the same run; a case's share is that of the roof that binds it.
+
+Needs a build, and what scripts/bench.sh installs: numpy, torch, jax.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SUITES = {"kan": "kan_suite"}
+TUNED = {
+    "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1",
+    "THP_MEM_ALLOC_ENABLE": "1",
+}
+
+
+def norm_error(a, b):
+    import numpy as np
+
+    a, b = np.asarray(a, np.float64).ravel(), np.asarray(b, np.float64).ravel()
+    return float(np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-30))
+
+
+def to_numpy(values):
+    return [v.detach().numpy() if hasattr(v, "detach") else v for v in values]
+
+
+def check(case, contenders):
+    """The largest difference between Drawloom's and a rival's results, relative in the norm."""
+    import numpy as np
+
+    ours = [np.array(v) for v in contenders["drawloom"]()]
+    worst = 0.0
+    for name, run in contenders.items():
+        if name == "drawloom":
+            continue
+        theirs = to_numpy(run())
+        if len(theirs) != len(ours):
+            raise SystemExit(f"{case.name}: {name} gives {len(theirs)} results, Drawloom {len(ours)}")
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            error = norm_error(a, b)
+            worst = max(worst, error)
+            if not error < case.rtol:
+                raise SystemExit(f"{case.name}: result {i} differs from that of {name} by {error:.2e} of its norm")
+    return worst
+
+
+def measure(case, options, roofs):
+    contenders = case.make(options)
+    error = check(case, contenders)
+    times = {name: [] for name in contenders}
+    for run in contenders.values():
+        run()
+    budget = options.seconds / len(contenders)
+    for name, run in contenders.items():
+        start = time.perf_counter()
+        run()
+        once = time.perf_counter() - start
+        times[name] = [max(1, min(20, int(budget / options.rounds / max(once, 1e-4)))), []]
+    for _ in range(options.rounds):
+        for name, run in contenders.items():
+            count, samples = times[name]
+            for _ in range(count):
+                start = time.perf_counter()
+                run()
+                samples.append(time.perf_counter() - start)
+    medians = {name: statistics.median(samples) * 1e3 for name, (_, samples) in times.items()}
+    least = {name: min(samples) * 1e3 for name, (_, samples) in times.items()}
+    ours = medians.pop("drawloom")
+    floor = max(case.operations / roofs["gflops"] / 1e9, case.bytes / roofs["gbs"] / 1e9) * 1e3
+    best = min(medians, key=medians.get)
+    return {"case": case.name, "goal": case.goal, "drawloom_ms": ours, "drawloom_least_ms": least["drawloom"],
+            "best_rival": best, "best_rival_ms": medians[best], "ratio": medians[best] / ours,
+            "roof_share": floor / ours, "gflops": case.operations / ours * 1e-6, "largest_difference": error,
+            "rivals": {name: {"rival_ms": ms, "rival_least_ms": least[name], "ratio": ms / ours} for name, ms in medians.items()}}
+
+
+def measure_roofs(options):
+    """By drawloom-run, which has the loops for it."""
+    program = "func.func @f(%x: f32) -> f32 { return %x : f32 }"
+    build = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
+    path = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"drawloom-roofs-{os.getpid()}.mlir"
+    path.write_text(program)
+    try:
+        out = subprocess.run([build / "bin/drawloom-run", path, "--random", "--benchmark=1", f"--threads={options.threads}",
+                              f"--isa={options.isa or 'native'}"], check=True, capture_output=True, text=True).stdout
+    finally:
+        path.unlink()
+    words = dict(w.split("=") for w in out.splitlines()[-1].removeprefix("benchmark: ").split())
+    return {"gflops": float(words["gflops_roof"]), "gbs": float(words["gbs_roof"])}
+
+
+def show(row):
+    rivals = "  ".join(f"{name} {r['rival_ms']:.2f}" for name, r in row["rivals"].items())
+    print(f"{row['case']:<34} {row['drawloom_ms']:8.2f} ms {row['roof_share']:5.0%} of the roof  "
+          f"{row['ratio']:5.2f} x {row['best_rival']}  (goal {row['goal']})   [{rivals}]", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=SUITES, required=True)
+    parser.add_argument("--case", action="append", default=[], metavar="name", help="only cases whose names begin so")
+    parser.add_argument("--quick", action="store_true", help="fewer runs: for a first look, not for figures to quote")
+    parser.add_argument("--threads", type=int, default=1, help="for all contenders (default: 1)")
+    parser.add_argument("--isa", help="Drawloom's instruction set (default: the machine's)")
+    parser.add_argument("--allocator", choices=["tuned", "default"], default="tuned", help="malloc of the rivals")
+    parser.add_argument("--json", metavar="file", help="write the figures here too")
+    options = parser.parse_args()
+    options.seconds, options.rounds = (6, 2) if options.quick else (30, 5)
+    wanted = {**(TUNED if options.allocator == "tuned" else {}),
+              "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'} "
+                           f"intra_op_parallelism_threads={options.threads}",
+              "OMP_NUM_THREADS": str(options.threads)}
+    if any(os.environ.get(k) != v for k, v in wanted.items()):
+        # Allocator and thread pools read these when the process starts.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **wanted})
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+
+    warnings.filterwarnings("ignore")
+    import importlib
+
+    import jax
+    import torch
+
+    torch.set_num_threads(options.threads)
+    cases = [c for c in importlib.import_module(SUITES[options.suite]).CASES
+             if not options.case or any(c.name.startswith(n) for n in options.case)]
+    if not cases:
+        parser.error("no case has such a name")
+    roofs = measure_roofs(options)
+    isa = "avx512" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else "avx2"
+    about = {"suite": options.suite, "isa": options.isa or isa, "threads": options.threads, "allocator": options.allocator,
+             "torch": torch.__version__, "jax": jax.__version__, "roof_gflops": roofs["gflops"], "roof_gbs": roofs["gbs"]}
+    print("  ".join(f"{k} {v}" for k, v in about.items()), flush=True)
+    rows = []
+    for case in cases:
+        print(f"measuring {case.name} ...", file=sys.stderr, flush=True)
+        torch.compiler.reset()
+        rows.append({**measure(case, options, roofs), "isa": about["isa"]})
+        show(rows[-1])
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps({"about": about, "rows": rows}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
