@@ -3,16 +3,18 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# scripts/bench.sh [programs|image] [arguments of the benchmark]
+# scripts/bench.sh [kan|programs|image] [arguments of the benchmark]
 #
 # Sets up, builds, and measures Drawloom against its rivals on this machine:
 #
+#   kan        activations, narrow and wide MLPs, whole training steps against
+#              PyTorch and JAX in one process (benchmarks/run.py --suite kan)
 #   programs   the hand-written block programs against PyTorch and MKL
 #              (benchmarks/block_programs.py; --help lists its arguments)
 #   image      the first example against the same network in PyTorch, eager and
 #              under torch.compile, 200 steps each; arguments go to all three
 #
-# Without arguments, both. Run it on a machine that does nothing else.
+# Without arguments, all. Run it on a machine that does nothing else.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -20,18 +22,24 @@ which=${1:-all}
 [ $# -gt 0 ] && shift
 case "$which" in
 -h | --help) usage "scripts/bench.sh"; exit 0 ;;
-all | programs | image) ;;
+all | kan | programs | image) ;;
 *) die "bench.sh: there is no benchmark '$which'; see scripts/bench.sh --help" ;;
 esac
 
 scripts/setup.sh
-scripts/build.sh drawloom-run drawloom-image
+.venv/bin/python -m pip install -q --disable-pip-version-check -r benchmarks/requirements.txt ||
+  die "pip could not install benchmarks/requirements.txt"
+scripts/build.sh drawloom drawloom-run drawloom-image
 
-if [ "$which" != image ]; then
+if [ "$which" = all ] || [ "$which" = kan ]; then
+  say "The kan suite"
+  .venv/bin/python benchmarks/run.py --suite kan "$@"
+fi
+if [ "$which" = all ] || [ "$which" = programs ]; then
   say "Block programs"
   .venv/bin/python benchmarks/block_programs.py "$@"
 fi
-if [ "$which" != programs ]; then
+if [ "$which" = all ] || [ "$which" = image ]; then
   say "Image: Drawloom"
   build/bin/drawloom-image --steps=200 "$@"
   say "Image: PyTorch, eager"

@@ -81,17 +81,17 @@ LogicalResult RationalOp::verify() {
 // Decomposition
 //===----------------------------------------------------------------------===//
 
-/// table[G, k] -> k vectors of `channels` entries, in which each group's
-/// coefficient is repeated for its channels. Spreading ahead of the evaluation
+/// table[G, k] -> k vectors of `entries` entries, in which each group's
+/// coefficient is repeated for its share. Spreading ahead of the evaluation
 /// keeps every indexing map there a projected permutation, whatever the width
 /// of a group, and makes a coefficient's gradient a plain column sum, which the
 /// derivative of the spread folds to groups.
 static SmallVector<Value> spread(OpBuilder &b, Location loc, Value table,
-                                 int64_t channels) {
+                                 int64_t entries) {
   auto type = cast<RankedTensorType>(table.getType());
   Type element = type.getElementType();
   int64_t groups = type.getDimSize(0), count = type.getDimSize(1);
-  int64_t width = channels / groups;
+  int64_t width = entries / groups;
   AffineExpr k, g, w;
   bindDims(b.getContext(), k, g, w);
   Value repeated =
@@ -111,9 +111,9 @@ static SmallVector<Value> spread(OpBuilder &b, Location loc, Value table,
   SmallVector<Value> vectors;
   for (int64_t i = 0; i < count; ++i)
     vectors.push_back(tensor::ExtractSliceOp::create(
-        b, loc, RankedTensorType::get({channels}, element), rows,
+        b, loc, RankedTensorType::get({entries}, element), rows,
         ArrayRef<OpFoldResult>{b.getIndexAttr(i), b.getIndexAttr(0)},
-        ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(channels)},
+        ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(entries)},
         ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(1)}));
   return vectors;
 }
@@ -163,23 +163,48 @@ RationalOp::decomposeOperation(OpBuilder &builder) {
   // finished sums.
   if (getForm() == RationalForm::AbsTerms)
     denominatorTable = outer.abs(denominatorTable);
-  SmallVector<Value> inputs{getX()};
-  llvm::append_range(inputs, spread(builder, loc, numeratorTable, channels));
-  size_t terms = inputs.size() - 1;
-  llvm::append_range(inputs, spread(builder, loc, denominatorTable, channels));
+  // Channels [groups, steps, lanes] where groups are wide: a coefficient then
+  // stays in a register while its group passes, and its gradient is summed lane
+  // by lane. In narrow groups each channel gets its own copy.
+  int64_t groups = std::max(
+      cast<RankedTensorType>(getNumerator().getType()).getDimSize(0),
+      cast<RankedTensorType>(getDenominator().getType()).getDimSize(0));
+  constexpr int64_t lanes = 8, wide = 4 * lanes;
+  int64_t width = channels / groups;
+  bool isWide = width >= wide && width % lanes == 0;
+  int64_t entries = isWide ? groups : channels;
+  Value x = getX();
+  SmallVector<ReassociationIndices> split;
+  unsigned entryLoop = rank - 1;
+  if (isWide) {
+    SmallVector<int64_t> shape(type.getShape().drop_back());
+    shape.append({groups, width / lanes, lanes});
+    for (int64_t i = 0; i + 1 < rank; ++i)
+      split.push_back({i});
+    split.push_back({rank - 1, rank, rank + 1});
+    x = tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(shape, type.getElementType()), x,
+        split);
+  }
+  auto loops = cast<RankedTensorType>(x.getType()).getRank();
 
-  AffineMap elements = AffineMap::getMultiDimIdentityMap(rank, context);
+  SmallVector<Value> inputs{x};
+  llvm::append_range(inputs, spread(builder, loc, numeratorTable, entries));
+  size_t terms = inputs.size() - 1;
+  llvm::append_range(inputs, spread(builder, loc, denominatorTable, entries));
+
+  AffineMap elements = AffineMap::getMultiDimIdentityMap(loops, context);
   SmallVector<AffineMap> maps(
       inputs.size(),
-      AffineMap::get(rank, 0, getAffineDimExpr(rank - 1, context)));
+      AffineMap::get(loops, 0, getAffineDimExpr(entryLoop, context)));
   maps.front() = elements;
   maps.push_back(elements);
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, getX()),
-      type.getElementType());
+  Value empty = tensor::EmptyOp::create(builder, loc,
+                                        tensor::getMixedSizes(builder, loc, x),
+                                        type.getElementType());
   auto generic = linalg::GenericOp::create(
-      builder, loc, type, inputs, empty, maps,
-      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      builder, loc, x.getType(), inputs, empty, maps,
+      SmallVector<utils::IteratorType>(loops, utils::IteratorType::parallel),
       [&](OpBuilder &inside, Location loc, ValueRange args) {
         ScalarBuilder b(inside, loc);
         Value x = b.widen(args[0]);
@@ -189,7 +214,10 @@ RationalOp::decomposeOperation(OpBuilder &builder) {
             denominator(*this, b, x, args.drop_front(1 + terms).drop_back());
         linalg::YieldOp::create(inside, loc, b.convert(b.div(p, q), args[0]));
       });
-  return SmallVector<Value>{generic.getResult(0)};
+  Value y = generic.getResult(0);
+  if (isWide)
+    y = tensor::CollapseShapeOp::create(builder, loc, type, y, split);
+  return SmallVector<Value>{y};
 }
 
 //===----------------------------------------------------------------------===//

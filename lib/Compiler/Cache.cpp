@@ -76,9 +76,10 @@ Error DiskCache::keep(StringRef key, const Artifact &artifact) const {
   };
   if (std::error_code code = sys::fs::create_directories(folder))
     return failed(code);
-  // The temporary name is of this call alone, and no name that prunes.
+  // A name of this call alone, and one that pruneCache clears away in time
+  // should the process be killed.
   SmallString<128> model(folder);
-  sys::path::append(model, "new-%%%%%%%%%%%%");
+  sys::path::append(model, "llvmcache-new-%%%%%%%%%%%%");
   Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(model);
   if (!file)
     return failed(errorToErrorCode(file.takeError()));

@@ -21,6 +21,17 @@ static int64_t bytesOf(RankedTensorType type) {
   return type.getNumElements() * llvm::divideCeil(bits, 8);
 }
 
+/// The value whose memory a reshaped one is.
+static Value storageOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   RowFootprint footprint;
   auto bytesPerRow = [&](Value value) {
@@ -33,7 +44,7 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
       if (!tensorType(operand) || isInit(operand))
         continue;
       if (rows.rowDim(operand))
-        lastUse[operand] = i;
+        lastUse[storageOf(operand)] = i;
       else if (isa<linalg::LinalgOp>(op))
         // A table that rows look up is not resident: only what is swept is.
         uniform.insert(operand);
@@ -51,12 +62,14 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   DenseSet<Value> seen;
   int64_t live = 0;
   for (auto [i, op] : llvm::enumerate(region.ops)) {
-    for (Value operand : op->getOperands())
-      if (lastUse.count(operand) && seen.insert(operand).second)
-        live += bytesPerRow(operand);
+    for (Value operand : op->getOperands()) {
+      Value storage = storageOf(operand);
+      if (lastUse.count(storage) && seen.insert(storage).second)
+        live += bytesPerRow(storage);
+    }
     for (Value result : op->getResults())
       if (tensorType(result) && rows.rowDim(result) &&
-          seen.insert(result).second)
+          storageOf(result) == result && seen.insert(result).second)
         live += bytesPerRow(result);
     footprint.tileBytesPerRow = std::max(footprint.tileBytesPerRow, live);
     for (auto &[value, last] : lastUse)
@@ -72,11 +85,15 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
 
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
-  int64_t tileRows = options.tileRows ? options.tileRows : 64;
-  tileRows = std::min(tileRows, rows.rows());
+  int64_t most = options.tileRows ? options.tileRows : 64;
+  int64_t least = options.tileRows ? options.tileRows : 16;
+  most = std::min(most, rows.rows());
+  least = std::min(least, rows.rows());
   auto fits = [&](const RowRegion &candidate) {
-    return measureRows(candidate, rows).workingSet(tileRows) <=
-           options.cacheBytes;
+    RowFootprint footprint = measureRows(candidate, rows);
+    int64_t swept = footprint.uniformBytes + footprint.accumulatorBytes;
+    return footprint.workingSet(most) <= options.cacheBytes ||
+           footprint.workingSet(least) + swept <= options.cacheBytes;
   };
   if (fits(region))
     return {region};
@@ -84,7 +101,10 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
   RowRegion piece;
   for (Operation *op : region.ops) {
     piece.ops.push_back(op);
-    if (piece.ops.size() == 1 || fits(piece))
+    // What moves no data belongs to what comes before it, or to the first.
+    bool free = isStructural(op);
+    bool first = llvm::all_of(ArrayRef(piece.ops).drop_back(), isStructural);
+    if (free || first || fits(piece))
       continue;
     piece.ops.pop_back();
     pieces.push_back(std::move(piece));

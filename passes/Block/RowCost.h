@@ -42,8 +42,9 @@ struct RowFootprint {
 
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows);
 
-/// Cuts a region, in program order, into pieces whose tiles of 64 rows fit; a
-/// region that fits stays whole. An op that does not fit alone is a piece.
+/// Cuts a region, in program order, into pieces that fit; a region that fits
+/// stays whole. Tiles of 64 rows have to fit; fewer rows do where what is swept
+/// for each tile fits as well. An op that does not fit alone is a piece.
 llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowCostOptions &options);

@@ -29,34 +29,40 @@ AffineMap majorMap(unsigned numDims, unsigned numResults,
   return AffineMap::get(numDims, 0, results, context);
 }
 
-/// Keeps the reduced dimensions other than the rows as dimensions of the
-/// partial results. Returns whether the op was replaced.
+/// Keeps the reduced dimension that runs along memory as a dimension of the
+/// partial results: what is added over rows then is vectors. Returns whether
+/// the op was replaced.
 bool keepLanes(linalg::GenericOp op, unsigned rowLoop) {
   MLIRContext *context = op.getContext();
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   unsigned numInputs = op.getNumDpsInputs();
 
-  SmallVector<unsigned> lanes;
-  for (unsigned l = 0; l < iterators.size(); ++l)
-    if (l != rowLoop && linalg::isReductionIterator(iterators[l]))
-      lanes.push_back(l);
-  if (lanes.empty() || op.hasDynamicShape())
+  // Of the operands that have rows, the innermost loop.
+  std::optional<unsigned> lane;
+  for (AffineMap map : ArrayRef(maps).take_front(numInputs))
+    if (map.isFunctionOfDim(rowLoop))
+      if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back()))
+        lane = last.getPosition();
+  if (!lane || *lane == rowLoop ||
+      !linalg::isReductionIterator(iterators[*lane]) || op.hasDynamicShape())
     return false;
-  // Each result must be a partial of this kind: neither a row value nor one
-  // that already keeps a lane.
-  SmallVector<Operation *> combiners;
+  // Each result must be a row value, which stays, or a partial of this kind.
+  SmallVector<Operation *> combiners(op.getNumResults());
   for (unsigned k = 0; k < op.getNumResults(); ++k) {
     AffineMap map = maps[numInputs + k];
-    if (map.isFunctionOfDim(rowLoop) ||
-        llvm::any_of(lanes, [&](unsigned l) { return map.isFunctionOfDim(l); }))
+    if (map.isFunctionOfDim(rowLoop))
+      continue;
+    if (map.isFunctionOfDim(*lane))
       return false;
     SmallVector<Operation *> combiner;
     if (!matchReduction(op.getRegionOutputArgs(), k, combiner) ||
         combiner.size() != 1 || !arith::getNeutralElement(combiner[0]))
       return false;
-    combiners.push_back(combiner[0]);
+    combiners[k] = combiner[0];
   }
+  if (llvm::none_of(combiners, [](Operation *combiner) { return combiner; }))
+    return false;
 
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -65,12 +71,15 @@ bool keepLanes(linalg::GenericOp op, unsigned rowLoop) {
   SmallVector<Type> types;
   for (unsigned k = 0; k < op.getNumResults(); ++k) {
     auto type = cast<RankedTensorType>(op.getResult(k).getType());
+    if (!combiners[k]) {
+      types.push_back(type);
+      inits.push_back(op.getOutputs()[k]);
+      continue;
+    }
     SmallVector<int64_t> shape(type.getShape());
     SmallVector<AffineExpr> results(maps[numInputs + k].getResults());
-    for (unsigned l : lanes) {
-      shape.push_back(ranges[l]);
-      results.push_back(getAffineDimExpr(l, context));
-    }
+    shape.push_back(ranges[*lane]);
+    results.push_back(getAffineDimExpr(*lane, context));
     maps[numInputs + k] = AffineMap::get(iterators.size(), 0, results, context);
     types.push_back(RankedTensorType::get(shape, type.getElementType()));
     Value neutral = arith::ConstantOp::create(
@@ -79,18 +88,21 @@ bool keepLanes(linalg::GenericOp op, unsigned rowLoop) {
     inits.push_back(
         linalg::FillOp::create(b, loc, neutral, empty).getResult(0));
   }
-  for (unsigned l : lanes)
-    iterators[l] = utils::IteratorType::parallel;
+  iterators[*lane] = utils::IteratorType::parallel;
   auto wide = linalg::GenericOp::create(b, loc, types, op.getInputs(), inits,
                                         maps, iterators);
   IRMapping mapping;
   op.getRegion().cloneInto(&wide.getRegion(), mapping);
 
   for (unsigned k = 0; k < op.getNumResults(); ++k) {
+    if (!combiners[k]) {
+      op.getResult(k).replaceAllUsesWith(wide.getResult(k));
+      continue;
+    }
     auto type = cast<RankedTensorType>(op.getResult(k).getType());
-    unsigned rank = type.getRank(), loops = rank + lanes.size();
+    unsigned rank = type.getRank(), loops = rank + 1;
     SmallVector<utils::IteratorType> sum(rank, utils::IteratorType::parallel);
-    sum.append(lanes.size(), utils::IteratorType::reduction);
+    sum.push_back(utils::IteratorType::reduction);
     auto narrow = linalg::GenericOp::create(
         b, loc, type, wide.getResult(k), op.getOutputs()[k],
         ArrayRef<AffineMap>{AffineMap::getMultiDimIdentityMap(loops, context),

@@ -80,7 +80,7 @@ TEST(Npy, RoundTrips) {
 }
 
 TEST(Npy, RoundTripsScalarsAndVectors) {
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {1}}) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{}, {1}}) {
     llvm::Expected<Array> read =
         numpy::parseNpy(numpy::formatNpy({'f', 4, shape, bytesOf({7})}));
     ASSERT_TRUE(static_cast<bool>(read));
