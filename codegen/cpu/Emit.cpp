@@ -23,14 +23,18 @@ using namespace llvm;
 
 namespace drawloom::cpu {
 
-static Expected<std::unique_ptr<TargetMachine>>
-createTargetMachine(StringRef isa) {
+void initializeTarget() {
   static const bool initialized = [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
     return true;
   }();
   (void)initialized;
+}
+
+static Expected<std::unique_ptr<TargetMachine>>
+createTargetMachine(StringRef isa) {
+  initializeTarget();
   Expected<TargetDescription> description = describeTarget(isa);
   if (!description)
     return description.takeError();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/MachineCode.h"
+#include "codegen/cpu/Emit.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ObjectFile.h"
@@ -130,6 +131,7 @@ Expected<std::unique_ptr<MachineCode>> MachineCode::create(StringRef code) {
       MemoryBuffer::getMemBufferCopy(code, "drawloom");
   if (Error error = checkSymbols(object->getMemBufferRef()))
     return error;
+  initializeTarget();
   Expected<std::unique_ptr<orc::LLJIT>> jit =
       orc::LLJITBuilder()
           // No static initializers, no symbols of this process.

@@ -218,7 +218,7 @@ static Error runExample(const Options &options) {
   Expected<Network> network = Network::create(options, settings);
   if (!network)
     return network.takeError();
-  errs() << formatv("compiled network.mlir in {0:f1} s\n", secondsSince(began));
+  errs() << formatv("compiled network.mlir in {0:f2} s\n", secondsSince(began));
 
   if (options.resume) {
     if (Error error = checkOrigin(run, *picture, *network))

@@ -51,6 +51,15 @@ def test_killed_processes_leave_whole_entries_only(tmp_path):
     assert output == expected
 
 
+def test_another_process_uses_what_the_first_kept(tmp_path):
+    first, _ = start(tmp_path).communicate()
+    (entry,) = entries(tmp_path)
+    written = entry.stat().st_mtime_ns
+    second, _ = start(tmp_path).communicate()
+    assert second == first
+    assert [e.stat().st_mtime_ns for e in entries(tmp_path)] == [written]
+
+
 def test_processes_that_share_a_folder_compute_the_same(tmp_path):
     running = [start(tmp_path) for _ in range(8)]
     outputs = {process.communicate()[0] for process in running}
