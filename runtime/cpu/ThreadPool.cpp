@@ -8,16 +8,26 @@
 
 #include "drawloom/runtime/ThreadPool.h"
 #include <algorithm>
+#include <atomic>
 
 namespace drawloom::runtime {
 
 // More would cost more to wake than any machine gains by them.
 static constexpr unsigned mostWorkers = 1023;
 
+static std::atomic<ThreadPool *> sharedPool{nullptr};
+
 ThreadPool &ThreadPool::shared() {
   // Never destroyed: a program may still run while the process exits.
-  static ThreadPool *pool = new ThreadPool;
-  return *pool;
+  static const bool made = [] {
+    sharedPool = new ThreadPool;
+    // A child of fork has none of the threads, and what they waited on counts
+    // them still: it starts anew, and leaves the old pool as it is.
+    pthread_atfork(nullptr, nullptr, [] { sharedPool = new ThreadPool; });
+    return true;
+  }();
+  (void)made;
+  return *sharedPool;
 }
 
 ThreadPool::~ThreadPool() {

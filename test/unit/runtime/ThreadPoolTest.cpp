@@ -12,7 +12,9 @@
 #include <limits>
 #include <mutex>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace drawloom::runtime;
 
@@ -177,6 +179,34 @@ TEST(ThreadPool, HandsPoolAndScratchToPrograms) {
   host.parallelFor(host.context, record, arguments, 9);
   expectCovers(log, 9, 2);
   EXPECT_EQ(log.ranges.begin()->scratch, scratch);
+}
+
+/// Runs twice as many jobs as it takes to wake everyone, on the shared pool.
+bool sharedPoolAddsUp() {
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<int64_t> sum{0};
+    void *arguments[] = {&sum};
+    ThreadPool::shared().parallelFor(add, arguments, 10, 4, nullptr, 0);
+    if (sum != 45)
+      return false;
+  }
+  return true;
+}
+
+TEST(ThreadPool, SharedOneWorksInAChildOfFork) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
+#endif
+  ASSERT_TRUE(sharedPoolAddsUp());
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20); // A hang is a failure, not a test that never ends.
+    _exit(sharedPoolAddsUp() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(sharedPoolAddsUp());
 }
 
 } // namespace
