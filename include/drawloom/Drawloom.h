@@ -169,7 +169,8 @@ struct CompilerOptions {
   bool cache = true;
   std::string cacheFolder;
   uint64_t cacheBytes = 0;
-  /// Called with what is worth knowing though nothing failed. Must not throw.
+  /// Called with what is worth knowing though nothing failed. What it throws is
+  /// dropped: nothing may pass through the compiler.
   std::function<void(const char *)> note;
 };
 
@@ -190,7 +191,14 @@ public:
     if (kept->note) {
       c.noteContext = kept.get();
       c.note = [](void *context, const char *message) {
+#ifdef __cpp_exceptions
+        try {
+          static_cast<CompilerOptions *>(context)->note(message);
+        } catch (...) {
+        }
+#else
         static_cast<CompilerOptions *>(context)->note(message);
+#endif
       };
     }
     DrawloomCompiler *compiler = nullptr;

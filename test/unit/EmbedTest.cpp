@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -373,6 +374,22 @@ TEST(Cache, DiskWithoutSpaceIsNotedAndNothingIsLeft) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("File too large"), std::string::npos) << notes[0];
   EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Cache, NoteThatThrowsDoesNotStopTheCompiler) {
+  Folder folder;
+  std::string file = folder.path / "file";
+  std::ofstream(file) << "in the way";
+  CompilerOptions options;
+  options.cacheFolder = file + "/cache";
+  bool called = false;
+  options.note = [&](const char *) {
+    called = true;
+    throw std::runtime_error("from a note");
+  };
+  Result<Compiler> compiler = Compiler::create(options);
+  EXPECT_EQ(twiceOfOne(compileText(*compiler, doubling, one)), 2);
+  EXPECT_TRUE(called);
 }
 
 TEST(Cache, IsBoundedInSize) {
