@@ -84,7 +84,8 @@ typedef struct DrawloomCompilerOptions {
   size_t size;
   /** "cpu", the default. */
   const char *target;
-  /** "native", the default, or a set by name: "avx512", "avx2", "baseline". */
+  /** "native", the default, or a set by name, as drawloom-run --help lists
+   * them. */
   const char *isa;
   /** Folder of compiled programs that outlives the process and may be shared;
    * by default the user's ($DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or

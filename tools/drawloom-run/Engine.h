@@ -34,9 +34,9 @@ llvm::Error alreadyReported();
 
 /// Compiles for this CPU; the shapes are those of `arguments`.
 llvm::Expected<std::unique_ptr<Engine>>
-createCpu(mlir::ModuleOp module, const EntryPoint &entry,
-          llvm::ArrayRef<Value> arguments, const Options &options,
-          CompileTimes *times = nullptr);
+createCompiled(mlir::ModuleOp module, const EntryPoint &entry,
+               llvm::ArrayRef<Value> arguments, const Options &options,
+               CompileTimes *times = nullptr);
 /// The interpreter on the program as written, or, for --target=interpreter
 /// with --compile-to, as it is after that phase.
 llvm::Expected<std::unique_ptr<Engine>>

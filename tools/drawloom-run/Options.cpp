@@ -20,6 +20,14 @@ using namespace llvm;
 
 namespace drawloom::run {
 
+/// "cpu, interpreter".
+static std::string targetNames() {
+  std::string names;
+  for (const CompileTarget *target : allTargets())
+    names += target->name().str() + ", ";
+  return names + "interpreter";
+}
+
 static constexpr StringLiteral overview =
     "Runs a function of .mlir files.\n\n"
     "  The program is compiled for this CPU, or interpreted in float64. "
@@ -65,12 +73,12 @@ struct CommandLine {
                               cl::cat(program)};
   cl::opt<std::string> entry{"entry", cl::desc("Function to run"),
                              cl::value_desc("name"), cl::cat(program)};
-  cl::opt<Target> target{
-      "target", cl::desc("What runs the program:"), cl::init(Target::Cpu),
-      cl::values(clEnumValN(Target::Cpu, "cpu", "compiled for this CPU"),
-                 clEnumValN(Target::Interpreter, "interpreter",
-                            "the float64 reference (graph and block levels)")),
-      cl::cat(program)};
+  std::string targetHelp = targetNames() + ": what runs the program, compiled "
+                                           "code or the float64 reference "
+                                           "(default: cpu)";
+  cl::opt<std::string> target{"target", cl::desc(targetHelp),
+                              cl::value_desc("name"), cl::init("cpu"),
+                              cl::cat(program)};
   cl::opt<unsigned> threads{
       "threads",
       cl::desc("Threads that run it; the results' bits do not depend on it "
@@ -236,7 +244,16 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.files.empty())
     return createStringError("no .mlir file given; --help shows how");
   options.entry = line.entry;
-  options.target = line.target;
+  if (line.target == "interpreter") {
+    options.target = Target::Interpreter;
+  } else if (Expected<const CompileTarget *> target = findTarget(line.target)) {
+    options.compile.target = *target;
+  } else {
+    consumeError(target.takeError());
+    return createStringError("--target=" + line.target +
+                             ": there is no such target; there are " +
+                             targetNames());
+  }
   options.threads = line.threads
                         ? line.threads
                         : std::max(1u, std::thread::hardware_concurrency());
@@ -287,7 +304,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--remarks-filter=" + options.remarksFilter +
                              ": " + regexError);
   options.report = line.report;
-  if (options.report && options.target != Target::Cpu)
+  if (options.report && options.target != Target::Compiled)
     return createStringError("--report needs compiled code: the interpreter "
                              "has no kernels");
   if (options.report && options.remarksFilter.empty())

@@ -14,7 +14,9 @@
 
 namespace drawloom::run {
 
-enum class Target { Cpu, Interpreter };
+/// What runs the program: compiled code (for CompileOptions::target), or the
+/// reference.
+enum class Target { Compiled, Interpreter };
 
 struct Options {
   std::vector<std::string> files;
@@ -34,7 +36,7 @@ struct Options {
   bool compareWithInterpreter = false;
   double absoluteTolerance = -1, relativeTolerance = -1;
 
-  Target target = Target::Cpu;
+  Target target = Target::Compiled;
   unsigned threads = 1;
   CompileOptions compile;
   /// --compile-to was given: the program is printed, or interpreted, as it is

@@ -141,7 +141,7 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                              Twine(entry.results.size()) +
                              " results: --output takes a folder or a .npz "
                              "file for them");
-  bool prints = options.stopsAtPhase && options.target == Target::Cpu;
+  bool prints = options.stopsAtPhase && options.target == Target::Compiled;
   if (prints && options.inputs.empty() && !options.random)
     return printPhase(module, entry, nullptr, options);
   Expected<std::vector<Value>> arguments = makeArguments(entry, options);
@@ -153,9 +153,9 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
   CompileTimes times;
   auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<Engine>> engine =
-      options.target == Target::Cpu
-          ? createCpu(module, entry, *arguments, options,
-                      options.report ? &times : nullptr)
+      options.target == Target::Compiled
+          ? createCompiled(module, entry, *arguments, options,
+                           options.report ? &times : nullptr)
           : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();

@@ -1,4 +1,5 @@
-//===- CpuEngine.cpp - run compiled for this CPU --------------------------===//
+//===- CompiledEngine.cpp - run compiled for this CPU
+//--------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -42,10 +43,10 @@ isolate(mlir::ModuleOp module, const EntryPoint &entry,
 }
 
 namespace {
-class CpuEngine final : public Engine {
+class CompiledEngine final : public Engine {
 public:
-  CpuEngine(std::unique_ptr<Program> program, const Signature &signature,
-            unsigned threads)
+  CompiledEngine(std::unique_ptr<Program> program, const Signature &signature,
+                 unsigned threads)
       : program(std::move(program)), signature(signature), threads(threads) {
     for (const ValueType &type : signature.results)
       values.push_back({type, std::string(type.bytes(), '\0')});
@@ -72,11 +73,11 @@ private:
 };
 } // namespace
 
-Expected<std::unique_ptr<Engine>> createCpu(mlir::ModuleOp module,
-                                            const EntryPoint &entry,
-                                            ArrayRef<Value> arguments,
-                                            const Options &options,
-                                            CompileTimes *times) {
+Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
+                                                 const EntryPoint &entry,
+                                                 ArrayRef<Value> arguments,
+                                                 const Options &options,
+                                                 CompileTimes *times) {
   std::vector<Value> given = arguments.vec();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, &given, options);
@@ -127,8 +128,8 @@ Expected<std::unique_ptr<Engine>> createCpu(mlir::ModuleOp module,
   if (Error error = checkMemory(bytes, "@" + entry.name +
                                            " with its results and workspace"))
     return error;
-  return std::make_unique<CpuEngine>(std::move(*program), *signature,
-                                     options.threads);
+  return std::make_unique<CompiledEngine>(std::move(*program), *signature,
+                                          options.threads);
 }
 
 } // namespace drawloom::run
