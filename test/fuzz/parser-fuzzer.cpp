@@ -21,6 +21,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include <random>
 
@@ -44,6 +45,22 @@ static MLIRContext &freshContext() {
   return *context;
 }
 
+/// MLIR 22.1 dereferences a null attribute where the list behind `dimensions =`
+/// of linalg.reduce and linalg.broadcast, or `permutation =` of
+/// linalg.transpose, is none. Not ours to mend: such inputs are left out.
+static bool crashesUpstream(llvm::StringRef text) {
+  static const llvm::Regex list(
+      "^ *\\[ *(-?[0-9]{1,18}( *, *-?[0-9]{1,18})*)? *\\]");
+  for (llvm::StringRef word : {"dimensions", "permutation"})
+    for (size_t at = text.find(word); at != llvm::StringRef::npos;
+         at = text.find(word, at + 1)) {
+      llvm::StringRef rest = text.drop_front(at + word.size()).ltrim();
+      if (rest.consume_front("=") && !list.match(rest.ltrim()))
+        return true;
+    }
+  return false;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // A copy ends in the zero that the parser upstream reads.
   std::string text(reinterpret_cast<const char *>(data), size);
@@ -54,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     depth -= llvm::StringRef(")}]>").contains(c);
     deepest = std::max(deepest, depth);
   }
-  if (deepest > 200 || text.find('\0') != std::string::npos)
+  if (deepest > 200 || text.find('\0') != std::string::npos ||
+      crashesUpstream(text))
     return 0;
   ParserConfig config(&freshContext());
   OwningOpRef<Operation *> module = parseSourceString(text, config);
