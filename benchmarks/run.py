@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--case", action="append", default=[], metavar="name", help="only cases whose names begin so")
     parser.add_argument("--quick", action="store_true", help="fewer runs: for a first look, not for figures to quote")
     parser.add_argument("--threads", type=int, default=1, help="for all contenders (default: 1)")
-    parser.add_argument("--isa", help="Drawloom's instruction set (default: the machine's)")
+    parser.add_argument("--isa", choices=["avx2"], help="an instruction set for all contenders (default: the machine's)")
     parser.add_argument("--allocator", choices=["tuned", "default"], default="tuned", help="malloc of the rivals")
     parser.add_argument("--json", metavar="file", help="write the figures here too")
     options = parser.parse_args()
@@ -131,6 +131,9 @@ def main():
               "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'} "
                            f"intra_op_parallelism_threads={options.threads}",
               "OMP_NUM_THREADS": str(options.threads)}
+    if options.isa == "avx2":
+        wanted.update(ATEN_CPU_CAPABILITY="avx2", MKL_ENABLE_INSTRUCTIONS="AVX2", ONEDNN_MAX_CPU_ISA="AVX2")
+        wanted["XLA_FLAGS"] += " --xla_cpu_max_isa=AVX2"
     if any(os.environ.get(k) != v for k, v in wanted.items()):
         # Allocator and thread pools read these when the process starts.
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **wanted})
@@ -141,8 +144,11 @@ def main():
 
     import jax
     import torch
+    import torch._inductor.config
 
     torch.set_num_threads(options.threads)
+    if options.isa == "avx2":
+        torch._inductor.config.cpp.simdlen = 256
     cases = [c for c in importlib.import_module(SUITES[options.suite]).CASES
              if not options.case or any(c.name.startswith(n) for n in options.case)]
     if not cases:
