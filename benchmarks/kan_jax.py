@@ -6,17 +6,8 @@
 import jax
 import jax.numpy as jnp
 
+from kan_formulas import rational
 from kan_programs import ADAM
-
-
-def rational(x, a, b):
-    p = a[..., 5]
-    for k in (4, 3, 2, 1, 0):
-        p = p * x + a[..., k]
-    q = b[..., 3]
-    for k in (2, 1, 0):
-        q = q * x + b[..., k]
-    return p / (1 + jnp.abs(q * x))
 
 
 def grouped(x, a, b):
@@ -58,31 +49,6 @@ def with_gradients(function, inputs, dy):
         return [y, *pull(dy)]
 
     return call(both, dy, *inputs)
-
-
-def rational_closed_form(x, dy, a, b):
-    shape, groups = x.shape, a.shape[0]
-    x, dy = (t.reshape(shape[0], groups, -1) for t in (x, dy))
-    a, b = a[None, :, None], b[None, :, None]
-    p, dp = a[..., 5], 0.0
-    for k in (4, 3, 2, 1, 0):
-        dp = dp * x + p
-        p = p * x + a[..., k]
-    q, dq = b[..., 3], 0.0
-    for k in (2, 1, 0):
-        dq = dq * x + q
-        q = q * x + b[..., k]
-    q, dq = q * x, dq * x + q
-    inverse = 1 / (1 + jnp.abs(q))
-    y = p * inverse
-    g = dy * inverse
-    h = g * y * jnp.sign(q)
-    powers = [jnp.ones_like(x)]
-    for _ in range(5):
-        powers.append(powers[-1] * x)
-    da = jnp.stack([(g * t).sum((0, 2)) for t in powers], 1)
-    db = jnp.stack([-(h * t).sum((0, 2)) for t in powers[1:5]], 1)
-    return [y.reshape(shape), (g * dp - h * dq).reshape(shape), da, db]
 
 
 def mean_squares(y, t):

@@ -5,18 +5,8 @@
 
 import torch
 
+from kan_formulas import rational
 from kan_programs import ADAM
-
-
-def rational(x, a, b):
-    """P(x) / (1 + |b1 x + ... + b4 x^4|); a[..., 6] and b[..., 4] broadcast against x."""
-    p = a[..., 5]
-    for k in (4, 3, 2, 1, 0):
-        p = p * x + a[..., k]
-    q = b[..., 3]
-    for k in (2, 1, 0):
-        q = q * x + b[..., k]
-    return p / (1 + (q * x).abs())
 
 
 def grouped(x, a, b):
@@ -30,33 +20,6 @@ def spread(x, a, b):
     """One coefficient for each channel; eager's best form (its broadcasts of 8 channels are slow)."""
     width = x.shape[1] // a.shape[0]
     return rational(x, a.repeat_interleave(width, 0), b.repeat_interleave(width, 0))
-
-
-def rational_closed_form(x, dy, a, b):
-    """y, dx, da, db by hand: what a user writes who does not trust autograd with ten sums."""
-    shape, groups = x.shape, a.shape[0]
-    x, dy = (t.view(shape[0], groups, -1) for t in (x, dy))
-    a, b = a[None, :, None], b[None, :, None]
-    p, dp = a[..., 5], torch.zeros(())
-    for k in (4, 3, 2, 1, 0):
-        dp = dp * x + p
-        p = p * x + a[..., k]
-    q, dq = b[..., 3], torch.zeros(())
-    for k in (2, 1, 0):
-        dq = dq * x + q
-        q = q * x + b[..., k]
-    q, dq = q * x, dq * x + q
-    inverse = 1 / (1 + q.abs())
-    y = p * inverse
-    g = dy * inverse
-    h = g * y * torch.sign(q)
-    dx = g * dp - h * dq
-    powers = [torch.ones_like(x)]
-    for _ in range(5):
-        powers.append(powers[-1] * x)
-    da = torch.stack([(g * t).sum((0, 2)) for t in powers], 1)
-    db = torch.stack([-(h * t).sum((0, 2)) for t in powers[1:5]], 1)
-    return y.view(shape), dx.reshape(shape), da, db
 
 
 def with_gradients(function, inputs, dy):
