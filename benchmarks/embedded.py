@@ -55,6 +55,15 @@ def load():
     return library
 
 
+def aligned(array):
+    """A copy that starts on a cache line, as torch's and JAX's memory does."""
+    memory = np.empty(array.nbytes + 64, np.uint8)
+    at = -memory.ctypes.data % 64
+    copy = memory[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 class Function:
     """A compiled function with its results' memory, which every call overwrites."""
 
@@ -66,10 +75,7 @@ class Function:
         self.results = []
         for i in range(library.drawloomResultCount(self.handle)):
             kind = library.drawloomResultType(self.handle, i)
-            # On a cache line, as torch's and JAX's memory is.
-            memory = np.empty(kind.bytes + 64, np.uint8)
-            at = -memory.ctypes.data % 64
-            self.results.append(memory[at : at + kind.bytes].view(ELEMENTS[kind.element]).reshape(kind.extents[: kind.rank]))
+            self.results.append(aligned(np.zeros(kind.extents[: kind.rank], ELEMENTS[kind.element])))
         self.out = self.buffers(self.results)
 
     @staticmethod
