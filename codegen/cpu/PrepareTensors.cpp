@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/PrepareTensors.h"
+#include "codegen/cpu/PackPanels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -290,14 +291,7 @@ void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
   permutation.push_back(at);
 
   Value source = input->get();
-  Operation *point = op;
-  while (Operation *parent = point->getParentOp()) {
-    if (!isa<scf::ForOp, scf::ForallOp>(parent) ||
-        parent->isAncestor(source.getParentBlock()->getParentOp()))
-      break;
-    point = parent;
-  }
-  rewriter.setInsertionPoint(point);
+  rewriter.setInsertionPoint(outermostUser(source, op));
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<int64_t> shape = applyPermutation(type.getShape(), permutation);
   Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,

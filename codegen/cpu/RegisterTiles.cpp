@@ -244,6 +244,14 @@ void TileEmitter::emitLoops(unsigned level, SmallVectorImpl<Value> &carried) {
        [&](SmallVectorImpl<Value> &inner) { emitLoops(level + 1, inner); });
 }
 
+static SmallVector<int64_t> shapeOfTile(AffineMap map,
+                                        ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr expr : map.getResults())
+    shape.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
+  return shape;
+}
+
 /// Clones the first op onto its operands' tiles. An init is either a whole
 /// tensor, of which the tile is cut, or that tile already.
 SmallVector<Value> TileEmitter::tileOfFirst(ArrayRef<Value> inits,
@@ -267,6 +275,15 @@ SmallVector<Value> TileEmitter::tileOfFirst(ArrayRef<Value> inits,
           slice && slice->use_empty())
         rewriter.eraseOp(slice);
     }
+  for (const Panels &panels : plan.panels) {
+    AffineMap map =
+        first.getMatchingIndexingMap(&first->getOpOperand(panels.operand));
+    SmallVector<OpFoldResult> at;
+    for (AffineExpr expr : map.getResults())
+      at.push_back(offsets[cast<AffineDimExpr>(expr).getPosition()]);
+    tiles[panels.operand] =
+        panels.tile(rewriter, loc, at, shapeOfTile(map, sizes));
+  }
   SmallVector<Type> types;
   for (unsigned i = 0; i < inits.size(); ++i)
     types.push_back(tiles[firstInit + i].getType());
@@ -362,14 +379,6 @@ void TileEmitter::emitReductions(unsigned level,
                   .getResult()
             : tile;
   }
-}
-
-static SmallVector<int64_t> shapeOfTile(AffineMap map,
-                                        ArrayRef<int64_t> sizes) {
-  SmallVector<int64_t> shape;
-  for (AffineExpr expr : map.getResults())
-    shape.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
-  return shape;
 }
 
 void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_REGISTERTILES_H
 #define DRAWLOOM_CODEGEN_CPU_REGISTERTILES_H
 
+#include "codegen/cpu/PackPanels.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 #include <optional>
@@ -52,6 +53,8 @@ struct TilePlan {
   /// among the inner ones: each lane of the tile keeps a sum of its own, and
   /// the lanes are added up once, after the loops.
   std::optional<unsigned> lanes;
+  /// Operands of the first op of which tiles come from a packed copy.
+  llvm::SmallVector<Panels> panels;
 };
 
 /// Whether sums of `op` over `loop` can be kept by lanes: every result that

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -70,6 +71,16 @@ std::optional<unsigned> innermostLoop(AffineMap map) {
   return std::nullopt;
 }
 
+/// A longer reduction goes in blocks of so many steps, so that panels of both
+/// operands stay in the second-level cache while they are used.
+constexpr int64_t deepBlock = 512;
+bool isDeep(LinalgOp dot) {
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(dot);
+  return dims->k.size() == 1 &&
+         dot.getStaticLoopRanges()[dims->k.front()] > 2 * deepBlock;
+}
+
 bool isPermutationOfDims(AffineMap map) {
   return llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>);
 }
@@ -93,7 +104,16 @@ private:
   /// How many elements of this op's widest type take the place of `count`
   /// 32-bit ones.
   int64_t scaled(LinalgOp op, int64_t count) const;
-  void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain);
+  /// The accumulator tile of a dot, and the loops that it runs along.
+  struct DotTile {
+    unsigned rowLoop, columnLoop;
+    int64_t rows, columns;
+  };
+  DotTile tileOf(LinalgOp dot);
+  std::optional<Panels> pack(LinalgOp dot, OpOperand &input);
+  void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
+                   SmallVector<Panels> panels = {});
+  void scheduleDeepDot(LinalgOp op);
   void scheduleOther(LinalgOp op);
   SmallVector<unsigned> loopOrder(LinalgOp op);
   SmallVector<LinalgOp>
@@ -175,36 +195,115 @@ Scheduler::consumersInRegisters(LinalgOp dot, Block &block,
   return chain;
 }
 
-void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain) {
+Scheduler::DotTile Scheduler::tileOf(LinalgOp dot) {
+  AffineMap map = dot.getMatchingIndexingMap(dot.getDpsInitOperand(0));
+  unsigned rank = map.getNumResults();
+  DotTile tile;
+  tile.rowLoop = map.getDimPosition(rank - 2);
+  tile.columnLoop = map.getDimPosition(rank - 1);
+  tile.rows = tiles.dotRows;
+  tile.columns = scaled(dot, tiles.dotColumns);
+  // Narrow results take more rows, so that enough sums are under way.
+  int64_t extent = dot.getStaticLoopRanges()[tile.columnLoop];
+  for (int64_t wide = tile.columns; wide > extent && tile.rows < 16; wide /= 2)
+    tile.rows *= 2;
+  return tile;
+}
+
+std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
+  std::optional<unsigned> along =
+      innermostLoop(dot.getMatchingIndexingMap(&input));
+  if (!along)
+    return std::nullopt;
+  SmallVector<int64_t> ranges = dot.getStaticLoopRanges();
+  DotTile tile = tileOf(dot);
+  bool columns = *along == tile.columnLoop;
+  int64_t width = columns                  ? tile.columns
+                  : *along == tile.rowLoop ? tile.rows
+                                           : ranges[*along];
+  int64_t uses = columns
+                     ? llvm::divideCeil(ranges[tile.rowLoop], tile.rows)
+                     : llvm::divideCeil(ranges[tile.columnLoop], tile.columns);
+  std::optional<Panels> panels = packPanels(rewriter, dot, input, width, uses);
+  if (panels)
+    for (LinalgOp copy : panels->copies)
+      scheduleOther(copy);
+  return panels;
+}
+
+void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
+                            SmallVector<Panels> panels) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   FailureOr<linalg::ContractionDimensions> dims = dotDimensions(op);
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   TilePlan plan;
   plan.chain = std::move(chain);
+  plan.panels = std::move(panels);
   plan.pieces.resize(ranges.size());
-  unsigned rank = map.getNumResults();
-  auto loopAt = [&](unsigned i) {
-    return cast<AffineDimExpr>(map.getResult(i)).getPosition();
-  };
-  for (unsigned i = 0; i < rank; ++i) {
-    plan.pieces[loopAt(i)] = cutExtent(ranges[loopAt(i)], 1);
-    plan.order.push_back(loopAt(i));
+  for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    unsigned loop = map.getDimPosition(i);
+    plan.pieces[loop] = cutExtent(ranges[loop], 1);
+    plan.order.push_back(loop);
   }
-  int64_t columns = scaled(op, tiles.dotColumns);
-  unsigned columnLoop = loopAt(rank - 1), rowLoop = loopAt(rank - 2);
-  // Narrow results take more rows, so that enough sums are under way.
-  int64_t rows = tiles.dotRows;
-  for (int64_t wide = columns; wide > ranges[columnLoop] && rows < 16;
-       wide /= 2)
-    rows *= 2;
-  plan.pieces[columnLoop] = cutExtent(ranges[columnLoop], columns);
-  plan.pieces[rowLoop] = cutExtent(ranges[rowLoop], rows);
+  DotTile tile = tileOf(op);
+  plan.pieces[tile.columnLoop] =
+      cutExtent(ranges[tile.columnLoop], tile.columns);
+  plan.pieces[tile.rowLoop] = cutExtent(ranges[tile.rowLoop], tile.rows);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto packed = llvm::find_if(plan.panels, [&](const Panels &known) {
+      return known.operand == input->getOperandNumber();
+    });
+    if (packed == plan.panels.end()) {
+      std::optional<Panels> made = pack(op, *input);
+      if (!made)
+        continue;
+      plan.panels.push_back(std::move(*made));
+    }
+    // One panel serves all rows before the next one is loaded.
+    if (innermostLoop(op.getMatchingIndexingMap(input)) == tile.columnLoop)
+      std::swap(plan.order[plan.order.size() - 2], plan.order.back());
+  }
   for (auto [i, k] : llvm::enumerate(dims->k)) {
     bool last = i + 1 == dims->k.size();
     plan.pieces[k] = cutReduction(ranges[k], last ? tiles.dotSteps : 1);
     plan.order.push_back(k);
   }
   emitTiles(rewriter, plan);
+}
+
+/// Cuts a long reduction into a loop over blocks and what is left. What can be
+/// packed outside of the loops around the op is packed whole before.
+void Scheduler::scheduleDeepDot(LinalgOp op) {
+  SmallVector<Panels> panels;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (outermostUser(input->get(), op) != op.getOperation())
+      if (std::optional<Panels> made = pack(op, *input))
+        panels.push_back(std::move(*made));
+  auto schedulePart = [&](LinalgOp part) {
+    SmallVector<Panels> ofPart = panels;
+    for (Panels &packed : ofPart)
+      if (auto slice = part->getOperand(packed.operand)
+                           .getDefiningOp<tensor::ExtractSliceOp>())
+        packed.firstRow = slice.getMixedOffsets()[0];
+    scheduleDot(part, {part}, std::move(ofPart));
+  };
+  unsigned loop = dotDimensions(op)->k.front();
+  int64_t whole = op.getStaticLoopRanges()[loop] / deepBlock * deepBlock;
+  rewriter.setInsertionPoint(op);
+  auto [main, rest] =
+      linalg::splitOp(rewriter, cast<TilingInterface>(op.getOperation()), loop,
+                      rewriter.getIndexAttr(whole));
+  SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
+  sizes[loop] = rewriter.getIndexAttr(deepBlock);
+  rewriter.setInsertionPoint(main);
+  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+      rewriter, main, scf::SCFTilingOptions().setTileSizes(sizes));
+  assert(succeeded(tiled) && "a contraction of static shape");
+  rewriter.replaceOp(main, tiled->replacements);
+  for (Operation *part : tiled->tiledOps)
+    schedulePart(cast<LinalgOp>(part));
+  if (rest)
+    schedulePart(cast<LinalgOp>(rest.getOperation()));
 }
 
 /// Sums stay in registers when their loops are the inner ones. But operands
@@ -373,13 +472,17 @@ void Scheduler::schedule(Block &block) {
   for (LinalgOp op : ops) {
     if (failed(dotDimensions(op)))
       continue;
-    chains.push_back(consumersInRegisters(op, block, done));
+    chains.push_back(isDeep(op) ? SmallVector<LinalgOp>{op}
+                                : consumersInRegisters(op, block, done));
     for (LinalgOp member : chains.back())
       done.insert(member);
   }
   for (SmallVector<LinalgOp> &chain : chains) {
     LinalgOp dot = chain.front();
-    scheduleDot(dot, std::move(chain));
+    if (isDeep(dot))
+      scheduleDeepDot(dot);
+    else
+      scheduleDot(dot, std::move(chain));
   }
   for (LinalgOp op : ops)
     if (!done.contains(op))

@@ -55,6 +55,10 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       iterations *= range;
     if (iterations < minIterations)
       return success();
+    SmallVector<OpFoldResult> pieces = piecesOfProduct(op, ranges);
+    if (!pieces.empty())
+      return tile(op, pieces);
+    pieces.assign(ranges.size(), Builder(op).getIndexAttr(0));
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     for (auto [loop, range] : llvm::enumerate(ranges)) {
       if (!linalg::isParallelIterator(iterators[loop]) || range == 1)
@@ -64,15 +68,52 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
         --blocks;
       if (blocks == 1)
         continue;
-      return tile(op, loop, range / blocks);
+      pieces[loop] = Builder(op).getIndexAttr(range / blocks);
+      return tile(op, pieces);
     }
     return success();
   }
 
-  LogicalResult tile(linalg::LinalgOp op, unsigned loop, int64_t size) {
+  /// A matrix product is cut along both sides: enough rows in a piece that what
+  /// is read for its columns is used often, and columns where there are few
+  /// such pieces. Nothing for other ops.
+  SmallVector<OpFoldResult> piecesOfProduct(linalg::LinalgOp op,
+                                            ArrayRef<int64_t> ranges) {
+    if (!linalg::isaContractionOpInterface(op))
+      return {};
+    FailureOr<linalg::ContractionDimensions> dims =
+        linalg::inferContractionDims(op);
+    if (failed(dims) || !dims->batch.empty() || dims->m.size() != 1 ||
+        dims->n.size() != 1)
+      return {};
+    constexpr int64_t rows = 128, fewRows = 64, columns = 128, enough = 16;
+    auto largestDivisor = [](int64_t extent, int64_t most) {
+      most = std::min(most, extent);
+      while (extent % most)
+        --most;
+      return most;
+    };
+    unsigned m = dims->m.front(), n = dims->n.front();
+    int64_t rowPiece =
+        largestDivisor(ranges[m], ranges[m] >= rows * enough ? rows : fewRows);
+    if (rowPiece < std::min<int64_t>(16, ranges[m]))
+      return {};
+    int64_t columnPiece = ranges[n], blocks = ranges[m] / rowPiece;
+    if (blocks < enough)
+      columnPiece = largestDivisor(
+          ranges[n], std::max(columns, ranges[n] * blocks / enough));
+    if (columnPiece < std::min(columns / 2, ranges[n]))
+      columnPiece = ranges[n];
+    SmallVector<OpFoldResult> pieces(ranges.size(),
+                                     Builder(op).getIndexAttr(0));
+    pieces[m] = Builder(op).getIndexAttr(rowPiece);
+    if (columnPiece < ranges[n])
+      pieces[n] = Builder(op).getIndexAttr(columnPiece);
+    return pieces;
+  }
+
+  LogicalResult tile(linalg::LinalgOp op, ArrayRef<OpFoldResult> sizes) {
     IRRewriter rewriter(op);
-    SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
-    sizes[loop] = rewriter.getIndexAttr(size);
     scf::SCFTilingOptions options;
     options.setTileSizes(sizes).setLoopType(
         scf::SCFTilingOptions::LoopType::ForallOp);

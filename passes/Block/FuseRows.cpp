@@ -151,6 +151,13 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                               " bytes, budget " + Twine(costs.cacheBytes));
       return success();
     }
+    if (region.ops.size() == 1 && region.partials.empty() &&
+        schedule->tileRows < std::min<int64_t>(64, rows.rows()) &&
+        isa<linalg::ContractionOpInterface>(first)) {
+      reportMissed(first, "a product alone, of which few rows fit; it is cut "
+                          "along both sides instead");
+      return success();
+    }
     int64_t slots = schedule->blocks + (schedule->rest ? 1 : 0);
     remark::passed(first->getLoc(), remarkOptions("Fused"))
         << remark::metric("phase", phase)
