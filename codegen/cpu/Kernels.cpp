@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Program.h"
 #include "codegen/cpu/Arena.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "codegen/cpu/StreamStores.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -100,13 +102,14 @@ Lifetime lifetimeOf(Value buffer, int64_t bytes, Block &body,
 class KernelOutliner {
 public:
   KernelOutliner(func::FuncOp function, SymbolTable &symbols,
-                 int64_t stackBytes)
+                 int64_t stackBytes, int64_t streamedBytes)
       : function(function), symbols(symbols), stackBytes(stackBytes),
-        builder(function.getContext()) {}
+        streamedBytes(streamedBytes), builder(function.getContext()) {}
 
   LogicalResult run();
 
 private:
+  bool isStreamed(Value argument, scf::ForallOp loop);
   LogicalResult outline(scf::ForallOp loop);
   LogicalResult placeKernelBuffers(func::FuncOp kernel);
   LogicalResult placeHostBuffers();
@@ -114,7 +117,7 @@ private:
 
   func::FuncOp function;
   SymbolTable &symbols;
-  int64_t stackBytes;
+  int64_t stackBytes, streamedBytes;
   OpBuilder builder;
   SmallVector<func::FuncOp> kernels;
   SmallVector<func::CallOp> calls;
@@ -127,6 +130,15 @@ struct Captures {
   /// Recomputed inside: constants, globals, views. In program order.
   llvm::SetVector<Operation *> clones;
 };
+
+/// Whether all uses of `memory`, and of views of it, are in `loop`.
+bool onlyUsedIn(Value memory, scf::ForallOp loop) {
+  return llvm::all_of(memory.getUsers(), [&](Operation *user) {
+    return loop->isProperAncestor(user) ||
+           (isa<ViewLikeOpInterface>(user) &&
+            onlyUsedIn(user->getResult(0), loop));
+  });
+}
 
 void capture(Value value, Region &region, Captures &captures) {
   if (region.isAncestor(value.getParentRegion()))
@@ -143,6 +155,22 @@ void capture(Value value, Region &region, Captures &captures) {
   for (Value operand : def->getOperands())
     capture(operand, region, captures);
   captures.clones.insert(def);
+}
+
+/// Whether a result that `loop` alone touches is better written past the cache.
+bool KernelOutliner::isStreamed(Value argument, scf::ForallOp loop) {
+  auto result = dyn_cast<BlockArgument>(argument);
+  // The results come behind the arguments.
+  if (!result || result.getOwner() != &function.getBody().front() ||
+      result.getArgNumber() < signature.arguments.size() ||
+      !isOnlyWritten(result) || !onlyUsedIn(result, loop))
+    return false;
+  int64_t bytes = 0;
+  for (Type type :
+       llvm::concat<const Type>(signature.arguments, signature.results))
+    if (std::optional<ValueType> value = ValueType::of(type))
+      bytes += value->bytes();
+  return bytes > streamedBytes;
 }
 
 LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
@@ -194,6 +222,9 @@ LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
   for (auto [i, type] : llvm::enumerate(types))
     if (distinct && isa<MemRefType>(type))
       kernel.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (isStreamed(argument, loop))
+      kernel.setArgAttr(i, streamedAttr, builder.getUnitAttr());
 
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
@@ -403,7 +434,8 @@ struct CpuKernels : impl::CpuKernelsBase<CpuKernels> {
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (!function.isExternal() && !function->hasAttr(kernelAttr) &&
-          failed(KernelOutliner(function, symbols, stackBytes).run()))
+          failed(KernelOutliner(function, symbols, stackBytes, streamedBytes)
+                     .run()))
         return signalPassFailure();
   }
 };

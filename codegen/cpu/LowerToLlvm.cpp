@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "codegen/cpu/StreamStores.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -63,6 +64,7 @@ void CpuLowerToLlvm::runOnOperation() {
   toScf.unroll = true;
   toScf.targetRank = 1;
   pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(toScf));
+  pm.addNestedPass<func::FuncOp>(createCpuStreamStores());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createCanonicalizerPass());
@@ -94,6 +96,8 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createCpuHostAbi());
   if (failed(runPipeline(pm, getOperation())))
     return signalPassFailure();
+  for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+    guardStreamedStores(function);
   // A fused multiply-add would be a call of the C library for each number where
   // the machine has none.
   SmallVector<LLVM::FMAOp> fused;

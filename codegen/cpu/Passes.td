@@ -85,6 +85,9 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     that runs the blocks [lo, hi), counted along all its dimensions, and a call
     of it for all blocks: read serially, the module still means the same.
 
+    A result that is only written, of a call whose data exceed `streamed-bytes`,
+    is marked for `cpu-stream-stores`.
+
     Buffers of a block live on the stack, once for a range, up to `stack-bytes`
     in all; larger ones in scratch memory, the kernel's last argument. Buffers
     of the function share one workspace, a `memref` of bytes that becomes its
@@ -109,7 +112,10 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
   let options = [
     Option<"stackBytes", "stack-bytes", "int64_t", "131072",
-           "Most bytes of stack that one kernel may take for its buffers">];
+           "Most bytes of stack that one kernel may take for its buffers">,
+    Option<"streamedBytes", "streamed-bytes", "int64_t", "33554432",
+           "Results of calls with more data, arguments and results together, "
+           "are written past the cache">];
 }
 
 def CpuLowerCopies : Pass<"cpu-lower-copies"> {
@@ -207,6 +213,29 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
     Option<"fusedOps", "fused-ops", "int64_t", "4",
            "Most operations in the body of an elementwise op that is computed "
            "on a dot's accumulators">];
+}
+
+def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
+  let summary = "Write large results past the cache";
+  let description = [{
+    Writes of vectors to an argument that `cpu-kernels` has marked
+    (`drawloom.streamed`) become non-temporal stores where they fill whole cache
+    lines. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
+    check its address, and ends kernels with a fence.
+
+    Example:
+
+    ```mlir
+    func.func private @kernel(%out: memref<16xf32> {drawloom.streamed},
+                              %v: vector<16xf32>) attributes {drawloom.kernel} {
+      %c0 = arith.constant 0 : index
+      vector.transfer_write %v, %out[%c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<16xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::vector::VectorDialect"];
 }
 
 def CpuVerifyBuffers : Pass<"cpu-verify-buffers"> {

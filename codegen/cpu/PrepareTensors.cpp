@@ -230,6 +230,38 @@ void freeUnreadInits(RewriterBase &rewriter, func::FuncOp function) {
   });
 }
 
+/// A block's result that is computed in another shape than it is stored in
+/// would get memory of its own and be copied: bufferization sees a tensor.empty
+/// only behind values of one type. Computes it in a reshaped part of the whole.
+template <typename InsertOp>
+void computeInPlace(RewriterBase &rewriter, InsertOp op) {
+  auto collapse =
+      op.getSource().template getDefiningOp<tensor::CollapseShapeOp>();
+  auto producer = collapse
+                      ? collapse.getSrc().template getDefiningOp<LinalgOp>()
+                      : LinalgOp();
+  if (!producer)
+    return;
+  OpOperand *init = producer.getDpsInitOperand(
+      cast<OpResult>(collapse.getSrc()).getResultNumber());
+  if (!init->get().getDefiningOp<tensor::EmptyOp>() ||
+      llvm::any_of(op->getOperands(), [&](Value operand) {
+        Operation *def = operand.getDefiningOp();
+        return def && def != collapse &&
+               def->getBlock() == producer->getBlock() &&
+               producer->isBeforeInBlock(def);
+      }))
+    return;
+  rewriter.setInsertionPoint(producer);
+  Value part = tensor::ExtractSliceOp::create(
+      rewriter, op.getLoc(), op.getSourceType(), op.getDest(),
+      op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides());
+  Value reshaped = tensor::ExpandShapeOp::create(
+      rewriter, op.getLoc(), collapse.getSrcType(), part,
+      collapse.getReassociationIndices());
+  rewriter.modifyOpInPlace(producer, [&] { init->set(reshaped); });
+}
+
 /// tensor.concat: its producers write straight into their part of the result.
 void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   RankedTensorType type = op.getResultType();
@@ -404,6 +436,10 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
   readCostlyInits(rewriter, function);
   freeUnreadInits(rewriter, function);
   giveReadersTheirFill(rewriter, function);
+  function.walk(
+      [&](tensor::ParallelInsertSliceOp op) { computeInPlace(rewriter, op); });
+  function.walk(
+      [&](tensor::InsertSliceOp op) { computeInPlace(rewriter, op); });
   SmallVector<tensor::ConcatOp> concats;
   function.walk([&](tensor::ConcatOp op) { concats.push_back(op); });
   for (tensor::ConcatOp op : concats)

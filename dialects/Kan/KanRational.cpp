@@ -165,14 +165,13 @@ RationalOp::decomposeOperation(OpBuilder &builder) {
     denominatorTable = outer.abs(denominatorTable);
   // Channels [groups, steps, lanes] where groups are wide: a coefficient then
   // stays in a register while its group passes, and its gradient is summed lane
-  // by lane: as many lanes as the widest vectors have, narrower machines take
-  // them in turn. In narrow groups each channel gets its own copy.
+  // by lane. In narrow groups each channel gets its own copy.
   int64_t groups = std::max(
       cast<RankedTensorType>(getNumerator().getType()).getDimSize(0),
       cast<RankedTensorType>(getDenominator().getType()).getDimSize(0));
+  constexpr int64_t lanes = 8, wide = 4 * lanes;
   int64_t width = channels / groups;
-  int64_t lanes = width % 16 == 0 ? 16 : 8;
-  bool isWide = width >= 32 && width % lanes == 0;
+  bool isWide = width >= wide && width % lanes == 0;
   int64_t entries = isWide ? groups : channels;
   Value x = getX();
   SmallVector<ReassociationIndices> split;

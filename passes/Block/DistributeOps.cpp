@@ -94,8 +94,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       return most;
     };
     unsigned m = dims->m.front(), n = dims->n.front();
-    int64_t rowPiece =
-        largestDivisor(ranges[m], ranges[m] >= rows * enough ? rows : fewRows);
+    bool many = ranges[m] >= fewRows * enough && ranges[m] < rows * enough;
+    int64_t rowPiece = largestDivisor(ranges[m], many ? fewRows : rows);
     if (rowPiece < std::min<int64_t>(16, ranges[m]))
       return {};
     int64_t columnPiece = ranges[n], blocks = ranges[m] / rowPiece;

@@ -40,6 +40,9 @@ def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
     Turns elementwise ops on tensors into `linalg.generic` and merges a producer
     into its consumer when the consumer is its only user, reads it by a
     permutation (so that nothing is computed twice) and is not a contraction.
+    Then an elementwise op joins a later op that loops alike, reads all that it
+    reads and does not need its result (an activation and its derivative): data
+    and common terms are then read and computed once.
     Scalar constants move into bodies, unused operands and results go, an output
     that a body does not read becomes a `tensor.empty`.
 

@@ -1,0 +1,55 @@
+// RUN: drawloom-opt %s --split-input-file --merge-elementwise --cse | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --merge-elementwise --verify-semantics -o /dev/null
+
+// An activation and its derivative read the same and share a term.
+// CHECK-LABEL: func.func @activation_and_gradient
+// CHECK: %[[BOTH:.*]]:2 = linalg.generic
+// CHECK-COUNT-1: math.exp
+// CHECK-NOT: math.exp
+// CHECK-NOT: linalg.generic
+// CHECK: %[[Y:.*]] = tensor.collapse_shape %[[BOTH]]#1
+// CHECK: return %[[Y]], %[[BOTH]]#0
+func.func @activation_and_gradient(%x: tensor<4x8xf32>, %dy: tensor<4x8xf32>) -> (tensor<32xf32>, tensor<4x8xf32>) {
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xf32>) outs(%empty : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %e = math.exp %in : f32
+    linalg.yield %e : f32
+  } -> tensor<4x8xf32>
+  %flat = tensor.collapse_shape %y [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
+  %dx = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %dy : tensor<4x8xf32>, tensor<4x8xf32>) outs(%empty : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %d: f32, %out: f32):
+    %e = math.exp %in : f32
+    %m = arith.mulf %e, %d : f32
+    linalg.yield %m : f32
+  } -> tensor<4x8xf32>
+  return %flat, %dx : tensor<32xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// The second needs what the first makes, through an op that is not elementwise.
+// CHECK-LABEL: func.func @chain
+// CHECK: linalg.generic
+// CHECK: linalg.transpose
+// CHECK: linalg.generic
+func.func @chain(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %empty = tensor.empty() : tensor<8x8xf32>
+  %e = math.exp %x : tensor<8x8xf32>
+  %t = linalg.transpose ins(%e : tensor<8x8xf32>) outs(%empty : tensor<8x8xf32>) permutation = [1, 0]
+  %y = arith.mulf %x, %t : tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// -----
+
+// Reading one more tensor along the way is no gain by itself.
+// CHECK-LABEL: func.func @other_data
+// CHECK-COUNT-2: linalg.generic
+func.func @other_data(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %a = math.exp %x : tensor<8xf32>
+  %b = math.exp %z : tensor<8xf32>
+  return %a, %b : tensor<8xf32>, tensor<8xf32>
+}
