@@ -14,6 +14,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -33,6 +34,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
@@ -65,7 +67,11 @@ static void buildKernels(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildLlvm(OpPassManager &pm) { pm.addPass(createCpuLowerToLlvm()); }
+static void buildLlvm(OpPassManager &pm, const CodegenOptions &options) {
+  CpuLowerToLlvmOptions lowering;
+  lowering.isa = options.isa;
+  pm.addPass(createCpuLowerToLlvm(lowering));
+}
 
 namespace {
 class CpuTarget final : public CompileTarget {
@@ -91,7 +97,8 @@ public:
 std::vector<std::string> CpuTarget::instructionSets() const {
   std::vector<std::string> names{"native"};
   for (const InstructionSet &set : llvm::reverse(cpu::instructionSets()))
-    names.push_back(set.name.str());
+    if (!isForTests(set))
+      names.push_back(set.name.str());
   return names;
 }
 
@@ -124,7 +131,7 @@ void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Kernels:
     return buildKernels(pm);
   case Phase::Llvm:
-    return buildLlvm(pm);
+    return buildLlvm(pm, options);
   default:
     llvm_unreachable("the phase belongs to no target");
   }
@@ -173,11 +180,12 @@ llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
 }
 
 void CpuTarget::registerDialects(DialectRegistry &registry) const {
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
+  registry.insert<affine::AffineDialect, amx::AMXDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, func::FuncDialect,
                   linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+                  ub::UBDialect, vector::VectorDialect,
+                  x86vector::X86VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

@@ -11,6 +11,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace llvm;
 
@@ -20,17 +24,54 @@ static const StringRef avx2Features[] = {"avx2", "fma", "bmi2", "f16c"};
 static const StringRef avx512Features[] = {"avx2",     "fma",      "bmi2",
                                            "f16c",     "avx512f",  "avx512bw",
                                            "avx512cd", "avx512dq", "avx512vl"};
+static const StringRef avx512bf16Features[] = {
+    "avx2",     "fma",      "bmi2",     "f16c",     "avx512f",
+    "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512bf16"};
+static const StringRef amxFeatures[] = {
+    "avx2",     "fma",      "bmi2",     "f16c",     "avx512f", "avx512bw",
+    "avx512cd", "avx512dq", "avx512vl", "amx-tile", "amx-bf16"};
 
 // The rule for a dot tile of R x C elements with vectors of V elements:
 // R*C/V accumulators + C/V columns + 1 broadcast fit the registers, and R*C/V
 // is at least latency times pipes of the multiply-adder (8 on all since 2013).
+// Tiles of AMX have 16 rows of 64 bytes, and there are 8: four sums, two of
+// each operand.
 static const InstructionSet sets[] = {
-    {"baseline", "x86-64", 16, 16, 4, 8, 4, 16, {}},
-    {"avx2", "x86-64-v3", 32, 16, 4, 16, 4, 32, avx2Features},
-    {"avx512", "x86-64-v4", 64, 32, 8, 32, 4, 32, avx512Features},
+    {"baseline", "x86-64", "", 16, 16, 4, 8, 4, 16, {}},
+    {"amx-replaced",
+     "x86-64",
+     "",
+     16,
+     16,
+     4,
+     8,
+     4,
+     16,
+     {},
+     PairUnit::ReplacedTiles,
+     32,
+     32,
+     16},
+    {"avx2", "x86-64-v3", "", 32, 16, 4, 16, 4, 32, avx2Features},
+    {"avx512", "x86-64-v4", "", 64, 32, 8, 32, 4, 32, avx512Features},
+    {"avx512bf16", "x86-64-v4", "+avx512bf16", 64, 32, 8, 32, 4, 32,
+     avx512bf16Features, PairUnit::Vectors, 8, 32, 4},
+    {"amx", "x86-64-v4", "+amx-tile,+amx-bf16", 64, 32, 8, 32, 4, 32,
+     amxFeatures, PairUnit::Tiles, 32, 32, 16},
 };
 
 ArrayRef<InstructionSet> instructionSets() { return sets; }
+
+/// Tiles' registers are large: Linux saves them only for processes that ask.
+static bool mayUseTiles() {
+#if defined(__linux__) && defined(__x86_64__)
+  // ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA of the kernel's interface.
+  static const bool granted = syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
 
 Error checkHostRuns(const InstructionSet &set) {
   StringMap<bool> host = sys::getHostCPUFeatures();
@@ -39,11 +80,18 @@ Error checkHostRuns(const InstructionSet &set) {
       return createStringError("this machine cannot run instruction set '" +
                                set.name + "': its processor lacks " + feature +
                                "; use 'native'");
+  if (set.pairUnit == PairUnit::Tiles && !mayUseTiles())
+    return createStringError("this machine cannot run instruction set '" +
+                             set.name +
+                             "': the system does not let this process use "
+                             "AMX's registers; use 'native'");
   return Error::success();
 }
 
 static const InstructionSet &nativeSet() {
   for (const InstructionSet &set : reverse(sets)) {
+    if (isForTests(set))
+      continue;
     Error error = checkHostRuns(set);
     bool runs = !error;
     consumeError(std::move(error));
@@ -61,7 +109,8 @@ Expected<const InstructionSet *> findInstructionSet(StringRef name) {
       return &set;
   std::string known;
   for (const InstructionSet &set : sets)
-    known += ", '" + set.name.str() + "'";
+    if (!isForTests(set))
+      known += ", '" + set.name.str() + "'";
   return createStringError("unknown instruction set '" + name +
                            "'; known are 'native'" + known);
 }
@@ -71,7 +120,7 @@ Expected<TargetDescription> describeTarget(StringRef name) {
   if (!set)
     return set.takeError();
   if (name != "native")
-    return TargetDescription{(*set)->processor.str(), ""};
+    return TargetDescription{(*set)->processor.str(), (*set)->extras.str()};
   // Features apart: a virtual machine may hide some of its model's.
   std::string features;
   StringMap<bool> host = sys::getHostCPUFeatures();

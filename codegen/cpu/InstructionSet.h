@@ -16,12 +16,27 @@
 
 namespace drawloom::cpu {
 
+/// How products of bf16 are computed.
+enum class PairUnit {
+  /// Converted to f32 first.
+  None,
+  /// By instructions that multiply pairs of vectors' lanes.
+  Vectors,
+  /// By AMX, on registers that hold tiles.
+  Tiles,
+  /// As by AMX, but its operations are replaced by vector arithmetic: so its
+  /// code can be tried where no processor has it.
+  ReplacedTiles,
+};
+
 /// What a schedule has to know of an instruction set, and the register tiles
 /// that go with it. Extents count 32-bit elements; wider types use fewer.
 struct InstructionSet {
   llvm::StringRef name;
-  /// LLVM's name of the processor that has just this set.
+  /// LLVM's name of the processor that has just this set, and what it has
+  /// besides.
   llvm::StringRef processor;
+  llvm::StringRef extras;
   int64_t vectorBytes;
   int64_t registers;
   /// Rows and columns of the accumulator tile of a dot, steps of its inner
@@ -29,10 +44,19 @@ struct InstructionSet {
   int64_t dotRows, dotColumns, dotSteps, width;
   /// Features of the host that must be there to run it.
   llvm::ArrayRef<llvm::StringRef> features;
+  PairUnit pairUnit = PairUnit::None;
+  /// Of a product of bf16: rows and columns of its accumulators, and steps of
+  /// two along its inner dimension.
+  int64_t pairRows = 0, pairColumns = 0, pairSteps = 0;
 };
 
 /// The narrowest first.
 llvm::ArrayRef<InstructionSet> instructionSets();
+
+/// Whether the set is for tests only: neither native nor part of a list of all.
+inline bool isForTests(const InstructionSet &set) {
+  return set.pairUnit == PairUnit::ReplacedTiles;
+}
 
 /// The set of that name; "native" is the widest that this machine runs. Names
 /// the known ones in its error.

@@ -10,6 +10,7 @@
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -32,6 +34,7 @@ namespace drawloom::cpu {
 namespace {
 
 struct CpuLowerToLlvm : impl::CpuLowerToLlvmBase<CpuLowerToLlvm> {
+  using CpuLowerToLlvmBase::CpuLowerToLlvmBase;
   void runOnOperation() override;
 };
 
@@ -56,6 +59,9 @@ void CpuLowerToLlvm::runOnOperation() {
     return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
+  CpuLowerPairDotsOptions pairs;
+  pairs.isa = isa;
+  pm.addNestedPass<func::FuncOp>(createCpuLowerPairDots(pairs));
   pm.addNestedPass<func::FuncOp>(vector::createLowerVectorMultiReductionPass(
       vector::VectorMultiReductionLowering::InnerParallel));
   pm.addPass(createCpuExpandMath());
@@ -78,6 +84,7 @@ void CpuLowerToLlvm::runOnOperation() {
   // A horizontal sum has no order that a program could rely on; a tree of
   // shuffles is fixed too.
   toLlvm.reassociateFPReductions = true;
+  toLlvm.x86Vector = true;
   pm.addPass(createConvertVectorToLLVMPass(toLlvm));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -110,7 +117,8 @@ void CpuLowerToLlvm::runOnOperation() {
     op.erase();
   }
   WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
-    if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
+    if (llvm::isa<ModuleOp>(op) ||
+        llvm::isa<LLVM::LLVMDialect>(op->getDialect()))
       return WalkResult::advance();
     op->emitOpError("has no lowering to LLVM for the CPU");
     return WalkResult::interrupt();

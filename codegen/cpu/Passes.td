@@ -139,6 +139,39 @@ def CpuLowerCopies : Pass<"cpu-lower-copies"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def CpuLowerPairDots : Pass<"cpu-lower-pair-dots", "::mlir::func::FuncOp"> {
+  let summary = "Give products of pairs of bf16 to the processor's instructions";
+  let description = [{
+    `cpu-schedule` makes contractions [m, k, 2] x [k, n, 2] -> [m, n] of bf16
+    where the instruction set multiplies pairs. They become instructions on
+    vectors (AVX512-BF16) or on AMX's tile registers, in which sums then stay
+    through the loops that carry them; with `amx-replaced`, AMX's operations
+    become vector arithmetic again, after all that.
+
+    Example:
+
+    ```mlir
+    func.func @pairs(%a: vector<8x4x2xbf16>, %b: vector<4x32x2xbf16>,
+                     %c: vector<8x32xf32>) -> vector<8x32xf32> {
+      %d = vector.contract {
+          indexing_maps = [affine_map<(m, n, k, p) -> (m, k, p)>,
+                           affine_map<(m, n, k, p) -> (k, n, p)>,
+                           affine_map<(m, n, k, p) -> (m, n)>],
+          iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        %a, %b, %c : vector<8x4x2xbf16>, vector<4x32x2xbf16> into vector<8x32xf32>
+      return %d : vector<8x32xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
+    "::mlir::x86vector::X86VectorDialect"];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"native\"",
+           "Instruction set, as in InstructionSet.cpp, or native">];
+}
+
 def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower vectors, memory and loops to the llvm dialect";
   let description = [{
@@ -156,11 +189,14 @@ def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"native\"",
+           "Instruction set, as in InstructionSet.cpp, or native">];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::vector::VectorDialect", "::mlir::x86vector::X86VectorDialect"];
 }
 
 def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/PrepareTensors.h"
+#include "codegen/cpu/HalfPrecisionDots.h"
 #include "codegen/cpu/PackPanels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -392,14 +393,20 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
 /// A dot reads one operand along the result's rows. Where that operand runs
 /// along the inner dimension instead, it is transposed first. A narrow dot runs
 /// along its rows instead, and is a plain reduction from then on.
-void prepareDots(RewriterBase &rewriter, func::FuncOp function) {
+void prepareDots(RewriterBase &rewriter, func::FuncOp function, bool pairs) {
   SmallVector<LinalgOp> dots;
   function.walk([&](LinalgOp op) {
     if (isDot(op) && !op.hasDynamicShape())
       dots.push_back(op);
   });
+  HalfPrecisionDots half(rewriter, pairs);
   for (LinalgOp op : dots) {
+    if (!isNarrowDot(op))
+      op = half.prepare(op);
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    // Over pairs: as they must lie already.
+    if (isPairDot(op))
+      continue;
     std::optional<unsigned> column = lastLoop(maps[2]);
     if (!column || !maps[0].isProjectedPermutation() ||
         !maps[1].isProjectedPermutation())
@@ -418,7 +425,8 @@ void prepareDots(RewriterBase &rewriter, func::FuncOp function) {
 
 } // namespace
 
-LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
+LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function,
+                             bool pairs) {
   MLIRContext *context = function.getContext();
   {
     RewritePatternSet patterns(context);
@@ -431,7 +439,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function) {
       return failure();
   }
   fillLargeSplats(rewriter, function);
-  prepareDots(rewriter, function);
+  prepareDots(rewriter, function, pairs);
   generalizeNamedOps(rewriter, function);
   readCostlyInits(rewriter, function);
   freeUnreadInits(rewriter, function);

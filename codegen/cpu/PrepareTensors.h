@@ -22,7 +22,7 @@ namespace drawloom::cpu {
 /// reader; an operand that a dot would read across its rows is transposed once;
 /// narrow dots become plain reductions.
 llvm::LogicalResult prepareTensors(mlir::RewriterBase &rewriter,
-                                   mlir::func::FuncOp function);
+                                   mlir::func::FuncOp function, bool pairs);
 
 /// A dot whose result has too few columns to fill vectors, and whose other
 /// operand lies along the result's rows, which do.

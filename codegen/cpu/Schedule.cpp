@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/HalfPrecisionDots.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/PrepareTensors.h"
@@ -38,6 +39,9 @@ namespace {
 /// Lengths in 32-bit elements, as the pass options give them.
 struct Tiles {
   int64_t dotRows, dotColumns, dotSteps, width, lanes, fusedOps;
+  int64_t pairRows, pairColumns, pairSteps;
+  /// Sums of pairs pass through memory anyway on their way to vectors.
+  bool pairsInTiles;
 };
 
 /// Ops of at most so many tiles get no loops.
@@ -203,6 +207,11 @@ Scheduler::DotTile Scheduler::tileOf(LinalgOp dot) {
   tile.columnLoop = map.getDimPosition(rank - 1);
   tile.rows = tiles.dotRows;
   tile.columns = scaled(dot, tiles.dotColumns);
+  if (isPairDot(dot)) {
+    tile.rows = tiles.pairRows;
+    tile.columns = tiles.pairColumns;
+    return tile;
+  }
   // Narrow results take more rows, so that enough sums are under way.
   int64_t extent = dot.getStaticLoopRanges()[tile.columnLoop];
   for (int64_t wide = tile.columns; wide > extent && tile.rows < 16; wide /= 2)
@@ -267,6 +276,11 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
     bool last = i + 1 == dims->k.size();
     plan.pieces[k] = cutReduction(ranges[k], last ? tiles.dotSteps : 1);
     plan.order.push_back(k);
+  }
+  if (isPairDot(op)) {
+    // Whole pairs, and as many as a tile register has.
+    plan.pieces[3] = {{0, 2, 1}};
+    plan.pieces[2] = cutExtent(ranges[2], tiles.pairSteps);
   }
   emitTiles(rewriter, plan);
 }
@@ -472,8 +486,9 @@ void Scheduler::schedule(Block &block) {
   for (LinalgOp op : ops) {
     if (failed(dotDimensions(op)))
       continue;
-    chains.push_back(isDeep(op) ? SmallVector<LinalgOp>{op}
-                                : consumersInRegisters(op, block, done));
+    bool alone = isDeep(op) || (isPairDot(op) && tiles.pairsInTiles);
+    chains.push_back(alone ? SmallVector<LinalgOp>{op}
+                           : consumersInRegisters(op, block, done));
     for (LinalgOp member : chains.back())
       done.insert(member);
   }
@@ -590,10 +605,16 @@ void CpuSchedule::runOnOperation() {
               choose(dotSteps, (*set)->dotSteps),
               choose(width, (*set)->width),
               (*set)->vectorBytes / 4,
-              fusedOps};
+              fusedOps,
+              (*set)->pairRows,
+              (*set)->pairColumns,
+              (*set)->pairSteps,
+              (*set)->pairUnit == PairUnit::Tiles ||
+                  (*set)->pairUnit == PairUnit::ReplacedTiles};
   IRRewriter rewriter(&getContext());
   if (failed(checkTensors(function)) ||
-      failed(prepareTensors(rewriter, function)))
+      failed(prepareTensors(rewriter, function,
+                            (*set)->pairUnit != PairUnit::None)))
     return signalPassFailure();
 
   llvm::SetVector<Block *> blocks;

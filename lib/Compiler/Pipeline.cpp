@@ -46,6 +46,7 @@ static void buildStructured(OpPassManager &pm) {
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createRefineResults());
   addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createAccumulateWide());
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   addCleanup(pm);
 }

@@ -9,6 +9,20 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
+def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
+  let summary = "Add up bf16 and f16 in f32";
+  let description = [{
+    A product of matrices, or another op that adds up, with a result of fewer
+    than 32 bits computes its sums in f32 and rounds each once, when it is
+    complete. Products are exact in f32.
+
+    Example: test/passes/Graph/accumulate-wide-rounds-once.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeGraph : Pass<"decompose-graph"> {
   let summary = "Express domain ops by linalg, tensor, arith and math";
   let description = [{

@@ -1,0 +1,166 @@
+//===- AccumulateWide.cpp - sums of narrow floats in f32 ------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Graph/Passes.h"
+
+using namespace mlir;
+using linalg::LinalgOp;
+
+namespace drawloom {
+
+#define GEN_PASS_DEF_ACCUMULATEWIDE
+#include "passes/Graph/Passes.h.inc"
+
+namespace {
+
+bool isNarrow(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+}
+
+/// The same tensor in another type of float.
+Value convert(OpBuilder &b, Location loc, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, value), element);
+  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, empty.getType(), value, empty, {map, map}, loops,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               bool widens = element.getIntOrFloatBitWidth() >
+                             args[0].getType().getIntOrFloatBitWidth();
+               Value converted =
+                   widens ? arith::ExtFOp::create(b, loc, element, args[0])
+                                .getResult()
+                          : arith::TruncFOp::create(b, loc, element, args[0])
+                                .getResult();
+               linalg::YieldOp::create(b, loc, converted);
+             })
+      .getResult(0);
+}
+
+/// What a sum starts from, in f32.
+Value wideInit(OpBuilder &b, Location loc, Value init) {
+  Type f32 = b.getF32Type();
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return convert(b, loc, init, f32);
+  Value empty =
+      tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init), f32);
+  Value value = arith::ExtFOp::create(b, loc, f32, fill.getInputs()[0]);
+  return linalg::FillOp::create(b, loc, value, empty).getResult(0);
+}
+
+/// A product of narrow matrices: its terms are exact in f32.
+void widenProduct(IRRewriter &rewriter, LinalgOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value init = wideInit(rewriter, loc, op.getDpsInits()[0]);
+  auto wide =
+      linalg::ContractOp::create(rewriter, loc, init.getType(),
+                                 op.getDpsInputs(), init, op.getIndexingMaps());
+  rewriter.replaceOp(op,
+                     convert(rewriter, loc, wide->getResult(0),
+                             getElementTypeOrSelf(op->getResult(0).getType())));
+}
+
+/// The additions that sum up the results of `op`; nothing where a result is
+/// made otherwise.
+SmallVector<arith::AddFOp> additionsOf(linalg::GenericOp op) {
+  SmallVector<arith::AddFOp> additions;
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    SmallVector<Operation *> combiners;
+    if (!isNarrow(op.getResultTypes()[i]) ||
+        !matchReduction(op.getRegionOutputArgs(), i, combiners) ||
+        combiners.size() != 1 || !isa<arith::AddFOp>(combiners[0]))
+      return {};
+    additions.push_back(cast<arith::AddFOp>(combiners[0]));
+  }
+  return additions;
+}
+
+void widenSums(IRRewriter &rewriter, linalg::GenericOp op) {
+  SmallVector<arith::AddFOp> additions = additionsOf(op);
+  if (additions.empty())
+    return;
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Type f32 = rewriter.getF32Type();
+  SmallVector<Value> inits;
+  for (Value init : op.getOutputs())
+    inits.push_back(wideInit(rewriter, loc, init));
+  SmallVector<Type> types;
+  for (Value init : inits)
+    types.push_back(init.getType());
+  auto wide = linalg::GenericOp::create(rewriter, loc, types, op.getInputs(),
+                                        inits, op.getIndexingMapsArray(),
+                                        op.getIteratorTypesArray());
+  rewriter.cloneRegionBefore(op.getRegion(), wide.getRegion(),
+                             wide.getRegion().begin());
+  Block *body = wide.getBody();
+  for (BlockArgument argument : wide.getRegionOutputArgs())
+    argument.setType(f32);
+  for (OpOperand &yielded : body->getTerminator()->getOpOperands()) {
+    auto addition = yielded.get().getDefiningOp<arith::AddFOp>();
+    Value sum = wide.getRegionOutputArgs()[yielded.getOperandNumber()];
+    Value term =
+        addition.getLhs() == sum ? addition.getRhs() : addition.getLhs();
+    rewriter.setInsertionPoint(addition);
+    Value wideTerm = arith::ExtFOp::create(rewriter, loc, f32, term);
+    rewriter.replaceOp(addition,
+                       arith::AddFOp::create(rewriter, loc, sum, wideTerm,
+                                             addition.getFastmathAttr()));
+  }
+  rewriter.setInsertionPointAfter(wide);
+  SmallVector<Value> results;
+  for (auto [result, old] : llvm::zip_equal(wide.getResults(), op.getResults()))
+    results.push_back(
+        convert(rewriter, loc, result, getElementTypeOrSelf(old.getType())));
+  rewriter.replaceOp(op, results);
+}
+
+struct AccumulateWide : impl::AccumulateWideBase<AccumulateWide> {
+  void runOnOperation() override {
+    SmallVector<LinalgOp> ops;
+    getOperation().walk([&](LinalgOp op) {
+      if (op.hasPureTensorSemantics() && op->getNumResults() > 0 &&
+          isNarrow(op->getResult(0).getType()) &&
+          op.getNumParallelLoops() != op.getNumLoops())
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (LinalgOp op : ops) {
+      bool product = linalg::isaContractionOpInterface(op) &&
+                     isNarrow(op.getDpsInputs()[0].getType()) &&
+                     isNarrow(op.getDpsInputs()[1].getType());
+      if (product && hasExactTerms(op))
+        widenProduct(rewriter, op);
+      else if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+        widenSums(rewriter, generic);
+    }
+  }
+
+  /// Whether the body only multiplies and adds: nothing is said about how its
+  /// operands are converted.
+  static bool hasExactTerms(LinalgOp op) {
+    return llvm::all_of(op.getBlock()->without_terminator(), [](Operation &o) {
+      return isa<arith::MulFOp, arith::AddFOp>(o);
+    });
+  }
+};
+
+} // namespace
+} // namespace drawloom
