@@ -36,9 +36,7 @@ Error checkHostRuns(const InstructionSet &set) {
   StringMap<bool> host = sys::getHostCPUFeatures();
   for (StringRef feature : set.features)
     if (!host.lookup(feature))
-      return createStringError("this machine cannot run instruction set '" +
-                               set.name + "': its processor lacks " + feature +
-                               "; use 'native'");
+      return createStringError("its processor lacks " + feature);
   return Error::success();
 }
 

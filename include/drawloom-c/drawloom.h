@@ -85,7 +85,9 @@ typedef struct DrawloomCompilerOptions {
   /** "cpu", the default. */
   const char *target;
   /** "native", the default, or a set by name, as drawloom-run --help lists
-   * them. */
+   * them. Several with commas between them, or "all" of them but "native": the
+   * program is compiled for each, and the best that this machine runs is
+   * called. Such a program has the same place in the cache on every machine. */
   const char *isa;
   /** Folder of compiled programs that outlives the process and may be shared;
    * by default the user's ($DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or

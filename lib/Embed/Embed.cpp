@@ -188,14 +188,13 @@ void drawloomCompilerDestroy(DrawloomCompiler *compiler) { delete compiler; }
 
 /// How the drawloom-run command line says the same.
 static std::string reproducer(ArrayRef<Source> sources, StringRef phase,
-                              const CompileOptions &options) {
+                              StringRef isa) {
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
   if (!parsePhase(phase))
     return command;
-  return command + " --isa=" + options.codegen.isa +
-         " --compile-to=" + phase.str();
+  return (command + " --isa=" + isa + " --compile-to=" + phase).str();
 }
 
 static DrawloomError *compileSources(DrawloomCompiler *compiler,
@@ -228,10 +227,11 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   }
 
   // Both outlive the context.
-  std::string phase = "parse";
+  std::string phase = "parse", isa;
   CompileOptions options = compiler->options;
-  options.entering = [&](Phase next, mlir::ModuleOp) {
+  options.entering = [&](Phase next, mlir::ModuleOp, StringRef set) {
     phase = phaseName(next).str();
+    isa = set.str();
   };
   auto failure = std::make_unique<DrawloomError>();
   failure->code = DRAWLOOM_ERROR_PROGRAM;
@@ -272,7 +272,7 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
-    failure->reproducer = reproducer(sources, phase, options);
+    failure->reproducer = reproducer(sources, phase, isa);
     return failure.release();
   }
   auto compiled = std::make_shared<Compiled>();

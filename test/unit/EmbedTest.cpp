@@ -212,6 +212,21 @@ TEST(Embed, RefusesAnUnknownInstructionSet) {
   EXPECT_NE(compiler.error().message().find("'avx3'"), std::string::npos);
 }
 
+TEST(Embed, CompilesForSeveralInstructionSets) {
+  for (const char *isa : {"baseline,native", "all"}) {
+    CompilerOptions options;
+    options.isa = isa;
+    options.cache = false;
+    Result<Compiler> compiler = Compiler::create(options);
+    ASSERT_TRUE(bool(compiler)) << compiler.error().message();
+    Program program = compileText(*compiler, several);
+    float x[4] = {1, 2, 3, 4}, z[4];
+    ASSERT_TRUE(bool(program.find("sum")->call({buffer(x, 4), buffer(x, 4)},
+                                               {buffer(z, 4)})));
+    EXPECT_EQ(z[3], 8) << isa;
+  }
+}
+
 TEST(Embed, RefusesAnUnknownTarget) {
   CompilerOptions options;
   options.target = "abacus";
@@ -317,7 +332,7 @@ TEST(Cache, EntryOfAnotherVersionIsNotUsed) {
   Folder folder;
   compileText(makeCompiler(folder.path), doubling, one);
   std::string bytes = readAll(folder.files()[0]);
-  size_t at = bytes.find(" 1 ");
+  size_t at = bytes.find(" 2 ");
   replacedEntryIsNotUsed(folder, bytes.replace(at, 3, " 9 "), "version 9");
 }
 

@@ -394,8 +394,65 @@ llvm::Error create(llvm::StringRef source, llvm::StringRef isa) {
 
 TEST(Program, RefusesAnUnknownInstructionSet) {
   EXPECT_EQ(llvm::toString(create(blocks(1), "sse9")),
-            "unknown instruction set 'sse9'; known are 'native', 'baseline', "
-            "'avx2', 'avx512'");
+            "unknown instruction set 'sse9'; known are 'native', 'avx512', "
+            "'avx2', 'baseline', and 'all'");
+}
+
+/// The sets that this machine runs, the best in front, native left out.
+std::vector<std::string> setsOfThisMachine() {
+  std::vector<std::string> sets = cpu::target().instructionSets();
+  llvm::erase_if(sets, [](const std::string &set) {
+    llvm::Error error = cpu::target().checkRunsHere({set});
+    bool lacks = bool(error);
+    llvm::consumeError(std::move(error));
+    return lacks || set == "native";
+  });
+  return sets;
+}
+
+TEST(Program, ComputesTheSameInEveryVariant) {
+  for (const std::string &set : setsOfThisMachine()) {
+    SCOPED_TRACE(set);
+    Comparison how;
+    how.isa = "all";
+    how.loaded = set;
+    how.threads = 2;
+    // Odd extents: each set has its own tiles and remainders.
+    compareWithInterpreter(matmul(37, 50, 20, "f32"), how);
+    compareWithInterpreter(blocks(5), how);
+  }
+}
+
+TEST(Program, RunsItsBestVariant) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(matmul(8, 8, 8, "f32"), context.get());
+  CompileOptions options;
+  options.from = Phase::Blocks;
+  options.codegen.isa = "all";
+  auto program = compileProgram(*module, options);
+  ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
+  EXPECT_EQ((*program)->isa(), setsOfThisMachine().front());
+}
+
+TEST(Program, HoldsEachOfItsVariantsAsIfItWereAlone) {
+  auto compiled = [](llvm::StringRef isa) {
+    std::unique_ptr<MLIRContext> context = makeContext();
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(matmul(8, 8, 8, "f32"), context.get());
+    CompileOptions options;
+    options.codegen.isa = isa.str();
+    return llvm::cantFail(compileToArtifact(*module, options));
+  };
+  Artifact both = compiled("baseline,avx512");
+  ASSERT_EQ(both.variants.size(), 2u);
+  for (const Artifact::Variant &variant : both.variants) {
+    Artifact alone = compiled(variant.isa);
+    ASSERT_EQ(alone.variants.size(), 1u);
+    EXPECT_EQ(alone.variants[0].isa, variant.isa);
+    EXPECT_EQ(alone.variants[0].fingerprint, variant.fingerprint);
+    EXPECT_EQ(alone.variants[0].code, variant.code) << variant.isa;
+  }
 }
 
 TEST(Program, NamesTheBytesThatItCannotHave) {

@@ -64,6 +64,7 @@ public:
 
   std::vector<Value> results() const override { return values; }
   void setThreads(unsigned count) override { threads = count; }
+  StringRef isa() const override { return program->isa(); }
 
 private:
   std::unique_ptr<Program> program;
@@ -94,7 +95,7 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
   };
   std::optional<Phase> current;
   if (times)
-    compile.entering = [&](Phase phase, mlir::ModuleOp module) {
+    compile.entering = [&](Phase phase, mlir::ModuleOp module, StringRef) {
       if (current)
         finished(phaseName(*current));
       if (phase == Phase::Llvm)

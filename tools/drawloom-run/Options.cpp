@@ -140,7 +140,9 @@ struct CommandLine {
       cl::desc("Its part that is multiplied by the expected value"),
       cl::value_desc("x"), cl::init(-1), cl::cat(results)};
 
-  std::string isaHelp = instructionSetHelp(cpu::target());
+  std::string isaHelp = instructionSetHelp(cpu::target()) +
+                        "; several with commas between them, or all: compiled "
+                        "for each, run by the best that this machine has";
   cl::opt<std::string> isa{"isa", cl::desc(isaHelp), cl::value_desc("name"),
                            cl::init("native"), cl::cat(compiling)};
   cl::opt<std::string> from{
@@ -307,6 +309,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.report && options.target != Target::Compiled)
     return createStringError("--report needs compiled code: the interpreter "
                              "has no kernels");
+  if (options.report &&
+      (StringRef(line.isa).contains(',') || line.isa == "all"))
+    return createStringError("--report shows one instruction set's kernels, "
+                             "but --isa=" +
+                             line.isa + " names several");
   if (options.report && options.remarksFilter.empty())
     options.remarksFilter = "fuse-rows|distribute-ops";
   if (line.benchmark.getNumOccurrences()) {
