@@ -99,7 +99,8 @@ typedef struct DrawloomCompilerOptions {
    * has one compiles always. */
   const char *dumpPhasesTo;
   /** Called with what is worth knowing though nothing failed, such as a damaged
-   * entry of the cache; on the thread that compiles. Must return. */
+   * entry of the cache; on the thread that compiles. Must return, and not
+   * compile. */
   void (*note)(void *context, const char *message);
   void *noteContext;
 } DrawloomCompilerOptions;
@@ -134,7 +135,8 @@ typedef struct DrawloomShapes {
 
 /** Compiles sources, linked to one program: a private function that one only
  * declares is defined by another. The same sources and shapes give the same
- * program again, from this compiler's memory or from the cache. */
+ * program again, from this compiler's memory or from the cache; threads that
+ * ask for it at once wait for the one that compiles it. */
 DRAWLOOM_API DrawloomError *
 drawloomCompile(DrawloomCompiler *compiler, const DrawloomSource *sources,
                 size_t sourceCount, const DrawloomShapes *shapes,

@@ -8,9 +8,11 @@
 
 #include "drawloom/Drawloom.h"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -268,6 +270,67 @@ TEST(Embed, CompilesOnManyThreadsAtOnce) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+/// Runs `work(i)` on `count` threads that start it at once.
+template <typename Fn> void atOnce(int count, Fn work) {
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&, i] {
+      ++arrived;
+      while (arrived < count)
+        std::this_thread::yield();
+      work(i);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// A compiler whose cache cannot be written: each compilation gives a note.
+struct NotingCompiler {
+  NotingCompiler() {
+    std::ofstream(folder.path / "file") << "in the way";
+    CompilerOptions options;
+    options.cacheFolder = folder.path / "file" / "cache";
+    options.note = [this](const char *) { ++notes; };
+    compiler.emplace(std::move(*Compiler::create(std::move(options))));
+  }
+  Folder folder;
+  std::atomic<int> notes{0};
+  std::optional<Compiler> compiler;
+};
+
+TEST(Embed, ThreadsThatWantTheSameProgramCompileItOnce) {
+  NotingCompiler noting;
+  for (int round = 1; round <= 4; ++round) {
+    std::vector<Shapes> shapes = {{"twice", {{round}}}};
+    atOnce(8, [&](int) {
+      Program program = compileText(*noting.compiler, doubling, shapes);
+      std::vector<float> x(round, 2), y(round);
+      EXPECT_TRUE(bool(program.find("twice")->call({buffer(x.data(), round)},
+                                                   {buffer(y.data(), round)})));
+      EXPECT_EQ(y.back(), 4);
+    });
+    EXPECT_EQ(noting.notes, round);
+  }
+}
+
+TEST(Embed, ThreadsThatWantTheSameWrongProgramGetTheirErrors) {
+  Compiler compiler = makeCompiler();
+  for (int round = 0; round < 4; ++round)
+    atOnce(8, [&](int i) {
+      // Of eight, every other one asks for a program that is right.
+      std::string name = std::to_string(i) + ".mlir";
+      Result<Program> program = compiler.compile(
+          {{name, i % 2 ? doubling : "func.func @f() {\n  kan.nothing\n}\n"}},
+          i % 2 ? std::vector<Shapes>{{"twice", {{round + 1}}}}
+                : std::vector<Shapes>{});
+      ASSERT_EQ(bool(program), i % 2 == 1);
+      if (!program) {
+        EXPECT_EQ(program.error().location(), name + ":2:3");
+      }
+    });
 }
 
 //===----------------------------------------------------------------------===//
