@@ -7,17 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -83,19 +82,12 @@ static LogicalResult dump(ModuleOp module, Phase phase, StringRef folder) {
   SmallString<128> path(folder);
   llvm::sys::path::append(path, Twine(static_cast<int>(phase)) + "-" +
                                     phaseName(phase) + ".mlir");
-  std::string error;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &error);
-  if (!file)
-    return module.emitError("cannot write phase ")
-           << phaseName(phase) << ": " << error;
-  module.print(file->os());
-  file->os().flush();
-  if (file->os().has_error()) {
-    std::string reason = file->os().error().message();
-    file->os().clear_error();
-    return module.emitError("cannot write '") << path << "': " << reason;
-  }
-  file->keep();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  if (std::error_code error = writeWholeFile(path, text))
+    return module.emitError("cannot write '")
+           << path << "': " << error.message();
   return success();
 }
 

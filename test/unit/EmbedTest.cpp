@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -452,6 +453,21 @@ TEST(Cache, DiskWithoutSpaceIsNotedAndNothingIsLeft) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("File too large"), std::string::npos) << notes[0];
   EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Cache, NoSignalGetsAHandler) {
+  Folder folder, phases;
+  compileText(makeCompiler(folder.path), doubling, one);
+  CompilerOptions options;
+  options.dumpPhasesTo = phases.path;
+  compileText(*Compiler::create(options), doubling, one);
+  EXPECT_FALSE(phases.files().empty());
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGFPE, SIGSEGV,
+                     SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGBUS}) {
+    struct sigaction action;
+    ASSERT_EQ(sigaction(signal, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_DFL) << strsignal(signal);
+  }
 }
 
 TEST(Cache, NoteThatThrowsDoesNotStopTheCompiler) {
