@@ -20,6 +20,14 @@
 #include <thread>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DRAWLOOM_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define DRAWLOOM_SANITIZED
+#endif
+#endif
+
 using namespace drawloom;
 namespace fs = std::filesystem;
 
@@ -332,6 +340,34 @@ TEST(Embed, ThreadsThatWantTheSameWrongProgramGetTheirErrors) {
         EXPECT_EQ(program.error().location(), name + ":2:3");
       }
     });
+}
+
+/// Bytes of memory that this process holds.
+int64_t residentBytes() {
+  int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Embed, AThousandCompilationsLeaveNoMemoryBehind) {
+#ifdef DRAWLOOM_SANITIZED
+  GTEST_SKIP() << "sanitizers keep what is freed";
+#endif
+  int64_t before = 0;
+  for (int64_t extent = 1; extent <= 1000; ++extent) {
+    Compiler compiler = makeCompiler();
+    Program program = compileText(compiler, doubling, {{"twice", {{extent}}}});
+    std::vector<float> x(extent, 2), y(extent);
+    EXPECT_TRUE(bool(program.find("twice")->call(
+        {buffer(x.data(), extent)}, {buffer(y.data(), extent)}, 2)));
+    // By then, what grows with use (the allocator's pools, tables of names) has
+    // its size.
+    if (extent == 200)
+      before = residentBytes();
+  }
+  // The code of a program alone is several pages; a kibibyte for each allows
+  // the allocator some disorder.
+  EXPECT_LT(residentBytes() - before, 800 * 1024);
 }
 
 //===----------------------------------------------------------------------===//
