@@ -14,11 +14,12 @@
 namespace drawloom {
 
 /// The file form of an artifact: a line of text with its version, the lengths
-/// and the SHA-256 of what follows (a description in JSON, then the code).
+/// and the SHA-256 of what follows (a description in JSON, then the code of one
+/// variant after the other).
 std::string writeArtifact(const Artifact &artifact);
 
-/// Refuses bytes that are cut off, changed or of another version, and says
-/// which.
+/// Refuses bytes that are cut off, changed or of another version, and variants
+/// that do not go together; says which.
 llvm::Expected<Artifact> readArtifact(llvm::StringRef bytes);
 
 } // namespace drawloom

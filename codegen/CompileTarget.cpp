@@ -7,9 +7,96 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CompileTarget.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
 
 namespace drawloom {
 
 CompileTarget::~CompileTarget() = default;
+
+static std::string quoted(ArrayRef<std::string> names) {
+  return "'" + join(names, "', '") + "'";
+}
+
+Expected<std::vector<std::string>>
+CompileTarget::selectSets(StringRef isa) const {
+  std::vector<std::string> known = instructionSets();
+  SmallVector<StringRef> wanted;
+  isa.split(wanted, ',');
+  for (StringRef name : wanted)
+    if (name != "all" && !is_contained(known, name)) {
+      erase_if(known, [&](StringRef set) { return isForTests(set); });
+      return createStringError("unknown instruction set '" + name +
+                               "'; known are " + quoted(known) + ", and 'all'");
+    }
+  bool all = is_contained(wanted, "all");
+  erase_if(known, [&](StringRef name) {
+    return !is_contained(wanted, name) &&
+           !(all && name != "native" && !isForTests(name));
+  });
+  return known;
+}
+
+Expected<std::string>
+CompileTarget::fingerprint(const CodegenOptions &options) const {
+  Expected<std::vector<std::string>> sets = selectSets(options.isa);
+  if (!sets)
+    return sets.takeError();
+  std::string text;
+  for (StringRef set : *sets)
+    text += fingerprintOf(set) + "\n";
+  return text;
+}
+
+Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {
+  Expected<std::vector<std::string>> sets = selectSets(options.isa);
+  if (!sets)
+    return sets.takeError();
+  std::string why;
+  for (StringRef set : *sets) {
+    std::optional<std::string> lacks = lacksFor(set);
+    if (!lacks)
+      return Error::success();
+    why += (why.empty() ? "'" : ", '") + set.str() + "': " + *lacks;
+  }
+  return createStringError("this machine cannot run instruction set " + why +
+                           "; use 'native'");
+}
+
+Expected<std::unique_ptr<Program>> CompileTarget::load(const Artifact &artifact,
+                                                       StringRef isa) const {
+  if (artifact.target != name())
+    return createStringError("the program is for target '" + artifact.target +
+                             "', not '" + name() + "'");
+  std::vector<std::string> known = instructionSets();
+  for (const Artifact::Variant &variant : artifact.variants)
+    if (!is_contained(known, variant.isa))
+      return createStringError("the program holds code for instruction set '" +
+                               variant.isa + "', which target '" + name() +
+                               "' does not know");
+  std::string why;
+  for (StringRef set : known) {
+    auto variant = find_if(artifact.variants, [&](const auto &candidate) {
+      return candidate.isa == set && (isa.empty() || isa == set);
+    });
+    if (variant == artifact.variants.end())
+      continue;
+    std::optional<std::string> lacks = lacksFor(set);
+    if (!lacks && variant->fingerprint != fingerprintOf(set))
+      lacks = "it is the code of another machine";
+    if (!lacks)
+      return loadVariant(*variant);
+    why += (why.empty() ? "'" : ", '") + set.str() + "': " + *lacks;
+  }
+  if (why.empty())
+    return createStringError("the program holds no code for instruction set '" +
+                             isa + "'");
+  return createStringError("this machine runs none of the instruction sets "
+                           "that the program holds code for: " +
+                           why);
+}
 
 } // namespace drawloom

@@ -22,7 +22,8 @@ class OpPassManager;
 namespace drawloom {
 
 struct CodegenOptions {
-  /// Which of the target's instruction sets; "native" is this machine's.
+  /// Which of the target's instruction sets: one, several with commas between
+  /// them, or "all", which is each but "native", this machine's.
   std::string isa = "native";
 };
 
@@ -34,29 +35,49 @@ public:
 
   /// As --target spells it.
   virtual llvm::StringRef name() const = 0;
-  /// The instruction sets that CodegenOptions may name, "native" among them.
+  /// The instruction sets that CodegenOptions may name, "native" among them,
+  /// the one to prefer in front.
   virtual std::vector<std::string> instructionSets() const = 0;
-  /// What code is made for, in full: two machines or option sets that must not
-  /// share compiled code differ in it.
-  virtual llvm::Expected<std::string>
-  fingerprint(const CodegenOptions &options) const = 0;
+  /// A set that takes the place of another one in tests: neither in lists of
+  /// all nor named to users.
+  virtual bool isForTests(llvm::StringRef set) const { return false; }
 
   /// The dialects that its passes make, with the models that these call.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   virtual void registerPasses() const = 0;
 
-  /// Fails where code for these options could not run here, and says why. Asked
+  /// The sets that CodegenOptions::isa names, in the order of
+  /// instructionSets(). Names the known ones in its error.
+  llvm::Expected<std::vector<std::string>>
+  selectSets(llvm::StringRef isa) const;
+  /// What code is made for, in full: two machines or option sets that must not
+  /// share compiled code differ in it.
+  llvm::Expected<std::string> fingerprint(const CodegenOptions &options) const;
+  /// Fails where no code for these options could run here, and says why. Asked
   /// before the work of compiling.
-  virtual llvm::Error checkRunsHere(const CodegenOptions &options) const = 0;
+  llvm::Error checkRunsHere(const CodegenOptions &options) const;
+  /// Loads the best variant that this machine runs; the one for `isa` where
+  /// that is given.
+  llvm::Expected<std::unique_ptr<Program>> load(const Artifact &artifact,
+                                                llvm::StringRef isa = "") const;
+
+  // The options of these name one set.
+
   /// Adds the passes that lead from the phase before `phase` into it; `phase`
   /// is behind `blocks`.
   virtual void buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const CodegenOptions &options) const = 0;
   /// Emits code from a module in the phase `llvm`.
-  virtual llvm::Expected<Artifact>
+  virtual llvm::Expected<Artifact::Variant>
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;
+
+protected:
+  /// For one of instructionSets().
+  virtual std::string fingerprintOf(llvm::StringRef isa) const = 0;
+  /// What this machine lacks to run the set; nothing where it does.
+  virtual std::optional<std::string> lacksFor(llvm::StringRef isa) const = 0;
   virtual llvm::Expected<std::unique_ptr<Program>>
-  load(const Artifact &artifact) const = 0;
+  loadVariant(const Artifact::Variant &variant) const = 0;
 };
 
 } // namespace drawloom

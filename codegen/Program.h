@@ -34,6 +34,9 @@ struct ValueType {
   std::vector<int64_t> shape;
   int64_t elements() const;
   int64_t bytes() const { return elements() * elementBytes(element); }
+  bool operator==(const ValueType &other) const {
+    return element == other.element && shape == other.shape;
+  }
 };
 
 struct Signature {
@@ -45,19 +48,28 @@ struct Signature {
 };
 
 /// What a target makes of a program: it can be kept, and loaded into any
-/// process on a machine that runs it.
+/// process on a machine that runs one of its variants.
 struct Artifact {
   struct Entry {
     Signature signature;
     /// Memory that each thread needs for itself.
     int64_t scratchBytes = 0;
   };
+  /// The program for one instruction set.
+  struct Variant {
+    std::string isa;
+    /// CompileTarget::fingerprint of the set where the code was made.
+    std::string fingerprint;
+    std::vector<Entry> entries;
+    /// The block programs that the entries run.
+    std::vector<std::string> kernels;
+    /// In the target's own form.
+    std::string code;
+  };
   std::string target;
-  std::vector<Entry> entries;
-  /// The block programs that the entries run.
-  std::vector<std::string> kernels;
-  /// In the target's own form.
-  std::string code;
+  /// At least one, of different sets; all have the same entries, but for the
+  /// memory that these need.
+  std::vector<Variant> variants;
 };
 
 /// Where the time of calls went: into the kernels, by name in the order of
@@ -77,6 +89,8 @@ struct KernelProfile {
 class Program {
 public:
   virtual ~Program() = default;
+  /// The instruction set that its code is for, as CompileTarget names it.
+  virtual llvm::StringRef isa() const = 0;
   virtual llvm::ArrayRef<Signature> signatures() const = 0;
   const Signature *find(llvm::StringRef name) const;
   /// Runs an entry on up to `threads` threads. `arguments` and `results` point

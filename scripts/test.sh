@@ -10,7 +10,9 @@
 #
 #   --sanitize             everything under AddressSanitizer and
 #                          UndefinedBehaviorSanitizer, in build-asan. (Without
-#                          it, the runtime's tests alone run under sanitizers.)
+#                          it, the runtime's tests alone run under these, and
+#                          with those of the embedding library under
+#                          ThreadSanitizer.)
 #   --compiler=gcc|clang   as in scripts/build.sh
 #   --no-setup             skip scripts/setup.sh
 set -euo pipefail

@@ -45,6 +45,7 @@ flags = cpu_flags()
 for feature, needed in {
     "avx2": {"avx2", "fma"},
     "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq"},
+    "avx512bf16": {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_bf16"},
     "amx": {"amx_tile", "amx_bf16"},
 }.items():
     if needed <= flags:

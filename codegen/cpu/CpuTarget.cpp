@@ -38,6 +38,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
+#include "passes/Graph/Passes.h"
 
 using namespace mlir;
 
@@ -52,6 +53,8 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
   schedule.isa = options.isa;
   pm.addPass(createDecomposeBlocks());
   OpPassManager &function = pm.nest<func::FuncOp>();
+  // A block program may come as one.
+  function.addPass(createAccumulateWide());
   function.addPass(createCpuSchedule(schedule));
   function.addPass(createCpuVerifyVectors());
 }
@@ -78,18 +81,20 @@ class CpuTarget final : public CompileTarget {
 public:
   StringRef name() const override { return "cpu"; }
   std::vector<std::string> instructionSets() const override;
-  llvm::Expected<std::string>
-  fingerprint(const CodegenOptions &options) const override;
+  bool isForTests(StringRef set) const override;
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override { registerCpuPasses(); }
-  llvm::Error checkRunsHere(const CodegenOptions &options) const override;
   void buildPhase(OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
-  llvm::Expected<Artifact> emit(ModuleOp module,
-                                const CodegenOptions &options) const override;
+  llvm::Expected<Artifact::Variant>
+  emit(ModuleOp module, const CodegenOptions &options) const override;
+
+protected:
+  std::string fingerprintOf(StringRef isa) const override;
+  std::optional<std::string> lacksFor(StringRef isa) const override;
   llvm::Expected<std::unique_ptr<Program>>
-  load(const Artifact &artifact) const override {
-    return loadProgram(artifact);
+  loadVariant(const Artifact::Variant &variant) const override {
+    return loadProgram(variant);
   }
 };
 } // namespace
@@ -97,28 +102,32 @@ public:
 std::vector<std::string> CpuTarget::instructionSets() const {
   std::vector<std::string> names{"native"};
   for (const InstructionSet &set : llvm::reverse(cpu::instructionSets()))
-    if (!isForTests(set))
-      names.push_back(set.name.str());
+    names.push_back(set.name.str());
   return names;
 }
 
-llvm::Expected<std::string>
-CpuTarget::fingerprint(const CodegenOptions &options) const {
+bool CpuTarget::isForTests(StringRef set) const {
+  llvm::Expected<const InstructionSet *> known = findInstructionSet(set);
+  if (!known) {
+    llvm::consumeError(known.takeError());
+    return false;
+  }
+  return cpu::isForTests(**known);
+}
+
+std::string CpuTarget::fingerprintOf(StringRef isa) const {
   // What is native here is another set elsewhere.
-  llvm::Expected<const InstructionSet *> set = findInstructionSet(options.isa);
-  if (!set)
-    return set.takeError();
-  llvm::Expected<TargetDescription> description = describeTarget(options.isa);
-  if (!description)
-    return description.takeError();
-  return ((*set)->name + " " + description->processor + " " +
-          description->features)
+  const InstructionSet *set = llvm::cantFail(findInstructionSet(isa));
+  TargetDescription description = llvm::cantFail(describeTarget(isa));
+  return (set->name + " " + description.processor + " " + description.features)
       .str();
 }
 
-llvm::Error CpuTarget::checkRunsHere(const CodegenOptions &options) const {
-  llvm::Expected<const InstructionSet *> set = findInstructionSet(options.isa);
-  return set ? checkHostRuns(**set) : set.takeError();
+std::optional<std::string> CpuTarget::lacksFor(StringRef isa) const {
+  llvm::Error error = checkHostRuns(*llvm::cantFail(findInstructionSet(isa)));
+  if (error)
+    return llvm::toString(std::move(error));
+  return std::nullopt;
 }
 
 void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
@@ -137,13 +146,14 @@ void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
   }
 }
 
-llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
-                                         const CodegenOptions &options) const {
-  Artifact artifact;
-  artifact.target = name().str();
+llvm::Expected<Artifact::Variant>
+CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
+  Artifact::Variant variant;
+  variant.isa = options.isa;
+  variant.fingerprint = fingerprintOf(options.isa);
   WalkResult result = module.walk([&](FunctionOpInterface function) {
     if (function->hasAttr(kernelAttr))
-      artifact.kernels.push_back(function.getName().str());
+      variant.kernels.push_back(function.getName().str());
     FailureOr<FunctionSignature> known = getSignature(function);
     if (failed(known))
       return WalkResult::advance();
@@ -166,7 +176,7 @@ llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
         }
         into->push_back(std::move(*value));
       }
-    artifact.entries.push_back(std::move(entry));
+    variant.entries.push_back(std::move(entry));
     return WalkResult::advance();
   });
   if (result.wasInterrupted())
@@ -175,8 +185,8 @@ llvm::Expected<Artifact> CpuTarget::emit(ModuleOp module,
       emitCode(module, options.isa, CodeKind::Object);
   if (!code)
     return code.takeError();
-  artifact.code = std::move(*code);
-  return artifact;
+  variant.code = std::move(*code);
+  return variant;
 }
 
 void CpuTarget::registerDialects(DialectRegistry &registry) const {

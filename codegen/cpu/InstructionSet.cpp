@@ -77,14 +77,10 @@ Error checkHostRuns(const InstructionSet &set) {
   StringMap<bool> host = sys::getHostCPUFeatures();
   for (StringRef feature : set.features)
     if (!host.lookup(feature))
-      return createStringError("this machine cannot run instruction set '" +
-                               set.name + "': its processor lacks " + feature +
-                               "; use 'native'");
+      return createStringError("its processor lacks " + feature);
   if (set.pairUnit == PairUnit::Tiles && !mayUseTiles())
-    return createStringError("this machine cannot run instruction set '" +
-                             set.name +
-                             "': the system does not let this process use "
-                             "AMX's registers; use 'native'");
+    return createStringError("the system does not let this process use AMX's "
+                             "registers");
   return Error::success();
 }
 

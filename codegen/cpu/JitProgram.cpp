@@ -94,11 +94,13 @@ struct ProfilingHost {
 
 class JitProgram : public Program {
 public:
+  llvm::StringRef isa() const override { return set; }
   llvm::ArrayRef<Signature> signatures() const override { return listed; }
   Error run(llvm::StringRef name, llvm::ArrayRef<const void *> arguments,
             llvm::ArrayRef<void *> results, unsigned threads,
             KernelProfile *profile) const override;
 
+  std::string set;
   std::vector<Signature> listed;
   llvm::StringMap<Entry> entries;
   std::vector<std::string> kernels;
@@ -179,15 +181,17 @@ Error JitProgram::run(llvm::StringRef name,
 
 } // namespace
 
-Expected<std::unique_ptr<Program>> loadProgram(const Artifact &artifact) {
+Expected<std::unique_ptr<Program>>
+loadProgram(const Artifact::Variant &variant) {
   auto program = std::make_unique<JitProgram>();
+  program->set = variant.isa;
   Expected<std::unique_ptr<MachineCode>> code =
-      MachineCode::create(artifact.code);
+      MachineCode::create(variant.code);
   if (!code)
     return code.takeError();
   program->code = std::move(*code);
-  program->kernels = artifact.kernels;
-  for (const Artifact::Entry &known : artifact.entries) {
+  program->kernels = variant.kernels;
+  for (const Artifact::Entry &known : variant.entries) {
     Expected<void *> address =
         program->code->lookup((entryPrefix + known.signature.name).str());
     if (!address)

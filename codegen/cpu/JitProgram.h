@@ -14,8 +14,9 @@
 
 namespace drawloom::cpu {
 
-/// Links an artifact, whose code is an object file, into this process.
-llvm::Expected<std::unique_ptr<Program>> loadProgram(const Artifact &artifact);
+/// Links a variant, whose code is an object file, into this process.
+llvm::Expected<std::unique_ptr<Program>>
+loadProgram(const Artifact::Variant &variant);
 
 } // namespace drawloom::cpu
 

@@ -85,7 +85,9 @@ typedef struct DrawloomCompilerOptions {
   /** "cpu", the default. */
   const char *target;
   /** "native", the default, or a set by name, as drawloom-run --help lists
-   * them. */
+   * them. Several with commas between them, or "all" of them but "native": the
+   * program is compiled for each, and the best that this machine runs is
+   * called. Such a program has the same place in the cache on every machine. */
   const char *isa;
   /** Folder of compiled programs that outlives the process and may be shared;
    * by default the user's ($DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or
@@ -97,7 +99,8 @@ typedef struct DrawloomCompilerOptions {
    * has one compiles always. */
   const char *dumpPhasesTo;
   /** Called with what is worth knowing though nothing failed, such as a damaged
-   * entry of the cache; on the thread that compiles. Must return. */
+   * entry of the cache; on the thread that compiles. Must return, and not
+   * compile. */
   void (*note)(void *context, const char *message);
   void *noteContext;
 } DrawloomCompilerOptions;
@@ -132,7 +135,8 @@ typedef struct DrawloomShapes {
 
 /** Compiles sources, linked to one program: a private function that one only
  * declares is defined by another. The same sources and shapes give the same
- * program again, from this compiler's memory or from the cache. */
+ * program again, from this compiler's memory or from the cache; threads that
+ * ask for it at once wait for the one that compiles it. */
 DRAWLOOM_API DrawloomError *
 drawloomCompile(DrawloomCompiler *compiler, const DrawloomSource *sources,
                 size_t sourceCount, const DrawloomShapes *shapes,

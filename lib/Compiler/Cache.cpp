@@ -8,6 +8,7 @@
 
 #include "lib/Compiler/Cache.h"
 #include "codegen/Artifact.h"
+#include "lib/Compiler/WholeFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CachePruning.h"
@@ -34,7 +35,8 @@ std::string DiskCache::defaultFolder() {
   return path.str().str();
 }
 
-// pruneCache looks after files of this name only.
+// pruneCache looks after files of this name only, and so after what a killed
+// process may have left beside it.
 std::string DiskCache::path(StringRef key) const {
   SmallString<128> path(folder);
   sys::path::append(path, "llvmcache-" + key);
@@ -76,26 +78,8 @@ Error DiskCache::keep(StringRef key, const Artifact &artifact) const {
   };
   if (std::error_code code = sys::fs::create_directories(folder))
     return failed(code);
-  // A name of this call alone, and one that pruneCache clears away in time
-  // should the process be killed.
-  SmallString<128> model(folder);
-  sys::path::append(model, "llvmcache-new-%%%%%%%%%%%%");
-  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(model);
-  if (!file)
-    return failed(errorToErrorCode(file.takeError()));
-  {
-    raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
-    stream << writeArtifact(artifact);
-    stream.flush();
-    if (stream.has_error()) {
-      std::error_code code = stream.error();
-      stream.clear_error();
-      consumeError(file->discard());
-      return failed(code);
-    }
-  }
-  if (Error error = file->keep(path(key)))
-    return failed(errorToErrorCode(std::move(error)));
+  if (std::error_code code = writeWholeFile(path(key), writeArtifact(artifact)))
+    return failed(code);
 
   CachePruningPolicy policy;
   policy.Interval = std::chrono::seconds(60);

@@ -14,12 +14,12 @@
 
 namespace drawloom {
 
-/// A folder of artifacts that any number of processes may share: an entry is
-/// written beside its name and renamed, and verified when it is read.
+/// A folder of artifacts that any number of processes may share: an entry
+/// appears as a whole, and is verified when it is read.
 class DiskCache {
 public:
   /// At most about `bytes` in all: the entries used longest ago go first.
-  DiskCache(llvm::StringRef folder, uint64_t bytes)
+  DiskCache(llvm::StringRef folder, uint64_t bytes = uint64_t(1) << 30)
       : folder(folder), bytes(bytes) {}
 
   /// $DRAWLOOM_CACHE, else drawloom below $XDG_CACHE_HOME or ~/.cache; empty

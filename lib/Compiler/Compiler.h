@@ -29,7 +29,8 @@ struct CompileOptions {
   const CompileTarget *target = &cpu::target();
   CodegenOptions codegen;
   /// Where the module is written after each phase, as
-  /// <folder>/<n>-<phase>.mlir; empty: nowhere.
+  /// <folder>/<n>-<phase>.mlir; empty: nowhere. With several instruction sets,
+  /// each has a folder of its own in it for what follows `blocks`.
   std::string dumpPhasesTo;
   /// Verify the IR after each pass.
   bool verify = true;
@@ -39,8 +40,8 @@ struct CompileOptions {
   /// of the cache is damaged, the cache cannot be written.
   std::function<void(const llvm::Twine &)> note;
   /// Called before the passes that lead into each phase, with the module as the
-  /// phase before has left it.
-  std::function<void(Phase, mlir::ModuleOp)> entering;
+  /// phase before has left it and the instruction sets that it will be for.
+  std::function<void(Phase, mlir::ModuleOp, llvm::StringRef isa)> entering;
   /// Called before machine code is made.
   std::function<void()> emitting;
   /// Called with the pass manager of each phase, for instrumentation (timing,
@@ -69,11 +70,13 @@ llvm::LogicalResult
 specializeShapes(mlir::ModuleOp module, llvm::StringRef entry,
                  llvm::ArrayRef<std::vector<int64_t>> shapes);
 
-/// Runs the phases (options.from, options.to] on `module` in place.
+/// Runs the phases (options.from, options.to] on `module` in place. Refuses
+/// several instruction sets where a phase behind `blocks` is asked for.
 llvm::LogicalResult compile(mlir::ModuleOp module,
                             const CompileOptions &options);
 
-/// Compiles `module` (in any phase, see options.from) to code.
+/// Compiles `module` (in any phase, see options.from) to code for each of the
+/// options' instruction sets; the phases up to `blocks` run once.
 llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
                                            const CompileOptions &options);
 

@@ -7,17 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -84,23 +83,38 @@ static LogicalResult dump(ModuleOp module, Phase phase, StringRef folder) {
   SmallString<128> path(folder);
   llvm::sys::path::append(path, Twine(static_cast<int>(phase)) + "-" +
                                     phaseName(phase) + ".mlir");
-  std::string error;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &error);
-  if (!file)
-    return module.emitError("cannot write phase ")
-           << phaseName(phase) << ": " << error;
-  module.print(file->os());
-  file->os().flush();
-  if (file->os().has_error()) {
-    std::string reason = file->os().error().message();
-    file->os().clear_error();
-    return module.emitError("cannot write '") << path << "': " << reason;
-  }
-  file->keep();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  if (std::error_code error = writeWholeFile(path, text))
+    return module.emitError("cannot write '")
+           << path << "': " << error.message();
   return success();
 }
 
-LogicalResult compile(ModuleOp module, const CompileOptions &options) {
+/// The one instruction set that the phases behind `blocks` are for.
+static llvm::Expected<std::string> onlySet(const CompileOptions &options) {
+  llvm::Expected<std::vector<std::string>> sets =
+      options.target->selectSets(options.codegen.isa);
+  if (!sets)
+    return sets.takeError();
+  if (sets->size() > 1)
+    return llvm::createStringError(
+        "phase '" + phaseName(std::max(options.from, options.to)) +
+        "' is one instruction set's own, but '" + options.codegen.isa +
+        "' names " + Twine(sets->size()) + " of them: choose one");
+  return sets->front();
+}
+
+LogicalResult compile(ModuleOp module, const CompileOptions &given) {
+  CompileOptions options = given;
+  if (options.to > Phase::Blocks) {
+    llvm::Expected<std::string> set = onlySet(options);
+    if (!set)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(set.takeError());
+    options.codegen.isa = *set;
+  }
   if (!options.dumpPhasesTo.empty() &&
       failed(dump(module, options.from, options.dumpPhasesTo)))
     return failure();
@@ -108,7 +122,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
     if (phase <= options.from || phase > options.to)
       continue;
     if (options.entering)
-      options.entering(phase, module);
+      options.entering(phase, module, options.codegen.isa);
     PassManager pm(module.getContext());
     pm.enableVerifier(options.verify);
     if (options.configure)
@@ -123,15 +137,49 @@ LogicalResult compile(ModuleOp module, const CompileOptions &options) {
   return success();
 }
 
-llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
-                                           const CompileOptions &options) {
-  CompileOptions toLlvm = options;
-  toLlvm.to = Phase::Llvm;
-  if (failed(compile(module, toLlvm)))
+/// From `options.from` to code for the only instruction set of the options.
+static llvm::Expected<Artifact::Variant>
+compileVariant(ModuleOp module, const CompileOptions &options) {
+  if (failed(compile(module, options)))
     return llvm::createStringError("compilation failed; see the diagnostics");
   if (options.emitting)
     options.emitting();
   return options.target->emit(module, options.codegen);
+}
+
+llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
+                                           const CompileOptions &given) {
+  CompileOptions options = given;
+  llvm::Expected<std::vector<std::string>> sets =
+      options.target->selectSets(options.codegen.isa);
+  if (!sets)
+    return sets.takeError();
+  bool several = sets->size() > 1;
+  if (several) {
+    // No set comes into the phases up to here.
+    options.to = std::max(options.from, Phase::Blocks);
+    if (failed(compile(module, options)))
+      return llvm::createStringError("compilation failed; see the diagnostics");
+    options.from = options.to;
+  }
+  options.to = Phase::Llvm;
+  Artifact artifact;
+  artifact.target = options.target->name().str();
+  for (const std::string &set : *sets) {
+    options.codegen.isa = set;
+    if (several && !given.dumpPhasesTo.empty()) {
+      SmallString<128> folder(given.dumpPhasesTo);
+      llvm::sys::path::append(folder, set);
+      options.dumpPhasesTo = folder.str().str();
+    }
+    OwningOpRef<ModuleOp> copy = several ? module.clone() : nullptr;
+    llvm::Expected<Artifact::Variant> variant =
+        compileVariant(copy ? *copy : module, options);
+    if (!variant)
+      return variant.takeError();
+    artifact.variants.push_back(std::move(*variant));
+  }
+  return artifact;
 }
 
 llvm::Expected<std::unique_ptr<Program>>

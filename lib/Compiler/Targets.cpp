@@ -19,8 +19,10 @@ llvm::ArrayRef<const CompileTarget *> allTargets() {
 }
 
 std::string instructionSetHelp(const CompileTarget &target) {
-  return "Instruction set: " + llvm::join(target.instructionSets(), ", ") +
-         " (default: native)";
+  std::vector<std::string> names = target.instructionSets();
+  llvm::erase_if(names,
+                 [&](llvm::StringRef set) { return target.isForTests(set); });
+  return "Instruction set: " + llvm::join(names, ", ") + " (default: native)";
 }
 
 llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef name) {

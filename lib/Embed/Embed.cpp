@@ -12,9 +12,12 @@
 #include "lib/RegisterAll.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <condition_variable>
 #include <list>
 #include <mutex>
 
@@ -50,26 +53,40 @@ struct DrawloomCompiler {
   std::optional<DiskCache> cache;
   mlir::DialectRegistry registry;
 
-  /// The programs of this process by what they were compiled from, the one used
-  /// last in front.
+  /// The programs of this compiler by what they were compiled from, the one
+  /// used last in front.
   static constexpr size_t mostPrograms = 256;
   std::mutex mutex;
   std::list<std::pair<std::string, std::shared_ptr<const Compiled>>> programs;
+  /// Those that a thread is at work on, and what others that want one wait for.
+  llvm::StringSet<> inWork;
+  std::condition_variable finished;
 
-  std::shared_ptr<const Compiled> find(StringRef key) {
-    std::lock_guard<std::mutex> lock(mutex);
+  /// The program, as soon as no other thread is at work on it. Null where the
+  /// caller is to compile it, and then to call `finish`.
+  std::shared_ptr<const Compiled> findOrStart(StringRef key) {
+    std::unique_lock<std::mutex> lock(mutex);
+    finished.wait(lock, [&] { return !inWork.contains(key); });
     for (auto it = programs.begin(); it != programs.end(); ++it)
       if (it->first == key) {
         programs.splice(programs.begin(), programs, it);
         return it->second;
       }
+    inWork.insert(key);
     return nullptr;
   }
-  void remember(StringRef key, std::shared_ptr<const Compiled> compiled) {
-    std::lock_guard<std::mutex> lock(mutex);
-    programs.emplace_front(key.str(), std::move(compiled));
-    if (programs.size() > mostPrograms)
-      programs.pop_back();
+  /// Remembers the program; null where compiling failed, and the next one that
+  /// waits tries for itself: its error names its own sources.
+  void finish(StringRef key, std::shared_ptr<const Compiled> compiled) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      inWork.erase(key);
+      if (compiled)
+        programs.emplace_front(key.str(), std::move(compiled));
+      if (programs.size() > mostPrograms)
+        programs.pop_back();
+    }
+    finished.notify_all();
   }
 };
 
@@ -175,9 +192,11 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
     };
   std::string folder =
       options.cacheFolder ? options.cacheFolder : DiskCache::defaultFolder();
-  if (!folder.empty() && compile.dumpPhasesTo.empty())
-    compiler->cache.emplace(folder, options.cacheBytes ? options.cacheBytes
-                                                       : uint64_t(1) << 30);
+  if (!folder.empty() && compile.dumpPhasesTo.empty()) {
+    compiler->cache.emplace(folder);
+    if (options.cacheBytes)
+      compiler->cache.emplace(folder, options.cacheBytes);
+  }
   compile.cache = compiler->cache ? &*compiler->cache : nullptr;
   registerAllDialects(compiler->registry);
   *result = compiler.release();
@@ -188,14 +207,13 @@ void drawloomCompilerDestroy(DrawloomCompiler *compiler) { delete compiler; }
 
 /// How the drawloom-run command line says the same.
 static std::string reproducer(ArrayRef<Source> sources, StringRef phase,
-                              const CompileOptions &options) {
+                              StringRef isa) {
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
   if (!parsePhase(phase))
     return command;
-  return command + " --isa=" + options.codegen.isa +
-         " --compile-to=" + phase.str();
+  return (command + " --isa=" + isa + " --compile-to=" + phase).str();
 }
 
 static DrawloomError *compileSources(DrawloomCompiler *compiler,
@@ -222,16 +240,19 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
       (Twine(sources.size()) + " " + Twine(shapes.size())).str();
   parts.push_back(counts);
   std::string key = cacheKey(parts);
-  if (std::shared_ptr<const Compiled> known = compiler->find(key)) {
+  if (std::shared_ptr<const Compiled> known = compiler->findOrStart(key)) {
     *result = new DrawloomProgram{std::move(known)};
     return nullptr;
   }
+  std::shared_ptr<Compiled> compiled;
+  llvm::scope_exit finish([&] { compiler->finish(key, compiled); });
 
   // Both outlive the context.
-  std::string phase = "parse";
+  std::string phase = "parse", isa;
   CompileOptions options = compiler->options;
-  options.entering = [&](Phase next, mlir::ModuleOp) {
+  options.entering = [&](Phase next, mlir::ModuleOp, StringRef set) {
     phase = phaseName(next).str();
+    isa = set.str();
   };
   auto failure = std::make_unique<DrawloomError>();
   failure->code = DRAWLOOM_ERROR_PROGRAM;
@@ -272,15 +293,14 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
-    failure->reproducer = reproducer(sources, phase, options);
+    failure->reproducer = reproducer(sources, phase, isa);
     return failure.release();
   }
-  auto compiled = std::make_shared<Compiled>();
+  compiled = std::make_shared<Compiled>();
   compiled->program = std::move(*program);
   for (const Signature &signature : compiled->program->signatures())
     compiled->functions.push_back({compiled->program.get(), &signature});
-  compiler->remember(key, compiled);
-  *result = new DrawloomProgram{std::move(compiled)};
+  *result = new DrawloomProgram{compiled};
   return nullptr;
 }
 

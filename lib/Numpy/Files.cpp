@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <zip.h>
 
@@ -171,27 +172,39 @@ Error writeFile(StringRef path, ArrayRef<NamedArray> arrays) {
   return writeFileAtomically(path, formatNpy(arrays[0].second));
 }
 
-Error writeFileAtomically(StringRef path, StringRef contents) {
-  auto failure = [&](std::error_code code) {
-    return createStringError("cannot write '" + path + "': " + code.message());
-  };
-  int descriptor;
-  SmallString<128> temporary;
-  if (std::error_code code = sys::fs::createUniqueFile(
-          path + ".%%%%%%%%.partial", descriptor, temporary))
-    return failure(code);
-  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-  stream << contents;
-  stream.close();
-  std::error_code code = stream.error();
-  // The stream's destructor aborts on an error that nobody has looked at.
-  stream.clear_error();
-  if (!code)
-    code = sys::fs::rename(temporary, path);
-  if (code) {
-    sys::fs::remove(temporary);
-    return failure(code);
+std::error_code TemporaryFile::create(StringRef path) {
+  sys::fs::createUniquePath(path + ".%%%%%%%%%%%%.partial", name,
+                            /*MakeAbsolute=*/false);
+  // Before it exists, so that there is no moment at which a signal leaves it.
+  sys::RemoveFileOnSignal(name);
+  return sys::fs::openFileForWrite(name, descriptor, sys::fs::CD_CreateNew);
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (descriptor >= 0) {
+    sys::fs::file_t file = sys::fs::convertFDToNativeFile(descriptor);
+    sys::fs::closeFile(file);
+    sys::fs::remove(name);
   }
+  sys::DontRemoveFileOnSignal(name);
+}
+
+Error writeFileAtomically(StringRef path, StringRef contents) {
+  TemporaryFile file;
+  std::error_code code = file.create(path);
+  if (!code) {
+    raw_fd_ostream stream(file.descriptor, /*shouldClose=*/false);
+    stream << contents;
+    stream.flush();
+    code = stream.error();
+    // The stream's destructor aborts on an error that nobody has looked at.
+    stream.clear_error();
+  }
+  // What has been renamed is not there to be removed any more.
+  if (!code)
+    code = sys::fs::rename(file.name, path);
+  if (code)
+    return createStringError("cannot write '" + path + "': " + code.message());
   return Error::success();
 }
 

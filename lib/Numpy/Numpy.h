@@ -10,6 +10,7 @@
 #define DRAWLOOM_LIB_NUMPY_NUMPY_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -56,6 +57,19 @@ llvm::Expected<std::vector<NamedArray>> parseNpz(llvm::StringRef contents);
 llvm::Expected<std::vector<NamedArray>> readFile(llvm::StringRef path);
 /// Writes arrays to a .npy (exactly one) or .npz file.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<NamedArray> arrays);
+
+/// A new, empty file beside a path. Unless it is renamed it goes with this
+/// object, and with the process should a signal end that: for programs, since
+/// LLVM's signal handlers are installed for it.
+struct TemporaryFile {
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile &) = delete;
+  ~TemporaryFile();
+  std::error_code create(llvm::StringRef path);
+
+  llvm::SmallString<128> name;
+  int descriptor = -1;
+};
 
 /// Writes beside `path`, then renames: `path` holds its old contents or all of
 /// the new ones, also after a full disk.

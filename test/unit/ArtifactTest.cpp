@@ -7,26 +7,32 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Artifact.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
 #include "gtest/gtest.h"
 
 using namespace drawloom;
 
 namespace {
 
-Artifact sample() {
-  Artifact artifact;
-  artifact.target = "cpu";
+Artifact::Variant variant(const char *isa, int64_t scratchBytes) {
   Artifact::Entry entry;
   entry.signature.name = "step";
   entry.signature.arguments = {{ElementType::F32, {3, 4}},
                                {ElementType::I64, {}}};
   entry.signature.results = {{ElementType::BF16, {0}}};
   entry.signature.workspaceBytes = 64;
-  entry.scratchBytes = 128;
-  artifact.entries.push_back(entry);
-  artifact.kernels = {"step_kernel0"};
-  artifact.code = std::string("code\0with\nanything", 18);
-  return artifact;
+  entry.scratchBytes = scratchBytes;
+  return {isa,
+          std::string(isa) + " of any machine",
+          {entry},
+          {"step_kernel0"},
+          std::string("code\0with\n", 10) + isa};
+}
+
+/// Two sets, which need different memory.
+Artifact sample() {
+  return {"cpu", {variant("avx2", 128), variant("baseline", 96)}};
 }
 
 std::string errorOf(llvm::StringRef bytes) {
@@ -38,16 +44,86 @@ TEST(Artifact, ReadsWhatItWrote) {
   llvm::Expected<Artifact> artifact = readArtifact(writeArtifact(sample()));
   ASSERT_TRUE(bool(artifact)) << toString(artifact.takeError());
   EXPECT_EQ(artifact->target, "cpu");
-  EXPECT_EQ(artifact->code, sample().code);
-  EXPECT_EQ(artifact->kernels, sample().kernels);
-  ASSERT_EQ(artifact->entries.size(), 1u);
-  const Artifact::Entry &entry = artifact->entries[0];
-  EXPECT_EQ(entry.signature.name, "step");
-  EXPECT_EQ(entry.signature.arguments[0].shape, (std::vector<int64_t>{3, 4}));
-  EXPECT_EQ(entry.signature.arguments[1].element, ElementType::I64);
-  EXPECT_EQ(entry.signature.results[0].element, ElementType::BF16);
-  EXPECT_EQ(entry.signature.workspaceBytes, 64);
-  EXPECT_EQ(entry.scratchBytes, 128);
+  ASSERT_EQ(artifact->variants.size(), 2u);
+  for (auto [i, read] : llvm::enumerate(artifact->variants)) {
+    Artifact::Variant written = sample().variants[i];
+    EXPECT_EQ(read.isa, written.isa);
+    EXPECT_EQ(read.fingerprint, written.fingerprint);
+    EXPECT_EQ(read.code, written.code);
+    EXPECT_EQ(read.kernels, written.kernels);
+    ASSERT_EQ(read.entries.size(), 1u);
+    const Artifact::Entry &entry = read.entries[0];
+    EXPECT_EQ(entry.signature.name, "step");
+    EXPECT_EQ(entry.signature.arguments[0].shape, (std::vector<int64_t>{3, 4}));
+    EXPECT_EQ(entry.signature.arguments[1].element, ElementType::I64);
+    EXPECT_EQ(entry.signature.results[0].element, ElementType::BF16);
+    EXPECT_EQ(entry.signature.workspaceBytes, 64);
+    EXPECT_EQ(entry.scratchBytes, written.entries[0].scratchBytes);
+  }
+}
+
+TEST(Artifact, RefusesToHoldNothing) {
+  Artifact artifact = sample();
+  artifact.variants.clear();
+  EXPECT_EQ(errorOf(writeArtifact(artifact)),
+            "it holds code for no instruction set");
+}
+
+TEST(Artifact, RefusesASetThatIsThereTwice) {
+  Artifact artifact = sample();
+  artifact.variants[1].isa = "avx2";
+  EXPECT_EQ(errorOf(writeArtifact(artifact)),
+            "it holds instruction set 'avx2' twice");
+}
+
+TEST(Artifact, RefusesVariantsWithOtherFunctions) {
+  using Entries = std::vector<Artifact::Entry>;
+  using Change = void (*)(Entries &);
+  for (Change change : std::initializer_list<Change>{
+           [](Entries &e) { e[0].signature.name = "leap"; },
+           [](Entries &e) { e[0].signature.arguments[0].shape = {4, 3}; },
+           [](Entries &e) {
+             e[0].signature.results[0].element = ElementType::F16;
+           },
+           [](Entries &e) { e[0].signature.results.clear(); },
+           [](Entries &e) { e.push_back(e[0]); },
+           [](Entries &e) { e.clear(); }}) {
+    Artifact artifact = sample();
+    change(artifact.variants[1].entries);
+    EXPECT_EQ(errorOf(writeArtifact(artifact)),
+              "its functions for 'avx2' and 'baseline' differ");
+  }
+}
+
+/// The artifact's bytes with `from` in its description replaced and the first
+/// line made to fit.
+std::string withDescription(llvm::StringRef from, llvm::StringRef to) {
+  std::string bytes = writeArtifact(sample());
+  std::string payload = bytes.substr(bytes.find('\n') + 1);
+  payload.replace(payload.find(from), from.size(), to.str());
+  llvm::SmallVector<llvm::StringRef> fields;
+  llvm::StringRef(bytes).split('\n').first.split(fields, ' ');
+  size_t description = 0;
+  EXPECT_FALSE(fields[2].getAsInteger(10, description));
+  return (fields[0] + " " + fields[1] + " " +
+          llvm::Twine(description + to.size() - from.size()) + " " + fields[3] +
+          " " +
+          llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(payload)),
+                      /*LowerCase=*/true) +
+          "\n" + payload)
+      .str();
+}
+
+TEST(Artifact, RefusesLengthsThatAreNotThoseOfItsCode) {
+  std::string lengths = "\"code_bytes\":[14,18]";
+  EXPECT_EQ(errorOf(withDescription(lengths, lengths)), "");
+  for (const char *wrong :
+       {"[14]", "[]", "[14,18,0]", "[13,18]", "[14,19]", "[32,1]", "[-1,33]",
+        "[9223372036854775807,9223372036854775807]"})
+    EXPECT_EQ(errorOf(withDescription(lengths,
+                                      std::string("\"code_bytes\":") + wrong)),
+              "its description does not fit its code")
+        << wrong;
 }
 
 TEST(Artifact, RefusesEveryTruncation) {
@@ -73,8 +149,8 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 
 TEST(Artifact, NamesAnotherVersion) {
   std::string bytes = writeArtifact(sample());
-  bytes.replace(bytes.find(" 1 "), 3, " 2 ");
-  EXPECT_EQ(errorOf(bytes), "it is of version 2, this is version 1");
+  bytes.replace(bytes.find(" 2 "), 3, " 1 ");
+  EXPECT_EQ(errorOf(bytes), "it is of version 1, this is version 2");
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/CompareWithInterpreter.h"
+#include "codegen/Artifact.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -129,10 +130,20 @@ void compareWithInterpreter(llvm::StringRef source, const Comparison &how,
   CompileOptions options;
   options.from = how.from;
   options.codegen.isa = how.isa;
+  llvm::Expected<Artifact> artifact = compileToArtifact(*module, options);
+  ASSERT_TRUE(static_cast<bool>(artifact))
+      << llvm::toString(artifact.takeError());
+  // Through its bytes, as programs come from the cache.
+  artifact = readArtifact(writeArtifact(*artifact));
+  ASSERT_TRUE(static_cast<bool>(artifact))
+      << llvm::toString(artifact.takeError());
   llvm::Expected<std::unique_ptr<Program>> program =
-      compileProgram(*module, options);
+      options.target->load(*artifact, how.loaded);
   ASSERT_TRUE(static_cast<bool>(program))
       << llvm::toString(program.takeError());
+  if (!how.loaded.empty()) {
+    ASSERT_EQ((*program)->isa(), how.loaded);
+  }
   ASSERT_EQ((*program)->signatures().size(), 1u);
   const Signature &signature = (*program)->signatures().front();
 

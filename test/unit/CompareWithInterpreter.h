@@ -20,7 +20,10 @@ namespace drawloom::test {
 using Values = std::map<unsigned, std::vector<double>>;
 
 struct Comparison {
+  /// As in CodegenOptions.
   std::string isa = "native";
+  /// Which of the sets runs; empty: the best.
+  std::string loaded;
   unsigned threads = 1;
   /// Allowed |difference| / (1 + |expected|).
   double tolerance = 1e-5;

@@ -115,6 +115,56 @@ TEST_P(NarrowFloat, ComputesInF32AndRounds) {
 }
 INSTANTIATE_TEST_SUITE_P(Types, NarrowFloat, testing::Values("bf16", "f16"));
 
+/// Products of bf16 on every instruction set of this machine, and on the one
+/// whose AMX operations are replaced.
+class HalfPrecisionDot : public testing::TestWithParam<Extents> {};
+TEST_P(HalfPrecisionDot, AgreesOnEveryInstructionSet) {
+  Extents e = GetParam();
+  for (const cpu::InstructionSet &set : cpu::instructionSets()) {
+    llvm::Error error = cpu::checkHostRuns(set);
+    bool runs = !error;
+    llvm::consumeError(std::move(error));
+    if (!runs)
+      continue;
+    SCOPED_TRACE(set.name.str());
+    for (std::string form :
+         {"(m, k)|(k, n)", "(k, m)|(k, n)", "(m, k)|(n, k)"}) {
+      SCOPED_TRACE(form);
+      auto [left, right] = llvm::StringRef(form).split('|');
+      auto shape = [&](llvm::StringRef map) {
+        int64_t rows = map[1] == 'm' ? e.m : map[1] == 'k' ? e.k : e.n;
+        int64_t columns = map[4] == 'm' ? e.m : map[4] == 'k' ? e.k : e.n;
+        return std::to_string(rows) + "x" + std::to_string(columns) + "xbf16";
+      };
+      Comparison how;
+      how.isa = set.name.str();
+      // Sums in f32 of products that are exact: the rounding of the result is
+      // all that shows.
+      how.tolerance = 8e-3;
+      compareWithInterpreter(
+          instantiate(R"(
+    func.func @f(%a: tensor<@1@>, %b: tensor<@2@>, %c: tensor<@3@xbf16>) -> tensor<@3@xbf16> {
+      %d = linalg.matmul
+          indexing_maps = [affine_map<(m, n, k) -> @4@>, affine_map<(m, n, k) -> @5@>, affine_map<(m, n, k) -> (m, n)>]
+          ins(%a, %b : tensor<@1@>, tensor<@2@>) outs(%c : tensor<@3@xbf16>) -> tensor<@3@xbf16>
+      return %d : tensor<@3@xbf16>
+    })",
+                      {shape(left), shape(right),
+                       std::to_string(e.m) + "x" + std::to_string(e.n),
+                       left.str(), right.str()}),
+          how);
+    }
+  }
+}
+// Whole tiles; remainders of each extent; an odd inner extent and too few
+// columns, for which there are no pairs; a reduction that goes in blocks.
+INSTANTIATE_TEST_SUITE_P(Sizes, HalfPrecisionDot,
+                         testing::Values(Extents{32, 32, 64}, Extents{1, 4, 2},
+                                         Extents{35, 20, 34},
+                                         Extents{16, 16, 33},
+                                         Extents{20, 3, 16},
+                                         Extents{8, 16, 1100}));
+
 TEST(Program, TransposesAnOperandOfADot) {
   compareWithInterpreter(R"(
     func.func @f(%a: tensor<40x24xf32>, %b: tensor<52x24xf32>) -> tensor<40x52xf32> {
@@ -394,8 +444,65 @@ llvm::Error create(llvm::StringRef source, llvm::StringRef isa) {
 
 TEST(Program, RefusesAnUnknownInstructionSet) {
   EXPECT_EQ(llvm::toString(create(blocks(1), "sse9")),
-            "unknown instruction set 'sse9'; known are 'native', 'baseline', "
-            "'avx2', 'avx512'");
+            "unknown instruction set 'sse9'; known are 'native', 'amx', "
+            "'avx512bf16', 'avx512', 'avx2', 'baseline', and 'all'");
+}
+
+/// The sets that this machine runs, the best in front, native left out.
+std::vector<std::string> setsOfThisMachine() {
+  std::vector<std::string> sets = cpu::target().instructionSets();
+  llvm::erase_if(sets, [](const std::string &set) {
+    llvm::Error error = cpu::target().checkRunsHere({set});
+    bool lacks = bool(error);
+    llvm::consumeError(std::move(error));
+    return lacks || set == "native" || cpu::target().isForTests(set);
+  });
+  return sets;
+}
+
+TEST(Program, ComputesTheSameInEveryVariant) {
+  for (const std::string &set : setsOfThisMachine()) {
+    SCOPED_TRACE(set);
+    Comparison how;
+    how.isa = "all";
+    how.loaded = set;
+    how.threads = 2;
+    // Odd extents: each set has its own tiles and remainders.
+    compareWithInterpreter(matmul(37, 50, 20, "f32"), how);
+    compareWithInterpreter(blocks(5), how);
+  }
+}
+
+TEST(Program, RunsItsBestVariant) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(matmul(8, 8, 8, "f32"), context.get());
+  CompileOptions options;
+  options.from = Phase::Blocks;
+  options.codegen.isa = "all";
+  auto program = compileProgram(*module, options);
+  ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
+  EXPECT_EQ((*program)->isa(), setsOfThisMachine().front());
+}
+
+TEST(Program, HoldsEachOfItsVariantsAsIfItWereAlone) {
+  auto compiled = [](llvm::StringRef isa) {
+    std::unique_ptr<MLIRContext> context = makeContext();
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(matmul(8, 8, 8, "f32"), context.get());
+    CompileOptions options;
+    options.codegen.isa = isa.str();
+    return llvm::cantFail(compileToArtifact(*module, options));
+  };
+  Artifact both = compiled("baseline,avx512");
+  ASSERT_EQ(both.variants.size(), 2u);
+  for (const Artifact::Variant &variant : both.variants) {
+    Artifact alone = compiled(variant.isa);
+    ASSERT_EQ(alone.variants.size(), 1u);
+    EXPECT_EQ(alone.variants[0].isa, variant.isa);
+    EXPECT_EQ(alone.variants[0].fingerprint, variant.fingerprint);
+    EXPECT_EQ(alone.variants[0].code, variant.code) << variant.isa;
+  }
 }
 
 TEST(Program, NamesTheBytesThatItCannotHave) {

@@ -172,14 +172,9 @@ Error checkOutput(StringRef path) {
   } else if (sys::fs::is_directory(path)) {
     return createStringError("cannot write '" + path + "': it is a folder");
   }
-  int descriptor;
-  SmallString<128> made;
-  if (std::error_code code = sys::fs::createUniqueFile(
-          probe + ".%%%%%%%%.probe", descriptor, made))
+  numpy::TemporaryFile file;
+  if (std::error_code code = file.create(probe))
     return createStringError("cannot write '" + path + "': " + code.message());
-  sys::fs::file_t file = sys::fs::convertFDToNativeFile(descriptor);
-  sys::fs::closeFile(file);
-  sys::fs::remove(made);
   return Error::success();
 }
 

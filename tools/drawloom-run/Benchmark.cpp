@@ -33,7 +33,7 @@ Error benchmark(Engine &engine, StringRef entry, ArrayRef<Value> arguments,
   size_t half = seconds.size() / 2;
   double median = seconds.size() % 2 ? seconds[half]
                                      : (seconds[half - 1] + seconds[half]) / 2;
-  Roofs roofs = measureRoofs(options.threads, options.compile.codegen.isa);
+  Roofs roofs = measureRoofs(options.threads, engine.isa());
 
   raw_ostream &out = outs();
   out << "@" << entry << ": " << seconds.size() << " runs on "

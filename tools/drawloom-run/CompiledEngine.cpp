@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Engine.h"
+#include "llvm/Support/WithColor.h"
 #include <chrono>
 
 using namespace llvm;
@@ -64,6 +65,7 @@ public:
 
   std::vector<Value> results() const override { return values; }
   void setThreads(unsigned count) override { threads = count; }
+  StringRef isa() const override { return program->isa(); }
 
 private:
   std::unique_ptr<Program> program;
@@ -84,6 +86,10 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
   if (!copy)
     return copy.takeError();
   CompileOptions compile = options.compile;
+  compile.cache = options.cache ? &*options.cache : nullptr;
+  compile.note = [](const Twine &message) {
+    WithColor::remark(errs(), "drawloom-run") << message << '\n';
+  };
   using Clock = std::chrono::steady_clock;
   Clock::time_point last = Clock::now();
   auto finished = [&](StringRef phase) {
@@ -94,7 +100,7 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
   };
   std::optional<Phase> current;
   if (times)
-    compile.entering = [&](Phase phase, mlir::ModuleOp module) {
+    compile.entering = [&](Phase phase, mlir::ModuleOp module, StringRef) {
       if (current)
         finished(phaseName(*current));
       if (phase == Phase::Llvm)

@@ -28,6 +28,8 @@ public:
   virtual std::vector<Value> results() const = 0;
   /// For the next runs; the interpreter has one thread only.
   virtual void setThreads(unsigned threads) {}
+  /// The instruction set of the code that runs.
+  virtual llvm::StringRef isa() const { return "native"; }
 };
 
 llvm::Error alreadyReported();

@@ -51,6 +51,9 @@ EXAMPLES:
   Give extents that the program leaves open (argument 0 is tensor<?x64xf32>):
     drawloom-run step.mlir --random --shape=0:16384x64
 
+  Compile once for all runs:
+    drawloom-run step.mlir --input=x.npz --print --cache
+
   Measure, on two threads, without AVX-512:
     drawloom-run step.mlir --random --benchmark=50 --threads=2 --isa=avx2
 
@@ -140,9 +143,18 @@ struct CommandLine {
       cl::desc("Its part that is multiplied by the expected value"),
       cl::value_desc("x"), cl::init(-1), cl::cat(results)};
 
-  std::string isaHelp = instructionSetHelp(cpu::target());
+  std::string isaHelp = instructionSetHelp(cpu::target()) +
+                        "; several with commas between them, or all: compiled "
+                        "for each, run by the best that this machine has";
   cl::opt<std::string> isa{"isa", cl::desc(isaHelp), cl::value_desc("name"),
                            cl::init("native"), cl::cat(compiling)};
+  cl::opt<std::string> cache{
+      "cache",
+      cl::desc("Keep the compiled program for the next run, in this folder "
+               "(default: $DRAWLOOM_CACHE, else drawloom in the user's "
+               "caches), and take it from there; not with --report, "
+               "--remarks-filter or --dump-phases-to"),
+      cl::value_desc("folder"), cl::ValueOptional, cl::cat(compiling)};
   cl::opt<std::string> from{
       "compile-from",
       cl::desc("The phase that the files are in (default: input)"),
@@ -307,8 +319,23 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.report && options.target != Target::Compiled)
     return createStringError("--report needs compiled code: the interpreter "
                              "has no kernels");
+  if (options.report &&
+      (StringRef(line.isa).contains(',') || line.isa == "all"))
+    return createStringError("--report shows one instruction set's kernels, "
+                             "but --isa=" +
+                             line.isa + " names several");
   if (options.report && options.remarksFilter.empty())
     options.remarksFilter = "fuse-rows|distribute-ops";
+  // Whoever wants to see the compiler at work gets no finished program.
+  if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
+      options.compile.dumpPhasesTo.empty()) {
+    std::string folder =
+        line.cache.empty() ? DiskCache::defaultFolder() : line.cache;
+    if (folder.empty())
+      return createStringError("--cache: this user has no folder for it; "
+                               "--cache=FOLDER names one");
+    options.cache.emplace(folder);
+  }
   if (line.benchmark.getNumOccurrences()) {
     options.benchmarkRuns = 20;
     if (!line.benchmark.empty() &&

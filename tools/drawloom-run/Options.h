@@ -39,6 +39,8 @@ struct Options {
   Target target = Target::Compiled;
   unsigned threads = 1;
   CompileOptions compile;
+  /// Nothing without --cache.
+  std::optional<DiskCache> cache;
   /// --compile-to was given: the program is printed, or interpreted, as it is
   /// after that phase.
   bool stopsAtPhase = false;

@@ -40,7 +40,7 @@ Error report(Engine &engine, StringRef entry, ArrayRef<Value> arguments,
       return error;
   double call =
       std::chrono::duration<double>(Clock::now() - start).count() / runs;
-  Roofs roofs = measureRoofs(options.threads, options.compile.codegen.isa);
+  Roofs roofs = measureRoofs(options.threads, engine.isa());
 
   double inKernels = 0;
   size_t nameWidth = 6, placeWidth = 4;
