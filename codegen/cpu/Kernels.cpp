@@ -8,6 +8,7 @@
 
 #include "codegen/Program.h"
 #include "codegen/cpu/Arena.h"
+#include "codegen/cpu/GroupBlocks.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
@@ -99,6 +100,31 @@ Lifetime lifetimeOf(Value buffer, int64_t bytes, Block &body,
   return lifetime;
 }
 
+/// The grid of a block program.
+struct Grid {
+  SmallVector<int64_t> lower, step, extents;
+  int64_t blocks = 1;
+
+  static FailureOr<Grid> of(scf::ForallOp loop);
+};
+
+FailureOr<Grid> Grid::of(scf::ForallOp loop) {
+  auto lowers = getConstantIntValues(loop.getMixedLowerBound());
+  auto uppers = getConstantIntValues(loop.getMixedUpperBound());
+  auto steps = getConstantIntValues(loop.getMixedStep());
+  if (!lowers || !uppers || !steps)
+    return loop.emitOpError("needs constant bounds to become a kernel");
+  Grid grid{*lowers, *steps, {}};
+  for (auto [lo, hi, by] : llvm::zip_equal(*lowers, *uppers, *steps)) {
+    grid.extents.push_back(hi > lo ? llvm::divideCeil(hi - lo, by) : 0);
+    if (llvm::MulOverflow(grid.blocks, grid.extents.back(), grid.blocks))
+      return loop.emitOpError("has more than 2^63 blocks");
+  }
+  if (loop.getNumResults() != 0)
+    return loop.emitOpError("still yields tensors; bufferize first");
+  return grid;
+}
+
 class KernelOutliner {
 public:
   KernelOutliner(func::FuncOp function, SymbolTable &symbols,
@@ -109,8 +135,10 @@ public:
   LogicalResult run();
 
 private:
-  bool isStreamed(Value argument, scf::ForallOp loop);
-  LogicalResult outline(scf::ForallOp loop);
+  bool isStreamed(Value argument, const BlockGroup &group);
+  LogicalResult outline(const BlockGroup &group);
+  void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
+                  int64_t blocks, IRMapping &mapping);
   LogicalResult placeKernelBuffers(func::FuncOp kernel);
   LogicalResult placeHostBuffers();
   void passScratch();
@@ -131,12 +159,15 @@ struct Captures {
   llvm::SetVector<Operation *> clones;
 };
 
-/// Whether all uses of `memory`, and of views of it, are in `loop`.
-bool onlyUsedIn(Value memory, scf::ForallOp loop) {
+/// Whether all uses of `memory`, and of views of it, are in the group.
+bool onlyUsedIn(Value memory, const BlockGroup &group) {
   return llvm::all_of(memory.getUsers(), [&](Operation *user) {
-    return loop->isProperAncestor(user) ||
+    return llvm::any_of(group,
+                        [&](scf::ForallOp loop) {
+                          return loop->isProperAncestor(user);
+                        }) ||
            (isa<ViewLikeOpInterface>(user) &&
-            onlyUsedIn(user->getResult(0), loop));
+            onlyUsedIn(user->getResult(0), group));
   });
 }
 
@@ -157,13 +188,14 @@ void capture(Value value, Region &region, Captures &captures) {
   captures.clones.insert(def);
 }
 
-/// Whether a result that `loop` alone touches is better written past the cache.
-bool KernelOutliner::isStreamed(Value argument, scf::ForallOp loop) {
+/// Whether a result that the group alone touches is better written past the
+/// cache.
+bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
   auto result = dyn_cast<BlockArgument>(argument);
   // The results come behind the arguments.
   if (!result || result.getOwner() != &function.getBody().front() ||
       result.getArgNumber() < signature.arguments.size() ||
-      !isOnlyWritten(result) || !onlyUsedIn(result, loop))
+      !isOnlyWritten(result) || !onlyUsedIn(result, group))
     return false;
   int64_t bytes = 0;
   for (Type type :
@@ -173,28 +205,60 @@ bool KernelOutliner::isStreamed(Value argument, scf::ForallOp loop) {
   return bytes > streamedBytes;
 }
 
-LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
+/// The blocks of one loop that fall into [lo, hi) of `blocks`: all of them
+/// where the loop has as many, else its share.
+void KernelOutliner::emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo,
+                                Value hi, int64_t blocks, IRMapping &mapping) {
   Location loc = loop.getLoc();
-  SmallVector<int64_t> lower, step, extents;
-  auto lowers = getConstantIntValues(loop.getMixedLowerBound());
-  auto uppers = getConstantIntValues(loop.getMixedUpperBound());
-  auto steps = getConstantIntValues(loop.getMixedStep());
-  if (!lowers || !uppers || !steps)
-    return loop.emitOpError("needs constant bounds to become a kernel");
-  int64_t blocks = 1;
-  for (auto [lo, hi, by] : llvm::zip_equal(*lowers, *uppers, *steps)) {
-    extents.push_back(hi > lo ? llvm::divideCeil(hi - lo, by) : 0);
-    if (llvm::MulOverflow(blocks, extents.back(), blocks))
-      return loop.emitOpError("has more than 2^63 blocks");
+  if (grid.blocks != blocks) {
+    AffineExpr share =
+        (builder.getAffineDimExpr(0) * grid.blocks).floorDiv(blocks);
+    lo = affine::makeComposedAffineApply(builder, loc, share,
+                                         {OpFoldResult(lo)});
+    hi = affine::makeComposedAffineApply(builder, loc, share,
+                                         {OpFoldResult(hi)});
   }
-  if (loop.getNumResults() != 0)
-    return loop.emitOpError("still yields tensors; bufferize first");
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto range = scf::ForOp::create(builder, loc, lo, hi, one);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(range.getBody()->getTerminator());
+  SmallVector<Value> ids;
+  if (grid.extents.size() == 1)
+    ids.push_back(range.getInductionVar());
+  else
+    llvm::append_range(ids,
+                       affine::AffineDelinearizeIndexOp::create(
+                           builder, loc, range.getInductionVar(), grid.extents)
+                           .getResults());
+  for (auto [id, lower, by] : llvm::zip_equal(ids, grid.lower, grid.step)) {
+    AffineExpr d = builder.getAffineDimExpr(0);
+    id = affine::makeComposedAffineApply(builder, loc, d * by + lower,
+                                         {OpFoldResult(id)});
+  }
+  mapping.map(loop.getInductionVars(), ids);
+  for (Operation &op : loop.getBody()->without_terminator())
+    builder.clone(op, mapping);
+}
+
+LogicalResult KernelOutliner::outline(const BlockGroup &group) {
+  scf::ForallOp first = group.front();
+  Location loc = first.getLoc();
+  SmallVector<Grid> grids;
+  int64_t blocks = 0;
+  for (scf::ForallOp loop : group) {
+    FailureOr<Grid> grid = Grid::of(loop);
+    if (failed(grid))
+      return failure();
+    blocks = std::max(blocks, grid->blocks);
+    grids.push_back(*grid);
+  }
 
   Captures captures;
-  loop.getRegion().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      capture(operand, loop.getRegion(), captures);
-  });
+  for (scf::ForallOp loop : group)
+    loop.getRegion().walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        capture(operand, loop.getRegion(), captures);
+    });
   SmallVector<Value> arguments = captures.arguments.takeVector();
   SmallVector<Type> types;
   for (Value argument : arguments)
@@ -223,7 +287,7 @@ LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
     if (distinct && isa<MemRefType>(type))
       kernel.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   for (auto [i, argument] : llvm::enumerate(arguments))
-    if (isStreamed(argument, loop))
+    if (isStreamed(argument, group))
       kernel.setArgAttr(i, streamedAttr, builder.getUnitAttr());
 
   builder.setInsertionPointToStart(body);
@@ -234,25 +298,9 @@ LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
     builder.clone(*op, mapping);
   Value lo = body->getArgument(arguments.size());
   Value hi = body->getArgument(arguments.size() + 1);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto range = scf::ForOp::create(builder, loc, lo, hi, one);
+  for (auto [loop, grid] : llvm::zip_equal(group, grids))
+    emitBlocks(loop, grid, lo, hi, blocks, mapping);
   func::ReturnOp::create(builder, loc);
-  builder.setInsertionPoint(range.getBody()->getTerminator());
-  SmallVector<Value> ids;
-  if (extents.size() == 1)
-    ids.push_back(range.getInductionVar());
-  else
-    llvm::append_range(ids, affine::AffineDelinearizeIndexOp::create(
-                                builder, loc, range.getInductionVar(), extents)
-                                .getResults());
-  for (auto [id, lo, by] : llvm::zip_equal(ids, *lowers, *steps)) {
-    AffineExpr d = builder.getAffineDimExpr(0);
-    id = affine::makeComposedAffineApply(builder, loc, d * by + lo,
-                                         {OpFoldResult(id)});
-  }
-  mapping.map(loop.getInductionVars(), ids);
-  for (Operation &op : loop.getBody()->without_terminator())
-    builder.clone(op, mapping);
 
   // A loop over blocks inside a block runs in order.
   IRRewriter rewriter(builder.getContext());
@@ -264,12 +312,13 @@ LogicalResult KernelOutliner::outline(scf::ForallOp loop) {
       return failure();
   }
 
-  builder.setInsertionPoint(loop);
+  builder.setInsertionPoint(first);
   arguments.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
   arguments.push_back(arith::ConstantIndexOp::create(builder, loc, blocks));
   calls.push_back(func::CallOp::create(builder, loc, kernel, arguments));
   kernels.push_back(kernel);
-  loop.erase();
+  for (scf::ForallOp loop : group)
+    loop.erase();
   return placeKernelBuffers(kernel);
 }
 
@@ -402,13 +451,8 @@ LogicalResult KernelOutliner::run() {
     return function.emitError("has no ")
            << signatureAttr << " attribute; run --cpu-bufferize first";
   signature = *known;
-  SmallVector<scf::ForallOp> loops;
-  function.walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
-    loops.push_back(loop);
-    return WalkResult::skip();
-  });
-  for (scf::ForallOp loop : loops)
-    if (failed(outline(loop)))
+  for (const BlockGroup &group : groupBlocks(function))
+    if (failed(outline(group)))
       return failure();
   if (failed(placeHostBuffers()))
     return failure();

@@ -84,6 +84,8 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     Each outermost `scf.forall` becomes a function `kernel(arguments, lo, hi)`
     that runs the blocks [lo, hi), counted along all its dimensions, and a call
     of it for all blocks: read serially, the module still means the same.
+    Successive ones that do not depend on each other become one function: of the
+    range it is given, each of them runs its share.
 
     A result that is only written, of a call whose data exceed `streamed-bytes`,
     is marked for `cpu-stream-stores`.

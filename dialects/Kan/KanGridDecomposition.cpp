@@ -357,8 +357,13 @@ GridEncodeVjpTablesOp::decomposeOperation(OpBuilder &builder) {
             })
             .getResult(0);
   }
+  // As wide as the whole, so that what reads the gradient can join the blocks.
+  Value whole = tensor::ExpandShapeOp::create(
+      builder, loc,
+      RankedTensorType::get({1, shape.entries, shape.features}, element), table,
+      ArrayRef<ReassociationIndices>{{0, 1}, {2}});
   builder.setInsertionPointToStart(forall.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(builder, loc, table, destination,
+  tensor::ParallelInsertSliceOp::create(builder, loc, whole, destination,
                                         offsets, sizes, strides);
   return SmallVector<Value>{forall.getResult(0)};
 }

@@ -41,8 +41,38 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(&op))
         ops.push_back(linalgOp);
     for (linalg::LinalgOp op : ops)
-      if (failed(distribute(op)))
+      if (!joinBlocks(op) && failed(distribute(op)))
         return signalPassFailure();
+  }
+
+  /// Whether each block writes a part of as many dimensions as the result has.
+  static bool isWrittenWhole(scf::ForallOp loop, OpResult result) {
+    BlockArgument whole =
+        loop.getTiedBlockArgument(loop.getTiedOpOperand(result));
+    return llvm::all_of(loop.getCombiningOps(whole), [](Operation *op) {
+      auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
+      return insert &&
+             insert.getSourceType().getRank() == insert.getDestType().getRank();
+    });
+  }
+
+  /// An elementwise op that reads, as its only reader, what blocks have just
+  /// made (an optimizer's update its gradient) is computed in those blocks.
+  static bool joinBlocks(linalg::LinalgOp op) {
+    if (op.getNumParallelLoops() != op.getNumLoops())
+      return false;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto loop = input->get().getDefiningOp<scf::ForallOp>();
+      if (!loop || loop->getBlock() != op->getBlock() ||
+          !input->get().hasOneUse() ||
+          !op.getMatchingIndexingMap(input).isIdentity() ||
+          !isWrittenWhole(loop, cast<OpResult>(input->get())))
+        continue;
+      IRRewriter rewriter(op);
+      SmallVector<LoopLikeOpInterface> loops{loop};
+      return succeeded(scf::tileAndFuseConsumer(rewriter, op, loops));
+    }
+    return false;
   }
 
   LogicalResult distribute(linalg::LinalgOp op) {

@@ -114,6 +114,14 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     if (getOperation().isExternal())
       return;
     Block &block = getOperation().getBody().front();
+    for (Operation &op : block)
+      for (Type type :
+           llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()),
+                                    SmallVector<Type>(op.getResultTypes())))
+        if (auto shaped = dyn_cast<ShapedType>(type);
+            shaped && !shaped.hasStaticShape())
+          return reportMissed(&op, "an extent is not known; give the "
+                                   "function's arguments static shapes");
     std::optional<RowAnalysis> rows = RowAnalysis::create(block);
     if (!rows)
       return reportMissed(

@@ -5,7 +5,7 @@
 // VECTORS: error: phase 'vectors' is one instruction set's own, but 'avx2,baseline' names 2 of them: choose one
 // RUN: drawloom-run %s --isa=avx2 --compile-to=vectors > %t.mlir
 // RUN: not drawloom-run %t.mlir --random --isa=all --compile-from=vectors 2>&1 | FileCheck %s --check-prefix=FROM
-// FROM: error: phase 'vectors' is one instruction set's own, but 'all' names 3 of them: choose one
+// FROM: error: phase 'vectors' is one instruction set's own, but 'all' names 5 of them: choose one
 
 // The phases behind `blocks` have a folder for each set.
 // RUN: rm -rf %t && drawloom-run %s --random --isa=baseline,native --dump-phases-to=%t

@@ -1,0 +1,126 @@
+//===- GroupBlocks.cpp - block programs that run together -----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/GroupBlocks.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+/// Whole buffers that an op reads and writes. Buffers do not overlap: each is
+/// an allocation or an argument.
+struct Accesses {
+  DenseSet<Value> read, written;
+
+  bool conflictsWith(const Accesses &other) const {
+    auto meet = [](const DenseSet<Value> &a, const DenseSet<Value> &b) {
+      return llvm::any_of(a, [&](Value value) { return b.contains(value); });
+    };
+    return meet(written, other.written) || meet(written, other.read) ||
+           meet(read, other.written);
+  }
+};
+
+Value wholeOf(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+Accesses accessesOf(Operation *root) {
+  Accesses accesses;
+  root->walk([&](Operation *op) {
+    if (isa<ViewLikeOpInterface, memref::AllocOp, memref::DeallocOp>(op))
+      return;
+    for (Value operand : op->getOperands()) {
+      if (!isa<BaseMemRefType>(operand.getType()))
+        continue;
+      Value whole = wholeOf(operand);
+      bool onlyRead = isa<vector::TransferReadOp, memref::LoadOp>(op);
+      bool onlyWritten = isa<vector::TransferWriteOp, memref::StoreOp>(op);
+      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+        onlyRead = operand == copy.getSource();
+        onlyWritten = !onlyRead;
+      }
+      if (!onlyWritten)
+        accesses.read.insert(whole);
+      if (!onlyRead)
+        accesses.written.insert(whole);
+    }
+  });
+  return accesses;
+}
+
+/// What `op` needs and `before` does not have yet, in order; nothing where some
+/// of it must stay where it is.
+std::optional<SmallVector<Operation *>> neededBefore(Operation *op,
+                                                     Operation *before) {
+  llvm::SetVector<Operation *> needed;
+  SmallVector<Operation *> open{op};
+  while (!open.empty()) {
+    bool movable = true;
+    open.pop_back_val()->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands()) {
+        Operation *def = operand.getDefiningOp();
+        if (!def || def->getBlock() != before->getBlock() ||
+            def->isBeforeInBlock(before) || !needed.insert(def))
+          continue;
+        movable &= def != before &&
+                   (isMemoryEffectFree(def) || isa<memref::AllocOp>(def));
+        open.push_back(def);
+      }
+    });
+    if (!movable)
+      return std::nullopt;
+  }
+  SmallVector<Operation *> ordered = needed.takeVector();
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+/// Whether `loop` may run with the group, at the place of its first.
+bool tryJoin(BlockGroup &group, scf::ForallOp loop) {
+  if (loop->getBlock() != group.front()->getBlock())
+    return false;
+  Accesses ours = accessesOf(loop);
+  for (Operation *op = group.front(); op != loop; op = op->getNextNode())
+    if (ours.conflictsWith(accessesOf(op)))
+      return false;
+  std::optional<SmallVector<Operation *>> needed =
+      neededBefore(loop, group.front());
+  if (!needed)
+    return false;
+  for (Operation *op : *needed)
+    op->moveBefore(group.front());
+  group.push_back(loop);
+  return true;
+}
+
+} // namespace
+
+SmallVector<BlockGroup> groupBlocks(func::FuncOp function) {
+  SmallVector<BlockGroup> groups;
+  SmallVector<scf::ForallOp> loops;
+  function.walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
+    loops.push_back(loop);
+    return WalkResult::skip();
+  });
+  for (scf::ForallOp loop : loops)
+    if (groups.empty() || !tryJoin(groups.back(), loop))
+      groups.push_back({loop});
+  return groups;
+}
+
+} // namespace drawloom::cpu
