@@ -1,0 +1,87 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""NaN, infinities and denormal numbers, as docs/numerics.md describes them, against NumPy."""
+
+import numpy as np
+import pytest
+
+from runner import run
+
+ISAS = ["baseline", "avx2", "native"]
+SMALLEST = np.float32(2.0**-126)
+INF, NAN = np.inf, np.nan
+VALUES = np.array([0, -0.0, 1e-40, -1e-40, 2.0**-149, SMALLEST, 1.5, -2.5, 3e38, INF, -INF, NAN] * 3, np.float32)
+
+
+def elementwise(body, isa):
+    n = VALUES.size
+    text = f"""func.func @f(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+  %half = arith.constant dense<0.5> : tensor<{n}xf32>
+  %zero = arith.constant dense<0.0> : tensor<{n}xf32>
+  %y = {body} : tensor<{n}xf32>
+  return %y : tensor<{n}xf32>
+}}"""
+    return run(text, "f", [VALUES], options=[f"--isa={isa}"])[0]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("body,reference", [
+    ("arith.mulf %x, %half", lambda x: x * np.float32(0.5)),
+    ("arith.mulf %x, %zero", lambda x: x * np.float32(0)),
+    ("arith.addf %x, %x", lambda x: x + x),
+    ("arith.subf %x, %x", lambda x: x - x),
+    ("arith.divf %half, %x", lambda x: np.float32(0.5) / x),
+    ("arith.maximumf %x, %zero", lambda x: np.maximum(x, np.float32(0))),
+    ("math.sqrt %x", np.sqrt),
+    ("math.absf %x", np.abs),
+])
+def test_arithmetic_is_exact(isa, body, reference):
+    with np.errstate(all="ignore"):
+        expected = reference(VALUES)
+    np.testing.assert_array_equal(elementwise(body, isa), expected)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name,reference", [
+    ("exp", lambda x: np.exp(x)),
+    ("tanh", lambda x: np.tanh(x)),
+    # A denormal argument counts as the smallest normal number.
+    ("log", lambda x: np.log(np.where((x > 0) & (x < SMALLEST), SMALLEST, x))),
+])
+def test_functions_carry_special_values(isa, name, reference):
+    with np.errstate(all="ignore"):
+        expected = reference(VALUES)
+    # Two units in the last place of f32.
+    np.testing.assert_allclose(elementwise(f"math.{name} %x", isa), expected, rtol=2.0**-22, atol=0)
+
+
+def test_exp_has_no_denormal_results():
+    x = np.array([-87.0, -88.0, -95.0, -103.0], np.float32)
+    text = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = math.exp %x : tensor<4xf32>\n  return %y : tensor<4xf32>\n}"
+    y = run(text, "f", [x])[0]
+    assert y[0] > 0
+    np.testing.assert_array_equal(y[1:], 0)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_products_carry_special_values(isa):
+    """Rows 0 to 3 hold a NaN, an infinity, both infinities, and only denormal numbers."""
+    a = np.ones((8, 24), np.float32)
+    a[0, 3], a[1, 5], a[2, 7], a[2, 9] = NAN, INF, INF, -INF
+    a[3] = 1e-42
+    b = np.ones((24, 40), np.float32)
+    b[:, 17] = 0
+    text = """func.func @f(%a: tensor<8x24xf32>, %b: tensor<24x40xf32>) -> tensor<8x40xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8x40xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<8x40xf32>) -> tensor<8x40xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<8x24xf32>, tensor<24x40xf32>) outs(%start : tensor<8x40xf32>) -> tensor<8x40xf32>
+  return %c : tensor<8x40xf32>
+}"""
+    c = run(text, "f", [a, b], options=[f"--isa={isa}"])[0]
+    with np.errstate(all="ignore"):
+        expected = a.astype(np.float64) @ b
+    # Sums of equal denormal numbers are exact: so are all rows.
+    np.testing.assert_array_equal(c, expected.astype(np.float32))
+    assert np.isnan(c[1, 17]) and c[3, 0] > 0
