@@ -3,7 +3,7 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# scripts/bench.sh [kan|programs|image] [arguments of the benchmark]
+# scripts/bench.sh [kan|programs|dense|image] [arguments of the benchmark]
 #
 # Sets up, builds, and measures Drawloom against its rivals on this machine:
 #
@@ -11,6 +11,8 @@
 #              PyTorch and JAX in one process (benchmarks/run.py --suite kan)
 #   programs   the hand-written block programs against PyTorch and MKL
 #              (benchmarks/block_programs.py; --help lists its arguments)
+#   dense      products of matrices alone against OpenBLAS, oneDNN, libxsmm and
+#              MKL (benchmarks/dense_products.py)
 #   image      the first example against the same network in PyTorch, eager and
 #              under torch.compile, 200 steps each; arguments go to all three
 #
@@ -22,7 +24,7 @@ which=${1:-all}
 [ $# -gt 0 ] && shift
 case "$which" in
 -h | --help) usage "scripts/bench.sh"; exit 0 ;;
-all | kan | programs | image) ;;
+all | kan | programs | dense | image) ;;
 *) die "bench.sh: there is no benchmark '$which'; see scripts/bench.sh --help" ;;
 esac
 
@@ -38,6 +40,10 @@ fi
 if [ "$which" = all ] || [ "$which" = programs ]; then
   say "Block programs"
   .venv/bin/python benchmarks/block_programs.py "$@"
+fi
+if [ "$which" = all ] || [ "$which" = dense ]; then
+  say "Dense products"
+  .venv/bin/python benchmarks/dense_products.py "$@"
 fi
 if [ "$which" = all ] || [ "$which" = image ]; then
   say "Image: Drawloom"
