@@ -18,17 +18,19 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
-/// Whole buffers that an op reads and writes. Buffers do not overlap: each is
-/// an allocation or an argument.
+/// Whole buffers that an op reads and writes. Allocations, globals and
+/// arguments do not overlap.
 struct Accesses {
   DenseSet<Value> read, written;
+  /// Some memory is one of several buffers, as control flow chooses.
+  bool unknown = false;
 
   bool conflictsWith(const Accesses &other) const {
     auto meet = [](const DenseSet<Value> &a, const DenseSet<Value> &b) {
       return llvm::any_of(a, [&](Value value) { return b.contains(value); });
     };
-    return meet(written, other.written) || meet(written, other.read) ||
-           meet(read, other.written);
+    return unknown || other.unknown || meet(written, other.written) ||
+           meet(written, other.read) || meet(read, other.written);
   }
 };
 
@@ -47,6 +49,11 @@ Accesses accessesOf(Operation *root) {
       if (!isa<BaseMemRefType>(operand.getType()))
         continue;
       Value whole = wholeOf(operand);
+      auto argument = dyn_cast<BlockArgument>(whole);
+      accesses.unknown |=
+          argument ? !isa<func::FuncOp>(argument.getOwner()->getParentOp())
+                   : !isa<memref::AllocOp, memref::GetGlobalOp>(
+                         whole.getDefiningOp());
       bool onlyRead = isa<vector::TransferReadOp, memref::LoadOp>(op);
       bool onlyWritten = isa<vector::TransferWriteOp, memref::StoreOp>(op);
       if (auto copy = dyn_cast<memref::CopyOp>(op)) {

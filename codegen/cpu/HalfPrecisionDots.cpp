@@ -18,9 +18,9 @@ using linalg::LinalgOp;
 
 namespace drawloom::cpu {
 
-/// The forms in which an operand is kept; one more where its last dimension is
-/// the inner one.
-enum Form { Wide, LeftPairs = 1, RightPairs = 3 };
+/// The forms in which an operand is kept. `Inner`: its last dimension is the
+/// inner one.
+enum Form { Wide, LeftPairs, LeftPairsInner, RightPairs, RightPairsInner };
 
 Value HalfPrecisionDots::remember(Value matrix, int form, Value value) {
   made[{matrix, form}] = value;
@@ -51,7 +51,8 @@ Value HalfPrecisionDots::widened(LinalgOp dot, Value matrix) {
 /// [M, K] as [M, K/2, 2] for the left operand, [K/2, N, 2] for the right one.
 Value HalfPrecisionDots::paired(LinalgOp dot, Value matrix, bool innerLast,
                                 bool left) {
-  int form = (left ? LeftPairs : RightPairs) + innerLast;
+  int form = left ? (innerLast ? LeftPairsInner : LeftPairs)
+                  : (innerLast ? RightPairsInner : RightPairs);
   if (Value value = known(dot, matrix, form))
     return value;
   OpBuilder::InsertionGuard guard(rewriter);
@@ -116,7 +117,8 @@ LinalgOp HalfPrecisionDots::prepare(LinalgOp dot) {
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(dot);
   if (!getElementTypeOrSelf(dot->getResult(0).getType()).isF32() ||
-      (!isNarrow(left) && !isNarrow(right)) || failed(dims))
+      (!isNarrow(left) && !isNarrow(right)) || !isa<FloatType>(left) ||
+      !isa<FloatType>(right) || failed(dims))
     return dot;
   SmallVector<int64_t> ranges = dot.getStaticLoopRanges();
   bool simple = dims->m.size() == 1 && dims->n.size() == 1 &&
@@ -154,11 +156,12 @@ LinalgOp HalfPrecisionDots::prepare(LinalgOp dot) {
 }
 
 bool isPairDot(LinalgOp dot) {
-  return isa<linalg::ContractOp>(dot) && dot.getNumLoops() == 4 &&
+  return isa<linalg::ContractOp>(dot) && !dot.hasDynamicShape() &&
+         dot.getIndexingMapsArray() == pairMaps(dot.getContext(), true, true) &&
          dot.getStaticLoopRanges()[3] == 2 &&
-         dot.getIndexingMapsArray()[0].getNumResults() == 3 &&
-         dot.getIndexingMapsArray()[1].getNumResults() == 3 &&
-         getElementTypeOrSelf(dot.getDpsInputs()[0].getType()).isBF16();
+         getElementTypeOrSelf(dot.getDpsInputs()[0].getType()).isBF16() &&
+         getElementTypeOrSelf(dot.getDpsInputs()[1].getType()).isBF16() &&
+         getElementTypeOrSelf(dot->getResult(0).getType()).isF32();
 }
 
 void restoreUnitDimensions(func::FuncOp function) {

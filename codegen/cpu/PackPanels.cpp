@@ -39,15 +39,17 @@ Value Panels::tile(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> offsets,
   auto type = cast<RankedTensorType>(tensor.getType());
   AffineExpr column = b.getAffineDimExpr(0);
   int64_t width = type.getDimSize(2);
+  AffineExpr sum = column + b.getAffineDimExpr(1);
+  OpFoldResult first = affine::makeComposedFoldedAffineApply(
+      b, loc, sum, {firstColumn, offsets[1]});
   OpFoldResult panel = affine::makeComposedFoldedAffineApply(
-      b, loc, column.floorDiv(width), {offsets[1]});
-  OpFoldResult within = affine::makeComposedFoldedAffineApply(
-      b, loc, column % width, {offsets[1]});
+      b, loc, column.floorDiv(width), {first});
+  OpFoldResult within =
+      affine::makeComposedFoldedAffineApply(b, loc, column % width, {first});
   if (sizes[1] == width)
     within = b.getIndexAttr(0);
   OpFoldResult row = affine::makeComposedFoldedAffineApply(
-      b, loc, b.getAffineDimExpr(0) + b.getAffineDimExpr(1),
-      {firstRow, offsets[0]});
+      b, loc, sum, {firstRow, offsets[0]});
   OpFoldResult one = b.getIndexAttr(1);
   return tensor::ExtractSliceOp::create(
       b, loc, RankedTensorType::get(sizes, type.getElementType()), tensor,
@@ -99,20 +101,29 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
   auto type = cast<RankedTensorType>(matrix.getType());
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1),
           stride = rowStride(matrix);
+  if (!type.getElementType().isIntOrFloat())
+    return std::nullopt;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   Operation *point = outermostUser(matrix, dot);
   for (Operation *outer = dot; outer != point; outer = outer->getParentOp())
     if (auto forall = dyn_cast<scf::ForallOp>(outer->getParentOp()))
-      for (OpFoldResult bound : forall.getMixedUpperBound())
-        if (std::optional<int64_t> count = getConstantIntValue(bound))
-          uses *= *count;
+      for (auto [lo, hi, by] :
+           llvm::zip_equal(forall.getMixedLowerBound(),
+                           forall.getMixedUpperBound(), forall.getMixedStep()))
+        if (auto count = constantTripCount(lo, hi, by, /*isSigned=*/true,
+                                           scf::computeUbMinusLb))
+          uses *= count->getSExtValue();
   if (rows * stride * bytes <= cacheBytes || stride == width ||
-      uses < fewestUses)
+      columns < width || uses < fewestUses)
     return std::nullopt;
   Location loc = dot.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(point);
-  Panels packed{input.getOperandNumber(), {}, {}, rewriter.getIndexAttr(0)};
+  Panels packed{input.getOperandNumber(),
+                {},
+                {},
+                rewriter.getIndexAttr(0),
+                rewriter.getIndexAttr(0)};
   Value panels = tensor::EmptyOp::create(
       rewriter, loc,
       ArrayRef<int64_t>{(columns + width - 1) / width, rows, width},

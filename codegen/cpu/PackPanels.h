@@ -31,7 +31,7 @@ struct Panels {
   /// What fills it.
   llvm::SmallVector<mlir::linalg::LinalgOp> copies;
   /// Where the part that the dot reads begins.
-  mlir::OpFoldResult firstRow;
+  mlir::OpFoldResult firstRow, firstColumn;
   /// The place of the tile at `offsets` with `sizes`, both of that
   /// part. A tile lies within one panel.
   mlir::Value tile(mlir::OpBuilder &b, mlir::Location loc,

@@ -19,7 +19,7 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -44,18 +44,18 @@ private:
   Tiles load(Location loc, Value sums);
   Value store(Location loc, VectorType type, ArrayRef<Value> tiles);
   Tiles multiply(vector::ContractionOp op, ArrayRef<Value> sums);
-  Value memoryOf(Value matrix);
+  Value memoryOf(vector::ContractionOp op, OpOperand &matrix);
   Value pairTile(Location loc, Value memory, int64_t row, int64_t rows,
                  int64_t column, int64_t columns);
   void carryTiles(scf::ForOp loop);
-  Value buffer(Location loc, VectorType type);
+  Value buffer(Location loc, VectorType type, int role = 0);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
 
   func::FuncOp function;
   OpBuilder b;
-  DenseMap<Type, Value> buffers;
+  DenseMap<std::pair<Type, int>, Value> buffers;
 };
 
 /// Visits the tiles of a matrix: place and extent.
@@ -68,8 +68,8 @@ void forEachTile(VectorType type, Function function) {
 }
 
 /// Memory on the stack for one vector at a time.
-Value TileUser::buffer(Location loc, VectorType type) {
-  Value &known = buffers[type];
+Value TileUser::buffer(Location loc, VectorType type, int role) {
+  Value &known = buffers[{type, role}];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&function.getBody().front());
@@ -115,9 +115,20 @@ Value TileUser::store(Location loc, VectorType type, ArrayRef<Value> tiles) {
                                         ArrayRef<bool>{true, true});
 }
 
+/// Whether memory is at `use` what it was at `read`.
+static bool nothingWritesBetween(Operation *read, Operation *use) {
+  if (read->getBlock() != use->getBlock())
+    return false;
+  for (Operation *op = read->getNextNode(); op != use; op = op->getNextNode())
+    if (!isMemoryEffectFree(op) && !isa<vector::TransferReadOp>(op))
+      return false;
+  return true;
+}
+
 /// A matrix of pairs [r, c, 2] in memory, as [r, 2 c]: where it was read from,
 /// or a copy.
-Value TileUser::memoryOf(Value matrix) {
+Value TileUser::memoryOf(vector::ContractionOp op, OpOperand &operand) {
+  Value matrix = operand.get();
   Location loc = matrix.getLoc();
   auto type = cast<VectorType>(matrix.getType());
   Value memory;
@@ -126,7 +137,8 @@ Value TileUser::memoryOf(Value matrix) {
       read ? dyn_cast<MemRefType>(read.getBase().getType()) : MemRefType();
   if (source && source.getRank() >= 3 && !read.hasOutOfBoundsDim() &&
       read.getPermutationMap().isMinorIdentity() && !read.getMask() &&
-      source.getShape().back() == 2 && source.areTrailingDimsContiguous(2)) {
+      source.getShape().back() == 2 && source.areTrailingDimsContiguous(2) &&
+      nothingWritesBetween(read, op)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(read);
     int64_t lead = source.getRank() - 3;
@@ -142,7 +154,7 @@ Value TileUser::memoryOf(Value matrix) {
     return memref::CollapseShapeOp::create(
         b, loc, memory, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
   }
-  memory = buffer(loc, type);
+  memory = buffer(loc, type, 1 + operand.getOperandNumber());
   Value zero = constant(loc, 0);
   vector::TransferWriteOp::create(b, loc, matrix, memory,
                                   ValueRange{zero, zero, zero},
@@ -161,7 +173,8 @@ Value TileUser::pairTile(Location loc, Value memory, int64_t row, int64_t rows,
 Tiles TileUser::multiply(vector::ContractionOp op, ArrayRef<Value> sums) {
   Location loc = op.getLoc();
   b.setInsertionPoint(op);
-  Value left = memoryOf(op.getLhs()), right = memoryOf(op.getRhs());
+  Value left = memoryOf(op, op.getLhsMutable()),
+        right = memoryOf(op, op.getRhsMutable());
   int64_t steps = op.getLhsType().getDimSize(1);
   Tiles result(sums);
   for (int64_t k = 0; k < steps; k += tileExtent) {

@@ -90,11 +90,19 @@ struct GenericToContract : OpRewritePattern<linalg::GenericOp> {
         multiply = &inner;
     if (!multiply || multiply->getResult(0).getType() != element)
       return failure();
-    // The same for unsigned extensions, which contract does not have by
-    // default.
+    // A product of the operands as they are; unsigned extensions contract does
+    // not have by default.
     for (Operation &inner : *op.getBody())
-      if (isa<arith::ExtUIOp, arith::UIToFPOp, arith::SIToFPOp>(inner))
+      if (!isa<arith::MulFOp, arith::MulIOp, arith::AddFOp, arith::AddIOp,
+               arith::ExtFOp, arith::ExtSIOp, linalg::YieldOp>(inner))
         return failure();
+    // Each loop in two of the three operands.
+    SmallVector<int> uses(op.getNumLoops());
+    for (AffineMap map : op.getIndexingMapsArray())
+      for (AffineExpr result : map.getResults())
+        ++uses[cast<AffineDimExpr>(result).getPosition()];
+    if (llvm::any_of(uses, [](int n) { return n < 2; }))
+      return failure();
     rewriter.replaceOpWithNewOp<linalg::ContractOp>(
         op, op.getResultTypes(), op.getInputs(), op.getOutputs(),
         op.getIndexingMapsAttr());
@@ -118,7 +126,9 @@ struct DecomposeAggregated
 
 bool isDot(Operation *op) {
   auto linalgOp = dyn_cast<LinalgOp>(op);
-  if (!linalgOp || !linalg::isaContractionOpInterface(linalgOp))
+  // A generic op that has not become a contraction by now says something else.
+  if (!linalgOp || isa<linalg::GenericOp>(op) ||
+      !linalg::isaContractionOpInterface(linalgOp))
     return false;
   auto dims = linalg::inferContractionDims(linalgOp);
   return succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
@@ -245,7 +255,11 @@ void computeInPlace(RewriterBase &rewriter, InsertOp op) {
     return;
   OpOperand *init = producer.getDpsInitOperand(
       cast<OpResult>(collapse.getSrc()).getResultNumber());
+  Operation *insert = op;
+  if constexpr (std::is_same_v<InsertOp, tensor::ParallelInsertSliceOp>)
+    insert = op->getParentOp();
   if (!init->get().getDefiningOp<tensor::EmptyOp>() ||
+      producer->getBlock() != insert->getBlock() ||
       llvm::any_of(op->getOperands(), [&](Value operand) {
         Operation *def = operand.getDefiningOp();
         return def && def != collapse &&
@@ -342,6 +356,8 @@ void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
   auto contract = linalg::ContractOp::create(
       rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
       rewriter.getAffineMapArrayAttr(maps));
+  if (auto cast = op->getAttrOfType<linalg::TypeFnAttr>("cast"))
+    contract.setCastAttr(cast);
   rewriter.replaceOp(op, contract->getResults());
 }
 

@@ -298,7 +298,8 @@ void Scheduler::scheduleDeepDot(LinalgOp op) {
     for (Panels &packed : ofPart)
       if (auto slice = part->getOperand(packed.operand)
                            .getDefiningOp<tensor::ExtractSliceOp>())
-        packed.firstRow = slice.getMixedOffsets()[0];
+        std::tie(packed.firstRow, packed.firstColumn) =
+            std::pair(slice.getMixedOffsets()[0], slice.getMixedOffsets()[1]);
     scheduleDot(part, {part}, std::move(ofPart));
   };
   unsigned loop = dotDimensions(op)->k.front();
@@ -601,14 +602,12 @@ void CpuSchedule::runOnOperation() {
     return option > 0 ? option : standard;
   };
   Tiles tiles{choose(dotRows, (*set)->dotRows),
-              choose(dotColumns, (*set)->dotColumns),
-              choose(dotSteps, (*set)->dotSteps),
-              choose(width, (*set)->width),
-              (*set)->vectorBytes / 4,
-              fusedOps,
-              (*set)->pairRows,
-              (*set)->pairColumns,
-              (*set)->pairSteps,
+              // Tiles are cut into powers of two, and lie within panels.
+              int64_t(llvm::bit_floor<uint64_t>(
+                  choose(dotColumns, (*set)->dotColumns))),
+              choose(dotSteps, (*set)->dotSteps), choose(width, (*set)->width),
+              (*set)->vectorBytes / 4, fusedOps, (*set)->pairRows,
+              (*set)->pairColumns, (*set)->pairSteps,
               (*set)->pairUnit == PairUnit::Tiles ||
                   (*set)->pairUnit == PairUnit::ReplacedTiles};
   IRRewriter rewriter(&getContext());

@@ -53,6 +53,8 @@ struct CpuStreamStores : impl::CpuStreamStoresBase<CpuStreamStores> {
           !kernel.getArgAttr(memory.getArgNumber(), streamedAttr))
         return;
       VectorType type = write.getVectorType();
+      if (!type.getElementType().isIntOrFloat())
+        return;
       int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
       // Parts of a cache line would be written one by one.
       if (type.getRank() != 1 || bytes % 32 != 0 || write.getMask() ||

@@ -44,15 +44,11 @@ static bool writeUnnamed(StringRef path, StringRef contents,
     return true;
   std::string file = "/proc/self/fd/" + std::to_string(descriptor);
   std::string name = path.str();
-  // A link takes no other file's place. Should another process be about to
-  // write the same name, one of the two gets it.
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    if (::linkat(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(),
-                 AT_SYMLINK_FOLLOW) == 0)
-      return true;
-    if (errno != EEXIST || ::unlink(name.c_str()) != 0)
-      break;
-  }
+  if (::linkat(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(),
+               AT_SYMLINK_FOLLOW) == 0)
+    return true;
+  // A link takes no other file's place: where there is one, a name of its own
+  // comes first, and takes it.
   return false;
 }
 
@@ -66,7 +62,9 @@ std::error_code writeWholeFile(StringRef path, StringRef contents) {
                                         temporary)))
     return code;
   code = writeAll(descriptor, contents);
-  ::close(descriptor);
+  // A quota or a server may refuse what was written as late as here.
+  if (::close(descriptor) != 0 && !code)
+    code = std::error_code(errno, std::generic_category());
   if (!code)
     code = sys::fs::rename(temporary, path);
   if (code)

@@ -199,10 +199,18 @@ Error writeFileAtomically(StringRef path, StringRef contents) {
     code = stream.error();
     // The stream's destructor aborts on an error that nobody has looked at.
     stream.clear_error();
+    // A quota or a server may refuse what was written as late as here.
+    sys::fs::file_t handle = sys::fs::convertFDToNativeFile(file.descriptor);
+    file.descriptor = -1;
+    std::error_code late = sys::fs::closeFile(handle);
+    if (!code)
+      code = late;
+    if (code)
+      sys::fs::remove(file.name);
   }
   // What has been renamed is not there to be removed any more.
-  if (!code)
-    code = sys::fs::rename(file.name, path);
+  if (!code && (code = sys::fs::rename(file.name, path)))
+    sys::fs::remove(file.name);
   if (code)
     return createStringError("cannot write '" + path + "': " + code.message());
   return Error::success();

@@ -45,15 +45,29 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
         return signalPassFailure();
   }
 
-  /// Whether each block writes a part of as many dimensions as the result has.
+  /// Whether blocks write all of a result, in parts of as many dimensions.
   static bool isWrittenWhole(scf::ForallOp loop, OpResult result) {
     BlockArgument whole =
         loop.getTiedBlockArgument(loop.getTiedOpOperand(result));
-    return llvm::all_of(loop.getCombiningOps(whole), [](Operation *op) {
-      auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
-      return insert &&
-             insert.getSourceType().getRank() == insert.getDestType().getRank();
-    });
+    int64_t blocks = 1;
+    for (auto [lo, hi, by] :
+         llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
+                         loop.getMixedStep())) {
+      std::optional<APInt> count = constantTripCount(
+          lo, hi, by, /*isSigned=*/true, scf::computeUbMinusLb);
+      if (!count)
+        return false;
+      blocks *= count->getSExtValue();
+    }
+    SmallVector<Operation *> inserts = loop.getCombiningOps(whole);
+    if (inserts.size() != 1)
+      return false;
+    // Blocks' parts do not overlap: they are all of it if they are as many.
+    auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(inserts.front());
+    return insert && insert.getSourceType().hasStaticShape() &&
+           insert.getSourceType().getRank() == insert.getDestType().getRank() &&
+           insert.getSourceType().getNumElements() * blocks ==
+               insert.getDestType().getNumElements();
   }
 
   /// An elementwise op that reads, as its only reader, what blocks have just

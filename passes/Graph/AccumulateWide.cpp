@@ -9,6 +9,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -56,7 +57,8 @@ Value convert(OpBuilder &b, Location loc, Value value, Type element) {
 Value wideInit(OpBuilder &b, Location loc, Value init) {
   Type f32 = b.getF32Type();
   auto fill = init.getDefiningOp<linalg::FillOp>();
-  if (!fill)
+  if (!fill ||
+      fill.getInputs()[0].getType() != getElementTypeOrSelf(init.getType()))
     return convert(b, loc, init, f32);
   Value empty =
       tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init), f32);
@@ -64,7 +66,7 @@ Value wideInit(OpBuilder &b, Location loc, Value init) {
   return linalg::FillOp::create(b, loc, value, empty).getResult(0);
 }
 
-/// A product of narrow matrices: its terms are exact in f32.
+/// A product of narrow matrices: f32 holds its terms in full.
 void widenProduct(IRRewriter &rewriter, LinalgOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -146,19 +148,35 @@ struct AccumulateWide : impl::AccumulateWideBase<AccumulateWide> {
       bool product = linalg::isaContractionOpInterface(op) &&
                      isNarrow(op.getDpsInputs()[0].getType()) &&
                      isNarrow(op.getDpsInputs()[1].getType());
-      if (product && hasExactTerms(op))
+      if (product && isPlainProduct(op)) {
         widenProduct(rewriter, op);
-      else if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-        widenSums(rewriter, generic);
+        continue;
+      }
+      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (!generic) {
+        rewriter.setInsertionPoint(op);
+        FailureOr<linalg::GenericOp> made =
+            linalg::generalizeNamedOp(rewriter, op);
+        if (failed(made))
+          continue;
+        generic = *made;
+      }
+      widenSums(rewriter, generic);
     }
   }
 
-  /// Whether the body only multiplies and adds: nothing is said about how its
-  /// operands are converted.
-  static bool hasExactTerms(LinalgOp op) {
-    return llvm::all_of(op.getBlock()->without_terminator(), [](Operation &o) {
-      return isa<arith::MulFOp, arith::AddFOp>(o);
-    });
+  /// Whether the body only multiplies and adds, and each loop is in two of the
+  /// operands: what linalg.contract can say.
+  static bool isPlainProduct(LinalgOp op) {
+    SmallVector<int> uses(op.getNumLoops());
+    for (AffineMap map : op.getIndexingMapsArray())
+      for (AffineExpr result : map.getResults())
+        ++uses[cast<AffineDimExpr>(result).getPosition()];
+    return llvm::all_of(uses, [](int n) { return n >= 2; }) &&
+           llvm::all_of(op.getBlock()->without_terminator(),
+                        [](Operation &inner) {
+                          return isa<arith::MulFOp, arith::AddFOp>(inner);
+                        });
   }
 };
 

@@ -59,8 +59,13 @@ bool canJoin(linalg::GenericOp first, linalg::GenericOp second,
   for (OpOperand &init : first.getDpsInitsMutable())
     if (first.payloadUsesValueFromOperand(&init))
       return false;
+  // A mask in memory has no vector form; what reads nothing gains nothing.
+  for (Type type : first.getResultTypes())
+    if (getElementTypeOrSelf(type).isInteger(1))
+      return false;
   SmallVector<Read> reads = readsOf(second);
-  if (llvm::any_of(readsOf(first), [&](const Read &read) {
+  if (first.getInputs().empty() ||
+      llvm::any_of(readsOf(first), [&](const Read &read) {
         return !llvm::is_contained(reads, read);
       }))
     return false;

@@ -115,6 +115,94 @@ TEST_P(NarrowFloat, ComputesInF32AndRounds) {
 }
 INSTANTIATE_TEST_SUITE_P(Types, NarrowFloat, testing::Values("bf16", "f16"));
 
+/// What looks like a product of matrices and is not quite one.
+TEST(Program, KeepsWhatElseABodyOfAProductDoes) {
+  for (const char *body :
+       {"%u = math.exp %p : f32 %v = arith.mulf %u, %q : f32",
+        "%t = arith.truncf %p : f32 to bf16 "
+        "%w = arith.truncf %q : f32 to bf16 "
+        "%x = arith.mulf %t, %w : bf16 %v = arith.extf %x : bf16 to f32"}) {
+    SCOPED_TRACE(body);
+    compareWithInterpreter(instantiate(R"(
+    func.func @f(%a: tensor<20x24xf32>, %b: tensor<24x19xf32>, %c: tensor<20x19xf32>) -> tensor<20x19xf32> {
+      %d = linalg.generic {
+          indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<20x24xf32>, tensor<24x19xf32>) outs(%c : tensor<20x19xf32>) {
+      ^bb0(%p: f32, %q: f32, %sum: f32):
+        @1@
+        %y = arith.addf %sum, %v : f32
+        linalg.yield %y : f32
+      } -> tensor<20x19xf32>
+      return %d : tensor<20x19xf32>
+    })",
+                                       {body}));
+  }
+}
+
+TEST(Program, MultipliesUnsignedNumbersAcrossRows) {
+  compareWithInterpreter(R"(
+    func.func @f(%a: tensor<16x24xi8>, %b: tensor<32x24xi8>, %c: tensor<16x32xi32>) -> tensor<16x32xi32> {
+      %d = linalg.matmul
+          indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+          {cast = #linalg.type_fn<cast_unsigned>}
+          ins(%a, %b : tensor<16x24xi8>, tensor<32x24xi8>) outs(%c : tensor<16x32xi32>) -> tensor<16x32xi32>
+      return %d : tensor<16x32xi32>
+    })");
+}
+
+TEST(Program, PacksPartOfAWiderMatrixInBlocksOfALongReduction) {
+  Comparison how;
+  how.threads = 2;
+  // A thousand terms and more, some of which cancel.
+  how.tolerance = 1e-3;
+  compareWithInterpreter(R"(
+    func.func @f(%wide: tensor<64x3000xf32>, %b: tensor<1100x256xf32>) -> tensor<64x256xf32> {
+      %zero = arith.constant 0.0 : f32
+      %a = tensor.extract_slice %wide[0, 900] [64, 1100] [1, 1] : tensor<64x3000xf32> to tensor<64x1100xf32>
+      %result = tensor.empty() : tensor<64x256xf32>
+      %y = scf.forall (%j) in (2) shared_outs(%out = %result) -> tensor<64x256xf32> {
+        %at = affine.apply affine_map<(d0) -> (d0 * 128)>(%j)
+        %part = tensor.extract_slice %b[0, %at] [1100, 128] [1, 1] : tensor<1100x256xf32> to tensor<1100x128xf32>
+        %empty = tensor.empty() : tensor<64x128xf32>
+        %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x128xf32>) -> tensor<64x128xf32>
+        %c = linalg.matmul ins(%a, %part : tensor<64x1100xf32>, tensor<1100x128xf32>) outs(%start : tensor<64x128xf32>) -> tensor<64x128xf32>
+        scf.forall.in_parallel {
+          tensor.parallel_insert_slice %c into %out[0, %at] [64, 128] [1, 1] : tensor<64x128xf32> into tensor<64x256xf32>
+        }
+      }
+      return %y : tensor<64x256xf32>
+    })",
+                         how);
+}
+
+TEST(Program, MultipliesBatchesOfTwoTermsInF64) {
+  compareWithInterpreter(R"(
+    func.func @f(%a: tensor<3x8x2xbf16>, %b: tensor<3x2x16xbf16>, %c: tensor<3x8x16xf64>) -> tensor<3x8x16xf64> {
+      %d = linalg.contract
+          indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>]
+          ins(%a, %b : tensor<3x8x2xbf16>, tensor<3x2x16xbf16>) outs(%c : tensor<3x8x16xf64>) -> tensor<3x8x16xf64>
+      return %d : tensor<3x8x16xf64>
+    })");
+}
+
+TEST(Program, InsertsInALoopWhatWasMadeBeforeIt) {
+  compareWithInterpreter(R"(
+    func.func @f(%x: tensor<4x8xf32>, %start: tensor<6x32xf32>) -> tensor<6x32xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c6 = arith.constant 6 : index
+      %twice = arith.addf %x, %x : tensor<4x8xf32>
+      %flat = tensor.collapse_shape %twice [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
+      %row = tensor.expand_shape %flat [[0, 1]] output_shape [1, 32] : tensor<32xf32> into tensor<1x32xf32>
+      %y = scf.for %i = %c0 to %c6 step %c1 iter_args(%all = %start) -> tensor<6x32xf32> {
+        %next = tensor.insert_slice %flat into %all[%i, 0] [1, 32] [1, 1] : tensor<32xf32> into tensor<6x32xf32>
+        scf.yield %next : tensor<6x32xf32>
+      }
+      return %y : tensor<6x32xf32>
+    })");
+}
+
 /// Products of bf16 on every instruction set of this machine, and on the one
 /// whose AMX operations are replaced.
 class HalfPrecisionDot : public testing::TestWithParam<Extents> {};

@@ -48,3 +48,20 @@ func.func @g(%a: memref<64xf32>, %b: memref<12xf32>, %d: memref<f32>) attributes
   }
   return
 }
+
+// Control flow chooses what the second reads: it may be what the first writes.
+// CHECK-LABEL: func.func private @h_kernel0
+// CHECK-LABEL: func.func private @h_kernel1
+func.func @h(%a: memref<64xf32>, %b: memref<64xf32>, %other: memref<64xf32>, %condition: i1) attributes {drawloom.signature = {
+    arguments = [], results = [tensor<64xf32>, tensor<64xf32>], workspace_bytes = 0 : i64, scratch_bytes = 0 : i64}} {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) in (64) {
+    memref.store %zero, %a[%i] : memref<64xf32>
+  }
+  %chosen = arith.select %condition, %a, %other : memref<64xf32>
+  scf.forall (%i) in (64) {
+    %x = memref.load %chosen[%i] : memref<64xf32>
+    memref.store %x, %b[%i] : memref<64xf32>
+  }
+  return
+}

@@ -29,3 +29,26 @@ func.func @update(%partials: tensor<4x16x8xf32>, %w: tensor<16x8xf32>) -> tensor
   } -> tensor<16x8xf32>
   return %new : tensor<16x8xf32>
 }
+
+// The blocks leave rows 4 to 7 as they were: what reads all rows cannot join.
+// CHECK-LABEL: func.func @half
+// CHECK: scf.forall
+// CHECK: scf.forall.in_parallel
+// CHECK: linalg.generic {{.*}}ins(%{{.*}} : tensor<8x16xf32>)
+func.func @half(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %y = scf.forall (%i) in (4) shared_outs(%out = %x) -> tensor<8x16xf32> {
+    %row = tensor.extract_slice %x[%i, 0] [1, 16] [1, 1] : tensor<8x16xf32> to tensor<1x16xf32>
+    %twice = arith.addf %row, %row : tensor<1x16xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %twice into %out[%i, 0] [1, 16] [1, 1] : tensor<1x16xf32> into tensor<8x16xf32>
+    }
+  }
+  %empty = tensor.empty() : tensor<8x16xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<8x16xf32>) outs(%empty : tensor<8x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<8x16xf32>
+  return %z : tensor<8x16xf32>
+}

@@ -53,3 +53,15 @@ func.func @other_data(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, t
   %b = math.exp %z : tensor<8xf32>
   return %a, %b : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// A mask has no vector form in memory, and would take the other op with it.
+// CHECK-LABEL: func.func @mask
+// CHECK-COUNT-2: linalg.generic
+func.func @mask(%x: tensor<8xf32>) -> (tensor<8xi1>, tensor<8xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %m = arith.cmpf ogt, %x, %zero : tensor<8xf32>
+  %e = math.exp %x : tensor<8xf32>
+  return %m, %e : tensor<8xi1>, tensor<8xf32>
+}
