@@ -57,8 +57,7 @@ Value convert(OpBuilder &b, Location loc, Value value, Type element) {
 Value wideInit(OpBuilder &b, Location loc, Value init) {
   Type f32 = b.getF32Type();
   auto fill = init.getDefiningOp<linalg::FillOp>();
-  if (!fill ||
-      fill.getInputs()[0].getType() != getElementTypeOrSelf(init.getType()))
+  if (!fill)
     return convert(b, loc, init, f32);
   Value empty =
       tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init), f32);

@@ -32,9 +32,12 @@ func.func @update(%partials: tensor<4x16x8xf32>, %w: tensor<16x8xf32>) -> tensor
 
 // The blocks leave rows 4 to 7 as they were: what reads all rows cannot join.
 // CHECK-LABEL: func.func @half
-// CHECK: scf.forall
+// CHECK: %[[Y:.*]] = scf.forall
+// CHECK-NOT: arith.negf
 // CHECK: scf.forall.in_parallel
-// CHECK: linalg.generic {{.*}}ins(%{{.*}} : tensor<8x16xf32>)
+// CHECK: scf.forall
+// CHECK: tensor.extract_slice %[[Y]]
+// CHECK: arith.negf
 func.func @half(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %y = scf.forall (%i) in (4) shared_outs(%out = %x) -> tensor<8x16xf32> {
     %row = tensor.extract_slice %x[%i, 0] [1, 16] [1, 1] : tensor<8x16xf32> to tensor<1x16xf32>

@@ -40,17 +40,6 @@ func.func @maximum(%x: tensor<4x16xf16>, %start: tensor<16xf16>) -> tensor<16xf1
   return %s : tensor<16xf16>
 }
 
-// A fill may convert its number.
-// CHECK-LABEL: func.func @filled_from_f32
-// CHECK: linalg.contract {{.*}} -> tensor<4x8xf32>
-func.func @filled_from_f32(%a: tensor<4x16xbf16>, %b: tensor<16x8xbf16>) -> tensor<4x8xbf16> {
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<4x8xbf16>
-  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x8xbf16>) -> tensor<4x8xbf16>
-  %c = linalg.matmul ins(%a, %b : tensor<4x16xbf16>, tensor<16x8xbf16>) outs(%start : tensor<4x8xbf16>) -> tensor<4x8xbf16>
-  return %c : tensor<4x8xbf16>
-}
-
 // CHECK-LABEL: func.func @reduced
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
 func.func @reduced(%x: tensor<4x16xf16>, %start: tensor<16xf16>) -> tensor<16xf16> {
