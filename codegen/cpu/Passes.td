@@ -257,8 +257,8 @@ def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
   let summary = "Write large results past the cache";
   let description = [{
     Writes of vectors to an argument that `cpu-kernels` has marked
-    (`drawloom.streamed`) become non-temporal stores where they fill whole cache
-    lines. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
+    (`drawloom.streamed`) become non-temporal stores where they are at least half a
+    cache line: their neighbours follow at once. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
     check its address, and ends kernels with a fence.
 
     Example:

@@ -56,7 +56,7 @@ struct CpuStreamStores : impl::CpuStreamStoresBase<CpuStreamStores> {
       if (!type.getElementType().isIntOrFloat())
         return;
       int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-      // Parts of a cache line would be written one by one.
+      // Smaller parts of a cache line would be written one by one.
       if (type.getRank() != 1 || bytes % 32 != 0 || write.getMask() ||
           write.hasOutOfBoundsDim() ||
           !write.getPermutationMap().isMinorIdentity() ||
