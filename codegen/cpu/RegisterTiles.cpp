@@ -65,6 +65,24 @@ bool hasLaneSums(LinalgOp op, unsigned loop) {
   return true;
 }
 
+/// The op that makes `init` by repeating a smaller tensor; null where another
+/// one makes it.
+static linalg::GenericOp spreadOf(Value init) {
+  auto op = init.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumParallelLoops() != op.getNumLoops() ||
+      op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1)
+    return nullptr;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool repeats = maps[0].isProjectedPermutation() && maps[1].isIdentity() &&
+                 maps[0].getNumResults() < maps[1].getNumResults() &&
+                 maps[0].getNumResults() > 0;
+  return repeats && llvm::hasSingleElement(*op.getBody()) &&
+                 op.getBody()->getTerminator()->getOperand(0) ==
+                     op.getBody()->getArgument(0)
+             ? op
+             : nullptr;
+}
+
 namespace {
 
 /// Emits the loop nest of one plan. Results that are complete only after the
@@ -93,6 +111,8 @@ private:
                                  ArrayRef<bool> initIsTile);
   LinalgOp laneTile(ArrayRef<Type> types, ArrayRef<Value> operands);
   Value laneStart(unsigned i, Value tile);
+  Value spreadTile(linalg::GenericOp spread, ArrayRef<OpFoldResult> at,
+                   ArrayRef<int64_t> shape);
   Value addLanes(unsigned i, Value lanes, Value start);
   bool keepsLanes(unsigned i) {
     return plan.lanes &&
@@ -113,6 +133,8 @@ private:
     if (auto fill = fillOf(op, result);
         fill && (op != first || filledPerTile[result]))
       return fill.getOutputs()[0];
+    if (op == first && spreadPerTile[result])
+      return spreadOf(init).getOutputs()[0];
     return init;
   }
   SmallVector<OpFoldResult> attributes(ArrayRef<int64_t> values) const {
@@ -131,6 +153,8 @@ private:
   /// Of the first op's results: complete after the inner reductions, so that
   /// only their tile travels through them; started by a fill of the tile.
   SmallVector<bool> inRegisters, filledPerTile;
+  /// Started by a smaller tensor (a bias) that is repeated along the tile.
+  SmallVector<bool> spreadPerTile;
   SmallVector<Output> outputs;
   /// Of the first op: whether result r is an output, and which.
   SmallVector<int> outputOfFirst;
@@ -160,6 +184,8 @@ void TileEmitter::run() {
     filledPerTile.push_back(init.get().getDefiningOp<linalg::FillOp>() &&
                             !reductionOutside &&
                             (inRegisters.back() || boundary == loops));
+    spreadPerTile.push_back(spreadOf(init.get()) && !reductionOutside &&
+                            inRegisters.back());
   }
 
   llvm::SmallDenseSet<Operation *> members;
@@ -327,6 +353,32 @@ Value TileEmitter::laneStart(unsigned i, Value tile) {
   return linalg::FillOp::create(rewriter, loc, neutral, empty).getResult(0);
 }
 
+/// The tile at `at` of what `spread` repeats.
+Value TileEmitter::spreadTile(linalg::GenericOp spread,
+                              ArrayRef<OpFoldResult> at,
+                              ArrayRef<int64_t> shape) {
+  auto source = cast<RankedTensorType>(spread.getInputs()[0].getType());
+  SmallVector<OpFoldResult> offsets,
+      strides(source.getRank(), rewriter.getIndexAttr(1));
+  SmallVector<int64_t> extents;
+  for (AffineExpr expr : spread.getIndexingMapsArray()[0].getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    offsets.push_back(at[dim]);
+    extents.push_back(shape[dim]);
+  }
+  Value part = tensor::ExtractSliceOp::create(
+      rewriter, loc, RankedTensorType::get(extents, source.getElementType()),
+      spread.getInputs()[0], offsets, attributes(extents), strides);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, shape, source.getElementType());
+  auto tile = linalg::GenericOp::create(rewriter, loc, empty.getType(), part,
+                                        empty, spread.getIndexingMapsArray(),
+                                        spread.getIteratorTypesArray());
+  rewriter.cloneRegionBefore(spread.getRegion(), tile.getRegion(),
+                             tile.getRegion().begin());
+  return tile.getResult(0);
+}
+
 /// Combines the lanes of result i onto the tile that it started from.
 Value TileEmitter::addLanes(unsigned i, Value lanes, Value start) {
   auto type = cast<RankedTensorType>(lanes.getType());
@@ -395,7 +447,8 @@ void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
         outputOfFirst[i] >= 0 ? carried[outputOfFirst[i]] : startOf(first, i);
     tileOffsets.emplace_back();
     tileSizes.emplace_back();
-    if (inRegisters[i] || filledPerTile[i] || outputOfFirst[i] < 0) {
+    if (inRegisters[i] || filledPerTile[i] || spreadPerTile[i] ||
+        outputOfFirst[i] < 0) {
       SmallVector<int64_t> shape = shapeOfTile(map, sizes);
       for (AffineExpr expr : map.getResults())
         tileOffsets.back().push_back(
@@ -408,6 +461,8 @@ void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
         start = linalg::FillOp::create(rewriter, loc,
                                        fillOf(first, i).getInputs()[0], empty)
                     .getResult(0);
+      } else if (spreadPerTile[i]) {
+        start = spreadTile(spreadOf(init.get()), tileOffsets.back(), shape);
       } else {
         SmallVector<OpFoldResult> strides(shape.size(),
                                           rewriter.getIndexAttr(1));

@@ -501,8 +501,13 @@ void Scheduler::schedule(Block &block) {
       scheduleDot(dot, std::move(chain));
   }
   for (LinalgOp op : ops)
-    if (!done.contains(op))
-      scheduleOther(op);
+    if (!done.contains(op)) {
+      // Tiles may have taken over what it was there for.
+      if (op->use_empty())
+        rewriter.eraseOp(op);
+      else
+        scheduleOther(op);
+    }
   // Readers have taken over most fills, tile by tile. The rest fill whole
   // tensors.
   for (linalg::FillOp fill :
