@@ -3,7 +3,7 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# scripts/bench.sh [kan|programs|dense|image] [arguments of the benchmark]
+# scripts/bench.sh [kan|programs|dense|memory|image] [arguments of the benchmark]
 #
 # Sets up, builds, and measures Drawloom against its rivals on this machine:
 #
@@ -13,6 +13,8 @@
 #              (benchmarks/block_programs.py; --help lists its arguments)
 #   dense      products of matrices alone against OpenBLAS, oneDNN, libxsmm and
 #              MKL (benchmarks/dense_products.py)
+#   memory     what a fused training step takes beyond its arguments and results
+#              (benchmarks/memory.py)
 #   image      the first example against the same network in PyTorch, eager and
 #              under torch.compile, 200 steps each; arguments go to all three
 #
@@ -24,7 +26,7 @@ which=${1:-all}
 [ $# -gt 0 ] && shift
 case "$which" in
 -h | --help) usage "scripts/bench.sh"; exit 0 ;;
-all | kan | programs | dense | image) ;;
+all | kan | programs | dense | memory | image) ;;
 *) die "bench.sh: there is no benchmark '$which'; see scripts/bench.sh --help" ;;
 esac
 
@@ -44,6 +46,10 @@ fi
 if [ "$which" = all ] || [ "$which" = dense ]; then
   say "Dense products"
   .venv/bin/python benchmarks/dense_products.py "$@"
+fi
+if [ "$which" = all ] || [ "$which" = memory ]; then
+  say "Memory of a training step"
+  .venv/bin/python benchmarks/memory.py "$@"
 fi
 if [ "$which" = all ] || [ "$which" = image ]; then
   say "Image: Drawloom"

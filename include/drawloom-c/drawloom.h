@@ -96,8 +96,8 @@ typedef struct DrawloomCompilerOptions {
   /** Bytes that the folder may take; 1 GiB by default. */
   uint64_t cacheBytes;
   /** Folder for the program after each phase; by default none. A compiler that
-   * has one takes no program from the cache folder: it compiles each itself, the
-   * first time. */
+   * has one takes no program from the cache folder: it compiles each itself,
+   * the first time. */
   const char *dumpPhasesTo;
   /** Called with what is worth knowing though nothing failed, such as a damaged
    * entry of the cache; on the thread that compiles. Must return, and not
