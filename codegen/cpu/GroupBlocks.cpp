@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/GroupBlocks.h"
+#include "codegen/cpu/Views.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -33,12 +34,6 @@ struct Accesses {
            meet(written, other.read) || meet(read, other.written);
   }
 };
-
-Value wholeOf(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
 
 Accesses accessesOf(Operation *root) {
   Accesses accesses;

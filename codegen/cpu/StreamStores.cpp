@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/StreamStores.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,13 +34,6 @@ bool isOnlyWritten(Value memory) {
 }
 
 namespace {
-
-/// The memory that a view is of.
-Value wholeOf(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
 
 struct CpuStreamStores : impl::CpuStreamStoresBase<CpuStreamStores> {
   void runOnOperation() override {
