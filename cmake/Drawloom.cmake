@@ -105,15 +105,20 @@ endfunction()
 # drawloom_add_dialect(Kan dialect-name sources... LINK libs...)
 #
 # Expects <Name>Ops.td in the current folder, which also includes the dialect's
-# definition, and declares library Drawloom<Name>. <Name>Enums.td is optional.
+# definition, and declares library Drawloom<Name>. ENUMS and ATTRIBUTES: it has
+# some.
 function(drawloom_add_dialect name dialect)
-  cmake_parse_arguments(ARG "ENUMS" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ATTRIBUTES;ENUMS" "" "LINK" ${ARGN})
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
   set(includes ${DRAWLOOM_TABLEGEN_INCLUDES})
   mlir_tablegen(${name}Ops.h.inc -gen-op-decls ${includes})
   mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs ${includes})
   mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${dialect} ${includes})
   mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect} ${includes})
+  if(ARG_ATTRIBUTES)
+    mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect} ${includes})
+    mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect} ${includes})
+  endif()
   if(ARG_ENUMS)
     mlir_tablegen(${name}Enums.h.inc -gen-enum-decls ${includes})
     mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs ${includes})

@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/MathFunctions.h"
+#include "codegen/MathFunctions.h"
 #include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -27,18 +26,8 @@ namespace {
 struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
-    // Not the reciprocal square root, whose expansion is an op of AVX2, nor
-    // what upstream's polynomials compute to 7 ulp (asin), 12 (cbrt) or 40
-    // (atan): the C library has those.
-    static const StringRef left[] = {
-        math::AsinOp::getOperationName(), math::AtanOp::getOperationName(),
-        math::Atan2Op::getOperationName(), math::CbrtOp::getOperationName(),
-        math::RsqrtOp::getOperationName()};
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return !llvm::is_contained(left, name);
-    });
-    populateMathFunctionPatterns(patterns);
+    // The C library has what upstream's polynomials are bad at.
+    populateMathExpansions(patterns, /*all=*/false);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();

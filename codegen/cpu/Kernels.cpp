@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Program.h"
-#include "codegen/cpu/Arena.h"
+#include "codegen/Arena.h"
 #include "codegen/cpu/GroupBlocks.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"

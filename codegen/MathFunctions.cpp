@@ -12,14 +12,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/MathFunctions.h"
+#include "codegen/MathFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 
-namespace drawloom::cpu {
+namespace drawloom {
 namespace {
 
 /// Arithmetic on one shape: a number or a vector.
@@ -219,7 +220,17 @@ template <typename OpTy> struct Expand : OpRewritePattern<OpTy> {
 
 } // namespace
 
-void populateMathFunctionPatterns(RewritePatternSet &patterns) {
+void populateMathExpansions(RewritePatternSet &patterns, bool all) {
+  populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+  // Not the reciprocal square root, whose expansion is an op of AVX2.
+  static const StringRef inaccurate[] = {
+      math::AsinOp::getOperationName(), math::AtanOp::getOperationName(),
+      math::Atan2Op::getOperationName(), math::CbrtOp::getOperationName()};
+  populateMathPolynomialApproximationPatterns(
+      patterns, [all](StringRef name) {
+        return name != math::RsqrtOp::getOperationName() &&
+               (all || !llvm::is_contained(inaccurate, name));
+      });
   MLIRContext *context = patterns.getContext();
   patterns.add<Expand<math::TanhOp>>(context, expandTanh);
   patterns.add<Expand<math::ErfOp>>(context, expandErf);
@@ -231,4 +242,4 @@ void populateMathFunctionPatterns(RewritePatternSet &patterns) {
       context, [](Expander &e, Value x) { return expandSine(e, x, 1); });
 }
 
-} // namespace drawloom::cpu
+} // namespace drawloom

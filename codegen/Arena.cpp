@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Arena.h"
+#include "codegen/Arena.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace drawloom::cpu {
+namespace drawloom {
 
-ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   ArenaLayout layout;
   layout.offsets.assign(lifetimes.size(), 0);
   llvm::SmallVector<unsigned> order;
@@ -38,14 +38,14 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
         break;
       at = std::max<int64_t>(
           at, llvm::alignTo(layout.offsets[other] + lifetimes[other].bytes,
-                            arenaAlignment));
+                            alignment));
     }
     layout.offsets[i] = at;
     layout.bytes = std::max(layout.bytes, at + lifetimes[i].bytes);
     placed.push_back(i);
   }
-  layout.bytes = llvm::alignTo(layout.bytes, arenaAlignment);
+  layout.bytes = llvm::alignTo(layout.bytes, alignment);
   return layout;
 }
 
-} // namespace drawloom::cpu
+} // namespace drawloom

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_CPU_ARENA_H
-#define DRAWLOOM_CODEGEN_CPU_ARENA_H
+#ifndef DRAWLOOM_CODEGEN_ARENA_H
+#define DRAWLOOM_CODEGEN_ARENA_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 
-namespace drawloom::cpu {
+namespace drawloom {
 
 inline constexpr int64_t arenaAlignment = 64;
 
@@ -31,10 +31,12 @@ struct ArenaLayout {
 };
 
 /// Places buffers so that those in use at the same step do not overlap: the
-/// largest first, each at the lowest offset that is free while it lives.
+/// largest first, each at the lowest multiple of `alignment` that is free while it
+/// lives.
 /// Buffers of no bytes get offset 0.
-ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes);
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes,
+                        int64_t alignment = arenaAlignment);
 
-} // namespace drawloom::cpu
+} // namespace drawloom
 
-#endif // DRAWLOOM_CODEGEN_CPU_ARENA_H
+#endif // DRAWLOOM_CODEGEN_ARENA_H

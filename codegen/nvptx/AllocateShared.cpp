@@ -1,0 +1,232 @@
+//===- AllocateShared.cpp - the arena of shared memory, and its barriers --===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Arena.h"
+#include "codegen/nvptx/Passes.h"
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXALLOCATESHARED
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+namespace {
+
+/// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
+/// 1024.
+constexpr int64_t bufferAlignment = 128;
+
+int64_t bytesOf(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip(type.getShape(), strides))
+    last += (extent - 1) * stride;
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return (last + 1) * llvm::divideCeil(bits, 8);
+}
+
+/// The argument or buffer that a view is of.
+Value rootOf(Value memory) {
+  while (Operation *view = memory.getDefiningOp()) {
+    if (isa<tile::AllocOp>(view))
+      break;
+    memory = view->getOperand(0);
+  }
+  return memory;
+}
+
+/// Barriers between accesses of different threads to the same memory.
+class Barriers {
+public:
+  explicit Barriers(func::FuncOp kernel) {
+    inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
+  }
+
+  struct Access {
+    Value root;
+    bool write;
+    bool operator==(const Access &other) const {
+      return root == other.root && write == other.write;
+    }
+  };
+  /// Accesses since the last barrier.
+  using State = SmallVector<Access>;
+
+  State run(Block &block, State state);
+
+private:
+  static void add(State &state, Access access) {
+    if (!llvm::is_contained(state, access))
+      state.push_back(access);
+  }
+  static void merge(State &state, const State &other) {
+    for (Access access : other)
+      add(state, access);
+  }
+  static bool overlap(Value a, Value b) {
+    if (a == b)
+      return true;
+    auto first = a.getDefiningOp<tile::AllocOp>();
+    auto second = b.getDefiningOp<tile::AllocOp>();
+    if (!first || !second)
+      return false;
+    int64_t from = *first.getOffset(), to = *second.getOffset();
+    return from < to + bytesOf(cast<MemRefType>(b.getType())) &&
+           to < from + bytesOf(cast<MemRefType>(a.getType()));
+  }
+  static bool conflict(const State &state, Access access) {
+    return llvm::any_of(state, [&](const Access &before) {
+      return (before.write || access.write) &&
+             overlap(before.root, access.root);
+    });
+  }
+  /// Memory that this kernel only reads needs none.
+  bool matters(Value root) {
+    auto argument = dyn_cast<BlockArgument>(root);
+    return !argument || static_cast<int64_t>(argument.getArgNumber()) >= inputs;
+  }
+
+  int64_t inputs;
+};
+
+Barriers::State Barriers::run(Block &block, State state) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<tile::BarrierOp>(op)) {
+      state.clear();
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      // What an iteration leaves meets the next one.
+      State once = run(*loop.getBody(), state);
+      merge(state, once);
+      State again = run(*loop.getBody(), state);
+      merge(state, again);
+      continue;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      State before = state;
+      state = run(*branch.thenBlock(), before);
+      merge(state, branch.getElseRegion().empty()
+                       ? before
+                       : run(*branch.elseBlock(), before));
+      continue;
+    }
+    SmallVector<Access> accesses;
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effects)
+      continue;
+    SmallVector<MemoryEffects::EffectInstance> instances;
+    effects.getEffects(instances);
+    for (const MemoryEffects::EffectInstance &effect : instances) {
+      if (!effect.getValue() || !isa<MemRefType>(effect.getValue().getType()) ||
+          isa<MemoryEffects::Allocate>(effect.getEffect()))
+        continue;
+      Value root = rootOf(effect.getValue());
+      if (matters(root))
+        accesses.push_back(
+            {root, isa<MemoryEffects::Write>(effect.getEffect())});
+    }
+    if (llvm::any_of(accesses,
+                     [&](Access access) { return conflict(state, access); })) {
+      OpBuilder builder(&op);
+      tile::BarrierOp::create(builder, op.getLoc());
+      state.clear();
+    }
+    // A reduction has a barrier between writing its scratch and reading it.
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op);
+        reduce && reduce.getScratch()) {
+      state.clear();
+      add(state, {rootOf(reduce.getScratch()), false});
+      continue;
+    }
+    for (Access access : accesses)
+      add(state, access);
+  }
+  return state;
+}
+
+struct NvptxAllocateShared
+    : impl::NvptxAllocateSharedBase<NvptxAllocateShared> {
+  using NvptxAllocateSharedBase::NvptxAllocateSharedBase;
+
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
+      return;
+    DenseMap<Operation *, int64_t> number;
+    DenseMap<Operation *, int64_t> end;
+    int64_t next = 0;
+    std::function<void(Operation *)> count = [&](Operation *op) {
+      number[op] = next++;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Operation &inner : block)
+            count(&inner);
+      end[op] = next++;
+    };
+    count(kernel);
+
+    SmallVector<tile::AllocOp> buffers;
+    SmallVector<Lifetime> lifetimes;
+    kernel.walk([&](tile::AllocOp buffer) {
+      Lifetime lifetime{bytesOf(cast<MemRefType>(buffer.getBuffer().getType())),
+                        number[buffer], number[buffer]};
+      std::function<void(Value)> visit = [&](Value memory) {
+        for (Operation *user : memory.getUsers()) {
+          // In a loop that the buffer is made outside of, it is in use through
+          // all iterations.
+          Operation *ancestor =
+              buffer->getBlock()->findAncestorOpInBlock(*user);
+          lifetime.last = std::max(lifetime.last, end[ancestor]);
+          for (Value result : user->getResults())
+            if (isa<MemRefType>(result.getType()))
+              visit(result);
+        }
+      };
+      visit(buffer.getBuffer());
+      buffers.push_back(buffer);
+      lifetimes.push_back(lifetime);
+    });
+    ArenaLayout arena = layOutArena(lifetimes, bufferAlignment);
+    Builder builder(&getContext());
+    for (auto [buffer, offset] : llvm::zip(buffers, arena.offsets))
+      buffer.setOffset(offset);
+    if (arena.bytes > limit) {
+      InFlightDiagnostic error =
+          kernel.emitError("needs ")
+          << arena.bytes << " bytes of shared memory, but a block has at most "
+          << limit;
+      // Where most is needed at once.
+      int64_t peak = 0, most = 0;
+      for (const Lifetime &at : lifetimes) {
+        int64_t sum = 0;
+        for (const Lifetime &other : lifetimes)
+          if (other.first <= at.first && at.first <= other.last)
+            sum += other.bytes;
+        if (sum > most)
+          most = sum, peak = at.first;
+      }
+      for (auto [buffer, lifetime] : llvm::zip(buffers, lifetimes))
+        if (lifetime.first <= peak && peak <= lifetime.last)
+          error.attachNote(buffer.getLoc())
+              << lifetime.bytes << " bytes: " << buffer.getBuffer().getType();
+      return signalPassFailure();
+    }
+    kernel->setAttr(sharedBytesAttr, builder.getI64IntegerAttr(arena.bytes));
+    Barriers(kernel).run(kernel.getBody().front(), {});
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

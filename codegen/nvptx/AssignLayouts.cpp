@@ -1,0 +1,394 @@
+//===- AssignLayouts.cpp - a layout for every tile of a kernel ------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Dots.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Staging.h"
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXASSIGNLAYOUTS
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+namespace {
+
+RankedTensorType tileType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+/// The layout of the same elements in row-major order in another shape, if the
+/// digits of this one can say it.
+std::optional<Layout> reshaped(const Layout &layout, ArrayRef<int64_t> from,
+                               ArrayRef<int64_t> to) {
+  // Padding would end up between elements.
+  if (layout.extents(from.size()) != SmallVector<int64_t>(from))
+    return std::nullopt;
+  SmallVector<int64_t> weights(from.size(), 1);
+  for (int64_t dim = static_cast<int64_t>(from.size()) - 2; dim >= 0; --dim)
+    weights[dim] = weights[dim + 1] * from[dim + 1];
+  auto rename = [&](ArrayRef<Digit> digits, bool registers,
+                    SmallVector<Digit> &result) {
+    for (Digit digit : digits) {
+      if (digit.replicated()) {
+        result.push_back(digit);
+        continue;
+      }
+      // Where the digit counts in the linear order, piece by piece of the
+      // dimensions there, the last of which counts fastest.
+      int64_t weight = digit.stride * weights[digit.dim];
+      int64_t below = 1;
+      for (int64_t dim = static_cast<int64_t>(to.size()) - 1;
+           dim >= 0 && digit.extent > 1; --dim) {
+        int64_t above = below * to[dim];
+        if (weight < above) {
+          if (weight % below != 0)
+            return false;
+          int64_t stride = weight / below;
+          int64_t room = to[dim] / stride;
+          int64_t piece = std::min(digit.extent, room);
+          if (to[dim] % stride != 0 || digit.extent % piece != 0 ||
+              (piece != digit.extent && !registers))
+            return false;
+          result.push_back({dim, stride, piece});
+          digit.extent /= piece;
+          weight *= piece;
+        }
+        below = above;
+      }
+      if (digit.extent > 1)
+        return false;
+    }
+    return true;
+  };
+  Layout result;
+  if (!rename(layout.registers, true, result.registers) ||
+      !rename(layout.lanes, false, result.lanes) ||
+      !rename(layout.warps, false, result.warps) || result.check(to))
+    return std::nullopt;
+  return result;
+}
+
+class Assigner {
+public:
+  Assigner(func::FuncOp kernel, int64_t warps)
+      : kernel(kernel), warps(warps), builder(kernel.getContext()) {}
+  LogicalResult run();
+
+private:
+  void tie(Value a, Value b) {
+    if (tileType(a) && tileType(b))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  void *leader(Value value) {
+    return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
+  }
+  std::optional<Layout> known(Value value) {
+    auto found = layouts.find(leader(value));
+    if (found == layouts.end())
+      return std::nullopt;
+    return found->second;
+  }
+  bool fix(Value value, const Layout &layout) {
+    return layouts.try_emplace(leader(value), layout).second;
+  }
+  Layout layoutOf(Value value) { return *known(value); }
+
+  void collect();
+  void fixDots();
+  bool propagate(Operation *op);
+  void fixRest();
+  LogicalResult rewrite(Operation *op);
+
+  SmallVector<int64_t> keptDims(tile::ReduceOp op) {
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < tileType(op.getSource()).getRank(); ++dim)
+      if (!llvm::is_contained(op.getDims(), dim))
+        kept.push_back(dim);
+    return kept;
+  }
+  /// Every element along `dim` in one thread.
+  Layout linesIn(RankedTensorType type, int64_t dim) {
+    SmallVector<int64_t> others(type.getShape());
+    others[dim] = 1;
+    Layout layout = tile::blockedLayout(others, 1, warps);
+    layout.registers.push_back({dim, 1, type.getDimSize(dim)});
+    return layout;
+  }
+  void require(OpOperand &operand, const Layout &layout);
+  void provide(OpResult result, const Layout &layout);
+
+  func::FuncOp kernel;
+  int64_t warps;
+  OpBuilder builder;
+  llvm::EquivalenceClasses<void *> classes;
+  DenseMap<void *, Layout> layouts;
+  SmallVector<Value> tiles;
+  /// Smallest element of a class in memory, in bits.
+  DenseMap<void *, int64_t> bits;
+};
+
+void Assigner::collect() {
+  auto add = [&](Value value) {
+    if (tileType(value)) {
+      classes.insert(value.getAsOpaquePointer());
+      tiles.push_back(value);
+    }
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      add(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          add(argument);
+  });
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+        tie(loop.getInitArgs()[i], loop.getRegionIterArg(i));
+        tie(loop.getRegionIterArg(i), loop.getResult(i));
+        tie(loop.getResult(i), loop.getYieldedValues()[i]);
+      }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+        tie(branch.getResult(i), branch.thenYield().getOperand(i));
+        tie(branch.getResult(i), branch.elseYield().getOperand(i));
+      }
+    } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      tie(dot.getAccumulator(), dot.getResult());
+    } else if (auto lookup = dyn_cast<tile::LookupOp>(op)) {
+      for (Value index : lookup.getIndices())
+        tie(index, lookup.getResult());
+    } else if (OpTrait::hasElementwiseMappableTraits(op)) {
+      for (Value operand : op->getOperands())
+        tie(operand, op->getResult(0));
+    }
+  });
+  kernel.walk([&](Operation *op) {
+    Value value;
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      value = load.getResult();
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      value = store.getSource();
+    else
+      return;
+    int64_t size = getElementTypeOrSelf(value).isIndex()
+                       ? 64
+                       : getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    int64_t &least = bits.try_emplace(leader(value), 32).first->second;
+    least = std::min(least, std::max<int64_t>(size, 8));
+  });
+}
+
+void Assigner::fixDots() {
+  kernel.walk([&](tile::DotOp dot) {
+    fix(dot.getResult(), sumLayout(dot, warps));
+  });
+  kernel.walk([&](Operation *op) {
+    if (auto scan = dyn_cast<tile::ScanOp>(op))
+      fix(scan.getResult(),
+          linesIn(tileType(scan.getResult()), scan.getDimension()));
+    if (auto solve = dyn_cast<tile::SolveOp>(op))
+      fix(solve.getResult(), linesIn(tileType(solve.getResult()), 0));
+  });
+}
+
+/// Whether it fixed something.
+bool Assigner::propagate(Operation *op) {
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    std::optional<Layout> source = known(reduce.getSource());
+    return source && fix(reduce.getResult(), source->project(keptDims(reduce)));
+  }
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    std::optional<Layout> result = known(broadcast.getResult());
+    return result &&
+           fix(broadcast.getSource(), result->project(broadcast.getDims()));
+  }
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    RankedTensorType from = tileType(reshape.getSource());
+    RankedTensorType to = tileType(reshape.getResult());
+    if (std::optional<Layout> source = known(reshape.getSource()))
+      if (std::optional<Layout> other =
+              reshaped(*source, from.getShape(), to.getShape()))
+        return fix(reshape.getResult(), *other);
+    if (std::optional<Layout> result = known(reshape.getResult()))
+      if (std::optional<Layout> other =
+              reshaped(*result, to.getShape(), from.getShape()))
+        return fix(reshape.getSource(), *other);
+    return false;
+  }
+  if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    std::optional<Layout> result = known(gather.getResult());
+    return result && fix(gather.getIndices(), result->project({0}));
+  }
+  if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+    std::optional<Layout> rows = known(scatter.getRows());
+    return rows && fix(scatter.getIndices(), rows->project({0}));
+  }
+  return false;
+}
+
+void Assigner::fixRest() {
+  SmallVector<Value> open(tiles);
+  llvm::stable_sort(open, [](Value a, Value b) {
+    return tileType(a).getNumElements() > tileType(b).getNumElements();
+  });
+  auto settle = [&] {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      kernel.walk([&](Operation *op) { changed |= propagate(op); });
+    }
+  };
+  settle();
+  for (Value value : open) {
+    if (known(value))
+      continue;
+    auto found = bits.find(leader(value));
+    int64_t vector = 128 / (found == bits.end() ? 32 : found->second);
+    fix(value, tile::blockedLayout(tileType(value).getShape(),
+                                   std::min<int64_t>(vector, 8), warps));
+    settle();
+  }
+}
+
+/// Makes an op read a tile in this layout. What is cheap to make is made again.
+void Assigner::require(OpOperand &operand, const Layout &layout) {
+  Value value = operand.get();
+  if (tile::layoutOf(value.getType()) == layout)
+    return;
+  RankedTensorType type = tile::withLayout(tileType(value), layout);
+  Operation *def = value.getDefiningOp();
+  if (def && isa<tile::SplatOp, tile::IotaOp>(def)) {
+    builder.setInsertionPoint(def);
+    Operation *copy = builder.clone(*def);
+    copy->getResult(0).setType(type);
+    operand.set(copy->getResult(0));
+    return;
+  }
+  builder.setInsertionPoint(operand.getOwner());
+  operand.set(tile::ConvertOp::create(builder, operand.getOwner()->getLoc(),
+                                      type, value));
+}
+
+/// Makes an op give its result in this layout.
+void Assigner::provide(OpResult result, const Layout &layout) {
+  std::optional<Layout> wanted = tile::layoutOf(result.getType());
+  if (wanted == layout)
+    return;
+  RankedTensorType type = tileType(result);
+  result.setType(tile::withLayout(type, layout));
+  builder.setInsertionPointAfter(result.getOwner());
+  auto convert = tile::ConvertOp::create(
+      builder, result.getOwner()->getLoc(), type, result);
+  result.replaceAllUsesExcept(convert, convert);
+}
+
+LogicalResult Assigner::rewrite(Operation *op) {
+  auto layoutNow = [](Value value) { return *tile::layoutOf(value.getType()); };
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    require(broadcast.getSourceMutable(),
+            layoutNow(broadcast.getResult()).project(broadcast.getDims()));
+  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    provide(cast<OpResult>(reduce.getResult()),
+            layoutNow(reduce.getSource()).project(keptDims(reduce)));
+  } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    require(gather.getIndicesMutable(),
+            layoutNow(gather.getResult()).project({0}));
+  } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+    require(scatter.getIndicesMutable(),
+            layoutNow(scatter.getRows()).project({0}));
+  } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    Layout lines = linesIn(tileType(scan.getResult()), scan.getDimension());
+    require(scan.getSourceMutable(), lines);
+    provide(cast<OpResult>(scan.getResult()), lines);
+  } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {
+    Layout lines = linesIn(tileType(solve.getResult()), 0);
+    require(solve.getRhsMutable(), lines);
+    provide(cast<OpResult>(solve.getResult()), lines);
+  } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    Layout sums = sumLayout(dot, warps);
+    require(dot.getAccumulatorMutable(), sums);
+    provide(cast<OpResult>(dot.getResult()), sums);
+    stageOperands(builder, dot, warps);
+  } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    RankedTensorType from = tileType(reshape.getSource());
+    RankedTensorType to = tileType(reshape.getResult());
+    std::optional<Layout> same =
+        reshaped(layoutNow(reshape.getSource()), from.getShape(),
+                 to.getShape());
+    if (same && *same == layoutNow(reshape.getResult()))
+      return success();
+    if (same) {
+      provide(cast<OpResult>(reshape.getResult()), *same);
+      return success();
+    }
+    reshapeThroughMemory(builder, reshape);
+  }
+  return success();
+}
+
+LogicalResult Assigner::run() {
+  collect();
+  fixDots();
+  fixRest();
+  for (Value value : tiles) {
+    Layout layout = layoutOf(value);
+    if (std::optional<std::string> wrong =
+            layout.check(tileType(value).getShape()))
+      return emitError(value.getLoc())
+             << "the layout of a tile of type " << value.getType() << ' '
+             << *wrong;
+  }
+  SmallVector<std::pair<Value, Layout>> final;
+  for (Value value : tiles)
+    final.push_back({value, layoutOf(value)});
+  for (auto &[value, layout] : final)
+    value.setType(tile::withLayout(tileType(value), layout));
+  SmallVector<Operation *> ops;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    if (failed(rewrite(op)))
+      return failure();
+  hoistStaging(kernel);
+  expandConversions(builder, kernel);
+  return success();
+}
+
+struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
+  using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
+
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
+      return;
+    if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps)) {
+      kernel.emitError("cannot have ")
+          << warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
+      return signalPassFailure();
+    }
+    kernel->setAttr(warpsAttr,
+                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
+                                     warps));
+    if (failed(Assigner(kernel, warps).run()))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

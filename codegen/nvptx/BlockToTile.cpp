@@ -1,0 +1,576 @@
+//===- BlockToTile.cpp - block programs become kernels over tiles ---------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/BlockToTile.h"
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXBLOCKTOTILE
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+
+//===----------------------------------------------------------------------===//
+// Homes
+//===----------------------------------------------------------------------===//
+
+Value BlockToTile::splat(Location loc, Value scalar, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, scalar.getType());
+  return tile::SplatOp::create(builder, loc, type, scalar);
+}
+
+Value BlockToTile::loadTile(Location loc, Value memory, RankedTensorType type) {
+  return tile::LoadOp::create(builder, loc, type, memory);
+}
+
+FailureOr<Value> BlockToTile::asTile(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Home &where = home(tensor);
+  if (where.kind == Home::Tile)
+    return where.value;
+  if (!type.hasStaticShape())
+    return emitError(tensor.getLoc())
+           << "a tile of unknown extents, " << type
+           << ", cannot be computed on: gather it to a static shape";
+  if (where.kind == Home::Memory)
+    return loadTile(tensor.getLoc(), where.value, type);
+  Value zero = arith::ConstantOp::create(
+      builder, tensor.getLoc(), builder.getZeroAttr(type.getElementType()));
+  return splat(tensor.getLoc(), zero, type.getShape());
+}
+
+Value BlockToTile::allocate(Location loc, RankedTensorType type) {
+  auto memory = MemRefType::get(type.getShape(), type.getElementType(),
+                                MemRefLayoutAttrInterface(),
+                                builder.getI64IntegerAttr(tile::sharedSpace));
+  return tile::AllocOp::create(builder, loc, memory, IntegerAttr());
+}
+
+FailureOr<Value> BlockToTile::asMemory(Value tensor) {
+  Home &where = home(tensor);
+  if (where.kind == Home::Memory)
+    return where.value;
+  FailureOr<Value> elements = asTile(tensor);
+  if (failed(elements))
+    return failure();
+  Value &memory = spilled[*elements];
+  if (memory)
+    return memory;
+  // Right behind the tile: where it can be read from everywhere.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(*elements);
+  memory = allocate(tensor.getLoc(),
+                    cast<RankedTensorType>(elements->getType()));
+  tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
+  return memory;
+}
+
+FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.hasStaticShape())
+    return emitError(tensor.getLoc())
+           << "a copy of unknown extents, " << type
+           << ", has no place in shared memory";
+  bool defined = home(tensor).kind != Home::Undefined;
+  FailureOr<Value> elements;
+  if (defined && failed(elements = asTile(tensor)))
+    return failure();
+  Value memory = allocate(tensor.getLoc(), type);
+  if (defined)
+    tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
+  return memory;
+}
+
+bool BlockToTile::isDestination(Value tensor) {
+  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return &insert.getDestMutable() == &use;
+    if (auto insert = dyn_cast<tensor::InsertOp>(user))
+      return &insert.getDestMutable() == &use;
+    if (auto scatter = dyn_cast<block::ScatterOp>(user))
+      return &scatter.getDestMutable() == &use;
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() < loop.getNumControlOperands())
+        return false;
+      return needsMemory(loop.getTiedLoopRegionIterArg(&use));
+    }
+    return false;
+  });
+}
+
+bool BlockToTile::needsMemory(Value tensor) {
+  if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
+    return true;
+  return isDestination(tensor) ||
+         llvm::any_of(tensor.getUsers(), [](Operation *user) {
+           return isa<tensor::ExtractSliceOp>(user);
+         });
+}
+
+bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
+  for (Operation *user : tensor.getUsers()) {
+    if (user == op)
+      continue;
+    Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+    // A user in another block is outside of a loop or branch that holds `op`.
+    if (!ancestor || op->isBeforeInBlock(ancestor) || ancestor == op)
+      return true;
+  }
+  return false;
+}
+
+SmallVector<OpFoldResult>
+BlockToTile::mapped(ArrayRef<OpFoldResult> values) {
+  return llvm::map_to_vector(values, [&](OpFoldResult value) -> OpFoldResult {
+    if (auto dynamic = dyn_cast<Value>(value))
+      return getAsOpFoldResult(scalars.lookup(dynamic));
+    return value;
+  });
+}
+
+Value BlockToTile::subview(Location loc, Value memory, RankedTensorType part,
+                           ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<OpFoldResult> sizes,
+                           ArrayRef<OpFoldResult> strides) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto result = memref::SubViewOp::inferRankReducedResultType(
+      part.getShape(), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, loc, result, memory, offsets, sizes,
+                                   strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::convertBody(Block &block) {
+  // An op may be replaced by its general form first.
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (failed(convert(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult BlockToTile::convertFor(scf::ForOp op) {
+  SmallVector<Value> inits;
+  SmallVector<unsigned> carried;
+  for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
+    if (!isa<RankedTensorType>(init.getType())) {
+      inits.push_back(scalars.lookup(init));
+      carried.push_back(i);
+      continue;
+    }
+    BlockArgument inside = op.getRegionIterArg(i);
+    if (!needsMemory(inside)) {
+      FailureOr<Value> elements = asTile(init);
+      if (failed(elements))
+        return failure();
+      inits.push_back(*elements);
+      carried.push_back(i);
+      continue;
+    }
+    Value memory = home(init).value;
+    if (home(init).kind != Home::Memory || !home(init).writable ||
+        isReadAfter(init, op)) {
+      FailureOr<Value> own = ownMemory(init);
+      if (failed(own))
+        return failure();
+      memory = *own;
+    }
+    setMemory(inside, memory, /*writable=*/true);
+    setMemory(op.getResult(i), memory, /*writable=*/true);
+  }
+  auto loop = scf::ForOp::create(
+      builder, op.getLoc(), scalars.lookup(op.getLowerBound()),
+      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
+  scalars.map(op.getInductionVar(), loop.getInductionVar());
+  for (auto [i, at] : llvm::enumerate(carried)) {
+    if (!isa<RankedTensorType>(op.getRegionIterArg(at).getType())) {
+      scalars.map(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+      scalars.map(op.getResult(at), loop.getResult(i));
+      continue;
+    }
+    setTile(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+    setTile(op.getResult(at), loop.getResult(i));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (inits.empty())
+    loop.getBody()->getTerminator()->erase();
+  builder.setInsertionPointToEnd(loop.getBody());
+  if (failed(convertBody(*op.getBody())))
+    return failure();
+  SmallVector<Value> yields;
+  SmallVector<std::pair<Value, Value>> stores;
+  for (auto [i, value] : llvm::enumerate(op.getYieldedValues())) {
+    if (!isa<RankedTensorType>(value.getType())) {
+      yields.push_back(scalars.lookup(value));
+      continue;
+    }
+    if (llvm::is_contained(carried, i)) {
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      yields.push_back(*elements);
+      continue;
+    }
+    Value memory = home(op.getRegionIterArg(i)).value;
+    if (home(value).kind == Home::Memory && home(value).value == memory)
+      continue;
+    FailureOr<Value> elements = asTile(value);
+    if (failed(elements))
+      return failure();
+    stores.push_back({*elements, memory});
+  }
+  for (auto [elements, memory] : stores)
+    tile::StoreOp::create(builder, op.getLoc(), elements, memory);
+  scf::YieldOp::create(builder, op.getLoc(), yields);
+  return success();
+}
+
+LogicalResult BlockToTile::convertIf(scf::IfOp op) {
+  auto branch = scf::IfOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                  scalars.lookup(op.getCondition()),
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!op.getElseRegion().empty());
+  OpBuilder::InsertionGuard guard(builder);
+  auto convertBranch = [&](Block &from, Block &to) -> LogicalResult {
+    if (!to.empty())
+      to.getTerminator()->erase();
+    builder.setInsertionPointToEnd(&to);
+    // What a branch changes in place is not changed in the other one.
+    DenseMap<Value, Home> before = homes;
+    if (failed(convertBody(from)))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value value : from.getTerminator()->getOperands()) {
+      if (!isa<RankedTensorType>(value.getType())) {
+        yields.push_back(scalars.lookup(value));
+        continue;
+      }
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      yields.push_back(*elements);
+    }
+    homes = std::move(before);
+    scf::YieldOp::create(builder, op.getLoc(), yields);
+    return success();
+  };
+  if (failed(convertBranch(*op.thenBlock(), *branch.thenBlock())))
+    return failure();
+  if (!op.getElseRegion().empty() &&
+      failed(convertBranch(*op.elseBlock(), *branch.elseBlock())))
+    return failure();
+  for (auto [from, to] : llvm::zip(op.getResults(), branch.getResults())) {
+    if (isa<RankedTensorType>(from.getType()))
+      setTile(from, to);
+    else
+      scalars.map(from, to);
+  }
+  return success();
+}
+
+LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> counts, lows, steps;
+  for (auto [low, high, step] :
+       llvm::zip(op.getMixedLowerBound(), op.getMixedUpperBound(),
+                 op.getMixedStep())) {
+    std::optional<int64_t> from = getConstantIntValue(low);
+    std::optional<int64_t> to = getConstantIntValue(high);
+    std::optional<int64_t> by = getConstantIntValue(step);
+    if (!from || !to || !by)
+      return op.emitError("the number of blocks is not known");
+    lows.push_back(*from);
+    steps.push_back(*by);
+    counts.push_back(std::max<int64_t>(0, llvm::divideCeil(*to - *from, *by)));
+  }
+  int64_t blocks = 1;
+  for (int64_t count : counts)
+    blocks *= count;
+  int64_t grid = std::min(blocks, maxGrid);
+  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));
+
+  auto returned = cast<func::ReturnOp>(op->getBlock()->getTerminator());
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getOwner() != op)
+      continue;
+    setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(result)),
+              resultMemory[i], /*writable=*/true);
+    setMemory(value, resultMemory[i], /*writable=*/true);
+  }
+
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  OpBuilder::InsertionGuard guard(builder);
+  Value number = tile::BlockIdOp::create(builder, loc, builder.getIndexType());
+  if (grid < blocks) {
+    auto loop = scf::ForOp::create(builder, loc, number, constant(blocks),
+                                   constant(grid));
+    number = loop.getInductionVar();
+    builder.setInsertionPointToStart(loop.getBody());
+  }
+  // The last dimension counts fastest.
+  Value rest = number;
+  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
+    Value at = rest;
+    if (dim > 0) {
+      at = arith::RemUIOp::create(builder, loc, rest, constant(counts[dim]));
+      rest = arith::DivUIOp::create(builder, loc, rest, constant(counts[dim]));
+    }
+    if (steps[dim] != 1)
+      at = arith::MulIOp::create(builder, loc, at, constant(steps[dim]));
+    if (lows[dim] != 0)
+      at = arith::AddIOp::create(builder, loc, at, constant(lows[dim]));
+    scalars.map(op.getInductionVar(dim), at);
+  }
+  if (failed(convertBody(*op.getBody())))
+    return failure();
+  for (Operation &insert : op.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insert);
+    if (!slice)
+      return insert.emitError("cannot end a block on a GPU");
+    if (failed(convertParallelInsert(slice)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult BlockToTile::convertReturn(func::ReturnOp op) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    if (home(value).kind == Home::Memory &&
+        home(value).value == resultMemory[i])
+      continue;
+    FailureOr<Value> elements = asTile(value);
+    if (failed(elements))
+      return failure();
+    tile::StoreOp::create(builder, op.getLoc(), *elements, resultMemory[i]);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::convert(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+    if (op->getParentOp() != program)
+      return op->emitError("blocks inside of blocks have no form on a GPU");
+    return convertGrid(loop);
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return convertFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return convertIf(branch);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return convertLinalg(linalgOp);
+  if (isa_and_nonnull<block::BlockDialect>(op->getDialect()))
+    return convertBlockOp(op);
+  if (isa_and_nonnull<tensor::TensorDialect>(op->getDialect()))
+    return convertTensorOp(op);
+  bool tensors =
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>) ||
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+  if (tensors)
+    return convertElementwise(op);
+  if (op->getNumRegions() != 0)
+    return op->emitError("has no form on a GPU yet");
+  builder.clone(*op, scalars);
+  return success();
+}
+
+LogicalResult BlockToTile::convertElementwise(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto splatted = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splatted)
+      return op->emitError("tables of constants have no form on a GPU yet: "
+                           "pass them as arguments");
+    auto type = cast<RankedTensorType>(constant.getType());
+    Value scalar = arith::ConstantOp::create(
+        builder, op->getLoc(), splatted.getSplatValue<TypedAttr>());
+    setTile(op->getResult(0), splat(op->getLoc(), scalar, type.getShape()));
+    return success();
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
+    return op->emitError("has no form on a GPU yet");
+  IRMapping operands;
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType())) {
+      operands.map(operand, scalars.lookup(operand));
+      continue;
+    }
+    FailureOr<Value> elements = asTile(operand);
+    if (failed(elements))
+      return failure();
+    operands.map(operand, *elements);
+  }
+  Operation *copy = builder.clone(*op, operands);
+  for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+    setTile(from, to);
+  return success();
+}
+
+LogicalResult BlockToTile::convertBlockOp(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto gather = dyn_cast<block::GatherOp>(op)) {
+    FailureOr<Value> source = asMemory(gather.getSource());
+    FailureOr<Value> indices = asTile(gather.getIndices());
+    if (failed(source) || failed(indices))
+      return failure();
+    setTile(gather.getResult(),
+            tile::GatherOp::create(builder, loc, gather.getResult().getType(),
+                                   *source, *indices));
+    return success();
+  }
+  if (auto scatter = dyn_cast<block::ScatterOp>(op)) {
+    if (scatter.getAccumulate())
+      return op->emitError("adding rows in order has no form on a GPU yet");
+    FailureOr<Value> rows = asTile(scatter.getRows());
+    FailureOr<Value> indices = asTile(scatter.getIndices());
+    if (failed(rows) || failed(indices))
+      return failure();
+    Value dest = scatter.getDest();
+    Value memory = home(dest).value;
+    if (home(dest).kind != Home::Memory || !home(dest).writable ||
+        isReadAfter(dest, op)) {
+      FailureOr<Value> own = ownMemory(dest);
+      if (failed(own))
+        return failure();
+      memory = *own;
+    }
+    tile::ScatterOp::create(builder, loc, *rows, memory, *indices);
+    setMemory(scatter.getResult(), memory, /*writable=*/true);
+    return success();
+  }
+  if (auto scan = dyn_cast<block::ScanOp>(op)) {
+    FailureOr<Value> input = asTile(scan.getInput());
+    if (failed(input))
+      return failure();
+    auto type = cast<RankedTensorType>(scan.getResult().getType());
+    if (getElementTypeOrSelf(*input) != type.getElementType())
+      *input = arith::ExtFOp::create(builder, loc, type, *input);
+    tile::Combiner kind = scan.getKind() == block::ScanKind::Add
+                              ? tile::Combiner::Add
+                          : scan.getKind() == block::ScanKind::Mul
+                              ? tile::Combiner::Mul
+                              : tile::Combiner::Max;
+    setTile(scan.getResult(),
+            tile::ScanOp::create(builder, loc, type, kind, scan.getExclusive(),
+                                 scan.getReverse(), *input,
+                                 scan.getDimension()));
+    return success();
+  }
+  if (auto solve = dyn_cast<block::SolveTriangularOp>(op)) {
+    FailureOr<Value> matrix = asTile(solve.getMatrix());
+    FailureOr<Value> rhs = asTile(solve.getRhs());
+    if (failed(matrix) || failed(rhs))
+      return failure();
+    Value memory =
+        allocate(loc, cast<RankedTensorType>(matrix->getType()));
+    tile::StoreOp::create(builder, loc, *matrix, memory);
+    bool lower = solve.getTriangle() == block::Triangle::Lower;
+    setTile(solve.getResult(),
+            tile::SolveOp::create(builder, loc, rhs->getType(),
+                                  /*reverse=*/lower == solve.getTranspose(),
+                                  solve.getTranspose(), solve.getUnit(), memory,
+                                  *rhs));
+    return success();
+  }
+  return op->emitError("has no form on a GPU yet");
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::run() {
+  if (!program.getBody().hasOneBlock())
+    return program.emitError("is no block program: it has branches");
+  // Only a few ops of linalg are known by name.
+  IRRewriter rewriter(program.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  program.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) &&
+        !linalg::isaContractionOpInterface(op))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitError("has no form on a GPU yet");
+  }
+
+  Location loc = program.getLoc();
+  SmallVector<Type> types;
+  auto memoryOf = [](RankedTensorType type) {
+    return MemRefType::get(type.getShape(), type.getElementType());
+  };
+  auto signature = program.getFunctionType();
+  for (Type type : signature.getInputs()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    types.push_back(tensor ? Type(memoryOf(tensor)) : type);
+  }
+  for (Type type : signature.getResults())
+    types.push_back(memoryOf(cast<RankedTensorType>(type)));
+  kernel = func::FuncOp::create(loc, program.getName(),
+                                builder.getFunctionType(types, {}));
+  (*kernel)->setAttr(kernelAttr, builder.getUnitAttr());
+  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(1));
+  (*kernel)->setAttr(inputsAttr,
+                  builder.getI64IntegerAttr(signature.getNumInputs()));
+  Block *body = kernel->addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  for (BlockArgument argument : program.getArguments()) {
+    Value given = body->getArgument(argument.getArgNumber());
+    if (isa<RankedTensorType>(argument.getType()))
+      setMemory(argument, given, /*writable=*/false);
+    else
+      scalars.map(argument, given);
+  }
+  for (unsigned i = signature.getNumInputs(); i < types.size(); ++i)
+    resultMemory.push_back(body->getArgument(i));
+  Block &block = program.getBody().front();
+  if (failed(convertBody(block)) ||
+      failed(convertReturn(cast<func::ReturnOp>(block.getTerminator()))))
+    return failure();
+  func::ReturnOp::create(builder, loc);
+  program.getBody().takeBody(kernel->getBody());
+  program->setAttrs((*kernel)->getAttrDictionary());
+  program.setFunctionType(kernel->getFunctionType());
+  return success();
+}
+
+namespace {
+
+struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
+  using NvptxBlockToTileBase::NvptxBlockToTileBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || !function->hasAttr(kernelAttr))
+      return;
+    BlockToTile converter(function, maxGrid);
+    if (failed(converter.run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

@@ -1,0 +1,131 @@
+//===- BlockToTile.h - what a tensor of a block program is in a kernel ----===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H
+#define DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H
+
+#include "dialects/Block/Block.h"
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace drawloom::nvptx {
+
+/// Rewrites one block program into a kernel over tiles. What it cannot say is
+/// an error that names the op.
+class BlockToTile {
+public:
+  BlockToTile(mlir::func::FuncOp program, int64_t maxGrid)
+      : program(program), builder(program.getContext()), maxGrid(maxGrid) {}
+
+  /// Puts the kernel in the program's place.
+  mlir::LogicalResult run();
+
+private:
+  /// Where a tensor is.
+  struct Home {
+    enum Kind {
+      Undefined, ///< Nowhere: its elements are not defined yet.
+      Memory,    ///< `value` is a memref.
+      Tile       ///< `value` is a tensor in registers.
+    };
+    Kind kind = Undefined;
+    mlir::Value value;
+    /// Memory of this kernel's own, that ops may change in place.
+    bool writable = false;
+  };
+
+  mlir::LogicalResult convertBody(mlir::Block &block);
+  mlir::LogicalResult convert(mlir::Operation *op);
+  mlir::LogicalResult convertGrid(mlir::scf::ForallOp op);
+  mlir::LogicalResult convertFor(mlir::scf::ForOp op);
+  mlir::LogicalResult convertIf(mlir::scf::IfOp op);
+  mlir::LogicalResult convertReturn(mlir::func::ReturnOp op);
+
+  mlir::LogicalResult convertTensorOp(mlir::Operation *op);
+  mlir::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
+  mlir::LogicalResult convertInsert(mlir::tensor::InsertSliceOp op);
+  mlir::LogicalResult convertPad(mlir::tensor::PadOp op);
+  mlir::LogicalResult
+  convertParallelInsert(mlir::tensor::ParallelInsertSliceOp op);
+  mlir::LogicalResult convertReshape(mlir::Operation *op);
+  mlir::LogicalResult convertBlockOp(mlir::Operation *op);
+  /// Of arithmetic on tensors.
+  mlir::LogicalResult convertElementwise(mlir::Operation *op);
+
+  mlir::LogicalResult convertLinalg(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult convertFill(mlir::linalg::FillOp op);
+  /// Nothing where the op is no product of two matrices.
+  std::optional<mlir::LogicalResult> convertDot(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult convertGeneric(mlir::linalg::GenericOp op);
+  mlir::FailureOr<mlir::Value> reduceInto(mlir::linalg::GenericOp op,
+                                          unsigned output,
+                                          llvm::ArrayRef<int64_t> reduced,
+                                          mlir::IRMapping &body,
+                                          llvm::ArrayRef<int64_t> shape);
+  mlir::FailureOr<mlir::Value> onIterations(mlir::linalg::GenericOp op,
+                                            mlir::Value tile,
+                                            mlir::AffineMap map,
+                                            llvm::ArrayRef<int64_t> shape);
+  mlir::LogicalResult convertPoint(mlir::Operation *op, mlir::IRMapping &body,
+                                   llvm::ArrayRef<int64_t> shape);
+
+  /// The tensor in registers.
+  mlir::FailureOr<mlir::Value> asTile(mlir::Value tensor);
+  /// The tensor in memory that nobody changes while it is read.
+  mlir::FailureOr<mlir::Value> asMemory(mlir::Value tensor);
+  mlir::Value allocate(mlir::Location loc, mlir::RankedTensorType type);
+  /// Memory for a tensor that is changed part by part, with its elements.
+  mlir::FailureOr<mlir::Value> ownMemory(mlir::Value tensor);
+  mlir::Value splat(mlir::Location loc, mlir::Value scalar,
+                    llvm::ArrayRef<int64_t> shape);
+  mlir::Value loadTile(mlir::Location loc, mlir::Value memory,
+                       mlir::RankedTensorType type);
+  mlir::Value subview(mlir::Location loc, mlir::Value memory,
+                      mlir::RankedTensorType part,
+                      llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                      llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                      llvm::ArrayRef<mlir::OpFoldResult> strides);
+  llvm::SmallVector<mlir::OpFoldResult>
+  mapped(llvm::ArrayRef<mlir::OpFoldResult> values);
+
+  /// Whether the tensor is changed or read part by part, which registers
+  /// cannot be.
+  static bool needsMemory(mlir::Value tensor);
+  static bool isDestination(mlir::Value tensor);
+  static bool isReadAfter(mlir::Value tensor, mlir::Operation *op);
+
+  Home &home(mlir::Value tensor) { return homes[tensor]; }
+  void setTile(mlir::Value tensor, mlir::Value tile) {
+    homes[tensor] = {Home::Tile, tile, false};
+  }
+  void setMemory(mlir::Value tensor, mlir::Value memory, bool writable) {
+    homes[tensor] = {Home::Memory, memory, writable};
+  }
+
+  mlir::func::FuncOp program;
+  /// Not in the module: the program is replaced by it when it is complete.
+  mlir::OwningOpRef<mlir::func::FuncOp> kernel;
+  mlir::OpBuilder builder;
+  int64_t maxGrid;
+  llvm::DenseMap<mlir::Value, Home> homes;
+  /// Copies of tiles in shared memory.
+  llvm::DenseMap<mlir::Value, mlir::Value> spilled;
+  /// Of everything that is no tensor.
+  mlir::IRMapping scalars;
+  llvm::SmallVector<mlir::Value> resultMemory;
+};
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H

@@ -1,0 +1,80 @@
+//===- Lower.cpp - kernels over tiles become llvm and nvvm ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/LowerKernel.h"
+#include "codegen/nvptx/MathFunctions.h"
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXLOWER
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+namespace {
+
+struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
+  using NvptxLowerBase::NvptxLowerBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    NvptxLowerBase::getDependentDialects(registry);
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    scf::SCFDialect>();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpPassManager first(ModuleOp::getOperationName());
+    first.addPass(createLowerAffinePass());
+    first.addPass(createCanonicalizerPass());
+    if (failed(runPipeline(first, module)))
+      return signalPassFailure();
+
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(kernelAttr))
+        kernels.push_back(function);
+    if (kernels.empty())
+      return;
+    // The one arena of shared memory, of the size that a launch gives it.
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    if (!module.lookupSymbol("global_smem"))
+      LLVM::GlobalOp::create(
+          builder, module.getLoc(),
+          LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+          /*isConstant=*/false, LLVM::Linkage::External, "global_smem",
+          Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+    for (func::FuncOp kernel : kernels)
+      if (failed(LowerKernel(kernel, maxOps).run()))
+        return signalPassFailure();
+
+    if (failed(lowerMath(module)))
+      return signalPassFailure();
+    OpPassManager last(ModuleOp::getOperationName());
+    last.addPass(createCSEPass());
+    last.addPass(createSCFToControlFlowPass());
+    last.addPass(createArithToLLVMConversionPass());
+    last.addPass(createConvertMathToLLVMPass());
+    last.addPass(createConvertControlFlowToLLVMPass());
+    last.addPass(createReconcileUnrealizedCastsPass());
+    last.addPass(createCanonicalizerPass());
+    last.addPass(createCSEPass());
+    if (failed(runPipeline(last, module)))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

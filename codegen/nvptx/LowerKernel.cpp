@@ -1,0 +1,636 @@
+//===- LowerKernel.cpp - control flow and registers of a kernel -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/LowerKernel.h"
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Value LowerKernel::constant(int64_t value, unsigned bits) {
+  return arith::ConstantIntOp::create(builder, loc, value, bits);
+}
+
+Value LowerKernel::zeroOf(Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+int64_t LowerKernel::bytesOf(Type element) {
+  if (element.isIndex())
+    return 8;
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+Type LowerKernel::storageType(Type element) {
+  if (element.isIndex())
+    return builder.getI64Type();
+  return element.isInteger(1) ? builder.getI8Type() : element;
+}
+
+Value LowerKernel::toI64(Value value) {
+  Type i64 = builder.getI64Type();
+  if (value.getType() == i64)
+    return value;
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, i64, value);
+  return arith::ExtSIOp::create(builder, loc, i64, value);
+}
+
+/// A number that divides the value.
+int64_t LowerKernel::divisorOf(Value value) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return *known == 0 ? int64_t(1) << 40 : std::abs(*known);
+  Operation *def = value.getDefiningOp();
+  if (!def) {
+    auto argument = cast<BlockArgument>(value);
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+        loop && loop.getInductionVar() == argument)
+      return std::gcd(divisorOf(loop.getLowerBound()),
+                      divisorOf(loop.getStep()));
+    return 1;
+  }
+  if (isa<arith::MulIOp>(def))
+    return std::min<int64_t>(divisorOf(def->getOperand(0)) *
+                                 std::min<int64_t>(
+                                     divisorOf(def->getOperand(1)), 1 << 20),
+                             int64_t(1) << 40);
+  if (isa<arith::AddIOp, arith::SubIOp>(def))
+    return std::gcd(divisorOf(def->getOperand(0)),
+                    divisorOf(def->getOperand(1)));
+  if (isa<arith::IndexCastOp>(def))
+    return divisorOf(def->getOperand(0));
+  return 1;
+}
+
+/// The sum over pairs (bit of the thread number, worth).
+Value LowerKernel::valueOfBits(ArrayRef<std::pair<int64_t, int64_t>> bits) {
+  SmallVector<std::pair<int64_t, int64_t>> key(bits);
+  if (auto found = bitValues.find(key); found != bitValues.end())
+    return found->second;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(prologueEnd);
+  Value sum;
+  for (size_t i = 0; i < bits.size();) {
+    // Neighbouring bits that double are one field.
+    size_t end = i + 1;
+    while (end < bits.size() && bits[end].first == bits[end - 1].first + 1 &&
+           bits[end].second == 2 * bits[end - 1].second)
+      ++end;
+    Value field = thread;
+    if (bits[i].first > 0)
+      field = arith::ShRUIOp::create(builder, loc, field,
+                                     constant(bits[i].first, 32));
+    field = arith::AndIOp::create(
+        builder, loc, field,
+        constant((int64_t(1) << (end - i)) - 1, 32));
+    if (bits[i].second != 1)
+      field = arith::MulIOp::create(builder, loc, field,
+                                    constant(bits[i].second, 32));
+    sum = sum ? arith::AddIOp::create(builder, loc, sum, field).getResult()
+              : field;
+    i = end;
+  }
+  if (!sum)
+    sum = constant(0, 32);
+  bitValues[key] = sum;
+  return sum;
+}
+
+static void collectBits(const Layout &layout, int64_t dim,
+                        SmallVector<std::pair<int64_t, int64_t>> &bits) {
+  for (auto [i, digit] : llvm::enumerate(layout.lanes))
+    if (digit.dim == dim && !digit.replicated())
+      bits.push_back({i, digit.stride});
+  for (auto [i, digit] : llvm::enumerate(layout.warps))
+    if (digit.dim == dim && !digit.replicated())
+      bits.push_back({Layout::laneBits + i, digit.stride});
+}
+
+Value LowerKernel::threadCoordinate(const Layout &layout, int64_t dim) {
+  SmallVector<std::pair<int64_t, int64_t>> bits;
+  collectBits(layout, dim, bits);
+  return valueOfBits(bits);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+void LowerKernel::appendFlat(Value value, SmallVectorImpl<Value> &flat) {
+  if (isTile(value))
+    llvm::append_range(flat, registers.lookup(value));
+  else
+    flat.push_back(scalars.lookup(value));
+}
+
+void LowerKernel::appendFlatTypes(Value value, SmallVectorImpl<Type> &flat) {
+  if (isTile(value))
+    flat.append(tile::layoutOf(value.getType())->registerCount(),
+                getElementTypeOrSelf(value));
+  else
+    flat.push_back(value.getType());
+}
+
+void LowerKernel::takeFlat(Value value, ValueRange flat, size_t &next) {
+  if (!isTile(value)) {
+    scalars.map(value, flat[next++]);
+    return;
+  }
+  int64_t count = tile::layoutOf(value.getType())->registerCount();
+  registers[value] = Registers(flat.slice(next, count));
+  next += count;
+}
+
+LogicalResult LowerKernel::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult LowerKernel::lowerFor(scf::ForOp op) {
+  SmallVector<Value> inits;
+  for (Value init : op.getInitArgs())
+    appendFlat(init, inits);
+  auto loop = scf::ForOp::create(
+      builder, loc, scalars.lookup(op.getLowerBound()),
+      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
+  scalars.map(op.getInductionVar(), loop.getInductionVar());
+  size_t next = 0;
+  for (BlockArgument argument : op.getRegionIterArgs())
+    takeFlat(argument, loop.getRegionIterArgs(), next);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (inits.empty())
+      loop.getBody()->getTerminator()->erase();
+    builder.setInsertionPointToEnd(loop.getBody());
+    if (failed(lowerBlock(*op.getBody())))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value value : op.getYieldedValues())
+      appendFlat(value, yields);
+    scf::YieldOp::create(builder, loc, yields);
+  }
+  next = 0;
+  for (Value result : op.getResults())
+    takeFlat(result, loop.getResults(), next);
+  return success();
+}
+
+LogicalResult LowerKernel::lowerIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults())
+    appendFlatTypes(result, types);
+  auto branch = scf::IfOp::create(builder, loc, types,
+                                  scalars.lookup(op.getCondition()),
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!op.getElseRegion().empty());
+  auto lowerBranch = [&](Block &from, Block &to) -> LogicalResult {
+    OpBuilder::InsertionGuard guard(builder);
+    if (!to.empty())
+      to.getTerminator()->erase();
+    builder.setInsertionPointToEnd(&to);
+    if (failed(lowerBlock(from)))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value value : from.getTerminator()->getOperands())
+      appendFlat(value, yields);
+    scf::YieldOp::create(builder, loc, yields);
+    return success();
+  };
+  if (failed(lowerBranch(*op.thenBlock(), *branch.thenBlock())))
+    return failure();
+  if (!op.getElseRegion().empty() &&
+      failed(lowerBranch(*op.elseBlock(), *branch.elseBlock())))
+    return failure();
+  size_t next = 0;
+  for (Value result : op.getResults())
+    takeFlat(result, branch.getResults(), next);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+void LowerKernel::lowerSplat(tile::SplatOp op) {
+  int64_t count = tile::layoutOf(op.getResult().getType())->registerCount();
+  registers[op.getResult()] = Registers(count, scalars.lookup(op.getValue()));
+}
+
+void LowerKernel::lowerIota(tile::IotaOp op) {
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  int64_t dim = op.getDimension();
+  Type index = builder.getIndexType();
+  Value own = arith::IndexCastUIOp::create(builder, loc, index,
+                                           threadCoordinate(layout, dim));
+  Registers result;
+  for (int64_t i = 0; i < layout.registerCount(); ++i) {
+    int64_t offset = layout.registerOffset(i, type.getRank())[dim];
+    Value at = own;
+    if (offset != 0)
+      at = arith::AddIOp::create(
+          builder, loc, own,
+          arith::ConstantIndexOp::create(builder, loc, offset));
+    if (!type.getElementType().isIndex())
+      at = arith::IndexCastOp::create(builder, loc, type.getElementType(), at);
+    result.push_back(at);
+  }
+  registers[op.getResult()] = std::move(result);
+}
+
+void LowerKernel::lowerBroadcast(tile::BroadcastOp op) {
+  Layout from = *tile::layoutOf(op.getSource().getType());
+  Layout to = *tile::layoutOf(op.getResult().getType());
+  int64_t rank = cast<RankedTensorType>(op.getResult().getType()).getRank();
+  const Registers source = registers.lookup(op.getSource());
+  Registers result;
+  for (int64_t i = 0; i < to.registerCount(); ++i) {
+    SmallVector<int64_t> at = to.registerOffset(i, rank);
+    SmallVector<int64_t> there;
+    for (int64_t dim : op.getDims())
+      there.push_back(at[dim]);
+    result.push_back(source[*from.registerAt(there)]);
+  }
+  registers[op.getResult()] = std::move(result);
+}
+
+void LowerKernel::lowerConvert(tile::ConvertOp op) {
+  Layout from = *tile::layoutOf(op.getSource().getType());
+  Layout to = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  const Registers source = registers.lookup(op.getSource());
+  Registers result;
+  for (int64_t i = 0; i < to.registerCount(); ++i) {
+    std::optional<int64_t> at =
+        from.registerAt(to.registerOffset(i, type.getRank()));
+    // Padding that only the new layout has.
+    result.push_back(at ? source[*at] : zeroOf(type.getElementType()));
+  }
+  registers[op.getResult()] = std::move(result);
+}
+
+void LowerKernel::lowerReshape(tile::ReshapeOp op) {
+  // The digits of both name the same registers, threads and order; only a digit
+  // that became several may count in another order of registers.
+  auto from = cast<RankedTensorType>(op.getSource().getType());
+  auto to = cast<RankedTensorType>(op.getResult().getType());
+  Layout before = *tile::layoutOf(from), after = *tile::layoutOf(to);
+  auto linear = [](ArrayRef<int64_t> at, ArrayRef<int64_t> shape) {
+    int64_t index = 0;
+    for (auto [coordinate, extent] : llvm::zip(at, shape))
+      index = index * extent + coordinate;
+    return index;
+  };
+  DenseMap<int64_t, int64_t> places;
+  for (int64_t i = 0; i < before.registerCount(); ++i)
+    places[linear(before.registerOffset(i, from.getRank()), from.getShape())] =
+        i;
+  const Registers source = registers.lookup(op.getSource());
+  Registers result;
+  for (int64_t i = 0; i < after.registerCount(); ++i)
+    result.push_back(source[places.lookup(
+        linear(after.registerOffset(i, to.getRank()), to.getShape()))]);
+  registers[op.getResult()] = std::move(result);
+}
+
+LogicalResult LowerKernel::lowerElementwise(Operation *op) {
+  int64_t count =
+      tile::layoutOf(op->getResult(0).getType())->registerCount();
+  SmallVector<Registers> results(op->getNumResults());
+  // Registers that hold the same need one computation.
+  std::map<SmallVector<void *>, Operation *> done;
+  for (int64_t i = 0; i < count; ++i) {
+    OperationState state(loc, op->getName());
+    SmallVector<void *> key;
+    for (Value operand : op->getOperands()) {
+      Value value = isTile(operand) ? registers.find(operand)->second[i]
+                                    : scalars.lookup(operand);
+      state.addOperands(value);
+      key.push_back(value.getAsOpaquePointer());
+    }
+    Operation *&made = done[key];
+    if (!made) {
+      for (Type type : op->getResultTypes())
+        state.addTypes(getElementTypeOrSelf(type));
+      state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+      state.propertiesAttr = op->getPropertiesAsAttribute();
+      made = builder.create(state);
+      ++ops;
+    }
+    for (auto [list, value] : llvm::zip(results, made->getResults()))
+      list.push_back(value);
+  }
+  for (auto [result, list] : llvm::zip(op->getResults(), results))
+    registers[result] = std::move(list);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+LogicalResult LowerKernel::lowerView(Operation *op) {
+  Value result = op->getResult(0);
+  auto type = cast<MemRefType>(result.getType());
+  if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
+    Memory memory;
+    memory.root = LLVM::AddressOfOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(op->getContext(), 3),
+        "global_smem");
+    memory.root = addBytes(memory.root, *alloc.getOffset());
+    memory.space = 3;
+    memory.element = type.getElementType();
+    memory.alignment = 128;
+    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+    for (int64_t extent : type.getShape())
+      memory.sizes.push_back(builder.getIndexAttr(extent));
+    memories[result.getAsOpaquePointer()] = memory;
+    return success();
+  }
+  Memory memory = memoryOf(op->getOperand(0));
+  auto addOffset = [&](OpFoldResult count, int64_t stride) {
+    std::optional<int64_t> known = getConstantIntValue(count);
+    if (known && *known * stride == 0)
+      return;
+    Value more;
+    if (known) {
+      more = constant(*known * stride, 64);
+      memory.alignment =
+          std::gcd(memory.alignment, *known * stride * bytesOf(memory.element));
+    } else {
+      more = cast<Value>(count);
+      int64_t divisor = std::min<int64_t>(divisorOf(more), 1 << 20);
+      memory.alignment = std::gcd(memory.alignment,
+                                  divisor * stride * bytesOf(memory.element));
+      more = toI64(scalars.lookup(more));
+      if (stride != 1)
+        more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+    }
+    memory.offset =
+        memory.offset
+            ? arith::AddIOp::create(builder, loc, memory.offset, more)
+                  .getResult()
+            : more;
+  };
+  auto mapped = [&](OpFoldResult value) -> OpFoldResult {
+    if (auto dynamic = dyn_cast<Value>(value))
+      return toI64(scalars.lookup(dynamic));
+    return value;
+  };
+  if (auto view = dyn_cast<memref::SubViewOp>(op)) {
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    SmallVector<int64_t> strides;
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, offset] : llvm::enumerate(view.getMixedOffsets())) {
+      std::optional<int64_t> by = getConstantIntValue(view.getMixedStrides()[dim]);
+      if (!by)
+        return op->emitError("steps along memory by a number that is not "
+                             "known, which has no form on a GPU yet");
+      addOffset(offset, memory.strides[dim]);
+      if (dropped.test(dim))
+        continue;
+      strides.push_back(memory.strides[dim] * *by);
+      sizes.push_back(mapped(view.getMixedSizes()[dim]));
+    }
+    memory.strides = strides;
+    memory.sizes = sizes;
+  } else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
+    SmallVector<int64_t> strides;
+    SmallVector<OpFoldResult> sizes;
+    for (const ReassociationIndices &group :
+         collapse.getReassociationIndices()) {
+      // Of dimensions of extent 1 the stride says nothing.
+      int64_t stride = 1;
+      int64_t product = 1;
+      Value dynamic;
+      for (int64_t dim : llvm::reverse(group)) {
+        std::optional<int64_t> size = getConstantIntValue(memory.sizes[dim]);
+        if (product == 1 && !dynamic)
+          stride = memory.strides[dim];
+        if (!size)
+          dynamic = cast<Value>(memory.sizes[dim]);
+        else
+          product *= *size;
+      }
+      OpFoldResult size = builder.getIndexAttr(product);
+      if (dynamic)
+        size = arith::MulIOp::create(builder, loc, dynamic,
+                                     constant(product, 64))
+                   .getResult();
+      strides.push_back(stride);
+      sizes.push_back(size);
+    }
+    memory.strides = strides;
+    memory.sizes = sizes;
+  } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
+    SmallVector<int64_t> strides(type.getRank());
+    memory.sizes.clear();
+    for (int64_t extent : type.getShape())
+      memory.sizes.push_back(builder.getIndexAttr(extent));
+    for (auto [dim, group] :
+         llvm::enumerate(expand.getReassociationIndices())) {
+      int64_t stride = memory.strides[dim];
+      for (int64_t inner : llvm::reverse(group)) {
+        strides[inner] = stride;
+        stride *= type.getDimSize(inner);
+      }
+    }
+    memory.strides = strides;
+  } else if (isa<memref::ReinterpretCastOp>(op)) {
+    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+    memory.sizes.clear();
+    for (int64_t extent : type.getShape())
+      memory.sizes.push_back(builder.getIndexAttr(extent));
+  } else if (!isa<memref::CastOp>(op)) {
+    return op->emitError("has no form on a GPU yet");
+  }
+  memories[result.getAsOpaquePointer()] = memory;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult LowerKernel::lower(Operation *op) {
+  loc = op->getLoc();
+  if (++ops > maxOps)
+    return kernel.emitError("would have more than ")
+           << maxOps
+           << " operations: its tiles are too large for the registers of its "
+              "threads; cut it into smaller tiles";
+  if (op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType()))
+    return lowerView(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<scf::ForOp>([&](auto op) { return lowerFor(op); })
+      .Case<scf::IfOp>([&](auto op) { return lowerIf(op); })
+      .Case<tile::SplatOp>([&](auto op) { return lowerSplat(op), success(); })
+      .Case<tile::IotaOp>([&](auto op) { return lowerIota(op), success(); })
+      .Case<tile::BroadcastOp>(
+          [&](auto op) { return lowerBroadcast(op), success(); })
+      .Case<tile::ConvertOp>(
+          [&](auto op) { return lowerConvert(op), success(); })
+      .Case<tile::ReshapeOp>(
+          [&](auto op) { return lowerReshape(op), success(); })
+      .Case<tile::LoadOp>([&](auto op) { return lowerLoad(op); })
+      .Case<tile::StoreOp>([&](auto op) { return lowerStore(op); })
+      .Case<tile::GatherOp>([&](auto op) { return lowerGather(op); })
+      .Case<tile::ScatterOp>([&](auto op) { return lowerScatter(op); })
+      .Case<tile::LookupOp>([&](auto op) { return lowerLookup(op); })
+      .Case<tile::ReduceOp>([&](auto op) { return lowerReduce(op); })
+      .Case<tile::ScanOp>([&](auto op) { return lowerScan(op); })
+      .Case<tile::SolveOp>([&](auto op) { return lowerSolve(op); })
+      .Case<tile::DotOp>([&](auto op) { return lowerDot(op); })
+      .Case<tile::BarrierOp>([&](auto) {
+        NVVM::Barrier0Op::create(builder, loc);
+        return success();
+      })
+      .Case<tile::BlockIdOp>([&](auto op) {
+        Value id = NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
+        scalars.map(op.getResult(),
+                    arith::IndexCastUIOp::create(builder, loc,
+                                                 builder.getIndexType(), id));
+        return success();
+      })
+      .Case<memref::LoadOp>([&](auto op) {
+        const Memory &memory = memoryOf(op.getMemRef());
+        Value at = memory.offset;
+        for (auto [index, stride] : llvm::zip(op.getIndices(), memory.strides)) {
+          Value more = toI64(scalars.lookup(index));
+          more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+          at = at ? arith::AddIOp::create(builder, loc, at, more).getResult()
+                  : more;
+        }
+        Value address = addElements(memory.root, at, memory.element);
+        Value vector = loadVector(address, memory.element, 1, {}, {});
+        SmallVector<Value> values;
+        unpack(vector, memory.element, 1, values);
+        scalars.map(op.getResult(), values[0]);
+        return success();
+      })
+      .Case<memref::DimOp>([&](auto op) -> LogicalResult {
+        std::optional<int64_t> dim = op.getConstantIndex();
+        if (!dim)
+          return op->emitError("asks for an extent that is not known by number");
+        OpFoldResult size = memoryOf(op.getSource()).sizes[*dim];
+        Value value =
+            isa<Value>(size)
+                ? arith::IndexCastOp::create(builder, loc,
+                                             builder.getIndexType(),
+                                             cast<Value>(size))
+                      .getResult()
+                : arith::ConstantIndexOp::create(builder, loc,
+                                                 *getConstantIntValue(size))
+                      .getResult();
+        scalars.map(op.getResult(), value);
+        return success();
+      })
+      .Default([&](Operation *op) -> LogicalResult {
+        bool tiles = llvm::any_of(op->getResults(), isTile) ||
+                     llvm::any_of(op->getOperands(), isTile);
+        if (!tiles && op->getNumRegions() == 0) {
+          builder.clone(*op, scalars);
+          return success();
+        }
+        if (OpTrait::hasElementwiseMappableTraits(op))
+          return lowerElementwise(op);
+        return op->emitError("has no form on a GPU yet");
+      });
+}
+
+LogicalResult LowerKernel::run() {
+  loc = kernel.getLoc();
+  builder.setInsertionPoint(kernel);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes()) {
+    if (isa<MemRefType>(type))
+      types.push_back(pointer);
+    else
+      types.push_back(type.isIndex() ? builder.getI64Type()
+                                     : storageType(type));
+  }
+  // Triton's launcher gives two more: global scratch, and a profiler's.
+  types.append(2, pointer);
+  function = LLVM::LLVMFuncOp::create(
+      builder, loc, kernel.getName(),
+      LLVM::LLVMFunctionType::get(
+          LLVM::LLVMVoidType::get(builder.getContext()), types));
+  int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({static_cast<int32_t>(32 * warps)}));
+  for (StringRef name : {StringRef(gridAttr), StringRef(sharedBytesAttr),
+                         StringRef(warpsAttr)})
+    function->setAttr(name, kernel->getAttr(name));
+  Block *body = function.addEntryBlock(builder);
+  int64_t inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
+  for (BlockArgument argument : kernel.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    Value given = body->getArgument(number);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    builder.setInsertionPointToEnd(body);
+    if (!type) {
+      if (argument.getType().isIndex())
+        given = arith::IndexCastOp::create(builder, loc,
+                                           builder.getIndexType(), given);
+      else if (argument.getType().isInteger(1))
+        given = arith::TruncIOp::create(builder, loc, builder.getI1Type(),
+                                        given);
+      scalars.map(argument, given);
+      continue;
+    }
+    function.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+    function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(16));
+    if (number < inputs)
+      function.setArgAttr(number, LLVM::LLVMDialect::getReadonlyAttrName(),
+                          builder.getUnitAttr());
+    Memory memory;
+    memory.root = given;
+    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+    memory.element = type.getElementType();
+    for (int64_t extent : type.getShape())
+      memory.sizes.push_back(builder.getIndexAttr(extent));
+    memories[argument.getAsOpaquePointer()] = memory;
+  }
+  builder.setInsertionPointToEnd(body);
+  thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+  prologueEnd = LLVM::ReturnOp::create(builder, loc, ValueRange());
+  // Values of the prologue go in front of this op, all else behind it.
+  Operation *mark = constant(0, 32).getDefiningOp();
+  mark->moveBefore(prologueEnd);
+  prologueEnd = mark;
+  builder.setInsertionPointAfter(mark);
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  mark->erase();
+  kernel.erase();
+  return success();
+}
+
+} // namespace drawloom::nvptx

@@ -1,0 +1,155 @@
+//===- LowerKernel.h - a kernel over tiles as one thread's program --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_LOWERKERNEL_H
+#define DRAWLOOM_CODEGEN_NVPTX_LOWERKERNEL_H
+
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include <map>
+
+namespace drawloom::nvptx {
+
+/// Writes what each thread of a block does: a tile is the list of the values
+/// in its registers.
+class LowerKernel {
+public:
+  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps)
+      : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps) {}
+
+  /// Puts a function of llvm in the kernel's place, whose body still has
+  /// control flow of scf and arithmetic of arith and math.
+  mlir::LogicalResult run();
+
+private:
+  using Registers = llvm::SmallVector<mlir::Value>;
+
+  /// A view of memory, as an address and how elements lie behind it.
+  struct Memory {
+    mlir::Value root;   ///< Of the whole buffer.
+    mlir::Value offset; ///< Elements (i64) from the root on; null is 0.
+    llvm::SmallVector<int64_t> strides;
+    llvm::SmallVector<mlir::OpFoldResult> sizes;
+    mlir::Type element;
+    int64_t space = 1;
+    /// A divisor of the address of the view, in bytes.
+    int64_t alignment = 16;
+  };
+
+  /// One access to neighbouring elements of a tile: its registers, and where it
+  /// is relative to the thread's own address.
+  struct Access {
+    llvm::SmallVector<int64_t> registers;
+    llvm::SmallVector<int64_t> coordinates;
+  };
+
+  //===- Control flow and scalars -----------------------------------------===//
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lower(mlir::Operation *op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  mlir::LogicalResult lowerView(mlir::Operation *op);
+  void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
+  void appendFlatTypes(mlir::Value value,
+                       llvm::SmallVectorImpl<mlir::Type> &flat);
+  void takeFlat(mlir::Value value, mlir::ValueRange flat, size_t &next);
+
+  //===- Registers --------------------------------------------------------===//
+  void lowerSplat(tile::SplatOp op);
+  void lowerIota(tile::IotaOp op);
+  void lowerBroadcast(tile::BroadcastOp op);
+  void lowerConvert(tile::ConvertOp op);
+  void lowerReshape(tile::ReshapeOp op);
+
+  //===- Memory -----------------------------------------------------------===//
+  mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::LogicalResult lowerGather(tile::GatherOp op);
+  mlir::LogicalResult lowerScatter(tile::ScatterOp op);
+  mlir::LogicalResult lowerLookup(tile::LookupOp op);
+  llvm::SmallVector<Access> accesses(const Memory &memory,
+                                     const tile::Layout &layout,
+                                     llvm::ArrayRef<int64_t> shape,
+                                     bool rowsApart);
+  /// Whether the access is inside; null where it always is.
+  mlir::Value inside(const Memory &memory, const tile::Layout &layout,
+                     llvm::ArrayRef<int64_t> shape, const Access &access);
+  /// True in the one of the threads with the same elements that stores them;
+  /// null where all are different.
+  mlir::Value isOwner(const tile::Layout &layout);
+  /// The thread's address in a view, from dimension `first` on.
+  mlir::Value threadAddress(const Memory &memory, const tile::Layout &layout,
+                            int64_t first = 0);
+  mlir::Value addBytes(mlir::Value address, int64_t bytes);
+  mlir::Value addElements(mlir::Value address, mlir::Value elements,
+                          mlir::Type element);
+  mlir::Value loadVector(mlir::Value address, mlir::Type element, int64_t count,
+                         mlir::Value condition, mlir::Value otherwise);
+  void unpack(mlir::Value vector, mlir::Type element, int64_t count,
+              llvm::SmallVectorImpl<mlir::Value> &values);
+  void storeVector(mlir::Value address, llvm::ArrayRef<mlir::Value> values);
+  void underCondition(mlir::Value condition, llvm::function_ref<void()> body);
+  const Memory &memoryOf(mlir::Value memref) {
+    return memories.at(memref.getAsOpaquePointer());
+  }
+
+  //===- Reductions and products ------------------------------------------===//
+  mlir::LogicalResult lowerReduce(tile::ReduceOp op);
+  mlir::LogicalResult lowerScan(tile::ScanOp op);
+  mlir::LogicalResult lowerSolve(tile::SolveOp op);
+  void reduceAcrossWarps(tile::ReduceOp op, const tile::Layout &source,
+                         Registers &results);
+  mlir::Value combine(tile::Combiner kind, mlir::Value a, mlir::Value b);
+  mlir::Value neutral(tile::Combiner kind, mlir::Type type);
+  mlir::Value shuffle(mlir::Value value, int64_t mask);
+
+  mlir::LogicalResult lowerDot(tile::DotOp op);
+  void lowerMma(tile::DotOp op);
+  void lowerOuterProducts(tile::DotOp op);
+  Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,
+                         bool transposed);
+  mlir::Value matrixAddress(const Memory &memory, bool transposed,
+                            llvm::ArrayRef<tile::Digit> rowDigits,
+                            llvm::ArrayRef<tile::Digit> columnDigits,
+                            mlir::Value rows, mlir::Value columns);
+
+  //===- Numbers ----------------------------------------------------------===//
+  mlir::Value constant(int64_t value, unsigned bits);
+  mlir::Value zeroOf(mlir::Type type);
+  /// i32: what the bits of the thread number that the digits of `dim` count are
+  /// worth, as if each digit had its own stride.
+  mlir::Value threadCoordinate(const tile::Layout &layout, int64_t dim);
+  mlir::Value valueOfBits(llvm::ArrayRef<std::pair<int64_t, int64_t>> bits);
+  mlir::Value toI64(mlir::Value value);
+  mlir::Type storageType(mlir::Type element);
+  static int64_t bytesOf(mlir::Type element);
+  static int64_t divisorOf(mlir::Value value);
+
+  mlir::func::FuncOp kernel;
+  mlir::LLVM::LLVMFuncOp function;
+  mlir::OpBuilder builder;
+  mlir::Location loc = builder.getUnknownLoc();
+  int64_t maxOps;
+  int64_t ops = 0;
+  llvm::DenseMap<mlir::Value, Registers> registers;
+  mlir::IRMapping scalars;
+  std::map<const void *, Memory> memories;
+  mlir::Value thread;
+  /// What depends on the thread number only, at the start of the kernel.
+  std::map<llvm::SmallVector<std::pair<int64_t, int64_t>>, mlir::Value> bitValues;
+  mlir::Operation *prologueEnd = nullptr;
+};
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_LOWERKERNEL_H

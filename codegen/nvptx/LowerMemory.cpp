@@ -1,0 +1,384 @@
+//===- LowerMemory.cpp - tiles from and to memory -------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/LowerKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
+#include <numeric>
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+
+Value LowerKernel::addBytes(Value address, int64_t bytes) {
+  if (bytes == 0)
+    return address;
+  return LLVM::GEPOp::create(builder, loc, address.getType(),
+                             builder.getI8Type(), address,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value LowerKernel::addElements(Value address, Value elements, Type element) {
+  if (!elements)
+    return address;
+  return LLVM::GEPOp::create(builder, loc, address.getType(),
+                             storageType(element), address,
+                             ArrayRef<LLVM::GEPArg>{elements});
+}
+
+Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
+                                 int64_t first) {
+  // Both parts depend on different things: the view's on the loops around, the
+  // thread's on none.
+  Value address = addElements(memory.root, memory.offset, memory.element);
+  Value own;
+  for (int64_t dim = first, rank = memory.strides.size(); dim < rank; ++dim) {
+    SmallVector<std::pair<int64_t, int64_t>> bits;
+    for (auto [i, digit] : llvm::enumerate(layout.lanes))
+      if (digit.dim == dim && !digit.replicated())
+        bits.push_back({i, digit.stride * memory.strides[dim]});
+    for (auto [i, digit] : llvm::enumerate(layout.warps))
+      if (digit.dim == dim && !digit.replicated())
+        bits.push_back(
+            {Layout::laneBits + i, digit.stride * memory.strides[dim]});
+    if (bits.empty())
+      continue;
+    Value more = valueOfBits(bits);
+    own = own ? arith::AddIOp::create(builder, loc, own, more).getResult()
+              : more;
+  }
+  if (own)
+    own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own);
+  return addElements(address, own, memory.element);
+}
+
+SmallVector<LowerKernel::Access>
+LowerKernel::accesses(const Memory &memory, const Layout &layout,
+                      ArrayRef<int64_t> shape, bool rowsApart) {
+  int64_t rank = shape.size();
+  int64_t bytes = bytesOf(memory.element);
+  SmallVector<int64_t> extents = layout.extents(rank);
+  // The dimension whose neighbours are neighbours in memory.
+  int64_t inner = -1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (memory.strides[dim] == 1 && extents[dim] > 1 && !(rowsApart && dim == 0))
+      inner = dim;
+  int64_t width = 1;
+  if (inner >= 0) {
+    width = std::min(layout.contiguousAlong(inner), std::max<int64_t>(1, 16 / bytes));
+    // Whole vectors are inside or outside.
+    std::optional<int64_t> size = getConstantIntValue(memory.sizes[inner]);
+    auto fits = [&] {
+      if (!llvm::isPowerOf2_64(width) || layout.contiguousAlong(inner) % width)
+        return false;
+      if (!size || std::min(*size, shape[inner]) % width != 0)
+        return false;
+      int64_t alignment = memory.alignment;
+      for (ArrayRef<Digit> digits :
+           {ArrayRef(layout.registers), ArrayRef(layout.lanes),
+            ArrayRef(layout.warps)})
+        for (const Digit &digit : digits)
+          if (!digit.replicated() &&
+              (digit.dim != inner || digit.stride >= width))
+            alignment = std::gcd(alignment,
+                                 digit.stride * memory.strides[digit.dim] *
+                                     bytes);
+      if (rowsApart)
+        alignment = std::gcd(alignment, memory.strides[0] * bytes);
+      return alignment % (width * bytes) == 0;
+    };
+    while (width > 1 && !fits())
+      --width;
+  }
+  SmallVector<Access> result;
+  for (int64_t i = 0; i < layout.registerCount(); i += width) {
+    Access access;
+    for (int64_t j = i; j < i + width; ++j)
+      access.registers.push_back(j);
+    access.coordinates = layout.registerOffset(i, rank);
+    result.push_back(std::move(access));
+  }
+  return result;
+}
+
+Value LowerKernel::inside(const Memory &memory, const Layout &layout,
+                          ArrayRef<int64_t> shape, const Access &access) {
+  SmallVector<int64_t> extents = layout.extents(shape.size());
+  Value all;
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    std::optional<int64_t> size = getConstantIntValue(memory.sizes[dim]);
+    if (size && *size >= extents[dim])
+      continue;
+    Value here = threadCoordinate(layout, dim);
+    if (access.coordinates[dim] != 0)
+      here = arith::AddIOp::create(builder, loc, here,
+                                   constant(access.coordinates[dim], 32));
+    Value condition;
+    if (size) {
+      condition =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, here,
+                                constant(*size, 32));
+    } else {
+      here = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), here);
+      condition =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, here,
+                                cast<Value>(memory.sizes[dim]));
+      // The extent may exceed the tile's own.
+      if (shape[dim] < extents[dim]) {
+        Value other =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, here,
+                                  constant(shape[dim], 64));
+        condition = arith::AndIOp::create(builder, loc, condition, other);
+      }
+    }
+    all = all ? arith::AndIOp::create(builder, loc, all, condition).getResult()
+              : condition;
+  }
+  return all;
+}
+
+Value LowerKernel::isOwner(const Layout &layout) {
+  int64_t mask = 0;
+  for (auto [i, digit] : llvm::enumerate(layout.lanes))
+    if (digit.replicated())
+      mask |= int64_t(1) << i;
+  for (auto [i, digit] : llvm::enumerate(layout.warps))
+    if (digit.replicated())
+      mask |= int64_t(1) << (Layout::laneBits + i);
+  if (mask == 0)
+    return {};
+  Value bits =
+      arith::AndIOp::create(builder, loc, thread, constant(mask, 32));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               constant(0, 32));
+}
+
+/// Where the condition is false, reads `otherwise` (an address that is valid)
+/// and gives zeros.
+Value LowerKernel::loadVector(Value address, Type element, int64_t count,
+                              Value condition, Value otherwise) {
+  Type type = storageType(element);
+  if (count > 1)
+    type = VectorType::get(count, type);
+  if (condition)
+    address = LLVM::SelectOp::create(builder, loc, condition, address, otherwise);
+  Value value = LLVM::LoadOp::create(builder, loc, type, address,
+                                     bytesOf(element) * count);
+  if (condition)
+    value = LLVM::SelectOp::create(builder, loc, condition, value, zeroOf(type));
+  ++ops;
+  return value;
+}
+
+void LowerKernel::unpack(Value vector, Type element, int64_t count,
+                         SmallVectorImpl<Value> &values) {
+  for (int64_t i = 0; i < count; ++i) {
+    Value value = vector;
+    if (count > 1)
+      value = LLVM::ExtractElementOp::create(builder, loc, vector,
+                                             constant(i, 32));
+    if (element.isIndex())
+      value = arith::IndexCastOp::create(builder, loc, element, value);
+    else if (element.isInteger(1))
+      value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                    value, constant(0, 8));
+    values.push_back(value);
+  }
+}
+
+void LowerKernel::storeVector(Value address, ArrayRef<Value> values) {
+  Type element = values[0].getType();
+  Type type = storageType(element);
+  SmallVector<Value> stored = llvm::map_to_vector(values, [&](Value value) -> Value {
+    if (element.isIndex())
+      return arith::IndexCastOp::create(builder, loc, type, value);
+    if (element.isInteger(1))
+      return arith::ExtUIOp::create(builder, loc, type, value);
+    return value;
+  });
+  int64_t count = stored.size();
+  Value whole = stored[0];
+  if (count > 1) {
+    whole = LLVM::PoisonOp::create(builder, loc, VectorType::get(count, type));
+    for (auto [i, value] : llvm::enumerate(stored))
+      whole = LLVM::InsertElementOp::create(builder, loc, whole, value,
+                                            constant(i, 32));
+  }
+  LLVM::StoreOp::create(builder, loc, whole, address, bytesOf(element) * count);
+  ++ops;
+}
+
+void LowerKernel::underCondition(Value condition,
+                                 llvm::function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto branch = scf::IfOp::create(builder, loc, condition,
+                                  /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+static int64_t bytesAt(ArrayRef<int64_t> coordinates, ArrayRef<int64_t> strides,
+                       int64_t bytes, int64_t first = 0) {
+  int64_t sum = 0;
+  for (int64_t dim = first, rank = strides.size(); dim < rank; ++dim)
+    sum += coordinates[dim] * strides[dim];
+  return sum * bytes;
+}
+
+LogicalResult LowerKernel::lowerLoad(tile::LoadOp op) {
+  const Memory &memory = memoryOf(op.getSource());
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
+  Value address = threadAddress(memory, layout);
+  Registers result(layout.registerCount());
+  for (const Access &access : accesses(memory, layout, shape, false)) {
+    Value at = addBytes(address, bytesAt(access.coordinates, memory.strides,
+                                         bytesOf(memory.element)));
+    Value vector =
+        loadVector(at, memory.element, access.registers.size(),
+                   inside(memory, layout, shape, access), memory.root);
+    SmallVector<Value> values;
+    unpack(vector, memory.element, access.registers.size(), values);
+    for (auto [place, value] : llvm::zip(access.registers, values))
+      result[place] = value;
+  }
+  registers[op.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult LowerKernel::lowerStore(tile::StoreOp op) {
+  const Memory &memory = memoryOf(op.getDest());
+  Layout layout = *tile::layoutOf(op.getSource().getType());
+  auto shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
+  const Registers source = registers.lookup(op.getSource());
+  Value address = threadAddress(memory, layout);
+  underCondition(isOwner(layout), [&] {
+    for (const Access &access : accesses(memory, layout, shape, false)) {
+      SmallVector<Value> values;
+      for (int64_t place : access.registers)
+        values.push_back(source[place]);
+      underCondition(inside(memory, layout, shape, access), [&] {
+        storeVector(addBytes(address,
+                             bytesAt(access.coordinates, memory.strides,
+                                     bytesOf(memory.element))),
+                    values);
+      });
+    }
+  });
+  return success();
+}
+
+LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
+  const Memory &memory = memoryOf(op.getSource());
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  Layout rows = *tile::layoutOf(op.getIndices().getType());
+  auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
+  const Registers indices = registers.lookup(op.getIndices());
+  Memory row = memory;
+  row.sizes[0] = builder.getIndexAttr(shape[0]);
+  // The row is chosen by the index; the rest of the address is the thread's.
+  Value address = threadAddress(memory, layout, 1);
+  Registers result(layout.registerCount());
+  for (const Access &access : accesses(row, layout, shape, true)) {
+    Value index =
+        toI64(indices[*rows.registerAt({access.coordinates[0]})]);
+    Value condition =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, index,
+                              constant(0, 64));
+    if (Value more = inside(row, layout, shape, access))
+      condition = arith::AndIOp::create(builder, loc, condition, more);
+    Value at = addElements(
+        address,
+        arith::MulIOp::create(builder, loc, index,
+                              constant(memory.strides[0], 64)),
+        memory.element);
+    at = addBytes(at, bytesAt(access.coordinates, memory.strides,
+                              bytesOf(memory.element), 1));
+    Value vector = loadVector(at, memory.element, access.registers.size(),
+                              condition, memory.root);
+    SmallVector<Value> values;
+    unpack(vector, memory.element, access.registers.size(), values);
+    for (auto [place, value] : llvm::zip(access.registers, values))
+      result[place] = value;
+  }
+  registers[op.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
+  const Memory &memory = memoryOf(op.getDest());
+  Layout layout = *tile::layoutOf(op.getRows().getType());
+  Layout rows = *tile::layoutOf(op.getIndices().getType());
+  auto shape = cast<RankedTensorType>(op.getRows().getType()).getShape();
+  const Registers source = registers.lookup(op.getRows());
+  const Registers indices = registers.lookup(op.getIndices());
+  Memory row = memory;
+  row.sizes[0] = builder.getIndexAttr(shape[0]);
+  Value address = threadAddress(memory, layout, 1);
+  Value owner = isOwner(layout);
+  for (const Access &access : accesses(row, layout, shape, true)) {
+    Value index =
+        toI64(indices[*rows.registerAt({access.coordinates[0]})]);
+    Value condition =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, index,
+                              constant(0, 64));
+    for (Value more : {owner, inside(row, layout, shape, access)})
+      if (more)
+        condition = arith::AndIOp::create(builder, loc, condition, more);
+    SmallVector<Value> values;
+    for (int64_t place : access.registers)
+      values.push_back(source[place]);
+    underCondition(condition, [&] {
+      Value at = addElements(
+          address,
+          arith::MulIOp::create(builder, loc, index,
+                                constant(memory.strides[0], 64)),
+          memory.element);
+      storeVector(addBytes(at, bytesAt(access.coordinates, memory.strides,
+                                       bytesOf(memory.element), 1)),
+                  values);
+    });
+  }
+  return success();
+}
+
+LogicalResult LowerKernel::lowerLookup(tile::LookupOp op) {
+  const Memory &memory = memoryOf(op.getSource());
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
+  Value start = addElements(memory.root, memory.offset, memory.element);
+  Registers result;
+  for (int64_t i = 0; i < layout.registerCount(); ++i) {
+    Value at;
+    for (auto [indices, stride] : llvm::zip(op.getIndices(), memory.strides)) {
+      Value more = arith::MulIOp::create(
+          builder, loc, toI64(registers.find(indices)->second[i]),
+          constant(stride, 64));
+      at = at ? arith::AddIOp::create(builder, loc, at, more).getResult() : more;
+    }
+    // Padding of the tile has coordinates that name nothing.
+    Memory own;
+    for (int64_t extent : shape)
+      own.sizes.push_back(builder.getIndexAttr(extent));
+    Access access{{i}, layout.registerOffset(i, shape.size())};
+    Value vector = loadVector(addElements(start, at, memory.element),
+                              memory.element, 1,
+                              inside(own, layout, shape, access), memory.root);
+    unpack(vector, memory.element, 1, result);
+  }
+  registers[op.getResult()] = std::move(result);
+  return success();
+}
+
+} // namespace drawloom::nvptx

@@ -1,0 +1,271 @@
+//===- LowerReductions.cpp - sums, scans and solves over registers --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/LowerKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+
+static arith::AtomicRMWKind atomicKind(tile::Combiner kind, Type type) {
+  bool real = isa<FloatType>(type);
+  switch (kind) {
+  case tile::Combiner::Add:
+    return real ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
+  case tile::Combiner::Mul:
+    return real ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
+  case tile::Combiner::Max:
+    return real ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
+  case tile::Combiner::Min:
+    return real ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
+  case tile::Combiner::And:
+    return arith::AtomicRMWKind::andi;
+  case tile::Combiner::Or:
+    return arith::AtomicRMWKind::ori;
+  }
+  llvm_unreachable("all combiners are listed");
+}
+
+Value LowerKernel::combine(tile::Combiner kind, Value a, Value b) {
+  ++ops;
+  return arith::getReductionOp(atomicKind(kind, a.getType()), builder, loc, a, b);
+}
+
+Value LowerKernel::neutral(tile::Combiner kind, Type type) {
+  return arith::getIdentityValue(atomicKind(kind, type), type, builder, loc);
+}
+
+/// The value of the lane whose number differs in the bits of `mask`.
+Value LowerKernel::shuffle(Value value, int64_t mask) {
+  Type type = value.getType();
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  auto exchange = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(builder, loc, word.getType(), constant(-1, 32),
+                                word, constant(mask, 32), constant(31, 32),
+                                NVVM::ShflKind::bfly, UnitAttr());
+  };
+  if (type.isF32() || type == i32)
+    return exchange(value);
+  if (type.isIndex()) {
+    Value moved = shuffle(toI64(value), mask);
+    return arith::IndexCastOp::create(builder, loc, type, moved);
+  }
+  if (type == i64 || type.isF64()) {
+    Value bits = type == i64 ? value
+                             : arith::BitcastOp::create(builder, loc, i64, value)
+                                   .getResult();
+    Value low = arith::TruncIOp::create(builder, loc, i32, bits);
+    Value high = arith::TruncIOp::create(
+        builder, loc, i32,
+        arith::ShRUIOp::create(builder, loc, bits, constant(32, 64)));
+    low = arith::ExtUIOp::create(builder, loc, i64, exchange(low));
+    high = arith::ExtUIOp::create(builder, loc, i64, exchange(high));
+    high = arith::ShLIOp::create(builder, loc, high, constant(32, 64));
+    Value whole = arith::OrIOp::create(builder, loc, low, high);
+    return type == i64
+               ? whole
+               : arith::BitcastOp::create(builder, loc, type, whole).getResult();
+  }
+  // Narrower ones travel in a word.
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type narrow = builder.getIntegerType(width);
+  Value bits = isa<FloatType>(type)
+                   ? arith::BitcastOp::create(builder, loc, narrow, value)
+                         .getResult()
+                   : value;
+  Value word = exchange(arith::ExtUIOp::create(builder, loc, i32, bits));
+  bits = arith::TruncIOp::create(builder, loc, narrow, word);
+  return isa<FloatType>(type)
+             ? arith::BitcastOp::create(builder, loc, type, bits).getResult()
+             : bits;
+}
+
+LogicalResult LowerKernel::lowerReduce(tile::ReduceOp op) {
+  Layout source = *tile::layoutOf(op.getSource().getType());
+  Layout result = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(op.getDims(), dim))
+      kept.push_back(dim);
+  // Padding along the reduced dimensions must not count.
+  Memory own;
+  SmallVector<int64_t> extents = source.extents(rank);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    own.sizes.push_back(builder.getIndexAttr(
+        llvm::is_contained(op.getDims(), dim) ? type.getDimSize(dim)
+                                              : extents[dim]));
+  const Registers values = registers.lookup(op.getSource());
+  Registers results(result.registerCount());
+  for (int64_t i = 0; i < source.registerCount(); ++i) {
+    SmallVector<int64_t> at = source.registerOffset(i, rank);
+    SmallVector<int64_t> there;
+    for (int64_t dim : kept)
+      there.push_back(at[dim]);
+    Value value = values[i];
+    if (Value condition =
+            inside(own, source, type.getShape(), Access{{i}, at}))
+      value = arith::SelectOp::create(builder, loc, condition, value,
+                                      neutral(op.getKind(), value.getType()));
+    Value &sum = results[*result.registerAt(there)];
+    sum = sum ? combine(op.getKind(), sum, value) : value;
+  }
+  for (auto [bit, digit] : llvm::enumerate(source.lanes)) {
+    if (digit.replicated() || !llvm::is_contained(op.getDims(), digit.dim))
+      continue;
+    for (Value &sum : results)
+      sum = combine(op.getKind(), sum, shuffle(sum, int64_t(1) << bit));
+  }
+  if (op.getScratch())
+    reduceAcrossWarps(op, source, results);
+  registers[op.getResult()] = std::move(results);
+  return success();
+}
+
+void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
+                                    Registers &results) {
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  const Memory &memory = memoryOf(op.getScratch());
+  int64_t bytes = bytesOf(memory.element);
+  // Row s of the scratch is the share of the warps whose reduced bits are s.
+  SmallVector<std::pair<int64_t, int64_t>> bits;
+  int64_t shares = 1, replicas = 0;
+  for (auto [i, digit] : llvm::enumerate(source.warps)) {
+    if (digit.replicated()) {
+      replicas |= int64_t(1) << (Layout::laneBits + i);
+    } else if (llvm::is_contained(op.getDims(), digit.dim)) {
+      bits.push_back({Layout::laneBits + i, shares * memory.strides[0]});
+      shares *= 2;
+    }
+  }
+  for (auto [i, digit] : llvm::enumerate(layout.lanes))
+    if (digit.replicated())
+      replicas |= int64_t(1) << i;
+  // Elements of the result in row-major order.
+  SmallVector<int64_t> extents = layout.extents(type.getRank());
+  Memory row;
+  row.root = memory.root;
+  row.element = memory.element;
+  row.strides.assign(type.getRank(), 1);
+  for (int64_t dim = type.getRank() - 2; dim >= 0; --dim)
+    row.strides[dim] = row.strides[dim + 1] * extents[dim + 1];
+  Value from = threadAddress(row, layout);
+  Value share = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                       valueOfBits(bits));
+  Value to = addElements(from, share, memory.element);
+  auto place = [&](int64_t i) {
+    SmallVector<int64_t> at = layout.registerOffset(i, type.getRank());
+    int64_t sum = 0;
+    for (auto [coordinate, stride] : llvm::zip(at, row.strides))
+      sum += coordinate * stride;
+    return sum * bytes;
+  };
+  Value owner;
+  if (replicas != 0) {
+    Value own =
+        arith::AndIOp::create(builder, loc, thread, constant(replicas, 32));
+    owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, own,
+                                  constant(0, 32));
+  }
+  underCondition(owner, [&] {
+    for (auto [i, value] : llvm::enumerate(results))
+      storeVector(addBytes(to, place(i)), value);
+  });
+  NVVM::Barrier0Op::create(builder, loc);
+  for (auto [i, value] : llvm::enumerate(results)) {
+    Value sum;
+    for (int64_t s = 0; s < shares; ++s) {
+      Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
+      SmallVector<Value> part;
+      unpack(loadVector(at, memory.element, 1, {}, {}), memory.element, 1, part);
+      sum = sum ? combine(op.getKind(), sum, part[0]) : part[0];
+    }
+    value = sum;
+  }
+}
+
+LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  int64_t dim = op.getDimension(), length = type.getDimSize(dim);
+  const Registers values = registers.lookup(op.getSource());
+  Registers results(layout.registerCount());
+  for (int64_t first = 0; first < layout.registerCount(); ++first) {
+    SmallVector<int64_t> at = layout.registerOffset(first, type.getRank());
+    if (at[dim] != 0)
+      continue;
+    Value sum;
+    for (int64_t step = 0; step < length; ++step) {
+      at[dim] = op.getReverse() ? length - 1 - step : step;
+      int64_t place = *layout.registerAt(at);
+      Value before = sum ? sum : neutral(op.getKind(), values[place].getType());
+      sum = sum ? combine(op.getKind(), sum, values[place]) : values[place];
+      results[place] = op.getExclusive() ? before : sum;
+    }
+  }
+  registers[op.getResult()] = std::move(results);
+  return success();
+}
+
+LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
+  Layout layout = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  const Memory &memory = memoryOf(op.getMatrix());
+  int64_t n = type.getDimSize(0), bytes = bytesOf(memory.element);
+  auto element = [&](int64_t row, int64_t column) {
+    if (op.getTranspose())
+      std::swap(row, column);
+    int64_t at = row * memory.strides[0] + column * memory.strides[1];
+    Value address = addElements(memory.root, memory.offset, memory.element);
+    SmallVector<Value> value;
+    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {}),
+           memory.element, 1, value);
+    return value[0];
+  };
+  Registers results = registers.lookup(op.getRhs());
+  // Rows one after another, in all columns of the thread.
+  auto placesOf = [&](int64_t row) {
+    SmallVector<int64_t> places;
+    for (int64_t i = 0; i < layout.registerCount(); ++i)
+      if (layout.registerOffset(i, 2)[0] == row)
+        places.push_back(i);
+    return places;
+  };
+  SmallVector<SmallVector<int64_t>> places;
+  for (int64_t row = 0; row < n; ++row)
+    places.push_back(placesOf(row));
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t row = op.getReverse() ? n - 1 - i : i;
+    for (int64_t j = 0; j < i; ++j) {
+      int64_t solved = op.getReverse() ? n - 1 - j : j;
+      Value factor = arith::NegFOp::create(builder, loc, element(row, solved));
+      for (auto [here, there] : llvm::zip(places[row], places[solved])) {
+        results[here] = math::FmaOp::create(builder, loc, factor,
+                                            results[there], results[here]);
+        ++ops;
+      }
+    }
+    if (!op.getUnit()) {
+      Value diagonal = element(row, row);
+      for (int64_t here : places[row])
+        results[here] =
+            arith::DivFOp::create(builder, loc, results[here], diagonal);
+    }
+  }
+  registers[op.getResult()] = std::move(results);
+  return success();
+}
+
+} // namespace drawloom::nvptx

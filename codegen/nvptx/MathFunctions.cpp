@@ -1,0 +1,143 @@
+//===- MathFunctions.cpp - elementary functions on a GPU ------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/MathFunctions.h"
+#include "codegen/MathFunctions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+namespace {
+
+Value callIntrinsic(OpBuilder &builder, Location loc, StringRef name,
+                    ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, operands[0].getType(),
+                                       builder.getStringAttr(name), operands)
+      .getResult(0);
+}
+
+Value number(OpBuilder &builder, Location loc, float value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(value));
+}
+
+/// e^x = 2^h (1 + l ln 2) with h + l = x log2 e: the product's rounding error l
+/// would otherwise grow with x. ex2.approx is good to 2 ulp.
+struct ExpByEx2 : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Location loc = op.getLoc();
+    Value x = op.getOperand();
+    Value high = number(rewriter, loc, 0x1.715476p+0f);
+    Value low = number(rewriter, loc, 0x1.4ae0bep-26f);
+    Value h = arith::MulFOp::create(rewriter, loc, x, high);
+    Value error = math::FmaOp::create(
+        rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, h));
+    error = math::FmaOp::create(rewriter, loc, x, low, error);
+    Value power = callIntrinsic(rewriter, loc, "llvm.nvvm.ex2.approx.ftz.f32", h);
+    Value corrected = math::FmaOp::create(
+        rewriter, loc,
+        arith::MulFOp::create(rewriter, loc, power, error),
+        number(rewriter, loc, 0x1.62e43p-1f), power);
+    // Infinities and zeros are right already; corrected, they were NaN.
+    Value scaled = arith::SubFOp::create(rewriter, loc, power, power);
+    Value finite = arith::CmpFOp::create(rewriter, loc,
+                                         arith::CmpFPredicate::OEQ, scaled,
+                                         number(rewriter, loc, 0));
+    Value small = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::OLT,
+        math::AbsFOp::create(rewriter, loc, x), number(rewriter, loc, 128));
+    Value good = arith::AndIOp::create(rewriter, loc, finite, small);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, good, corrected, power);
+    return success();
+  }
+};
+
+struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Value inverse = callIntrinsic(rewriter, op.getLoc(),
+                                  "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), inverse);
+    return success();
+  }
+};
+
+struct RsqrtByApproximation : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::RsqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, callIntrinsic(rewriter, op.getLoc(),
+                                         "llvm.nvvm.rsqrt.approx.ftz.f",
+                                         op.getOperand()));
+    return success();
+  }
+};
+
+/// The arithmetic and the functions of narrow floats, in f32.
+struct ComputeInF32 : RewritePattern {
+  explicit ComputeInF32(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto narrow = [](Type type) { return type.isBF16() || type.isF16(); };
+    if (!isa<math::MathDialect, arith::ArithDialect>(op->getDialect()) ||
+        isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
+            arith::BitcastOp>(op) ||
+        llvm::none_of(op->getOperandTypes(), narrow))
+      return failure();
+    Type f32 = rewriter.getF32Type();
+    OperationState state(op->getLoc(), op->getName());
+    for (Value operand : op->getOperands())
+      state.addOperands(narrow(operand.getType())
+                            ? arith::ExtFOp::create(rewriter, op->getLoc(), f32,
+                                                    operand)
+                                  .getResult()
+                            : operand);
+    for (Type type : op->getResultTypes())
+      state.addTypes(narrow(type) ? f32 : type);
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    Operation *wide = rewriter.create(state);
+    SmallVector<Value> results;
+    for (auto [was, is] : llvm::zip(op->getResults(), wide->getResults()))
+      results.push_back(narrow(was.getType())
+                            ? arith::TruncFOp::create(rewriter, op->getLoc(),
+                                                      was.getType(), is)
+                                  .getResult()
+                            : is);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+LogicalResult lowerMath(Operation *module) {
+  RewritePatternSet patterns(module->getContext());
+  patterns.add<ComputeInF32>(module->getContext());
+  patterns.add<DivideByRcp, ExpByEx2, RsqrtByApproximation>(
+      module->getContext(), /*benefit=*/2);
+  populateMathExpansions(patterns, /*all=*/true);
+  GreedyRewriteConfig config;
+  config.enableFolding(false);
+  return applyPatternsGreedily(module, std::move(patterns), config);
+}
+
+} // namespace drawloom::nvptx

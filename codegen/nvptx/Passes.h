@@ -1,0 +1,38 @@
+//===- Passes.h - from block programs to kernels of nvvm --------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_PASSES_H
+#define DRAWLOOM_CODEGEN_NVPTX_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace drawloom::nvptx {
+
+#define GEN_PASS_DECL
+#include "codegen/nvptx/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "codegen/nvptx/Passes.h.inc"
+
+/// Marks a function that one launch runs.
+inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
+/// Blocks of a kernel.
+inline constexpr llvm::StringLiteral gridAttr = "drawloom.grid";
+/// Of a kernel's memory arguments, how many it only reads.
+inline constexpr llvm::StringLiteral inputsAttr = "drawloom.inputs";
+inline constexpr llvm::StringLiteral sharedBytesAttr = "drawloom.shared_bytes";
+inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
+/// On a call of a kernel: pairs (result, operand) of memory that the kernel
+/// updates in place.
+inline constexpr llvm::StringLiteral updatesAttr = "drawloom.updates";
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_PASSES_H

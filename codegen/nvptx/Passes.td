@@ -1,0 +1,114 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_PASSES_TD
+#define DRAWLOOM_CODEGEN_NVPTX_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// Alphabetical. Every option has a sentence and a default.
+
+def NvptxAllocateShared : Pass<"nvptx-allocate-shared", "::mlir::func::FuncOp"> {
+  let summary = "Place the buffers of a kernel in its arena of shared memory";
+  let description = [{
+    Buffers that are in use at the same time get different bytes; a buffer that
+    is made outside a loop and used in it is in use through all of it. Then puts
+    a barrier wherever one thread may load what another has stored, or store what
+    another may still load, since the last barrier: also from one iteration of a
+    loop to the next. A kernel that needs more than `limit` bytes is an error
+    that lists the buffers in use where the need is largest.
+
+    Example: test/codegen/nvptx/allocate-shared-reuses-bytes.mlir
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "232448",
+           "Most bytes of shared memory that a block may use">];
+  let dependentDialects = ["::drawloom::tile::TileDialect"];
+}
+
+def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give every tile of a kernel a layout";
+  let description = [{
+    Tiles that meet in elementwise arithmetic or are carried from one iteration
+    to the next share a layout. What fixes it, first to last: a dot's
+    accumulators, what a reduction leaves, what is broadcast, and else
+    neighbouring threads hold neighbouring elements, for whole sectors of global
+    memory. Where a tile is needed in another layout there is a `tile.convert`, which
+    goes through shared memory unless it only renames registers. Operands of
+    dots are put into shared memory, but for the left one of `mma` that
+    is in the right registers already.
+
+    Example: test/codegen/nvptx/assign-layouts-chains-dots.mlir
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", "4", "Warps of a block">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
+  let summary = "Turn a block program into a kernel over tiles";
+  let description = [{
+    Tensors of the function become memory, its results too; the `scf.forall`
+    becomes the grid. Inside, a tensor is a tile in registers, unless it is a
+    part of an argument or result, or is read or written part by part: those
+    are memory, written in place. Ops of `linalg` become arithmetic on whole
+    tiles, `tile.broadcast`, `tile.reduce` and `tile.dot`.
+
+    Grids of more than `max-grid` blocks become loops over blocks.
+
+    Example: test/codegen/nvptx/block-to-tile-stores-in-place.mlir
+  }];
+  let options = [
+    Option<"maxGrid", "max-grid", "int64_t", "1056",
+           "Most blocks that are launched; each then runs several">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
+  let summary = "Turn kernels over tiles into llvm and nvvm";
+  let description = [{
+    Each register of a tile becomes a value. Kernels get Triton's signature:
+    their buffers, then two pointers to scratch memory.
+
+    Example: test/codegen/nvptx/lower-multiplies-by-mma.mlir
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", "60000",
+           "Most operations of a kernel: beyond, it is refused">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def NvptxOutlineKernels : Pass<"nvptx-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make a function of each block program and of what is between";
+  let description = [{
+    Each outermost `scf.forall` becomes a function, and so does each run of other
+    ops between two of them; constants, slices and reshapes are repeated where
+    they are used. What was there calls these functions, and still means the
+    same.
+
+    Example: test/codegen/nvptx/outline-kernels-between-blocks.mlir
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
+  let summary = "Write down what a function launches, on which memory";
+  let description = [{
+    Behind `nvptx-outline-kernels`: each function that calls kernels becomes an
+    entry of the module's attribute `drawloom.plan`, with its signature, the
+    bytes of workspace that a call needs and its launches. Tensors between
+    kernels live in the workspace, by when they are in use.
+
+    Example: test/codegen/nvptx/plan-launches-shares-workspace.mlir
+  }];
+}
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_PASSES_TD

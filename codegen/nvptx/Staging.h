@@ -1,0 +1,34 @@
+//===- Staging.h - tiles that pass through shared memory --------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_STAGING_H
+#define DRAWLOOM_CODEGEN_NVPTX_STAGING_H
+
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace drawloom::nvptx {
+
+/// Puts a dot's operands where its instructions read them: both into shared
+/// memory, but for a left operand of mma.sync that is in its registers already.
+void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps);
+
+/// A reshape that no renaming of digits says.
+void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
+
+/// What is staged in every iteration of a loop and always the same is staged
+/// once, in front of it.
+void hoistStaging(mlir::func::FuncOp kernel);
+
+/// Conversions between threads become a store to shared memory and a load, and
+/// reductions across warps get scratch memory.
+void expandConversions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_STAGING_H

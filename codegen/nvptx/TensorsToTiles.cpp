@@ -1,0 +1,257 @@
+//===- TensorsToTiles.cpp - slices, reshapes and elements of tensors ------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/BlockToTile.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+
+LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
+  Value source = op.getSource();
+  if (home(source).kind == Home::Undefined) {
+    home(op.getResult()) = Home();
+    return success();
+  }
+  bool writable =
+      home(source).kind == Home::Memory && home(source).writable;
+  FailureOr<Value> memory = asMemory(source);
+  if (failed(memory))
+    return failure();
+  Value part = subview(op.getLoc(), *memory, op.getType(),
+                       mapped(op.getMixedOffsets()), mapped(op.getMixedSizes()),
+                       mapped(op.getMixedStrides()));
+  // Memory that changes is read now, not where the slice is used.
+  if (writable && op.getType().hasStaticShape() && !needsMemory(op.getResult()))
+    setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
+  else
+    setMemory(op.getResult(), part, writable);
+  return success();
+}
+
+/// Whether `part` is the very slice of `whole`.
+static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
+                      ArrayRef<OpFoldResult> sizes) {
+  auto view = part.getDefiningOp<memref::SubViewOp>();
+  return view && view.getSource() == whole &&
+         isEqualConstantIntOrValueArray(view.getMixedOffsets(), offsets) &&
+         isEqualConstantIntOrValueArray(view.getMixedSizes(), sizes);
+}
+
+LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
+  Value dest = op.getDest();
+  Value memory = home(dest).value;
+  if (home(dest).kind != Home::Memory || !home(dest).writable ||
+      isReadAfter(dest, op)) {
+    FailureOr<Value> own = ownMemory(dest);
+    if (failed(own))
+      return failure();
+    memory = *own;
+  }
+  SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
+  Home &source = home(op.getSource());
+  setMemory(op.getResult(), memory, /*writable=*/true);
+  if (source.kind == Home::Memory &&
+      isSliceOf(source.value, memory, offsets, sizes))
+    return success();
+  FailureOr<Value> elements = asTile(op.getSource());
+  if (failed(elements))
+    return failure();
+  Value part = subview(op.getLoc(), memory, op.getSourceType(), offsets, sizes,
+                       mapped(op.getMixedStrides()));
+  tile::StoreOp::create(builder, op.getLoc(), *elements, part);
+  setMemory(op.getResult(), memory, /*writable=*/true);
+  return success();
+}
+
+LogicalResult
+BlockToTile::convertParallelInsert(tensor::ParallelInsertSliceOp op) {
+  Home &dest = home(op.getDest());
+  if (dest.kind != Home::Memory)
+    return op.emitError("writes a result that nothing returns");
+  Value memory = dest.value;
+  SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
+  Home &source = home(op.getSource());
+  if (source.kind == Home::Memory &&
+      isSliceOf(source.value, memory, offsets, sizes))
+    return success();
+  FailureOr<Value> elements = asTile(op.getSource());
+  if (failed(elements))
+    return failure();
+  Value part = subview(op.getLoc(), memory, op.getSourceType(), offsets, sizes,
+                       mapped(op.getMixedStrides()));
+  tile::StoreOp::create(builder, op.getLoc(), *elements, part);
+  return success();
+}
+
+LogicalResult BlockToTile::convertPad(tensor::PadOp op) {
+  Value fill = op.getConstantPaddingValue();
+  auto isZero = [&] {
+    auto constant = fill ? fill.getDefiningOp<arith::ConstantOp>() : nullptr;
+    if (!constant)
+      return false;
+    if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+      return number.getValue().isPosZero();
+    auto number = dyn_cast<IntegerAttr>(constant.getValue());
+    return number && number.getValue().isZero();
+  };
+  bool fromLow = llvm::all_of(op.getMixedLowPad(), [](OpFoldResult low) {
+    return isConstantIntValue(low, 0);
+  });
+  if (!isZero() || !fromLow || !op.getResultType().hasStaticShape())
+    return op.emitError("only pads of zeros at the end, to a static shape, "
+                        "have a form on a GPU yet");
+  FailureOr<Value> memory = asMemory(op.getSource());
+  if (failed(memory))
+    return failure();
+  // A load ends at the memory's extents, which for that must not be static.
+  auto type = cast<MemRefType>(memory->getType());
+  if (type.getShape() != op.getResultType().getShape()) {
+    SmallVector<int64_t> unknown(type.getShape());
+    for (auto [extent, padded] :
+         llvm::zip(unknown, op.getResultType().getShape()))
+      if (extent != padded)
+        extent = ShapedType::kDynamic;
+    auto open = MemRefType::get(unknown, type.getElementType(),
+                                type.getLayout(), type.getMemorySpace());
+    if (open != type)
+      *memory = memref::CastOp::create(builder, op.getLoc(), open, *memory);
+  }
+  setTile(op.getResult(), loadTile(op.getLoc(), *memory, op.getResultType()));
+  return success();
+}
+
+LogicalResult BlockToTile::convertReshape(Operation *op) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  if (home(source).kind == Home::Undefined) {
+    home(result) = Home();
+    return success();
+  }
+  if (home(source).kind == Home::Memory) {
+    Value memory = home(source).value;
+    auto from = cast<MemRefType>(memory.getType());
+    bool writable = home(source).writable;
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+      SmallVector<ReassociationIndices> groups =
+          collapse.getReassociationIndices();
+      if (memref::CollapseShapeOp::isGuaranteedCollapsible(from, groups)) {
+        setMemory(result,
+                  memref::CollapseShapeOp::create(builder, op->getLoc(), memory,
+                                                  groups),
+                  writable);
+        return success();
+      }
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+               expand && type.hasStaticShape()) {
+      setMemory(result,
+                memref::ExpandShapeOp::create(builder, op->getLoc(),
+                                              type.getShape(), memory,
+                                              expand.getReassociationIndices()),
+                writable);
+      return success();
+    }
+  }
+  FailureOr<Value> elements = asTile(source);
+  if (failed(elements))
+    return failure();
+  setTile(result,
+          tile::ReshapeOp::create(builder, op->getLoc(), type, *elements));
+  return success();
+}
+
+LogicalResult BlockToTile::convertTensorOp(Operation *op) {
+  Location loc = op->getLoc();
+  if (isa<tensor::EmptyOp>(op)) {
+    home(op->getResult(0)) = Home();
+    return success();
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return convertSlice(slice);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return convertInsert(insert);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return convertPad(pad);
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return convertReshape(op);
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    Home source = home(cast.getSource());
+    if (source.kind == Home::Memory) {
+      auto from = mlir::cast<MemRefType>(source.value.getType());
+      auto to = MemRefType::get(
+          mlir::cast<RankedTensorType>(cast.getType()).getShape(),
+          from.getElementType(), from.getLayout(), from.getMemorySpace());
+      if (from != to)
+        source.value = memref::CastOp::create(builder, loc, to, source.value);
+    }
+    home(cast.getResult()) = source;
+    return success();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    FailureOr<Value> memory = asMemory(dim.getSource());
+    if (failed(memory))
+      return failure();
+    scalars.map(dim.getResult(),
+                memref::DimOp::create(builder, loc, *memory,
+                                      scalars.lookup(dim.getIndex())));
+    return success();
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    FailureOr<Value> memory = asMemory(extract.getTensor());
+    if (failed(memory))
+      return failure();
+    SmallVector<Value> indices = llvm::map_to_vector(
+        extract.getIndices(),
+        [&](Value index) { return scalars.lookup(index); });
+    scalars.map(extract.getResult(),
+                memref::LoadOp::create(builder, loc, *memory, indices));
+    return success();
+  }
+  if (auto single = dyn_cast<tensor::FromElementsOp>(op);
+      single && single.getElements().size() == 1) {
+    setTile(single.getResult(),
+            splat(loc, scalars.lookup(single.getElements()[0]),
+                  single.getType().getShape()));
+    return success();
+  }
+  if (auto splatted = dyn_cast<tensor::SplatOp>(op);
+      splatted && splatted.getType().hasStaticShape()) {
+    setTile(splatted.getResult(), splat(loc, scalars.lookup(splatted.getInput()),
+                                        splatted.getType().getShape()));
+    return success();
+  }
+  if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+    Value dest = insert.getDest();
+    Value memory = home(dest).value;
+    if (home(dest).kind != Home::Memory || !home(dest).writable ||
+        isReadAfter(dest, op)) {
+      FailureOr<Value> own = ownMemory(dest);
+      if (failed(own))
+        return failure();
+      memory = *own;
+    }
+    SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
+        insert.getIndices(), [&](Value index) {
+          return getAsOpFoldResult(scalars.lookup(index));
+        });
+    SmallVector<OpFoldResult> ones(offsets.size(), builder.getIndexAttr(1));
+    Value scalar = scalars.lookup(insert.getScalar());
+    auto point = RankedTensorType::get({}, scalar.getType());
+    tile::StoreOp::create(builder, loc, splat(loc, scalar, {}),
+                          subview(loc, memory, point, offsets, ones, ones));
+    setMemory(insert.getResult(), memory, /*writable=*/true);
+    return success();
+  }
+  return op->emitError("has no form on a GPU yet");
+}
+
+} // namespace drawloom::nvptx

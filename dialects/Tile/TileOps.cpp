@@ -1,0 +1,152 @@
+//===- TileOps.cpp - what the ops of the tile dialect require -------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Tile/Tile.h"
+
+using namespace mlir;
+
+namespace drawloom::tile {
+
+/// A tile that has a layout has one that holds all of it.
+static LogicalResult verifyLayout(Operation *op, Type type) {
+  std::optional<Layout> layout = layoutOf(type);
+  if (!layout)
+    return success();
+  if (std::optional<std::string> wrong =
+          layout->check(cast<RankedTensorType>(type).getShape()))
+    return op->emitOpError("has a tile whose layout ") << *wrong;
+  return success();
+}
+
+static LogicalResult verifyAccess(Operation *op, Type memory, Type tile) {
+  auto buffer = cast<MemRefType>(memory);
+  auto tensor = cast<RankedTensorType>(tile);
+  if (buffer.getRank() != tensor.getRank() ||
+      buffer.getElementType() != tensor.getElementType())
+    return op->emitOpError("moves a tile of type ")
+           << tensor << " and memory of type " << buffer;
+  for (auto [here, there] :
+       llvm::zip(tensor.getShape(), buffer.getShape()))
+    if (!ShapedType::isDynamic(there) && here != there)
+      return op->emitOpError("moves a tile of type ")
+             << tensor << " and memory of type " << buffer;
+  return verifyLayout(op, tile);
+}
+
+LogicalResult AllocOp::verify() {
+  if (!isShared(getBuffer().getType()))
+    return emitOpError("makes a buffer outside shared memory, of type ")
+           << getBuffer().getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (static_cast<int64_t>(getDims().size()) != source.getRank())
+    return emitOpError("names ")
+           << getDims().size() << " dimensions for a source of rank "
+           << source.getRank();
+  llvm::SmallBitVector seen(result.getRank());
+  for (auto [i, dim] : llvm::enumerate(getDims())) {
+    if (dim < 0 || dim >= result.getRank() || seen.test(dim))
+      return emitOpError("cannot use dimension ") << dim << " of the result";
+    seen.set(dim);
+    if (source.getDimSize(i) != result.getDimSize(dim))
+      return emitOpError("puts an extent of ")
+             << source.getDimSize(i) << " along one of "
+             << result.getDimSize(dim);
+  }
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("changes the element type");
+  if (failed(verifyLayout(*this, source)))
+    return failure();
+  return verifyLayout(*this, result);
+}
+
+LogicalResult ConvertOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (source.getShape() != result.getShape() ||
+      source.getElementType() != result.getElementType())
+    return emitOpError("changes more than the layout");
+  if (failed(verifyLayout(*this, source)))
+    return failure();
+  return verifyLayout(*this, result);
+}
+
+LogicalResult DotOp::verify() {
+  auto shape = [](Value value, bool transposed) {
+    auto extents = llvm::to_vector(shapeOf(value));
+    if (transposed && extents.size() == 2)
+      std::swap(extents[0], extents[1]);
+    return extents;
+  };
+  SmallVector<int64_t> a = shape(getA(), getTransposeA());
+  SmallVector<int64_t> b = shape(getB(), getTransposeB());
+  ArrayRef<int64_t> c = shapeOf(getAccumulator());
+  if (a.size() != 2 || b.size() != 2 || c.size() != 2 || a[0] != c[0] ||
+      a[1] != b[0] || b[1] != c[1])
+    return emitOpError("multiplies ")
+           << getA().getType() << " by " << getB().getType() << " into "
+           << getAccumulator().getType();
+  if (cast<ShapedType>(getA().getType()).getElementType() !=
+      cast<ShapedType>(getB().getType()).getElementType())
+    return emitOpError("multiplies different element types");
+  return verifyLayout(*this, getResult().getType());
+}
+
+void DotOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand *operand : {&getAMutable(), &getBMutable()})
+    if (isa<MemRefType>(operand->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), operand);
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, getSource().getType(), getResult().getType());
+}
+
+LogicalResult ReduceOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  SmallVector<int64_t> kept;
+  for (auto [dim, extent] : llvm::enumerate(source.getShape()))
+    if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim)))
+      kept.push_back(extent);
+  if (ArrayRef<int64_t>(kept) != result.getShape())
+    return emitOpError("of ") << source << " cannot give " << result;
+  if (failed(verifyLayout(*this, source)))
+    return failure();
+  return verifyLayout(*this, result);
+}
+
+void ReduceOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : getScratchMutable()) {
+    effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
+LogicalResult ReshapeOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (source.getNumElements() != result.getNumElements() ||
+      source.getElementType() != result.getElementType())
+    return emitOpError("of ") << source << " cannot give " << result;
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getDest().getType(), getSource().getType());
+}
+
+} // namespace drawloom::tile
