@@ -11,6 +11,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
 
 using namespace mlir;
 
@@ -33,6 +34,34 @@ std::string kernel(const std::string &arguments, const std::string &body,
          "  %tid = nvvm.read.ptx.sreg.tid.x : i32\n"
          "  %smem = llvm.mlir.addressof @global_smem : !llvm.ptr<3>\n" +
          body + "\n  llvm.return\n}\n";
+}
+
+std::string perThread(const std::string &body) {
+  return R"(
+  %pin = llvm.getelementptr %in[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  %v = llvm.load %pin : !llvm.ptr<1> -> i32
+  %pout = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+)" + body +
+         R"(
+  llvm.store %r, %pout : i32, !llvm.ptr<1>
+)";
+}
+
+std::vector<uint32_t> runPerThread(const std::string &body,
+                                   std::vector<uint32_t> in,
+                                   int64_t sharedBytes, uint64_t seed) {
+  Kernels kernels(kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>,",
+                         perThread(body), static_cast<int>(in.size())));
+  std::vector<uint32_t> out(in.size());
+  const void *pin = in.data(), *pout = out.data();
+  emulator::LaunchOptions options;
+  options.seed = seed;
+  emulator::GlobalMemory memory;
+  memory.add(in.data(), static_cast<int64_t>(in.size() * 4));
+  memory.add(out.data(), static_cast<int64_t>(out.size() * 4));
+  options.memory = &memory;
+  EXPECT_EQ(kernels.run({&pin, &pout}, sharedBytes, options), "");
+  return out;
 }
 
 Kernels::Kernels(const std::string &text) {

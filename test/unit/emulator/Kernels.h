@@ -12,6 +12,7 @@
 #include "codegen/emulator/Emulator.h"
 #include "mlir/IR/MLIRContext.h"
 #include <string>
+#include <vector>
 
 namespace drawloom::test {
 
@@ -22,6 +23,17 @@ namespace drawloom::test {
 /// constants.
 std::string kernel(const std::string &arguments, const std::string &body,
                    int threads = 32);
+
+/// The body of a kernel that computes an i32 %r from an i32 %v, for @k with the
+/// arguments %in and %out: out[tid] = r(in[tid]).
+std::string perThread(const std::string &body);
+
+/// What that kernel makes of `in`, one number for each thread. Expects no
+/// findings.
+std::vector<uint32_t> runPerThread(const std::string &body,
+                                   std::vector<uint32_t> in,
+                                   int64_t sharedBytes = 0,
+                                   uint64_t seed = 0);
 
 /// A module of the emulator, or the error.
 class Kernels {
