@@ -160,7 +160,7 @@ Bundle exampleBundle() {
     CompiledKernel kernel;
     kernel.info.name = "k";
     kernel.info.threads = 64;
-    kernel.info.parameters = {{"x", "ptr"}, {"n", "i32"}};
+    kernel.info.parameters = {{"x", "ptr", 16, true}, {"n", "i32"}};
     kernel.ptx = "ptx";
     kernel.cubin = std::string("\x7f"
                                "ELF\0",

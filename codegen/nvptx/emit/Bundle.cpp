@@ -32,9 +32,14 @@ static std::string print(const json::Value &value) {
 
 static json::Array describe(ArrayRef<KernelParameter> parameters) {
   json::Array list;
-  for (const KernelParameter &parameter : parameters)
-    list.push_back(
-        json::Object{{"name", parameter.name}, {"kind", parameter.kind}});
+  for (const KernelParameter &parameter : parameters) {
+    json::Object object{{"name", parameter.name}, {"kind", parameter.kind}};
+    if (parameter.alignment != 1)
+      object["align"] = parameter.alignment;
+    if (parameter.nonnull)
+      object["nonnull"] = true;
+    list.push_back(std::move(object));
+  }
   return list;
 }
 

@@ -78,8 +78,15 @@ static Error readParameters(LLVMFuncOp kernel, KernelInfo &info) {
                   "!llvm.ptr<1>, i1 to i64, f16, bf16, f32 and f64",
                   index, info.name, print(type)));
     auto name = kernel.getArgAttrOfType<mlir::StringAttr>(index, nameAttribute);
-    info.parameters.push_back(
-        {name ? name.str() : "arg" + utostr(index), *kind});
+    KernelParameter parameter;
+    parameter.name = name ? name.str() : "arg" + utostr(index);
+    parameter.kind = *kind;
+    if (auto align = kernel.getArgAttrOfType<mlir::IntegerAttr>(
+            index, mlir::LLVM::LLVMDialect::getAlignAttrName()))
+      parameter.alignment = align.getInt();
+    parameter.nonnull = bool(kernel.getArgAttr(
+        index, mlir::LLVM::LLVMDialect::getNonNullAttrName()));
+    info.parameters.push_back(std::move(parameter));
     if (!names.insert(info.parameters.back().name).second)
       return createStringError("kernel '" + info.name +
                                "' has two parameters of the name '" +

@@ -27,6 +27,10 @@ struct KernelParameter {
   std::string
       name; ///< From the attribute `drawloom.name`, else arg0, arg1, ...
   std::string kind; ///< "ptr", "i1" to "i64", "f16", "bf16", "f32", "f64".
+  /// Of a pointer: what it must be a multiple of (llvm.align), and whether it
+  /// may be null (not with llvm.nonnull). Callers check both.
+  int64_t alignment = 1;
+  bool nonnull = false;
 };
 
 struct KernelInfo {
