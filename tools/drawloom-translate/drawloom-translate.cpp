@@ -13,6 +13,7 @@
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "tools/drawloom-translate/NvptxTranslations.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -96,6 +97,11 @@ int main(int argc, char **argv) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
+  // Programs come as kernel modules already: a copy is all that it takes.
+  registerNvptxTranslations(
+      registerDialects, [](mlir::ModuleOp program, llvm::StringRef) {
+        return mlir::FailureOr(mlir::OwningOpRef(program.clone()));
+      });
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));
 }

@@ -1,0 +1,65 @@
+//===- CompileKernels.h - from kernel modules to cubins ------ -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_EMIT_COMPILEKERNELS_H
+#define DRAWLOOM_CODEGEN_NVPTX_EMIT_COMPILEKERNELS_H
+
+#include "codegen/nvptx/emit/EmitPtx.h"
+#include "codegen/nvptx/emit/KernelInfo.h"
+#include "codegen/nvptx/emit/Ptxas.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+
+namespace drawloom::nvptx {
+
+enum class Assemble {
+  Never,   ///< PTX only.
+  IfFound, ///< PTX only where no assembler is found; says so in a note.
+  Always   ///< An error where none is found.
+};
+
+struct KernelOptions {
+  PtxOptions ptx;
+  Assemble assemble = Assemble::IfFound;
+  std::string ptxas; ///< See Ptxas::find.
+};
+
+struct CompiledKernel {
+  KernelInfo info;
+  std::string llvmIr, ptx;
+  std::string cubin;  ///< Empty where nothing assembled it.
+  std::string module; ///< The kernel module, as text: what an emulator runs.
+  std::optional<KernelUsage> usage; ///< With the cubin.
+  double llvmMilliseconds = 0, ptxasMilliseconds = 0;
+};
+
+/// The kernels of one module for one architecture.
+struct CompiledKernels {
+  const Architecture *architecture = nullptr;
+  std::vector<CompiledKernel> kernels;
+  std::string assembler; ///< Release of ptxas; empty without cubins.
+  std::string note;      ///< Why there are no cubins; for the user.
+  /// How entries become launches, in the form of whoever compiles them; opaque
+  /// here.
+  llvm::json::Value plan = nullptr;
+};
+
+/// Compiles each kernel by itself, since loaders take one kernel per image; the
+/// assembler runs for several of them at once. Nothing is cached here: the
+/// artifact of the whole program is.
+llvm::Expected<CompiledKernels> compileKernels(mlir::ModuleOp kernelModule,
+                                               const Architecture &architecture,
+                                               const KernelOptions &options);
+
+/// One line a kernel: threads, shared memory, registers, spills, bytes of
+/// machine code and the time that LLVM and ptxas took.
+void printUsage(const CompiledKernels &compiled, llvm::raw_ostream &stream);
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_EMIT_COMPILEKERNELS_H

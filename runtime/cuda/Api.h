@@ -1,0 +1,110 @@
+//===- Api.h - the functions of CUDA's driver that are used ------*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declared here, since CUDA's headers are not needed to build. Names, types and
+// numbers are those of the driver's documented binary interface.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_CUDA_API_H
+#define DRAWLOOM_RUNTIME_CUDA_API_H
+
+#include "drawloom/runtime/Cuda.h"
+
+namespace drawloom::runtime::cuda {
+
+using DevicePointer = unsigned long long;
+
+enum Code : int {
+  success = 0,
+  invalidValue = 1,
+  outOfMemory = 2,
+  launchOutOfResources = 701,
+};
+
+enum DeviceAttribute : int {
+  maxGridX = 5,
+  maxGridY = 6,
+  maxGridZ = 7,
+  multiprocessorCount = 16,
+  capabilityMajor = 75,
+  capabilityMinor = 76,
+  pageableMemoryAccess = 88,
+  maxSharedOptIn = 97,
+};
+
+constexpr int functionMaxDynamicShared = 8;
+constexpr int pointerDeviceAddress = 3;
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
+
+// DRAWLOOM_DRIVER(member, symbol, parameters)
+#define DRAWLOOM_DRIVER_FUNCTIONS(F)                                           \
+  F(init, "cuInit", (unsigned))                                                \
+  F(driverGetVersion, "cuDriverGetVersion", (int *))                           \
+  F(getErrorName, "cuGetErrorName", (int, const char **))                      \
+  F(getErrorString, "cuGetErrorString", (int, const char **))                  \
+  F(deviceGetCount, "cuDeviceGetCount", (int *))                               \
+  F(deviceGet, "cuDeviceGet", (int *, int))                                    \
+  F(deviceGetName, "cuDeviceGetName", (char *, int, int))                      \
+  F(deviceGetAttribute, "cuDeviceGetAttribute", (int *, int, int))             \
+  F(primaryRetain, "cuDevicePrimaryCtxRetain", (void **, int))                 \
+  F(primaryRelease, "cuDevicePrimaryCtxRelease_v2", (int))                     \
+  F(contextGetCurrent, "cuCtxGetCurrent", (void **))                           \
+  F(contextPush, "cuCtxPushCurrent_v2", (void *))                              \
+  F(contextPop, "cuCtxPopCurrent_v2", (void **))                               \
+  F(contextSynchronize, "cuCtxSynchronize", ())                                \
+  F(moduleLoad, "cuModuleLoadDataEx",                                          \
+    (void **, const void *, unsigned, int *, void **))                         \
+  F(moduleUnload, "cuModuleUnload", (void *))                                  \
+  F(moduleGetFunction, "cuModuleGetFunction", (void **, void *, const char *)) \
+  F(functionSetAttribute, "cuFuncSetAttribute", (void *, int, int))            \
+  F(pointerGetAttribute, "cuPointerGetAttribute",                              \
+    (void *, int, DevicePointer))                                              \
+  F(memoryAllocate, "cuMemAlloc_v2", (DevicePointer *, size_t))                \
+  F(memoryFree, "cuMemFree_v2", (DevicePointer))                               \
+  F(streamSynchronize, "cuStreamSynchronize", (void *))                        \
+  F(launchKernel, "cuLaunchKernel",                                            \
+    (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
+     unsigned, void *, void **, void **))
+
+struct Api {
+#define DRAWLOOM_DRIVER(member, symbol, parameters) int(*member) parameters;
+  DRAWLOOM_DRIVER_FUNCTIONS(DRAWLOOM_DRIVER)
+#undef DRAWLOOM_DRIVER
+};
+
+/// Makes a context current for its own life, unless it is already.
+class CurrentContext {
+public:
+  CurrentContext(const Api &api, void *context) : api(api) {
+    void *current = nullptr;
+    code = api.contextGetCurrent(&current);
+    if (code == success && current != context) {
+      code = api.contextPush(context);
+      pushed = code == success;
+    }
+  }
+  ~CurrentContext() {
+    void *popped = nullptr;
+    if (pushed)
+      api.contextPop(&popped);
+  }
+  CurrentContext(const CurrentContext &) = delete;
+  CurrentContext &operator=(const CurrentContext &) = delete;
+
+  int code = success;
+
+private:
+  const Api &api;
+  bool pushed = false;
+};
+
+} // namespace drawloom::runtime::cuda
+
+#endif // DRAWLOOM_RUNTIME_CUDA_API_H

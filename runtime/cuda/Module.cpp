@@ -1,0 +1,272 @@
+//===- Module.cpp - loading and launching kernels -------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+#include <algorithm>
+#include <cstdio>
+
+namespace drawloom::runtime::cuda {
+
+// Above this, a kernel has to ask for its shared memory.
+static constexpr int64_t sharedWithoutAsking = 49152;
+// Enough for any kernel's parameters, on the stack.
+static constexpr size_t mostArguments = 512;
+
+static const char *name(Kind kind) {
+  static constexpr const char *names[] = {
+      "pointer", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"};
+  return names[static_cast<int>(kind)];
+}
+
+Result<Choice> chooseArchitecture(const std::vector<ArchitectureInfo> &list,
+                                  unsigned capability) {
+  auto hasCubins = [](const ArchitectureInfo &info) {
+    return std::all_of(
+        info.kernels.begin(), info.kernels.end(),
+        [](const KernelInfo &kernel) { return !kernel.cubin.empty(); });
+  };
+  auto hasPtx = [](const ArchitectureInfo &info) {
+    return std::all_of(
+        info.kernels.begin(), info.kernels.end(),
+        [](const KernelInfo &kernel) { return !kernel.ptx.empty(); });
+  };
+  // Ranks: the very architecture; a cubin of the generation, which runs on
+  // later members of it; PTX, the newest. `a` code runs nowhere else.
+  std::optional<Choice> best;
+  int64_t bestRank = -1;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const ArchitectureInfo &info = list[i];
+    bool exact = info.capability == capability;
+    if (info.specific ? !exact : info.capability > capability)
+      continue;
+    bool sameGeneration = info.capability / 10 == capability / 10;
+    bool cubin = hasCubins(info) && (exact || sameGeneration);
+    if (!cubin && !hasPtx(info))
+      continue;
+    int64_t rank =
+        info.capability + (info.specific ? 100000 : 0) + (cubin ? 10000 : 0);
+    if (rank > bestRank) {
+      bestRank = rank;
+      best = Choice{i, !cubin};
+    }
+  }
+  if (best)
+    return *best;
+  std::string names;
+  for (const ArchitectureInfo &info : list)
+    names += (names.empty() ? "" : ", ") + info.name;
+  return Status::error("no code in the bundle runs on a device of capability " +
+                       std::to_string(capability / 10) + "." +
+                       std::to_string(capability % 10) + "; it is for " +
+                       names + ". Compile it for this device's architecture");
+}
+
+Module::~Module() {
+  if (!device)
+    return;
+  CurrentContext current(device->driver->api(), device->context);
+  if (current.code == success)
+    for (void *module : modules)
+      device->driver->api().moduleUnload(module);
+}
+
+Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device,
+                                             const Bundle &bundle) {
+  Result<Choice> choice =
+      chooseArchitecture(bundle.architectures(), device->capability());
+  if (!choice.ok())
+    return choice.status();
+  const Driver &driver = *device->driver;
+  const Api &api = driver.api();
+  std::shared_ptr<Module> result(new Module);
+  result->chosen = bundle.architectures()[choice->index];
+  result->device = device;
+  CurrentContext current(api, device->context);
+  for (const KernelInfo &kernel : result->chosen.kernels) {
+    auto failed = [&](const std::string &why) {
+      return Status::error("kernel '" + kernel.name + "' for " +
+                           result->chosen.name + " cannot be loaded onto " +
+                           device->name() + ": " + why);
+    };
+    if (current.code != success)
+      return failed(driver.describe(current.code));
+    if (kernel.sharedBytes > device->sharedLimit())
+      return failed("it asks for " + std::to_string(kernel.sharedBytes) +
+                    " bytes of shared memory, a block has " +
+                    std::to_string(device->sharedLimit()));
+    if (kernel.parameters.size() + 2 > mostArguments)
+      return failed("it has too many parameters");
+    Result<std::string> image =
+        bundle.read(choice->ptx ? kernel.ptx : kernel.cubin);
+    if (!image.ok())
+      return failed(image.message());
+    void *module = nullptr, *function = nullptr;
+    char log[4096] = "";
+    int options[] = {jitErrorLog, jitErrorLogBytes};
+    void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+    // PTX is text, which ends with a zero; c_str() has it.
+    if (int code =
+            api.moduleLoad(&module, image->c_str(), 2, options, values)) {
+      log[sizeof(log) - 1] = 0;
+      return failed(driver.describe(code) + (*log ? ": " : "") + log);
+    }
+    result->modules.push_back(module);
+    if (int code =
+            api.moduleGetFunction(&function, module, kernel.name.c_str()))
+      return failed(driver.describe(code));
+    if (kernel.sharedBytes > sharedWithoutAsking)
+      if (int code =
+              api.functionSetAttribute(function, functionMaxDynamicShared,
+                                       static_cast<int>(kernel.sharedBytes)))
+        return failed(driver.describe(code));
+    result->functions.push_back(function);
+  }
+  return result;
+}
+
+Result<size_t> Module::find(const std::string &kernel) const {
+  std::string names;
+  for (size_t i = 0; i < chosen.kernels.size(); ++i) {
+    if (chosen.kernels[i].name == kernel)
+      return i;
+    names += (names.empty() ? "" : ", ") + chosen.kernels[i].name;
+  }
+  return Status::error("the bundle has no kernel '" + kernel + "'; it has " +
+                       names);
+}
+
+/// The launch as it appears in messages: name, grid, arguments.
+static std::string describe(const KernelInfo &kernel, const Grid &grid,
+                            const std::vector<Argument> &arguments) {
+  std::string text = "kernel '" + kernel.name + "', grid " +
+                     std::to_string(grid.x) + "x" + std::to_string(grid.y) +
+                     "x" + std::to_string(grid.z) + ", " +
+                     std::to_string(kernel.threads) + " threads, (";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument &argument = arguments[i];
+    text += i ? ", " : "";
+    if (i < kernel.parameters.size())
+      text += kernel.parameters[i].name + " = ";
+    char value[32];
+    switch (argument.kind) {
+    case Kind::I1:
+    case Kind::I8:
+    case Kind::I16:
+    case Kind::I32:
+      std::snprintf(value, sizeof(value), "%d",
+                    static_cast<int32_t>(argument.bits));
+      break;
+    case Kind::I64:
+      std::snprintf(value, sizeof(value), "%lld",
+                    static_cast<long long>(argument.bits));
+      break;
+    default:
+      std::snprintf(value, sizeof(value), "0x%llx",
+                    static_cast<unsigned long long>(argument.bits));
+    }
+    text += value;
+    if (argument.shape)
+      text += std::string(": ") + argument.shape;
+  }
+  return text + ")";
+}
+
+Status Module::check(const KernelInfo &kernel, const Grid &grid,
+                     const std::vector<Argument> &arguments) const {
+  auto failed = [&](const std::string &why) {
+    return Status::error(describe(kernel, grid, arguments) + ": " + why);
+  };
+  if (arguments.size() != kernel.parameters.size())
+    return failed("it takes " + std::to_string(kernel.parameters.size()) +
+                  " arguments, " + std::to_string(arguments.size()) +
+                  " were given");
+  int64_t extents[] = {grid.x, grid.y, grid.z};
+  for (int i = 0; i < 3; ++i)
+    if (extents[i] < 0 || extents[i] > device->gridLimit[i])
+      return failed(std::string("its grid has ") + std::to_string(extents[i]) +
+                    " blocks along " + "xyz"[i] + ", the device takes 0 to " +
+                    std::to_string(device->gridLimit[i]));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Parameter &parameter = kernel.parameters[i];
+    const Argument &argument = arguments[i];
+    if (argument.kind != parameter.kind)
+      return failed("argument '" + parameter.name + "' is of kind " +
+                    name(argument.kind) + ", the kernel takes " +
+                    name(parameter.kind));
+    if (argument.kind != Kind::Pointer)
+      continue;
+    if (!argument.bits) {
+      if (parameter.nonnull)
+        return failed("argument '" + parameter.name + "' is a null pointer");
+      continue;
+    }
+    if (argument.bits % parameter.alignment)
+      return failed("argument '" + parameter.name + "' must be a multiple of " +
+                    std::to_string(parameter.alignment) + " bytes");
+    if (device->anyMemory || device->state->isKnown(argument.bits))
+      continue;
+    DevicePointer address = 0;
+    int code = device->driver->api().pointerGetAttribute(
+        &address, pointerDeviceAddress, argument.bits);
+    if (code == invalidValue)
+      return failed("argument '" + parameter.name +
+                    "' points to memory that the device cannot read: memory "
+                    "of the host? Copy it to the device first");
+    if (code == success)
+      device->state->learn(argument.bits);
+    // Any other code is of work that failed earlier; the launch will tell.
+  }
+  return {};
+}
+
+Status Module::launch(size_t index, const Grid &grid,
+                      const std::vector<Argument> &arguments,
+                      void *stream) const {
+  if (index >= functions.size())
+    return Status::error("there is no kernel of number " +
+                         std::to_string(index));
+  const KernelInfo &kernel = chosen.kernels[index];
+  const Driver &driver = *device->driver;
+  const Api &api = driver.api();
+  CurrentContext current(api, device->context);
+  if (current.code != success)
+    return Status::error(describe(kernel, grid, arguments) + ": " +
+                         driver.describe(current.code));
+  if (Status status = check(kernel, grid, arguments); !status.ok())
+    return status;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+    return {};
+  // Little-endian: the low bytes of the bits are the value.
+  void *parameters[mostArguments];
+  uint64_t scratch = 0;
+  size_t count = 0;
+  for (const Argument &argument : arguments)
+    parameters[count++] = const_cast<uint64_t *>(&argument.bits);
+  parameters[count++] = &scratch;
+  parameters[count++] = &scratch;
+  int code = api.launchKernel(functions[index], static_cast<unsigned>(grid.x),
+                              static_cast<unsigned>(grid.y),
+                              static_cast<unsigned>(grid.z), kernel.threads, 1,
+                              1, static_cast<unsigned>(kernel.sharedBytes),
+                              stream, parameters, nullptr);
+  if (code == success && device->state->blocking)
+    code = api.streamSynchronize(stream);
+  else if (code != success && code != invalidValue &&
+           code != launchOutOfResources)
+    // The other codes are of work that was launched before.
+    return Status::error(describe(kernel, grid, arguments) +
+                         " was not launched: " + driver.describe(code) + ". " +
+                         device->state->lastLaunch());
+  if (code != success)
+    return Status::error(describe(kernel, grid, arguments) +
+                         " failed: " + driver.describe(code));
+  device->state->remember(kernel.name, grid);
+  return {};
+}
+
+} // namespace drawloom::runtime::cuda

@@ -1,0 +1,149 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Bundles of kernels, loaded and launched by the Triton that is installed."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from runner import BUILD, ROOT, tool
+
+triton = pytest.importorskip("triton")
+sys.path.insert(0, str(ROOT / "runtime" / "triton"))
+import drawloom_triton  # noqa: E402
+
+ADD = ROOT / "test/codegen/nvptx/emit/Inputs/add.mlir"
+PTXAS = pathlib.Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
+
+
+def make_bundle(folder, source=ADD, arch="all"):
+    tool("drawloom-translate", "--mlir-to-bundle", f"--arch={arch}", f"--ptxas={PTXAS}", f"--bundle-dir={folder}",
+         "--bundle-modules", source)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return make_bundle(tmp_path_factory.mktemp("bundle") / "add")
+
+
+@pytest.mark.parametrize("capability, arch", [(80, "sm_80"), (86, "sm_80"), (90, "sm_90a"), (100, "sm_100a")])
+def test_compiled_kernel_of_triton_takes_the_folder(bundle, capability, arch):
+    kernel = drawloom_triton.compiled_kernel(bundle, "add", capability)
+    assert kernel.name == "add"
+    assert kernel.metadata.num_warps == 4 and kernel.metadata.shared == 512
+    assert kernel.packed_metadata == (4, 1, 512)
+    assert kernel.kernel == (bundle / arch / "add.cubin").read_bytes()
+    assert f".target {arch}\n" in kernel.asm["ptx"]
+    assert "define ptx_kernel void @add" in kernel.asm["llir"]
+
+
+def test_metadata_has_the_keys_of_tritons_own(bundle):
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.nvidia.compiler import CUDABackend
+    options = CUDABackend(GPUTarget("cuda", 90, 32)).parse_options({})
+    ours = json.loads((bundle / "sm_90a" / "add.json").read_text())
+    stages = {"hash", "target", "triton_version", "tensordesc_meta", "shared", "tmem_size", "global_scratch_size",
+              "global_scratch_align", "profile_scratch_size", "profile_scratch_align", "name"}
+    assert set(ours) == set(options.__dict__) | stages | {"cluster_dims"}
+
+
+def test_folder_may_move(bundle, tmp_path):
+    moved = shutil.copytree(bundle, tmp_path / "moved")
+    assert str(bundle) not in "".join(path.read_text() for path in moved.rglob("*.json"))
+    kernel = drawloom_triton.compiled_kernel(moved, "add", 90)
+    assert all(str(moved) in path for path in kernel.metadata_group.values())
+
+
+def test_device_without_code_is_an_error(bundle):
+    with pytest.raises(drawloom_triton.BundleError, match=r"capability 12.0; it is for sm_80, sm_90a, sm_100a"):
+        drawloom_triton.compiled_kernel(bundle, "add", 120)
+
+
+def test_damaged_manifest_is_an_error(bundle, tmp_path):
+    damaged = shutil.copytree(bundle, tmp_path / "damaged")
+    text = (damaged / "bundle.json").read_text()
+    (damaged / "bundle.json").write_text(text[:-1])
+    with pytest.raises(drawloom_triton.BundleError, match="cut off, damaged, or not Drawloom's"):
+        drawloom_triton.read_manifest(damaged)
+    (damaged / "bundle.json").write_text(text.replace('"drawloom_bundle": 1', '"drawloom_bundle": 2'))
+    with pytest.raises(drawloom_triton.BundleError, match="version 2, this reads version 1"):
+        drawloom_triton.read_manifest(damaged)
+
+
+@pytest.fixture(scope="module")
+def launch(bundle, tmp_path_factory):
+    """Runs Python statements behind an activated driver, with the bundle's module imported as `kernels`."""
+    folder = tmp_path_factory.mktemp("launch")
+    (folder / "libcuda.so.1").symlink_to(next((BUILD / "test/unit/runtime").glob("libFakeCuda.so")))
+    done = subprocess.run([sys.executable, ROOT / "runtime/triton/drawloom_triton.py", bundle, folder / "kernels.py"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    environment = dict(os.environ, TRITON_LIBCUDA_PATH=str(folder), LD_LIBRARY_PATH=str(folder),
+                       TRITON_CACHE_DIR=str(folder / "cache"), PYTHONPATH=f"{folder}:{ROOT / 'test/python'}")
+
+    def run(statements, fails=False):
+        (folder / "program.py").write_text("import torch\nimport triton_on_a_driver\ntriton_on_a_driver.activate()\n"
+                                           "import kernels\n" + textwrap.dedent(statements))
+        done = subprocess.run([sys.executable, folder / "program.py"], capture_output=True, text=True, env=environment)
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stderr if fails else done.stdout
+
+    return run
+
+
+def test_tritons_launcher_launches(launch):
+    out = launch("""
+        x, y = torch.randn(1000), torch.randn(1000)
+        expected = x + y
+        kernels.add[(8,)](x, y, 1000)
+        torch.testing.assert_close(y, expected)
+        # One is an argument as any other number is.
+        kernels.add[(1,)](x, y, 1)
+    """)
+    assert out.splitlines() == ["launch add grid 8x1x1 threads 128 shared 512 attributes 0",
+                                "launch add grid 1x1x1 threads 128 shared 512 attributes 0"]
+
+
+def test_kernels_are_ops_of_torch(launch):
+    out = launch("""
+        from torch.library import triton_op, wrap_triton
+
+        @triton_op("drawloom_test::add_", mutates_args={"y"})
+        def add_(x: torch.Tensor, y: torch.Tensor) -> None:
+            wrap_triton(kernels.add)[(triton_on_a_driver.triton.cdiv(x.numel(), 128),)](x, y, x.numel())
+
+        x, y = torch.randn(300), torch.randn(300)
+        expected = x + y
+        torch.ops.drawloom_test.add_(x, y)
+        torch.testing.assert_close(y, expected)
+
+        @torch.compile(backend="aot_eager", fullgraph=True)
+        def twice(x, y):
+            y = y * 2
+            torch.ops.drawloom_test.add_(x, y)
+            return y
+        torch.testing.assert_close(twice(x, y), x + 2 * y)
+    """)
+    assert out.splitlines()[0] == "launch add grid 3x1x1 threads 128 shared 512 attributes 0"
+
+
+def test_wrong_arguments_are_errors(launch):
+    assert "argument 'y' of kernel 'add' is of Triton's type i32, the kernel takes ptr" in launch(
+        "kernels.add[(1,)](torch.zeros(4), 3, 4)", fails=True)
+
+
+def test_bodies_are_not_compiled(launch):
+    """Whoever takes the declaration for the kernel is told, and launches nothing that does nothing."""
+    assert "the code of this kernel comes from its bundle" in launch("""
+        from triton.compiler import ASTSource, compile
+        from triton.backends.compiler import GPUTarget
+        compile(ASTSource(kernels.add, {"x": "*fp32", "y": "*fp32", "n": "i32"}), target=GPUTarget("cuda", 90, 32))
+    """, fails=True)

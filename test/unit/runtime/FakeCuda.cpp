@@ -1,0 +1,230 @@
+//===- FakeCuda.cpp - a CUDA driver that keeps a record -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+static FakeCuda fake;
+static std::mutex mutex;
+static std::map<unsigned long long, size_t> blocks;
+static thread_local void *currentContext = nullptr;
+
+extern "C" {
+
+FakeCuda *fakeCuda() { return &fake; }
+
+int cuInit(unsigned) { return fake.initCode; }
+int cuDriverGetVersion(int *version) {
+  *version = fake.version;
+  return 0;
+}
+int cuGetErrorName(int code, const char **name) {
+  *name = code == 700   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == 200 ? "CUDA_ERROR_INVALID_IMAGE"
+          : code == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
+                        : nullptr;
+  return *name ? 0 : 1;
+}
+int cuGetErrorString(int code, const char **text) {
+  *text = code == 700 ? "an illegal memory access was encountered" : nullptr;
+  return *text ? 0 : 1;
+}
+int cuDeviceGetCount(int *count) {
+  *count = fake.devices;
+  return 0;
+}
+int cuDeviceGet(int *device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char *name, int size, int) {
+  std::snprintf(name, static_cast<size_t>(size), "Fake GPU");
+  return 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  switch (attribute) {
+  case 5:
+    *value = 2147483647;
+    return 0;
+  case 6:
+  case 7:
+    *value = 65535;
+    return 0;
+  case 75:
+    *value = fake.capability / 10;
+    return 0;
+  case 76:
+    *value = fake.capability % 10;
+    return 0;
+  case 88:
+    *value = fake.pageable;
+    return 0;
+  case 97:
+    *value = 232448;
+    return 0;
+  default:
+    *value = 1;
+    return 0;
+  }
+}
+int cuDevicePrimaryCtxRetain(void **context, int) {
+  *context = &fake;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+int cuCtxGetCurrent(void **context) {
+  *context = currentContext;
+  return 0;
+}
+int cuCtxPushCurrent_v2(void *context) {
+  currentContext = context;
+  ++fake.pushed;
+  return 0;
+}
+int cuCtxPopCurrent_v2(void **context) {
+  *context = currentContext;
+  currentContext = nullptr;
+  --fake.pushed;
+  return 0;
+}
+int cuCtxSynchronize() {
+  ++fake.synchronizations;
+  return fake.synchronizeCode;
+}
+int cuStreamSynchronize(void *) {
+  ++fake.synchronizations;
+  return fake.synchronizeCode;
+}
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count,
+                       int *options, void **values) {
+  if (fake.moduleCode) {
+    for (unsigned i = 0; i < count; ++i)
+      if (options[i] == 5)
+        std::strcpy(static_cast<char *>(values[i]), "ptxas fatal: nonsense");
+    return fake.moduleCode;
+  }
+  std::snprintf(fake.image, sizeof(fake.image), "%s",
+                static_cast<const char *>(image));
+  *module = &fake;
+  return 0;
+}
+int cuModuleUnload(void *) { return 0; }
+int cuModuleGetFunction(void **function, void *, const char *name) {
+  std::snprintf(fake.function, sizeof(fake.function), "%s", name);
+  *function = &fake;
+  return 0;
+}
+int cuFuncSetAttribute(void *, int attribute, int value) {
+  if (attribute == 8)
+    fake.dynamicShared = value;
+  return 0;
+}
+int cuPointerGetAttribute(void *data, int, unsigned long long address) {
+  ++fake.pointerQueries;
+  if (address >= fake.hostBegin && address < fake.hostEnd)
+    return 1;
+  std::memcpy(data, &address, sizeof(address));
+  return 0;
+}
+int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bytes > fake.memory - fake.memoryUsed)
+    return 2;
+  static unsigned long long next = 0x700000000000;
+  *address = next;
+  next += (bytes + 4095) / 4096 * 4096;
+  blocks[*address] = bytes;
+  fake.memoryUsed += bytes;
+  ++fake.allocations;
+  return 0;
+}
+int cuMemFree_v2(unsigned long long address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = blocks.find(address);
+  if (found == blocks.end())
+    return 1;
+  fake.memoryUsed -= found->second;
+  blocks.erase(found);
+  return 0;
+}
+int cuLaunchKernel(void *, unsigned x, unsigned y, unsigned z, unsigned threads,
+                   unsigned, unsigned, unsigned shared, void *stream,
+                   void **parameters, void **) {
+  if (fake.launchCode)
+    return fake.launchCode;
+  ++fake.launches;
+  fake.grid[0] = x, fake.grid[1] = y, fake.grid[2] = z;
+  fake.threads = threads;
+  fake.shared = shared;
+  fake.stream = stream;
+  for (int i = 0; i < 8; ++i) {
+    fake.arguments[i] = 0;
+    if (fake.argumentBytes[i])
+      std::memcpy(&fake.arguments[i], parameters[i], fake.argumentBytes[i]);
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// What Triton's launcher asks for besides.
+//===----------------------------------------------------------------------===//
+
+int cuCtxSetCurrent(void *context) {
+  currentContext = context;
+  return 0;
+}
+int cuCtxSetLimit(int, size_t) { return 0; }
+int cuCtxGetLimit(size_t *value, int) {
+  *value = 1 << 20;
+  return 0;
+}
+int cuModuleLoadData(void **module, const void *image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+int cuFuncGetAttribute(int *value, int attribute, void *) {
+  *value = attribute == 0 ? 1024 : 32;
+  return 0;
+}
+int cuFuncSetCacheConfig(void *, int) { return 0; }
+int cuOccupancyMaxActiveClusters(int *clusters, void *, const void *) {
+  *clusters = 1;
+  return 0;
+}
+int cuTensorMapEncodeTiled() { return 0; }
+
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void *stream, *attributes;
+  unsigned attributeCount;
+};
+
+/// Writes what it is given: CPU tensors are its memory.
+int cuLaunchKernelEx(const LaunchConfig *config, void *, void **parameters,
+                     void **) {
+  std::printf("launch %s grid %ux%ux%u threads %u shared %u attributes %u\n",
+              fake.function, config->grid[0], config->grid[1], config->grid[2],
+              config->block[0], config->shared, config->attributeCount);
+  if (std::strcmp(fake.function, "add") == 0) {
+    // x, y, n and two pointers to scratch memory, which are null.
+    auto *x = *static_cast<float **>(parameters[0]);
+    auto *y = *static_cast<float **>(parameters[1]);
+    auto n = *static_cast<int32_t *>(parameters[2]);
+    if (*static_cast<void **>(parameters[3]) ||
+        *static_cast<void **>(parameters[4]))
+      return 1;
+    for (int32_t i = 0; i < n; ++i)
+      y[i] += x[i];
+  }
+  std::fflush(stdout);
+  return 0;
+}
+
+} // extern "C"
