@@ -27,6 +27,24 @@ struct CodegenOptions {
   std::string isa = "native";
 };
 
+/// How large a machine likes its blocks. What it chooses decides how sums are
+/// cut, so it must not depend on which machine of a kind it is.
+struct BlockBudget {
+  /// What is alive of a tile of rows at once, in bytes.
+  int64_t tileBytes = 448 * 1024;
+  /// Rows of a tile, where its budget allows no more.
+  int64_t leastRows = 16;
+  /// What may be read again for every tile at no cost, bytes.
+  int64_t sweptBytes = 0;
+  /// Blocks that carry partial sums.
+  int64_t maxBlocks = 64;
+  /// Of ops that share no rows: pieces of one, how many iterations make it worth
+  /// cutting, and how many a piece should have (0: as many as there are).
+  int64_t maxPieces = 64;
+  int64_t minIterations = 65536;
+  int64_t pieceIterations = 0;
+};
+
 /// A machine that programs are compiled for. It owns everything below the phase
 /// `blocks`; block programs themselves know of none.
 class CompileTarget {
@@ -45,6 +63,8 @@ public:
   /// The dialects that its passes make, with the models that these call.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   virtual void registerPasses() const = 0;
+
+  virtual BlockBudget blockBudget() const { return {}; }
 
   /// The sets that CodegenOptions::isa names, in the order of
   /// instructionSets(). Names the known ones in its error.

@@ -47,7 +47,6 @@ void registerAllDialects(DialectRegistry &registry) {
 void registerAllPasses() {
   for (const CompileTarget *target : allTargets())
     target->registerPasses();
-  emulator::registerEmulatorPasses();
   registerBlockPasses();
   registerDifferentiatePasses();
   registerGraphPasses();

@@ -78,6 +78,9 @@ void Outliner::collect() {
       kernels.emplace_back();
     kernels.back().ops.push_back(&op);
     kernelOf[&op] = kernels.size() - 1;
+    // Blocks write all of their results.
+    if (blocks)
+      kernels.back().results.insert(op.result_begin(), op.result_end());
     open = !blocks;
   }
 }
@@ -231,11 +234,13 @@ LogicalResult Outliner::run() {
       return failure();
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(replacements.lookup_or(operand.get(), operand.get()));
-  // Backwards: what is used comes first.
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::reverse(function.getBody().front().without_terminator())))
-    if (op.use_empty() && !isa<func::CallOp>(op))
-      op.erase();
+  // Backwards: what uses comes before what is used.
+  SmallVector<Operation *> left;
+  for (Operation &op : function.getBody().front().without_terminator())
+    left.push_back(&op);
+  for (Operation *op : llvm::reverse(left))
+    if (op->use_empty() && !isa<func::CallOp>(op))
+      op->erase();
   return success();
 }
 

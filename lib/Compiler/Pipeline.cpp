@@ -50,9 +50,18 @@ static void buildStructured(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void buildBlocks(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createFuseRows());
-  pm.addNestedPass<func::FuncOp>(createDistributeOps());
+static void buildBlocks(OpPassManager &pm, const BlockBudget &budget) {
+  FuseRowsOptions rows;
+  rows.cacheBytes = budget.tileBytes;
+  rows.leastRows = budget.leastRows;
+  rows.sweptBytes = budget.sweptBytes;
+  rows.maxBlocks = budget.maxBlocks;
+  pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
+  DistributeOpsOptions pieces;
+  pieces.maxBlocks = budget.maxPieces;
+  pieces.minIterations = budget.minIterations;
+  pieces.pieceIterations = budget.pieceIterations;
+  pm.addNestedPass<func::FuncOp>(createDistributeOps(pieces));
   addCleanup(pm);
 }
 
@@ -67,7 +76,7 @@ static void buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Structured:
     return buildStructured(pm);
   case Phase::Blocks:
-    return buildBlocks(pm);
+    return buildBlocks(pm, options.target->blockBudget());
   case Phase::Vectors:
   case Phase::Buffers:
   case Phase::Kernels:

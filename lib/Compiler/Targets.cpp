@@ -9,12 +9,14 @@
 #include "lib/Compiler/Targets.h"
 #include "codegen/CompileTarget.h"
 #include "codegen/cpu/CpuTarget.h"
+#include "codegen/emulator/EmulatorTarget.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace drawloom {
 
 llvm::ArrayRef<const CompileTarget *> allTargets() {
-  static const CompileTarget *const targets[] = {&cpu::target()};
+  static const CompileTarget *const targets[] = {&cpu::target(),
+                                                 &emulator::target()};
   return targets;
 }
 

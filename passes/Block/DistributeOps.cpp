@@ -104,17 +104,30 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       return tile(op, pieces);
     pieces.assign(ranges.size(), Builder(op).getIndexAttr(0));
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+    int64_t wanted = maxBlocks;
+    if (pieceIterations > 0)
+      wanted = std::min<int64_t>(
+          wanted, llvm::divideCeil(iterations, pieceIterations));
+    bool cut = false;
     for (auto [loop, range] : llvm::enumerate(ranges)) {
-      if (!linalg::isParallelIterator(iterators[loop]) || range == 1)
+      if (!linalg::isParallelIterator(iterators[loop]) || range == 1 ||
+          wanted == 1)
         continue;
-      int64_t blocks = std::min<int64_t>(maxBlocks, range);
+      int64_t blocks = std::min<int64_t>(wanted, range);
+      // As many as divide the extent: at most those wanted, or, where pieces
+      // must be small, at least.
       while (range % blocks)
-        --blocks;
+        blocks += pieceIterations > 0 ? 1 : -1;
       if (blocks == 1)
         continue;
       pieces[loop] = Builder(op).getIndexAttr(range / blocks);
-      return tile(op, pieces);
+      cut = true;
+      if (pieceIterations == 0)
+        break;
+      wanted = llvm::divideCeil(wanted, blocks);
     }
+    if (cut)
+      return tile(op, pieces);
     return success();
   }
 

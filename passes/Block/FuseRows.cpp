@@ -135,6 +135,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.tileRows = tileRows;
     costs.maxBlocks = maxBlocks;
     costs.cacheBytes = cacheBytes;
+    costs.leastRows = leastRows;
+    costs.sweptBytes = sweptBytes;
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))

@@ -34,6 +34,8 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
     Option<"maxBlocks", "max-blocks", "int64_t", "64", "Upper bound on pieces.">,
     Option<"minIterations", "min-iterations", "int64_t", "65536",
            "Ops with fewer iterations stay whole.">,
+    Option<"pieceIterations", "piece-iterations", "int64_t", "0",
+           "Iterations that a piece should have at most; 0: any number.">,
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -59,10 +61,15 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
   let options = [
     Option<"cacheBytes", "cache-bytes", "int64_t", "448 * 1024",
            "Budget of one block's working set.">,
+    Option<"leastRows", "least-rows", "int64_t", "16",
+           "Fewest rows of a tile that are chosen: a power of two, at most 64; "
+           "products of matrices get 16 all the same.">,
     Option<"maxBlocks", "max-blocks", "int64_t", "64",
            "Upper bound on blocks that carry partial sums.">,
+    Option<"sweptBytes", "swept-bytes", "int64_t", "0",
+           "Bytes that may be read again for every tile at no cost.">,
     Option<"tileRows", "tile-rows", "int64_t", "0",
-           "Rows of a tile; 0 chooses the largest of 64, 32, 16 that fits.">,
+           "Rows of a tile; 0 chooses the largest of 64, 32, 16, ... that fits.">,
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

@@ -83,17 +83,33 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   return footprint;
 }
 
+/// Products of matrices work on sixteen rows at least.
+static int64_t leastRowsOf(const RowRegion &region,
+                           const RowCostOptions &options) {
+  bool products = llvm::any_of(region.ops, [](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+  });
+  return products ? std::max<int64_t>(16, options.leastRows)
+                  : options.leastRows;
+}
+
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
   int64_t most = options.tileRows ? options.tileRows : 64;
-  int64_t least = options.tileRows ? options.tileRows : 16;
   most = std::min(most, rows.rows());
-  least = std::min(least, rows.rows());
   auto fits = [&](const RowRegion &candidate) {
+    int64_t least = options.tileRows ? options.tileRows
+                                     : leastRowsOf(candidate, options);
+    least = std::min(least, rows.rows());
     RowFootprint footprint = measureRows(candidate, rows);
+    // Where little may be swept, much of it costs room for rows.
     int64_t swept = footprint.uniformBytes + footprint.accumulatorBytes;
+    if (options.sweptBytes >= swept)
+      return footprint.workingSet(least) <= options.cacheBytes;
     return footprint.workingSet(most) <= options.cacheBytes ||
-           footprint.workingSet(least) + swept <= options.cacheBytes;
+           footprint.workingSet(least) + swept <=
+               options.cacheBytes + options.sweptBytes;
   };
   if (fits(region))
     return {region};
@@ -120,7 +136,8 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
                                         const RowCostOptions &options) {
   RowSchedule schedule;
   schedule.tileRows = options.tileRows;
-  for (int64_t candidate : {64, 32, 16})
+  int64_t least = leastRowsOf(region, options);
+  for (int64_t candidate = 64; candidate >= least; candidate /= 2)
     if (!schedule.tileRows &&
         footprint.workingSet(candidate) <= options.cacheBytes)
       schedule.tileRows = candidate;

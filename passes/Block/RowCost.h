@@ -14,8 +14,12 @@
 namespace drawloom {
 
 struct RowCostOptions {
-  /// Rows of a tile; 0: the largest of 64, 32, 16 whose working set fits.
+  /// Rows of a tile; 0: the largest of 64, 32, ... leastRows whose working set
+  /// fits.
   int64_t tileRows = 0;
+  int64_t leastRows = 16;
+  /// What may be read again for every tile at no cost, bytes.
+  int64_t sweptBytes = 0;
   /// Upper bound on blocks that carry partials.
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.

@@ -1,0 +1,175 @@
+//===- EmulatorTarget.cpp - GPU kernels on this CPU, as a target ----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/emulator/EmulatorTarget.h"
+#include "codegen/emulator/Emulator.h"
+#include "codegen/emulator/Passes.h"
+#include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/PlanProgram.h"
+#include "drawloom/runtime/AlignedBuffer.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include <cstdlib>
+
+using namespace mlir;
+
+namespace drawloom::emulator {
+namespace {
+
+class Session final : public nvptx::DeviceSession {
+public:
+  Session(const Module &module, unsigned threads) : module(module) {
+    options.threads = threads;
+    if (const char *seed = std::getenv("DRAWLOOM_EMULATOR_SEED"))
+      options.seed = std::strtoull(seed, nullptr, 10);
+  }
+
+  llvm::Expected<void *> allocate(int64_t bytes) override {
+    // As a device's allocations: none next to another, all aligned.
+    constexpr int64_t alignment = 256;
+    std::optional<runtime::AlignedBuffer> buffer =
+        runtime::AlignedBuffer::allocate(bytes + 2 * alignment);
+    if (!buffer)
+      return llvm::createStringError("there is no memory for " +
+                                     Twine(bytes) + " bytes of a device");
+    auto start = reinterpret_cast<uintptr_t>(buffer->data());
+    start = (start + alignment - 1) / alignment * alignment;
+    auto *memory = reinterpret_cast<void *>(start);
+    // What nobody has written is not a number.
+    std::memset(memory, 0xff, bytes);
+    legal.add(memory, bytes);
+    buffers.push_back(std::move(*buffer));
+    return memory;
+  }
+  llvm::Error upload(void *to, const void *from, int64_t bytes) override {
+    return copy(to, from, bytes);
+  }
+  llvm::Error download(void *to, const void *from, int64_t bytes) override {
+    return copy(to, from, bytes);
+  }
+  llvm::Error copy(void *to, const void *from, int64_t bytes) override {
+    if (bytes > 0)
+      std::memcpy(to, from, bytes);
+    return llvm::Error::success();
+  }
+  llvm::Error launch(const nvptx::LaunchKernel &kernel,
+                     ArrayRef<Argument> arguments) override {
+    static void *const noScratch = nullptr;
+    SmallVector<const void *> parameters;
+    SmallVector<void *> pointers;
+    pointers.reserve(arguments.size());
+    for (const Argument &argument : arguments) {
+      if (argument.number) {
+        parameters.push_back(argument.number);
+        continue;
+      }
+      pointers.push_back(argument.memory);
+      parameters.push_back(&pointers.back());
+    }
+    parameters.append(2, &noScratch);
+    options.memory = &legal;
+    Grid grid;
+    grid.x = kernel.grid;
+    llvm::Expected<Report> report = module.launch(
+        kernel.name, grid, parameters, kernel.sharedBytes, options);
+    return report.takeError();
+  }
+
+private:
+  const Module &module;
+  LaunchOptions options;
+  GlobalMemory legal;
+  std::vector<runtime::AlignedBuffer> buffers;
+};
+
+class EmulatedProgram final : public nvptx::PlanProgram {
+public:
+  EmulatedProgram(nvptx::LaunchPlan plan, std::unique_ptr<Module> module)
+      : PlanProgram(std::move(plan)), module(std::move(module)) {}
+  StringRef isa() const override { return "native"; }
+
+protected:
+  llvm::Expected<std::unique_ptr<nvptx::DeviceSession>>
+  open(unsigned threads) const override {
+    return std::make_unique<Session>(*module, threads);
+  }
+
+private:
+  std::unique_ptr<Module> module;
+};
+
+class EmulatorTarget final : public nvptx::GpuTarget {
+public:
+  StringRef name() const override { return "emulator"; }
+  std::vector<std::string> instructionSets() const override {
+    return {"native"};
+  }
+  void registerPasses() const override {
+    registerEmulatorPasses();
+    nvptx::registerNvptxPasses();
+  }
+
+  llvm::Expected<Artifact::Variant>
+  emit(ModuleOp module, const CodegenOptions &options) const override {
+    llvm::Expected<nvptx::LaunchPlan> plan = nvptx::planOf(module);
+    if (!plan)
+      return plan.takeError();
+    Artifact::Variant variant;
+    variant.isa = options.isa;
+    variant.fingerprint = fingerprintOf(options.isa);
+    for (const nvptx::LaunchEntry &entry : plan->entries)
+      variant.entries.push_back({entry.signature, 0});
+    for (const nvptx::LaunchKernel &kernel : plan->kernels)
+      variant.kernels.push_back(kernel.name);
+    // With its locations: they are what reports name.
+    llvm::raw_string_ostream stream(variant.code);
+    module.print(stream, OpPrintingFlags().enableDebugInfo());
+    return variant;
+  }
+
+protected:
+  std::string fingerprintOf(StringRef) const override { return "emulator"; }
+  std::optional<std::string> lacksFor(StringRef) const override {
+    return std::nullopt;
+  }
+  int64_t sharedLimit(StringRef) const override { return mostSharedBytes; }
+
+  llvm::Expected<std::unique_ptr<Program>>
+  loadVariant(const Artifact::Variant &variant) const override {
+    DialectRegistry registry;
+    registerDialects(registry);
+    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+    std::string said;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      llvm::raw_string_ostream(said) << diagnostic.str();
+      return success();
+    });
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(variant.code, &context);
+    if (!module)
+      return llvm::createStringError("the kernels cannot be read: " + said);
+    llvm::Expected<nvptx::LaunchPlan> plan = nvptx::planOf(*module);
+    if (!plan)
+      return plan.takeError();
+    llvm::Expected<std::unique_ptr<Module>> loaded = Module::load(*module);
+    if (!loaded)
+      return loaded.takeError();
+    return std::make_unique<EmulatedProgram>(std::move(*plan),
+                                             std::move(*loaded));
+  }
+};
+
+} // namespace
+
+const CompileTarget &target() {
+  static const EmulatorTarget target;
+  return target;
+}
+
+} // namespace drawloom::emulator

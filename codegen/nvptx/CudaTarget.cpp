@@ -1,0 +1,266 @@
+//===- CudaTarget.cpp - NVIDIA GPUs through the CUDA driver ---------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/PlanProgram.h"
+#include "codegen/nvptx/emit/Bundle.h"
+#include "drawloom/runtime/Cuda.h"
+
+using namespace mlir;
+namespace cuda = drawloom::runtime::cuda;
+
+namespace drawloom::nvptx {
+namespace {
+
+llvm::Error toError(const cuda::Status &status) {
+  if (status.ok())
+    return llvm::Error::success();
+  return llvm::createStringError(status.message());
+}
+
+template <typename T> llvm::Expected<T> toExpected(cuda::Result<T> result) {
+  if (!result.ok())
+    return llvm::createStringError(result.message());
+  return std::move(*result);
+}
+
+/// The first device of this machine.
+llvm::Expected<std::shared_ptr<cuda::Device>> firstDevice() {
+  auto driver = toExpected(cuda::Driver::open());
+  if (!driver)
+    return driver.takeError();
+  return toExpected(cuda::Device::open(*driver));
+}
+
+class Session final : public DeviceSession {
+public:
+  Session(cuda::Device &device, const cuda::Module &module,
+          cuda::CachingAllocator &allocator)
+      : device(device), module(module), allocator(allocator) {}
+  ~Session() override {
+    for (void *memory : memories)
+      allocator.release(memory, /*stream=*/nullptr);
+  }
+
+  llvm::Expected<void *> allocate(int64_t bytes) override {
+    auto memory = toExpected(
+        allocator.allocate(std::max<int64_t>(bytes, 1), /*stream=*/nullptr));
+    if (memory)
+      memories.push_back(*memory);
+    return memory;
+  }
+  llvm::Error upload(void *to, const void *from, int64_t bytes) override {
+    return toError(device.upload(to, from, bytes));
+  }
+  llvm::Error download(void *to, const void *from, int64_t bytes) override {
+    return toError(device.download(to, from, bytes));
+  }
+  llvm::Error copy(void *to, const void *from, int64_t bytes) override {
+    return toError(device.copy(to, from, bytes));
+  }
+  llvm::Error launch(const LaunchKernel &kernel,
+                     ArrayRef<Argument> given) override {
+    auto index = toExpected(module.find(kernel.name));
+    if (!index)
+      return index.takeError();
+    std::vector<cuda::Argument> arguments;
+    for (const Argument &argument : given)
+      arguments.push_back(argument.number
+                              ? number(argument.element, argument.number)
+                              : cuda::Argument::pointer(argument.memory));
+    cuda::Grid grid;
+    grid.x = kernel.grid;
+    return toError(module.launch(*index, grid, arguments, /*stream=*/nullptr));
+  }
+
+private:
+  static cuda::Argument number(ElementType element, const void *at) {
+    auto read = [&](auto value) {
+      std::memcpy(&value, at, sizeof(value));
+      return value;
+    };
+    switch (element) {
+    case ElementType::F64:
+      return cuda::Argument::f64(read(0.0));
+    case ElementType::F32:
+      return cuda::Argument::f32(read(0.0f));
+    case ElementType::BF16:
+      return cuda::Argument::bf16(read(uint16_t()));
+    case ElementType::F16:
+      return cuda::Argument::f16(read(uint16_t()));
+    case ElementType::I64:
+      return cuda::Argument::i64(read(int64_t()));
+    case ElementType::I32:
+      return cuda::Argument::i32(read(int32_t()));
+    case ElementType::I8:
+    case ElementType::I1:
+      return cuda::Argument::i8(read(int8_t()));
+    }
+    llvm_unreachable("all element types are listed");
+  }
+
+  cuda::Device &device;
+  const cuda::Module &module;
+  cuda::CachingAllocator &allocator;
+  std::vector<void *> memories;
+};
+
+class CudaProgram final : public PlanProgram {
+public:
+  CudaProgram(LaunchPlan plan, StringRef isa,
+              std::shared_ptr<cuda::Device> device,
+              std::shared_ptr<cuda::Module> module)
+      : PlanProgram(std::move(plan)), set(isa.str()), device(device),
+        module(std::move(module)), allocator(std::move(device)) {}
+  StringRef isa() const override { return set; }
+
+protected:
+  llvm::Expected<std::unique_ptr<DeviceSession>>
+  open(unsigned) const override {
+    return std::make_unique<Session>(*device, *module, allocator);
+  }
+
+private:
+  std::string set;
+  std::shared_ptr<cuda::Device> device;
+  std::shared_ptr<cuda::Module> module;
+  mutable cuda::CachingAllocator allocator;
+};
+
+class CudaTarget final : public GpuTarget {
+public:
+  StringRef name() const override { return "cuda"; }
+  std::vector<std::string> instructionSets() const override {
+    std::vector<std::string> names{"native"};
+    for (const Architecture &arch : llvm::reverse(architectures()))
+      names.push_back(arch.name.str());
+    return names;
+  }
+  void registerPasses() const override { registerNvptxPasses(); }
+
+  llvm::Expected<Artifact::Variant>
+  emit(ModuleOp module, const CodegenOptions &options) const override {
+    llvm::Expected<const Architecture *> arch = architectureOf(options.isa);
+    if (!arch)
+      return arch.takeError();
+    llvm::Expected<LaunchPlan> plan = planOf(module);
+    if (!plan)
+      return plan.takeError();
+    llvm::Expected<CompiledKernels> kernels =
+        compileKernels(module, **arch, KernelOptions());
+    if (!kernels)
+      return kernels.takeError();
+    kernels->plan = toJson(*plan);
+    Artifact::Variant variant;
+    variant.isa = options.isa;
+    variant.fingerprint = fingerprintOf(options.isa);
+    for (const LaunchEntry &entry : plan->entries)
+      variant.entries.push_back({entry.signature, 0});
+    for (const LaunchKernel &kernel : plan->kernels)
+      variant.kernels.push_back(kernel.name);
+    BundleOptions bundle;
+    bundle.modules = std::getenv("DRAWLOOM_EMULATED_MODULES") != nullptr;
+    variant.code = packBundle(makeBundle({std::move(*kernels)}, bundle));
+    return variant;
+  }
+
+protected:
+  std::string fingerprintOf(StringRef isa) const override {
+    llvm::Expected<const Architecture *> arch = architectureOf(isa);
+    if (arch)
+      return (*arch)->name.str();
+    llvm::consumeError(arch.takeError());
+    return "none";
+  }
+  std::optional<std::string> lacksFor(StringRef isa) const override {
+    auto device = firstDevice();
+    if (!device)
+      return llvm::toString(device.takeError());
+    llvm::Expected<const Architecture *> arch = architectureOf(isa);
+    if (!arch)
+      return llvm::toString(arch.takeError());
+    bool runs = (*arch)->specific
+                    ? (*arch)->capability == (*device)->capability()
+                    : (*arch)->capability <= (*device)->capability();
+    if (runs)
+      return std::nullopt;
+    return "the device, " + (*device)->name() + ", has compute capability " +
+           std::to_string((*device)->capability() / 10) + "." +
+           std::to_string((*device)->capability() % 10);
+  }
+  int64_t sharedLimit(StringRef isa) const override {
+    llvm::Expected<const Architecture *> arch = architectureOf(isa);
+    if (arch)
+      return (*arch)->sharedBytes;
+    llvm::consumeError(arch.takeError());
+    return architectures().front().sharedBytes;
+  }
+
+  llvm::Expected<std::unique_ptr<Program>>
+  loadVariant(const Artifact::Variant &variant) const override {
+    llvm::Expected<Bundle> bundle = unpackBundle(variant.code);
+    if (!bundle)
+      return bundle.takeError();
+    llvm::Expected<const Architecture *> arch = architectureOf(variant.isa);
+    if (!arch)
+      return arch.takeError();
+    auto description = findArchitecture(*bundle, (*arch)->name);
+    if (!description)
+      return description.takeError();
+    const llvm::json::Value *json = (*description)->get("plan");
+    if (!json)
+      return llvm::createStringError("the bundle has no plan");
+    llvm::Expected<LaunchPlan> plan = planFromJson(*json);
+    if (!plan)
+      return plan.takeError();
+    auto device = firstDevice();
+    if (!device)
+      return device.takeError();
+    auto packed = toExpected(
+        cuda::Bundle::fromMemory(variant.code.data(), variant.code.size()));
+    if (!packed)
+      return packed.takeError();
+    auto module = toExpected(cuda::Module::load(*device, **packed));
+    if (!module)
+      return module.takeError();
+    return std::make_unique<CudaProgram>(std::move(*plan), (*arch)->name,
+                                         *device, *module);
+  }
+
+private:
+  /// "native" is the best for this machine's device.
+  static llvm::Expected<const Architecture *> architectureOf(StringRef isa) {
+    if (isa != "native")
+      return findArchitecture(isa);
+    auto device = firstDevice();
+    if (!device)
+      return device.takeError();
+    const Architecture *best = nullptr;
+    for (const Architecture &arch : architectures())
+      if (arch.specific ? arch.capability == (*device)->capability()
+                        : arch.capability <= (*device)->capability())
+        best = &arch;
+    if (best)
+      return best;
+    return llvm::createStringError(
+        "the device, " + (*device)->name() + ", has compute capability " +
+        Twine((*device)->capability() / 10) + "." +
+        Twine((*device)->capability() % 10) +
+        ", for which no code can be made; known are " + architectureNames());
+  }
+};
+
+} // namespace
+
+const CompileTarget &cudaTarget() {
+  static const CudaTarget target;
+  return target;
+}
+
+} // namespace drawloom::nvptx

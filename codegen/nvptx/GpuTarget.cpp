@@ -1,0 +1,84 @@
+//===- GpuTarget.cpp - the passes from block programs to nvvm -------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/Passes.h"
+#include "dialects/Tile/Tile.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Block/Passes.h"
+#include "passes/Graph/Passes.h"
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+
+void GpuTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  tensor::TensorDialect, tile::TileDialect>();
+}
+
+BlockBudget GpuTarget::blockBudget() const {
+  // Of 128 threads, about a hundred registers each hold what is alive of a
+  // tile; and blocks enough for every multiprocessor of the largest device,
+  // twice.
+  BlockBudget budget;
+  budget.tileBytes = 48 * 1024;
+  budget.leastRows = 1;
+  budget.sweptBytes = 1 << 20;
+  budget.maxBlocks = 264;
+  budget.maxPieces = 1 << 20;
+  budget.minIterations = 2048;
+  budget.pieceIterations = 2048;
+  return budget;
+}
+
+void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
+                           const CodegenOptions &options) const {
+  switch (phase) {
+  case Phase::Vectors:
+    pm.addPass(createInlinerPass());
+    pm.addPass(createSymbolDCEPass());
+    pm.addNestedPass<func::FuncOp>(createAccumulateWide());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createNvptxOutlineKernels());
+    pm.addPass(createNvptxPlanLaunches());
+    pm.addNestedPass<func::FuncOp>(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createNvptxBlockToTile());
+    pm.addPass(createLowerAffinePass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    return;
+  case Phase::Buffers:
+    pm.addNestedPass<func::FuncOp>(createNvptxAssignLayouts());
+    return;
+  case Phase::Kernels: {
+    NvptxAllocateSharedOptions arena;
+    arena.limit = sharedLimit(options.isa);
+    pm.addNestedPass<func::FuncOp>(createNvptxAllocateShared(arena));
+    return;
+  }
+  case Phase::Llvm:
+    pm.addPass(createNvptxLower());
+    return;
+  default:
+    llvm_unreachable("the phase belongs to no target");
+  }
+}
+
+} // namespace drawloom::nvptx

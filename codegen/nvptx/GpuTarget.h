@@ -1,0 +1,34 @@
+//===- GpuTarget.h - NVIDIA GPUs as targets ---------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_NVPTX_GPUTARGET_H
+#define DRAWLOOM_CODEGEN_NVPTX_GPUTARGET_H
+
+#include "codegen/CompileTarget.h"
+
+namespace drawloom::nvptx {
+
+/// The way down to kernels of nvvm, whatever runs them.
+class GpuTarget : public CompileTarget {
+public:
+  void registerDialects(mlir::DialectRegistry &registry) const override;
+  BlockBudget blockBudget() const override;
+  void buildPhase(mlir::OpPassManager &pm, Phase phase,
+                  const CodegenOptions &options) const override;
+
+protected:
+  /// Most shared memory of a block for the set, in bytes.
+  virtual int64_t sharedLimit(llvm::StringRef isa) const = 0;
+};
+
+/// Real devices, through the CUDA driver.
+const CompileTarget &cudaTarget();
+
+} // namespace drawloom::nvptx
+
+#endif // DRAWLOOM_CODEGEN_NVPTX_GPUTARGET_H
