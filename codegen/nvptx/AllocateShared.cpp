@@ -8,6 +8,7 @@
 
 #include "codegen/Arena.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Staging.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,16 +35,6 @@ int64_t bytesOf(MemRefType type) {
   Type element = type.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   return (last + 1) * llvm::divideCeil(bits, 8);
-}
-
-/// The argument or buffer that a view is of.
-Value rootOf(Value memory) {
-  while (Operation *view = memory.getDefiningOp()) {
-    if (isa<tile::AllocOp>(view))
-      break;
-    memory = view->getOperand(0);
-  }
-  return memory;
 }
 
 /// Barriers between accesses of different threads to the same memory.

@@ -241,8 +241,46 @@ LogicalResult BlockToTile::convertFor(scf::ForOp op) {
   return success();
 }
 
+/// The tensor from outside of `region` that this one is a changed form of;
+/// itself, where it is none.
+static Value changedFrom(Value value, Region &region) {
+  while (region.isAncestor(value.getParentRegion())) {
+    Operation *def = value.getDefiningOp();
+    if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(def))
+      value = insert.getDest();
+    else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
+      value = insert.getDest();
+    else if (auto scatter = dyn_cast_or_null<block::ScatterOp>(def))
+      value = scatter.getDest();
+    else if (auto loop = dyn_cast_or_null<scf::ForOp>(def))
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+    else
+      break;
+  }
+  return value;
+}
+
 LogicalResult BlockToTile::convertIf(scf::IfOp op) {
-  auto branch = scf::IfOp::create(builder, op.getLoc(), op.getResultTypes(),
+  // A tensor that branches change part by part, or leave as it is, is changed
+  // in its memory.
+  SmallVector<Type> types;
+  SmallVector<unsigned> tiles;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (isa<RankedTensorType>(result.getType())) {
+      Value from = changedFrom(op.thenYield().getOperand(i), op.getThenRegion());
+      Value other = changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
+      bool changed = op.thenYield().getOperand(i) != from ||
+                     op.elseYield().getOperand(i) != from;
+      if (from == other && changed && home(from).kind == Home::Memory &&
+          home(from).writable && !isReadAfter(from, op)) {
+        setMemory(result, home(from).value, /*writable=*/true);
+        continue;
+      }
+    }
+    types.push_back(result.getType());
+    tiles.push_back(i);
+  }
+  auto branch = scf::IfOp::create(builder, op.getLoc(), types,
                                   scalars.lookup(op.getCondition()),
                                   /*addThenBlock=*/true,
                                   /*addElseBlock=*/!op.getElseRegion().empty());
@@ -256,7 +294,8 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
     if (failed(convertBody(from)))
       return failure();
     SmallVector<Value> yields;
-    for (Value value : from.getTerminator()->getOperands()) {
+    for (unsigned i : tiles) {
+      Value value = from.getTerminator()->getOperand(i);
       if (!isa<RankedTensorType>(value.getType())) {
         yields.push_back(scalars.lookup(value));
         continue;
@@ -275,7 +314,8 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   if (!op.getElseRegion().empty() &&
       failed(convertBranch(*op.elseBlock(), *branch.elseBlock())))
     return failure();
-  for (auto [from, to] : llvm::zip(op.getResults(), branch.getResults())) {
+  for (auto [i, to] : llvm::zip(tiles, branch.getResults())) {
+    Value from = op.getResult(i);
     if (isa<RankedTensorType>(from.getType()))
       setTile(from, to);
     else

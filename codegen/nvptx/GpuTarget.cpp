@@ -50,9 +50,13 @@ BlockBudget GpuTarget::blockBudget() const {
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
                            const CodegenOptions &options) const {
   switch (phase) {
-  case Phase::Vectors:
+  case Phase::Vectors: {
     pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
+    DecomposeBlocksOptions decomposition;
+    decomposition.keepTileOps = true;
+    pm.addPass(createDecomposeBlocks(decomposition));
+    pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
     pm.addNestedPass<func::FuncOp>(createAccumulateWide());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
@@ -64,6 +68,7 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     return;
+  }
   case Phase::Buffers:
     pm.addNestedPass<func::FuncOp>(createNvptxAssignLayouts());
     return;

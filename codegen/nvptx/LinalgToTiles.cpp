@@ -234,6 +234,9 @@ FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
   if (auto fma = dyn_cast<math::FmaOp>(combine); fma && fma.getC() == before) {
     term = arith::MulFOp::create(builder, loc, asWhole(fma.getA()),
                                  asWhole(fma.getB()));
+  } else if (auto less = dyn_cast<arith::SubFOp>(combine);
+             less && less.getLhs() == before && less.getRhs() != before) {
+    term = asWhole(less.getRhs());
   } else {
     std::optional<tile::Combiner> known = combinerOf(combine);
     if (!known || combine->getNumOperands() != 2)

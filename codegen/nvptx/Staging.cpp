@@ -19,6 +19,15 @@ using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
 
+Value rootOf(Value memory) {
+  while (Operation *view = memory.getDefiningOp()) {
+    if (isa<tile::AllocOp>(view))
+      break;
+    memory = view->getOperand(0);
+  }
+  return memory;
+}
+
 /// A buffer of this shape, its rows 16 bytes further apart than they are long
 /// where they would start in the same banks: eight rows of a matrix that one
 /// instruction reads then lie in different ones.
@@ -182,10 +191,7 @@ static bool collectInvariant(scf::ForOp loop, Value value,
     if (!collectInvariant(loop, operand, inputs, ops))
       return false;
   if (auto load = dyn_cast<tile::LoadOp>(def)) {
-    Value root = load.getSource();
-    while (Operation *view = root.getDefiningOp())
-      root = view->getOperand(0);
-    if (!inputs.contains(root))
+    if (!inputs.contains(rootOf(load.getSource())))
       return false;
   }
   ops.insert(def);

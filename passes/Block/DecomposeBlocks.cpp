@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Block/Passes.h"
 #include "passes/Graph/Decompose.h"
 
@@ -21,6 +21,8 @@ namespace drawloom {
 namespace {
 
 struct DecomposeBlocks : impl::DecomposeBlocksBase<DecomposeBlocks> {
+  using DecomposeBlocksBase::DecomposeBlocksBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
@@ -28,16 +30,14 @@ struct DecomposeBlocks : impl::DecomposeBlocksBase<DecomposeBlocks> {
   }
 
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    populateDecompositionPatterns(patterns, /*tileable=*/true);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
-    WalkResult left =
-        getOperation()->walk([](linalg::AggregatedOpInterface op) {
-          op.emitOpError("has no decomposition for these types");
-          return WalkResult::interrupt();
-        });
-    if (left.wasInterrupted())
+    auto stays = [&](Operation *op) {
+      if (!keepTileOps)
+        return false;
+      auto scatter = dyn_cast<block::ScatterOp>(op);
+      return isa<block::BlockDialect>(op->getDialect()) &&
+             !(scatter && scatter.getAccumulate());
+    };
+    if (failed(decomposeAll(getOperation(), stays)))
       signalPassFailure();
   }
 };

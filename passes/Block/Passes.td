@@ -18,6 +18,10 @@ def DecomposeBlocks : Pass<"decompose-blocks"> {
 
     Example: test/passes/Block/decompose-blocks-expands-tileable-ops.mlir
   }];
+  let options = [
+    Option<"keepTileOps", "keep-tile-ops", "bool", "false",
+           "Leave gathers, scatters of different rows, scans and triangular "
+           "solves as they are.">];
 }
 
 def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {

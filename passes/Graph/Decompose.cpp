@@ -8,7 +8,7 @@
 
 #include "passes/Graph/Decompose.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -17,12 +17,13 @@ namespace {
 
 struct DecomposeAggregated
     : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
-  DecomposeAggregated(MLIRContext *context, bool tileable)
-      : OpInterfaceRewritePattern(context), tileable(tileable) {}
+  DecomposeAggregated(MLIRContext *context,
+                      std::function<bool(Operation *)> stays)
+      : OpInterfaceRewritePattern(context), stays(std::move(stays)) {}
 
   LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
                                 PatternRewriter &rewriter) const override {
-    if (!tileable && isa<TilingInterface>(op.getOperation()))
+    if (stays(op))
       return failure();
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
@@ -32,13 +33,24 @@ struct DecomposeAggregated
     return success();
   }
 
-  bool tileable;
+  std::function<bool(Operation *)> stays;
 };
 
 } // namespace
 
-void populateDecompositionPatterns(RewritePatternSet &patterns, bool tileable) {
-  patterns.add<DecomposeAggregated>(patterns.getContext(), tileable);
+LogicalResult decomposeAll(Operation *root,
+                           std::function<bool(Operation *)> stays) {
+  RewritePatternSet patterns(root->getContext());
+  patterns.add<DecomposeAggregated>(root->getContext(), stays);
+  if (failed(applyPatternsGreedily(root, std::move(patterns))))
+    return failure();
+  WalkResult left = root->walk([&](linalg::AggregatedOpInterface op) {
+    if (stays(op))
+      return WalkResult::advance();
+    op.emitOpError("has no decomposition for these types");
+    return WalkResult::interrupt();
+  });
+  return failure(left.wasInterrupted());
 }
 
 } // namespace drawloom

@@ -13,11 +13,10 @@
 
 namespace drawloom {
 
-/// Replaces ops that implement linalg's AggregatedOpInterface by their
-/// decomposition; those that implement TilingInterface too only when
-/// `tileable`.
-void populateDecompositionPatterns(mlir::RewritePatternSet &patterns,
-                                   bool tileable);
+/// Replaces the ops below `root` that implement linalg's AggregatedOpInterface
+/// by their decomposition, again and again, but for those that stay.
+llvm::LogicalResult decomposeAll(mlir::Operation *root,
+                                 std::function<bool(mlir::Operation *)> stays);
 
 } // namespace drawloom
 

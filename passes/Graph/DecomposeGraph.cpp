@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/TilingInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Decompose.h"
 #include "passes/Graph/Passes.h"
 
@@ -29,18 +29,11 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
   }
 
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    populateDecompositionPatterns(patterns, /*tileable=*/false);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
-    WalkResult left =
-        getOperation()->walk([](linalg::AggregatedOpInterface op) {
-          if (isa<TilingInterface>(op.getOperation()))
-            return WalkResult::advance();
-          op.emitOpError("has no decomposition for these types");
-          return WalkResult::interrupt();
-        });
-    if (left.wasInterrupted())
+    // What is in a block program already is its target's to decompose.
+    auto stays = [](Operation *op) {
+      return isa<TilingInterface>(op) || op->getParentOfType<scf::ForallOp>();
+    };
+    if (failed(decomposeAll(getOperation(), stays)))
       signalPassFailure();
   }
 };

@@ -29,7 +29,8 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     Replaces every op that implements linalg's `AggregatedOpInterface` by its
     decomposition, until none is left. Ops that can be tiled (they implement
     `TilingInterface`) stay: they join their neighbours' block program first and
-    are decomposed inside the tile, by `decompose-blocks`.
+    are decomposed inside the tile, by `decompose-blocks`. So are those that are in
+    a block program already.
 
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
   }];
