@@ -377,6 +377,23 @@ TEST_F(Cuda, ImageThatIsRefusedBringsTheAssemblersWords) {
             "CUDA_ERROR_INVALID_IMAGE: ptxas fatal: nonsense");
 }
 
+TEST_F(Cuda, PtxIsHandedToTheDriverWhole) {
+  fake->capability = 120;
+  auto loaded = module();
+  EXPECT_STREQ(fake->image, "sm_80.ptx");
+  EXPECT_EQ(loaded->architecture().name, "sm_80");
+}
+
+TEST_F(Cuda, MoreSharedMemoryThanTheDeviceHasIsAnError) {
+  std::string kernel = describe("sm_90a", 90, true);
+  kernel.replace(kernel.find("65536"), 5, "240000");
+  auto loaded = Module::load(
+      device(), *bundle(pack(kernel, {"sm_90a.cubin", "sm_90a.ptx"})));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_TRUE(contains(loaded.message(), "it asks for 240000 bytes of shared "
+                                         "memory, a block has 232448"));
+}
+
 TEST_F(Cuda, UnknownKernelNamesThoseThere) {
   auto index = module()->find("other");
   ASSERT_FALSE(index.ok());
