@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
-#include <functional>
+#include <new>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -76,7 +76,7 @@ protected:
     void *library = dlopen(DRAWLOOM_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "fakeCuda"))();
-    *fake = FakeCuda();
+    new (fake) FakeCuda(); // As if just loaded.
   }
   void TearDown() override {
     EXPECT_EQ(fake->pushed, 0);
