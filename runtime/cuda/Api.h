@@ -39,7 +39,7 @@ enum DeviceAttribute : int {
   maxSharedOptIn = 97,
 };
 
-constexpr int functionMaxDynamicShared = 8;
+constexpr int functionRegisters = 4, functionMaxDynamicShared = 8;
 constexpr int pointerDeviceAddress = 3;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 
@@ -63,6 +63,7 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
     (void **, const void *, unsigned, int *, void **))                         \
   F(moduleUnload, "cuModuleUnload", (void *))                                  \
   F(moduleGetFunction, "cuModuleGetFunction", (void **, void *, const char *)) \
+  F(functionGetAttribute, "cuFuncGetAttribute", (int *, int, void *))          \
   F(functionSetAttribute, "cuFuncSetAttribute", (void *, int, int))            \
   F(pointerGetAttribute, "cuPointerGetAttribute",                              \
     (void *, int, DevicePointer))                                              \

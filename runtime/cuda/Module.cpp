@@ -87,7 +87,7 @@ Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device,
   result->chosen = bundle.architectures()[choice->index];
   result->device = device;
   CurrentContext current(api, device->context);
-  for (const KernelInfo &kernel : result->chosen.kernels) {
+  for (KernelInfo &kernel : result->chosen.kernels) {
     auto failed = [&](const std::string &why) {
       return Status::error("kernel '" + kernel.name + "' for " +
                            result->chosen.name + " cannot be loaded onto " +
@@ -119,6 +119,14 @@ Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device,
     if (int code =
             api.moduleGetFunction(&function, module, kernel.name.c_str()))
       return failed(driver.describe(code));
+    // Asking also makes a driver that loads when it must load now, and not in
+    // the middle of a capture.
+    int registers = 0;
+    if (int code =
+            api.functionGetAttribute(&registers, functionRegisters, function))
+      return failed(driver.describe(code));
+    if (kernel.registers < 0)
+      kernel.registers = registers;
     if (kernel.sharedBytes > sharedWithoutAsking)
       if (int code =
               api.functionSetAttribute(function, functionMaxDynamicShared,

@@ -131,6 +131,15 @@ Error checkIr(const Module &module, const Architecture &architecture) {
         return createStringError("'" + function.getName() +
                                  "' holds frem, which has no exact code on a "
                                  "GPU; expand it");
+      // The back end prints them all as relaxed (LLVM 22.1).
+      if (const auto *atomic = dyn_cast<AtomicRMWInst>(&instruction))
+        if (isStrongerThanMonotonic(atomic->getOrdering()))
+          return createStringError(
+              "'" + function.getName() + "' holds atomicrmw " +
+              AtomicRMWInst::getOperationName(atomic->getOperation()) +
+              " with order " + toIRString(atomic->getOrdering()) +
+              ", which would be lost; make it monotonic, with llvm.fence "
+              "before and behind it");
       if (isa<InvokeInst, IndirectBrInst, ResumeInst>(instruction))
         return createStringError("'" + function.getName() + "' holds '" +
                                  instruction.getOpcodeName() +

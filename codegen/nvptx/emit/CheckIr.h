@@ -20,8 +20,8 @@ namespace drawloom::nvptx {
 /// LLVM's back end ends the process over an instruction that it has no code
 /// for. This finds the ones that a kernel module can hold, and those that would
 /// become an approximation nobody asked for: mathematics without instructions,
-/// instructions of newer architectures, calls of functions that nothing
-/// defines.
+/// instructions of newer architectures, orders of atomics that would be lost,
+/// calls of functions that nothing defines.
 llvm::Error checkIr(const llvm::Module &module,
                     const Architecture &architecture);
 

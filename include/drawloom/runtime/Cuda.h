@@ -73,8 +73,8 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   unsigned threads = 0;    ///< Of a block.
   int64_t sharedBytes = 0; ///< Dynamic.
-  int64_t registers = -1;  ///< Of a thread; -1 where the driver assembles.
-  int64_t spillBytes = -1; ///< Stored and loaded by a thread.
+  int64_t registers = -1;  ///< Of a thread; once loaded, the driver's figure.
+  int64_t spillBytes = -1; ///< Stored and loaded by a thread; -1: not known.
   std::string cubin, ptx;  ///< Files of the bundle; cubin may be empty.
 };
 

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
-#include <functional>
+#include <new>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -76,7 +76,7 @@ protected:
     void *library = dlopen(DRAWLOOM_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "fakeCuda"))();
-    *fake = FakeCuda();
+    new (fake) FakeCuda(); // As if just loaded.
   }
   void TearDown() override {
     EXPECT_EQ(fake->pushed, 0);
@@ -375,6 +375,23 @@ TEST_F(Cuda, ImageThatIsRefusedBringsTheAssemblersWords) {
   EXPECT_EQ(loaded.message(),
             "kernel 'k' for sm_90a cannot be loaded onto Fake GPU: "
             "CUDA_ERROR_INVALID_IMAGE: ptxas fatal: nonsense");
+}
+
+TEST_F(Cuda, PtxIsHandedToTheDriverWhole) {
+  fake->capability = 120;
+  auto loaded = module();
+  EXPECT_STREQ(fake->image, "sm_80.ptx");
+  EXPECT_EQ(loaded->architecture().name, "sm_80");
+}
+
+TEST_F(Cuda, MoreSharedMemoryThanTheDeviceHasIsAnError) {
+  std::string kernel = describe("sm_90a", 90, true);
+  kernel.replace(kernel.find("65536"), 5, "240000");
+  auto loaded = Module::load(
+      device(), *bundle(pack(kernel, {"sm_90a.cubin", "sm_90a.ptx"})));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_TRUE(contains(loaded.message(), "it asks for 240000 bytes of shared "
+                                         "memory, a block has 232448"));
 }
 
 TEST_F(Cuda, UnknownKernelNamesThoseThere) {

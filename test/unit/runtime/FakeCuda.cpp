@@ -161,6 +161,7 @@ int cuLaunchKernel(void *, unsigned x, unsigned y, unsigned z, unsigned threads,
   if (fake.launchCode)
     return fake.launchCode;
   ++fake.launches;
+  std::lock_guard<std::mutex> lock(mutex);
   fake.grid[0] = x, fake.grid[1] = y, fake.grid[2] = z;
   fake.threads = threads;
   fake.shared = shared;

@@ -14,6 +14,7 @@
 #ifndef DRAWLOOM_TEST_FAKECUDA_H
 #define DRAWLOOM_TEST_FAKECUDA_H
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,13 +29,15 @@ struct FakeCuda {
   char image[64] = "";
   char function[64] = "";
   int dynamicShared = 0;
-  unsigned launches = 0, grid[3] = {}, threads = 0, shared = 0;
+  std::atomic<unsigned> launches = 0;
+  unsigned grid[3] = {}, threads = 0, shared = 0;
   void *stream = nullptr;
   uint64_t arguments[8] = {};
   unsigned argumentBytes[8] = {}; ///< How many to read of each; set by tests.
-  unsigned pointerQueries = 0, synchronizations = 0, allocations = 0;
+  std::atomic<unsigned> pointerQueries = 0, synchronizations = 0;
+  unsigned allocations = 0;
   size_t memoryUsed = 0;
-  int pushed = 0; ///< Contexts.
+  std::atomic<int> pushed = 0; ///< Contexts.
 };
 
 extern "C" FakeCuda *fakeCuda();

@@ -54,7 +54,7 @@ llvm.func @warp(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %s0: !llvm.ptr<1>, %s1: !llv
   nvvm.barrier0
   llvm.store %f1, %slot {alignment = 4 : i64} : f32, !llvm.ptr<1>
   nvvm.memory.barrier <gpu>
-  %old = llvm.atomicrmw add %q, %sum acq_rel : !llvm.ptr<1>, i32
+  %old = llvm.atomicrmw add %q, %sum monotonic : !llvm.ptr<1>, i32
   llvm.store %old, %q {alignment = 4 : i64} : i32, !llvm.ptr<1>
   llvm.return
 }
