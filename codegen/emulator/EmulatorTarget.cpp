@@ -110,10 +110,8 @@ public:
   std::vector<std::string> instructionSets() const override {
     return {"native"};
   }
-  void registerPasses() const override {
-    registerEmulatorPasses();
-    nvptx::registerNvptxPasses();
-  }
+  // Those of the kernels are the CUDA target's.
+  void registerPasses() const override { registerEmulatorPasses(); }
 
   llvm::Expected<Artifact::Variant>
   emit(ModuleOp module, const CodegenOptions &options) const override {

@@ -10,13 +10,14 @@
 #include "codegen/CompileTarget.h"
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/emulator/EmulatorTarget.h"
+#include "codegen/nvptx/GpuTarget.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace drawloom {
 
 llvm::ArrayRef<const CompileTarget *> allTargets() {
-  static const CompileTarget *const targets[] = {&cpu::target(),
-                                                 &emulator::target()};
+  static const CompileTarget *const targets[] = {
+      &cpu::target(), &nvptx::cudaTarget(), &emulator::target()};
   return targets;
 }
 

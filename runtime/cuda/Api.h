@@ -69,6 +69,9 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
     (void *, int, DevicePointer))                                              \
   F(memoryAllocate, "cuMemAlloc_v2", (DevicePointer *, size_t))                \
   F(memoryFree, "cuMemFree_v2", (DevicePointer))                               \
+  F(copyToDevice, "cuMemcpyHtoD_v2", (DevicePointer, const void *, size_t))    \
+  F(copyToHost, "cuMemcpyDtoH_v2", (void *, DevicePointer, size_t))            \
+  F(copyOnDevice, "cuMemcpyDtoD_v2", (DevicePointer, DevicePointer, size_t))   \
   F(streamSynchronize, "cuStreamSynchronize", (void *))                        \
   F(launchKernel, "cuLaunchKernel",                                            \
     (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \

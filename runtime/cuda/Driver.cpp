@@ -146,4 +146,41 @@ Status Device::synchronize() {
                        driver->describe(code) + ". " + state->lastLaunch());
 }
 
+Status Device::afterCopy(int code, size_t bytes) {
+  if (code == success)
+    return {};
+  return Status::error("copying " + std::to_string(bytes) + " bytes on " +
+                       productName + " failed: " + driver->describe(code) +
+                       ". " + state->lastLaunch());
+}
+
+static DevicePointer asDevice(const void *pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+Status Device::upload(void *device, const void *host, size_t bytes) {
+  CurrentContext current(driver->api(), context);
+  int code = current.code;
+  if (code == success && bytes > 0)
+    code = driver->api().copyToDevice(asDevice(device), host, bytes);
+  return afterCopy(code, bytes);
+}
+
+Status Device::download(void *host, const void *device, size_t bytes) {
+  CurrentContext current(driver->api(), context);
+  int code = current.code;
+  if (code == success && bytes > 0)
+    code = driver->api().copyToHost(host, asDevice(device), bytes);
+  return afterCopy(code, bytes);
+}
+
+Status Device::copy(void *toDevice, const void *fromDevice, size_t bytes) {
+  CurrentContext current(driver->api(), context);
+  int code = current.code;
+  if (code == success && bytes > 0)
+    code = driver->api().copyOnDevice(asDevice(toDevice), asDevice(fromDevice),
+                                      bytes);
+  return afterCopy(code, bytes);
+}
+
 } // namespace drawloom::runtime::cuda

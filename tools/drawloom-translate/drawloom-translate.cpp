@@ -6,10 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
+#include "codegen/nvptx/GpuTarget.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -44,13 +47,15 @@ static mlir::LogicalResult report(mlir::ModuleOp module, llvm::Error error) {
 
 /// Brings a program to the llvm dialect.
 static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-lower(mlir::ModuleOp module, const CodeOptions &options) {
+lower(mlir::ModuleOp module, const CodeOptions &options,
+      const CompileTarget &target, llvm::StringRef isa) {
   std::optional<Phase> from = parsePhase(options.from);
   if (!from)
     return report(module, llvm::createStringError("there is no phase '" +
                                                   options.from + "'"));
   CompileOptions compileOptions;
-  compileOptions.codegen.isa = options.isa;
+  compileOptions.target = &target;
+  compileOptions.codegen.isa = isa.str();
   compileOptions.from = *from;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   if (failed(compile(*copy, compileOptions)))
@@ -58,11 +63,21 @@ lower(mlir::ModuleOp module, const CodeOptions &options) {
   return copy;
 }
 
+/// Brings a program to kernels of nvvm, unless it is that already.
+static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+lowerToKernels(mlir::ModuleOp program, llvm::StringRef arch,
+               const CodeOptions &options) {
+  for (auto function : program.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName()))
+      return mlir::OwningOpRef<mlir::ModuleOp>(program.clone());
+  return lower(program, options, nvptx::cudaTarget(), arch);
+}
+
 static mlir::LogicalResult emitCode(mlir::ModuleOp module,
                                     llvm::raw_ostream &stream,
                                     cpu::CodeKind kind,
                                     const CodeOptions &options) {
-  auto lowered = lower(module, options);
+  auto lowered = lower(module, options, cpu::target(), options.isa);
   if (failed(lowered))
     return mlir::failure();
   llvm::Expected<std::string> contents =
@@ -97,10 +112,9 @@ int main(int argc, char **argv) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
-  // Programs come as kernel modules already: a copy is all that it takes.
   registerNvptxTranslations(
-      registerDialects, [](mlir::ModuleOp program, llvm::StringRef) {
-        return mlir::FailureOr(mlir::OwningOpRef(program.clone()));
+      registerDialects, [&](mlir::ModuleOp program, llvm::StringRef arch) {
+        return lowerToKernels(program, arch, options);
       });
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));

@@ -149,7 +149,15 @@ public:
   /// Waits for all work of the device. Names the last kernel where it failed.
   Status synchronize();
 
+  /// Copies of memory: `device` pointers are the device's, the others the
+  /// host's. In the order of the default stream; those to and from the host
+  /// are done when they return.
+  Status upload(void *device, const void *host, size_t bytes);
+  Status download(void *host, const void *device, size_t bytes);
+  Status copy(void *toDevice, const void *fromDevice, size_t bytes);
+
 private:
+  Status afterCopy(int code, size_t bytes);
   friend class Module;
   friend class CachingAllocator;
   struct State; // What the launches share.

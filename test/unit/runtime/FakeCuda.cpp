@@ -99,6 +99,21 @@ int cuCtxSynchronize() {
   ++fake.synchronizations;
   return fake.synchronizeCode;
 }
+int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return 0;
+}
+int cuMemcpyDtoD_v2(unsigned long long to, unsigned long long from,
+                    size_t bytes) {
+  std::memcpy(reinterpret_cast<void *>(to),
+              reinterpret_cast<const void *>(from), bytes);
+  return 0;
+}
+
 int cuStreamSynchronize(void *) {
   ++fake.synchronizations;
   return fake.synchronizeCode;
