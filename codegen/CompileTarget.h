@@ -38,8 +38,8 @@ struct BlockBudget {
   int64_t sweptBytes = 0;
   /// Blocks that carry partial sums.
   int64_t maxBlocks = 64;
-  /// Of ops that share no rows: pieces of one, how many iterations make it worth
-  /// cutting, and how many a piece should have (0: as many as there are).
+  /// Of ops that share no rows: pieces of one, how many iterations make it
+  /// worth cutting, and how many a piece should have (0: as many as there are).
   int64_t maxPieces = 64;
   int64_t minIterations = 65536;
   int64_t pieceIterations = 0;

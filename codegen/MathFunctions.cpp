@@ -226,11 +226,10 @@ void populateMathExpansions(RewritePatternSet &patterns, bool all) {
   static const StringRef inaccurate[] = {
       math::AsinOp::getOperationName(), math::AtanOp::getOperationName(),
       math::Atan2Op::getOperationName(), math::CbrtOp::getOperationName()};
-  populateMathPolynomialApproximationPatterns(
-      patterns, [all](StringRef name) {
-        return name != math::RsqrtOp::getOperationName() &&
-               (all || !llvm::is_contained(inaccurate, name));
-      });
+  populateMathPolynomialApproximationPatterns(patterns, [all](StringRef name) {
+    return name != math::RsqrtOp::getOperationName() &&
+           (all || !llvm::is_contained(inaccurate, name));
+  });
   MLIRContext *context = patterns.getContext();
   patterns.add<Expand<math::TanhOp>>(context, expandTanh);
   patterns.add<Expand<math::ErfOp>>(context, expandErf);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Program.h"
 #include "codegen/Arena.h"
+#include "codegen/Program.h"
 #include "codegen/cpu/GroupBlocks.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"

@@ -36,8 +36,8 @@ public:
     std::optional<runtime::AlignedBuffer> buffer =
         runtime::AlignedBuffer::allocate(bytes + 2 * alignment);
     if (!buffer)
-      return llvm::createStringError("there is no memory for " +
-                                     Twine(bytes) + " bytes of a device");
+      return llvm::createStringError("there is no memory for " + Twine(bytes) +
+                                     " bytes of a device");
     auto start = reinterpret_cast<uintptr_t>(buffer->data());
     start = (start + alignment - 1) / alignment * alignment;
     auto *memory = reinterpret_cast<void *>(start);
@@ -76,8 +76,8 @@ public:
     options.memory = &legal;
     Grid grid;
     grid.x = kernel.grid;
-    llvm::Expected<Report> report = module.launch(
-        kernel.name, grid, parameters, kernel.sharedBytes, options);
+    llvm::Expected<Report> report = module.launch(kernel.name, grid, parameters,
+                                                  kernel.sharedBytes, options);
     return report.takeError();
   }
 

@@ -196,9 +196,8 @@ void Assigner::collect() {
 }
 
 void Assigner::fixDots() {
-  kernel.walk([&](tile::DotOp dot) {
-    fix(dot.getResult(), sumLayout(dot, warps));
-  });
+  kernel.walk(
+      [&](tile::DotOp dot) { fix(dot.getResult(), sumLayout(dot, warps)); });
   kernel.walk([&](Operation *op) {
     if (auto scan = dyn_cast<tile::ScanOp>(op))
       fix(scan.getResult(),
@@ -294,8 +293,8 @@ void Assigner::provide(OpResult result, const Layout &layout) {
   RankedTensorType type = tileType(result);
   result.setType(tile::withLayout(type, layout));
   builder.setInsertionPointAfter(result.getOwner());
-  auto convert = tile::ConvertOp::create(
-      builder, result.getOwner()->getLoc(), type, result);
+  auto convert = tile::ConvertOp::create(builder, result.getOwner()->getLoc(),
+                                         type, result);
   result.replaceAllUsesExcept(convert, convert);
 }
 
@@ -329,9 +328,8 @@ LogicalResult Assigner::rewrite(Operation *op) {
   } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     RankedTensorType from = tileType(reshape.getSource());
     RankedTensorType to = tileType(reshape.getResult());
-    std::optional<Layout> same =
-        reshaped(layoutNow(reshape.getSource()), from.getShape(),
-                 to.getShape());
+    std::optional<Layout> same = reshaped(layoutNow(reshape.getSource()),
+                                          from.getShape(), to.getShape());
     if (same && *same == layoutNow(reshape.getResult()))
       return success();
     if (same) {
@@ -351,9 +349,8 @@ LogicalResult Assigner::run() {
     Layout layout = layoutOf(value);
     if (std::optional<std::string> wrong =
             layout.check(tileType(value).getShape()))
-      return emitError(value.getLoc())
-             << "the layout of a tile of type " << value.getType() << ' '
-             << *wrong;
+      return emitError(value.getLoc()) << "the layout of a tile of type "
+                                       << value.getType() << ' ' << *wrong;
   }
   SmallVector<std::pair<Value, Layout>> final;
   for (Value value : tiles)
@@ -382,9 +379,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
           << warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
-    kernel->setAttr(warpsAttr,
-                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
-                                     warps));
+    kernel->setAttr(warpsAttr, IntegerAttr::get(
+                                   IntegerType::get(&getContext(), 64), warps));
     if (failed(Assigner(kernel, warps).run()))
       return signalPassFailure();
   }

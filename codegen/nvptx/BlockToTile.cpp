@@ -72,8 +72,8 @@ FailureOr<Value> BlockToTile::asMemory(Value tensor) {
   // Right behind the tile: where it can be read from everywhere.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(*elements);
-  memory = allocate(tensor.getLoc(),
-                    cast<RankedTensorType>(elements->getType()));
+  memory =
+      allocate(tensor.getLoc(), cast<RankedTensorType>(elements->getType()));
   tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
   return memory;
 }
@@ -81,9 +81,8 @@ FailureOr<Value> BlockToTile::asMemory(Value tensor) {
 FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.hasStaticShape())
-    return emitError(tensor.getLoc())
-           << "a copy of unknown extents, " << type
-           << ", has no place in shared memory";
+    return emitError(tensor.getLoc()) << "a copy of unknown extents, " << type
+                                      << ", has no place in shared memory";
   bool defined = home(tensor).kind != Home::Undefined;
   FailureOr<Value> elements;
   if (defined && failed(elements = asTile(tensor)))
@@ -133,8 +132,7 @@ bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
   return false;
 }
 
-SmallVector<OpFoldResult>
-BlockToTile::mapped(ArrayRef<OpFoldResult> values) {
+SmallVector<OpFoldResult> BlockToTile::mapped(ArrayRef<OpFoldResult> values) {
   return llvm::map_to_vector(values, [&](OpFoldResult value) -> OpFoldResult {
     if (auto dynamic = dyn_cast<Value>(value))
       return getAsOpFoldResult(scalars.lookup(dynamic));
@@ -267,8 +265,10 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   SmallVector<unsigned> tiles;
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     if (isa<RankedTensorType>(result.getType())) {
-      Value from = changedFrom(op.thenYield().getOperand(i), op.getThenRegion());
-      Value other = changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
+      Value from =
+          changedFrom(op.thenYield().getOperand(i), op.getThenRegion());
+      Value other =
+          changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
       bool changed = op.thenYield().getOperand(i) != from ||
                      op.elseYield().getOperand(i) != from;
       if (from == other && changed && home(from).kind == Home::Memory &&
@@ -506,11 +506,10 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
     auto type = cast<RankedTensorType>(scan.getResult().getType());
     if (getElementTypeOrSelf(*input) != type.getElementType())
       *input = arith::ExtFOp::create(builder, loc, type, *input);
-    tile::Combiner kind = scan.getKind() == block::ScanKind::Add
-                              ? tile::Combiner::Add
-                          : scan.getKind() == block::ScanKind::Mul
-                              ? tile::Combiner::Mul
-                              : tile::Combiner::Max;
+    tile::Combiner kind =
+        scan.getKind() == block::ScanKind::Add   ? tile::Combiner::Add
+        : scan.getKind() == block::ScanKind::Mul ? tile::Combiner::Mul
+                                                 : tile::Combiner::Max;
     setTile(scan.getResult(),
             tile::ScanOp::create(builder, loc, type, kind, scan.getExclusive(),
                                  scan.getReverse(), *input,
@@ -522,8 +521,7 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
     FailureOr<Value> rhs = asTile(solve.getRhs());
     if (failed(matrix) || failed(rhs))
       return failure();
-    Value memory =
-        allocate(loc, cast<RankedTensorType>(matrix->getType()));
+    Value memory = allocate(loc, cast<RankedTensorType>(matrix->getType()));
     tile::StoreOp::create(builder, loc, *matrix, memory);
     bool lower = solve.getTriangle() == block::Triangle::Lower;
     setTile(solve.getResult(),
@@ -574,7 +572,7 @@ LogicalResult BlockToTile::run() {
   (*kernel)->setAttr(kernelAttr, builder.getUnitAttr());
   (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(1));
   (*kernel)->setAttr(inputsAttr,
-                  builder.getI64IntegerAttr(signature.getNumInputs()));
+                     builder.getI64IntegerAttr(signature.getNumInputs()));
   Block *body = kernel->addEntryBlock();
   builder.setInsertionPointToEnd(body);
   for (BlockArgument argument : program.getArguments()) {

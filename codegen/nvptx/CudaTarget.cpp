@@ -121,8 +121,7 @@ public:
   StringRef isa() const override { return set; }
 
 protected:
-  llvm::Expected<std::unique_ptr<DeviceSession>>
-  open(unsigned) const override {
+  llvm::Expected<std::unique_ptr<DeviceSession>> open(unsigned) const override {
     return std::make_unique<Session>(*device, *module, allocator);
   }
 

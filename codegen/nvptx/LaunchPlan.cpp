@@ -47,8 +47,8 @@ const LaunchKernel *LaunchPlan::find(StringRef name) const {
   return nullptr;
 }
 
-static constexpr StringLiteral kindNames[] = {"argument", "result",
-                                              "workspace", "scalar"};
+static constexpr StringLiteral kindNames[] = {"argument", "result", "workspace",
+                                              "scalar"};
 static json::Value toJson(const std::vector<ValueType> &types) {
   json::Array array;
   for (const ValueType &type : types) {

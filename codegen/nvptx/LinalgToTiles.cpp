@@ -160,9 +160,8 @@ LogicalResult BlockToTile::convertPoint(Operation *op, IRMapping &body,
     SmallVector<Value> indices =
         llvm::map_to_vector(extract.getIndices(), asWhole);
     body.map(extract.getResult(),
-             tile::LookupOp::create(builder, loc,
-                                    overShape(extract.getType()), *memory,
-                                    indices));
+             tile::LookupOp::create(builder, loc, overShape(extract.getType()),
+                                    *memory, indices));
     return success();
   }
   bool whole = llvm::any_of(op->getOperands(), [&](Value value) {
@@ -215,10 +214,11 @@ FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
   auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
   Operation *combine = yield.getValues()[output].getDefiningOp();
   auto refuse = [&] {
-    op.emitError("result ") << output
-                            << " is no sum, product, minimum or maximum of one "
-                               "term for each iteration, which has no form on a "
-                               "GPU yet";
+    op.emitError("result ")
+        << output
+        << " is no sum, product, minimum or maximum of one "
+           "term for each iteration, which has no form on a "
+           "GPU yet";
     return failure();
   };
   if (!combine || combine->getBlock() != op.getBody())
@@ -265,8 +265,7 @@ FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
     if (!dim)
       return refuse();
     int64_t position = dim.getPosition();
-    order.push_back(position -
-                    llvm::count_if(reduced, [&](int64_t gone) {
+    order.push_back(position - llvm::count_if(reduced, [&](int64_t gone) {
                       return gone < position;
                     }));
     extents.push_back(shape[position]);
@@ -308,8 +307,8 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
     FailureOr<Value> elements = asTile(operand.get());
     if (failed(elements))
       return failure();
-    FailureOr<Value> placed = onIterations(
-        op, *elements, op.getMatchingIndexingMap(&operand), shape);
+    FailureOr<Value> placed =
+        onIterations(op, *elements, op.getMatchingIndexingMap(&operand), shape);
     if (failed(placed))
       return failure();
     body.map(argument, *placed);
@@ -339,7 +338,8 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
                                     Value(op.getRegionOutputArgs()[output])))
         combining.insert(def);
   for (Operation &point : op.getBody()->without_terminator())
-    if (!combining.contains(&point) && failed(convertPoint(&point, body, shape)))
+    if (!combining.contains(&point) &&
+        failed(convertPoint(&point, body, shape)))
       return failure();
   SmallVector<Value> results;
   for (auto [output, gone] : llvm::enumerate(reduced)) {

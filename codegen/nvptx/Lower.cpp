@@ -30,8 +30,8 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     NvptxLowerBase::getDependentDialects(registry);
-    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                    scf::SCFDialect>();
+    registry
+        .insert<arith::ArithDialect, cf::ControlFlowDialect, scf::SCFDialect>();
   }
 
   void runOnOperation() override {
@@ -51,11 +51,11 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
     // The one arena of shared memory, of the size that a launch gives it.
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     if (!module.lookupSymbol("global_smem"))
-      LLVM::GlobalOp::create(
-          builder, module.getLoc(),
-          LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
-          /*isConstant=*/false, LLVM::Linkage::External, "global_smem",
-          Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+      LLVM::GlobalOp::create(builder, module.getLoc(),
+                             LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                             /*isConstant=*/false, LLVM::Linkage::External,
+                             "global_smem", Attribute(), /*alignment=*/1024,
+                             /*addrSpace=*/3);
     for (func::FuncOp kernel : kernels)
       if (failed(LowerKernel(kernel, maxOps).run()))
         return signalPassFailure();

@@ -121,10 +121,9 @@ void LowerKernel::lowerMma(tile::DotOp op) {
     int64_t k = memory.strides[op.getTransposeA() ? 0 : 1];
     // Matrices in the order of the fragment: the second 8 rows, then the second
     // 8 steps.
-    Value address =
-        op.getTransposeA()
-            ? laneAddress(memory, k, 8 * m, 8 * k, warpPart(0, m))
-            : laneAddress(memory, m, 8 * m, 8 * k, warpPart(0, m));
+    Value address = op.getTransposeA()
+                        ? laneAddress(memory, k, 8 * m, 8 * k, warpPart(0, m))
+                        : laneAddress(memory, m, 8 * m, 8 * k, warpPart(0, m));
     bool transposed = op.getTransposeA();
     left = [=](int64_t row, int64_t step) {
       return loadMatrices(address, 2 * (row * m + step * k), 4, transposed);
@@ -135,8 +134,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
     const Registers values = registers.lookup(op.getA());
     left = [=](int64_t row, int64_t step) {
       Registers words;
-      for (auto [m, k] : {std::pair(0, 0), std::pair(8, 0), std::pair(0, 8),
-                          std::pair(8, 8)})
+      for (auto [m, k] :
+           {std::pair(0, 0), std::pair(8, 0), std::pair(0, 8), std::pair(8, 8)})
         words.push_back(
             pack(builder, loc, values[*layout.registerAt({row + m, step + k})],
                  values[*layout.registerAt({row + m, step + k + 1})]));
@@ -156,9 +155,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
           op.getTransposeB()
               ? laneAddress(memory, n, 8 * k, apart * n, warpPart(1, n))
               : laneAddress(memory, k, 8 * k, apart * n, warpPart(1, n));
-      Registers words =
-          loadMatrices(address, 2 * (step * k + columns[i] * n), pair ? 4 : 2,
-                       !op.getTransposeB());
+      Registers words = loadMatrices(address, 2 * (step * k + columns[i] * n),
+                                     pair ? 4 : 2, !op.getTransposeB());
       right[columns[i]] = {words[0], words[1]};
       if (pair)
         right[columns[i + 1]] = {words[2], words[3]};
@@ -174,8 +172,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
         for (int64_t place : places)
           c.push_back(result[place]);
         Type f32 = builder.getF32Type();
-        Type four = LLVM::LLVMStructType::getLiteral(
-            builder.getContext(), SmallVector<Type>(4, f32));
+        Type four = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                                     SmallVector<Type>(4, f32));
         Value product = NVVM::MmaOp::create(
             builder, loc, four, a, right[column], c,
             ArrayRef<int64_t>{16, 8, 16},
@@ -235,8 +233,8 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
     if (!llvm::isPowerOf2_64(width) || sums.contiguousAlong(1) % width)
       return false;
     int64_t alignment = std::gcd(b.alignment, b.strides[0] * bytes);
-    for (ArrayRef<Digit> digits : {ArrayRef(sums.registers),
-                                   ArrayRef(sums.lanes), ArrayRef(sums.warps)})
+    for (ArrayRef<Digit> digits :
+         {ArrayRef(sums.registers), ArrayRef(sums.lanes), ArrayRef(sums.warps)})
       for (const Digit &digit : digits)
         if (digit.dim == 1 && !digit.replicated() && digit.stride >= width)
           alignment = std::gcd(alignment, digit.stride * bytes);

@@ -68,10 +68,10 @@ int64_t LowerKernel::divisorOf(Value value) {
     return 1;
   }
   if (isa<arith::MulIOp>(def))
-    return std::min<int64_t>(divisorOf(def->getOperand(0)) *
-                                 std::min<int64_t>(
-                                     divisorOf(def->getOperand(1)), 1 << 20),
-                             int64_t(1) << 40);
+    return std::min<int64_t>(
+        divisorOf(def->getOperand(0)) *
+            std::min<int64_t>(divisorOf(def->getOperand(1)), 1 << 20),
+        int64_t(1) << 40);
   if (isa<arith::AddIOp, arith::SubIOp>(def))
     return std::gcd(divisorOf(def->getOperand(0)),
                     divisorOf(def->getOperand(1)));
@@ -98,9 +98,8 @@ Value LowerKernel::valueOfBits(ArrayRef<std::pair<int64_t, int64_t>> bits) {
     if (bits[i].first > 0)
       field = arith::ShRUIOp::create(builder, loc, field,
                                      constant(bits[i].first, 32));
-    field = arith::AndIOp::create(
-        builder, loc, field,
-        constant((int64_t(1) << (end - i)) - 1, 32));
+    field = arith::AndIOp::create(builder, loc, field,
+                                  constant((int64_t(1) << (end - i)) - 1, 32));
     if (bits[i].second != 1)
       field = arith::MulIOp::create(builder, loc, field,
                                     constant(bits[i].second, 32));
@@ -134,7 +133,9 @@ Value LowerKernel::threadCoordinate(const Layout &layout, int64_t dim) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+static bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
 
 void LowerKernel::appendFlat(Value value, SmallVectorImpl<Value> &flat) {
   if (isTile(value))
@@ -201,10 +202,10 @@ LogicalResult LowerKernel::lowerIf(scf::IfOp op) {
   SmallVector<Type> types;
   for (Value result : op.getResults())
     appendFlatTypes(result, types);
-  auto branch = scf::IfOp::create(builder, loc, types,
-                                  scalars.lookup(op.getCondition()),
-                                  /*addThenBlock=*/true,
-                                  /*addElseBlock=*/!op.getElseRegion().empty());
+  auto branch =
+      scf::IfOp::create(builder, loc, types, scalars.lookup(op.getCondition()),
+                        /*addThenBlock=*/true,
+                        /*addElseBlock=*/!op.getElseRegion().empty());
   auto lowerBranch = [&](Block &from, Block &to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(builder);
     if (!to.empty())
@@ -316,8 +317,7 @@ void LowerKernel::lowerReshape(tile::ReshapeOp op) {
 }
 
 LogicalResult LowerKernel::lowerElementwise(Operation *op) {
-  int64_t count =
-      tile::layoutOf(op->getResult(0).getType())->registerCount();
+  int64_t count = tile::layoutOf(op->getResult(0).getType())->registerCount();
   SmallVector<Registers> results(op->getNumResults());
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;
@@ -389,10 +389,9 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
         more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
     }
     memory.offset =
-        memory.offset
-            ? arith::AddIOp::create(builder, loc, memory.offset, more)
-                  .getResult()
-            : more;
+        memory.offset ? arith::AddIOp::create(builder, loc, memory.offset, more)
+                            .getResult()
+                      : more;
   };
   auto mapped = [&](OpFoldResult value) -> OpFoldResult {
     if (auto dynamic = dyn_cast<Value>(value))
@@ -404,7 +403,8 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     SmallVector<int64_t> strides;
     SmallVector<OpFoldResult> sizes;
     for (auto [dim, offset] : llvm::enumerate(view.getMixedOffsets())) {
-      std::optional<int64_t> by = getConstantIntValue(view.getMixedStrides()[dim]);
+      std::optional<int64_t> by =
+          getConstantIntValue(view.getMixedStrides()[dim]);
       if (!by)
         return op->emitError("steps along memory by a number that is not "
                              "known, which has no form on a GPU yet");
@@ -436,9 +436,9 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
       }
       OpFoldResult size = builder.getIndexAttr(product);
       if (dynamic)
-        size = arith::MulIOp::create(builder, loc, dynamic,
-                                     constant(product, 64))
-                   .getResult();
+        size =
+            arith::MulIOp::create(builder, loc, dynamic, constant(product, 64))
+                .getResult();
       strides.push_back(stride);
       sizes.push_back(size);
     }
@@ -474,8 +474,15 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// Where an op was written: debug information wants one place.
+static Location placeOf(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return place;
+  return UnknownLoc::get(loc.getContext());
+}
+
 LogicalResult LowerKernel::lower(Operation *op) {
-  loc = op->getLoc();
+  loc = placeOf(op->getLoc());
   if (++ops > maxOps)
     return kernel.emitError("would have more than ")
            << maxOps
@@ -517,9 +524,11 @@ LogicalResult LowerKernel::lower(Operation *op) {
       .Case<memref::LoadOp>([&](auto op) {
         const Memory &memory = memoryOf(op.getMemRef());
         Value at = memory.offset;
-        for (auto [index, stride] : llvm::zip(op.getIndices(), memory.strides)) {
+        for (auto [index, stride] :
+             llvm::zip(op.getIndices(), memory.strides)) {
           Value more = toI64(scalars.lookup(index));
-          more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+          more =
+              arith::MulIOp::create(builder, loc, more, constant(stride, 64));
           at = at ? arith::AddIOp::create(builder, loc, at, more).getResult()
                   : more;
         }
@@ -533,13 +542,13 @@ LogicalResult LowerKernel::lower(Operation *op) {
       .Case<memref::DimOp>([&](auto op) -> LogicalResult {
         std::optional<int64_t> dim = op.getConstantIndex();
         if (!dim)
-          return op->emitError("asks for an extent that is not known by number");
+          return op->emitError(
+              "asks for an extent that is not known by number");
         OpFoldResult size = memoryOf(op.getSource()).sizes[*dim];
         Value value =
             isa<Value>(size)
-                ? arith::IndexCastOp::create(builder, loc,
-                                             builder.getIndexType(),
-                                             cast<Value>(size))
+                ? arith::IndexCastOp::create(
+                      builder, loc, builder.getIndexType(), cast<Value>(size))
                       .getResult()
                 : arith::ConstantIndexOp::create(builder, loc,
                                                  *getConstantIntValue(size))
@@ -551,7 +560,7 @@ LogicalResult LowerKernel::lower(Operation *op) {
         bool tiles = llvm::any_of(op->getResults(), isTile) ||
                      llvm::any_of(op->getOperands(), isTile);
         if (!tiles && op->getNumRegions() == 0) {
-          builder.clone(*op, scalars);
+          builder.clone(*op, scalars)->setLoc(loc);
           return success();
         }
         if (OpTrait::hasElementwiseMappableTraits(op))
@@ -561,7 +570,7 @@ LogicalResult LowerKernel::lower(Operation *op) {
 }
 
 LogicalResult LowerKernel::run() {
-  loc = kernel.getLoc();
+  loc = placeOf(kernel.getLoc());
   builder.setInsertionPoint(kernel);
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 1);
   SmallVector<Type> types;
@@ -576,15 +585,16 @@ LogicalResult LowerKernel::run() {
   types.append(2, pointer);
   function = LLVM::LLVMFuncOp::create(
       builder, loc, kernel.getName(),
-      LLVM::LLVMFunctionType::get(
-          LLVM::LLVMVoidType::get(builder.getContext()), types));
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  types));
   int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    builder.getDenseI32ArrayAttr({static_cast<int32_t>(32 * warps)}));
-  for (StringRef name : {StringRef(gridAttr), StringRef(sharedBytesAttr),
-                         StringRef(warpsAttr)})
+  function->setAttr(
+      NVVM::NVVMDialect::getReqntidAttrName(),
+      builder.getDenseI32ArrayAttr({static_cast<int32_t>(32 * warps)}));
+  for (StringRef name :
+       {StringRef(gridAttr), StringRef(sharedBytesAttr), StringRef(warpsAttr)})
     function->setAttr(name, kernel->getAttr(name));
   Block *body = function.addEntryBlock(builder);
   int64_t inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
@@ -595,11 +605,11 @@ LogicalResult LowerKernel::run() {
     builder.setInsertionPointToEnd(body);
     if (!type) {
       if (argument.getType().isIndex())
-        given = arith::IndexCastOp::create(builder, loc,
-                                           builder.getIndexType(), given);
+        given = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                           given);
       else if (argument.getType().isInteger(1))
-        given = arith::TruncIOp::create(builder, loc, builder.getI1Type(),
-                                        given);
+        given =
+            arith::TruncIOp::create(builder, loc, builder.getI1Type(), given);
       scalars.map(argument, given);
       continue;
     }

@@ -146,7 +146,8 @@ private:
   std::map<const void *, Memory> memories;
   mlir::Value thread;
   /// What depends on the thread number only, at the start of the kernel.
-  std::map<llvm::SmallVector<std::pair<int64_t, int64_t>>, mlir::Value> bitValues;
+  std::map<llvm::SmallVector<std::pair<int64_t, int64_t>>, mlir::Value>
+      bitValues;
   mlir::Operation *prologueEnd = nullptr;
 };
 

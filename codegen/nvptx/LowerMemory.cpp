@@ -21,10 +21,10 @@ namespace drawloom::nvptx {
 Value LowerKernel::addBytes(Value address, int64_t bytes) {
   if (bytes == 0)
     return address;
-  return LLVM::GEPOp::create(builder, loc, address.getType(),
-                             builder.getI8Type(), address,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)},
-                             LLVM::GEPNoWrapFlags::inbounds);
+  return LLVM::GEPOp::create(
+      builder, loc, address.getType(), builder.getI8Type(), address,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)},
+      LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Value LowerKernel::addElements(Value address, Value elements, Type element) {
@@ -53,28 +53,31 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
     if (bits.empty())
       continue;
     Value more = valueOfBits(bits);
-    own = own ? arith::AddIOp::create(builder, loc, own, more).getResult()
-              : more;
+    own =
+        own ? arith::AddIOp::create(builder, loc, own, more).getResult() : more;
   }
   if (own)
     own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own);
   return addElements(address, own, memory.element);
 }
 
-SmallVector<LowerKernel::Access>
-LowerKernel::accesses(const Memory &memory, const Layout &layout,
-                      ArrayRef<int64_t> shape, bool rowsApart) {
+SmallVector<LowerKernel::Access> LowerKernel::accesses(const Memory &memory,
+                                                       const Layout &layout,
+                                                       ArrayRef<int64_t> shape,
+                                                       bool rowsApart) {
   int64_t rank = shape.size();
   int64_t bytes = bytesOf(memory.element);
   SmallVector<int64_t> extents = layout.extents(rank);
   // The dimension whose neighbours are neighbours in memory.
   int64_t inner = -1;
   for (int64_t dim = 0; dim < rank; ++dim)
-    if (memory.strides[dim] == 1 && extents[dim] > 1 && !(rowsApart && dim == 0))
+    if (memory.strides[dim] == 1 && extents[dim] > 1 &&
+        !(rowsApart && dim == 0))
       inner = dim;
   int64_t width = 1;
   if (inner >= 0) {
-    width = std::min(layout.contiguousAlong(inner), std::max<int64_t>(1, 16 / bytes));
+    width = std::min(layout.contiguousAlong(inner),
+                     std::max<int64_t>(1, 16 / bytes));
     // Whole vectors are inside or outside.
     std::optional<int64_t> size = getConstantIntValue(memory.sizes[inner]);
     auto fits = [&] {
@@ -89,9 +92,8 @@ LowerKernel::accesses(const Memory &memory, const Layout &layout,
         for (const Digit &digit : digits)
           if (!digit.replicated() &&
               (digit.dim != inner || digit.stride >= width))
-            alignment = std::gcd(alignment,
-                                 digit.stride * memory.strides[digit.dim] *
-                                     bytes);
+            alignment = std::gcd(
+                alignment, digit.stride * memory.strides[digit.dim] * bytes);
       if (rowsApart)
         alignment = std::gcd(alignment, memory.strides[0] * bytes);
       return alignment % (width * bytes) == 0;
@@ -124,14 +126,12 @@ Value LowerKernel::inside(const Memory &memory, const Layout &layout,
                                    constant(access.coordinates[dim], 32));
     Value condition;
     if (size) {
-      condition =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, here,
-                                constant(*size, 32));
+      condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        here, constant(*size, 32));
     } else {
       here = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), here);
-      condition =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, here,
-                                cast<Value>(memory.sizes[dim]));
+      condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        here, cast<Value>(memory.sizes[dim]));
       // The extent may exceed the tile's own.
       if (shape[dim] < extents[dim]) {
         Value other =
@@ -156,8 +156,7 @@ Value LowerKernel::isOwner(const Layout &layout) {
       mask |= int64_t(1) << (Layout::laneBits + i);
   if (mask == 0)
     return {};
-  Value bits =
-      arith::AndIOp::create(builder, loc, thread, constant(mask, 32));
+  Value bits = arith::AndIOp::create(builder, loc, thread, constant(mask, 32));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
                                constant(0, 32));
 }
@@ -170,11 +169,13 @@ Value LowerKernel::loadVector(Value address, Type element, int64_t count,
   if (count > 1)
     type = VectorType::get(count, type);
   if (condition)
-    address = LLVM::SelectOp::create(builder, loc, condition, address, otherwise);
+    address =
+        LLVM::SelectOp::create(builder, loc, condition, address, otherwise);
   Value value = LLVM::LoadOp::create(builder, loc, type, address,
                                      bytesOf(element) * count);
   if (condition)
-    value = LLVM::SelectOp::create(builder, loc, condition, value, zeroOf(type));
+    value =
+        LLVM::SelectOp::create(builder, loc, condition, value, zeroOf(type));
   ++ops;
   return value;
 }
@@ -184,8 +185,8 @@ void LowerKernel::unpack(Value vector, Type element, int64_t count,
   for (int64_t i = 0; i < count; ++i) {
     Value value = vector;
     if (count > 1)
-      value = LLVM::ExtractElementOp::create(builder, loc, vector,
-                                             constant(i, 32));
+      value =
+          LLVM::ExtractElementOp::create(builder, loc, vector, constant(i, 32));
     if (element.isIndex())
       value = arith::IndexCastOp::create(builder, loc, element, value);
     else if (element.isInteger(1))
@@ -198,13 +199,14 @@ void LowerKernel::unpack(Value vector, Type element, int64_t count,
 void LowerKernel::storeVector(Value address, ArrayRef<Value> values) {
   Type element = values[0].getType();
   Type type = storageType(element);
-  SmallVector<Value> stored = llvm::map_to_vector(values, [&](Value value) -> Value {
-    if (element.isIndex())
-      return arith::IndexCastOp::create(builder, loc, type, value);
-    if (element.isInteger(1))
-      return arith::ExtUIOp::create(builder, loc, type, value);
-    return value;
-  });
+  SmallVector<Value> stored =
+      llvm::map_to_vector(values, [&](Value value) -> Value {
+        if (element.isIndex())
+          return arith::IndexCastOp::create(builder, loc, type, value);
+        if (element.isInteger(1))
+          return arith::ExtUIOp::create(builder, loc, type, value);
+        return value;
+      });
   int64_t count = stored.size();
   Value whole = stored[0];
   if (count > 1) {
@@ -269,10 +271,10 @@ LogicalResult LowerKernel::lowerStore(tile::StoreOp op) {
       for (int64_t place : access.registers)
         values.push_back(source[place]);
       underCondition(inside(memory, layout, shape, access), [&] {
-        storeVector(addBytes(address,
-                             bytesAt(access.coordinates, memory.strides,
-                                     bytesOf(memory.element))),
-                    values);
+        storeVector(
+            addBytes(address, bytesAt(access.coordinates, memory.strides,
+                                      bytesOf(memory.element))),
+            values);
       });
     }
   });
@@ -291,18 +293,16 @@ LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
   Value address = threadAddress(memory, layout, 1);
   Registers result(layout.registerCount());
   for (const Access &access : accesses(row, layout, shape, true)) {
-    Value index =
-        toI64(indices[*rows.registerAt({access.coordinates[0]})]);
-    Value condition =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, index,
-                              constant(0, 64));
+    Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
+    Value condition = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));
     if (Value more = inside(row, layout, shape, access))
       condition = arith::AndIOp::create(builder, loc, condition, more);
-    Value at = addElements(
-        address,
-        arith::MulIOp::create(builder, loc, index,
-                              constant(memory.strides[0], 64)),
-        memory.element);
+    Value at =
+        addElements(address,
+                    arith::MulIOp::create(builder, loc, index,
+                                          constant(memory.strides[0], 64)),
+                    memory.element);
     at = addBytes(at, bytesAt(access.coordinates, memory.strides,
                               bytesOf(memory.element), 1));
     Value vector = loadVector(at, memory.element, access.registers.size(),
@@ -328,11 +328,9 @@ LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
   Value address = threadAddress(memory, layout, 1);
   Value owner = isOwner(layout);
   for (const Access &access : accesses(row, layout, shape, true)) {
-    Value index =
-        toI64(indices[*rows.registerAt({access.coordinates[0]})]);
-    Value condition =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, index,
-                              constant(0, 64));
+    Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
+    Value condition = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));
     for (Value more : {owner, inside(row, layout, shape, access)})
       if (more)
         condition = arith::AndIOp::create(builder, loc, condition, more);
@@ -340,11 +338,11 @@ LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
     for (int64_t place : access.registers)
       values.push_back(source[place]);
     underCondition(condition, [&] {
-      Value at = addElements(
-          address,
-          arith::MulIOp::create(builder, loc, index,
-                                constant(memory.strides[0], 64)),
-          memory.element);
+      Value at =
+          addElements(address,
+                      arith::MulIOp::create(builder, loc, index,
+                                            constant(memory.strides[0], 64)),
+                      memory.element);
       storeVector(addBytes(at, bytesAt(access.coordinates, memory.strides,
                                        bytesOf(memory.element), 1)),
                   values);
@@ -365,16 +363,17 @@ LogicalResult LowerKernel::lowerLookup(tile::LookupOp op) {
       Value more = arith::MulIOp::create(
           builder, loc, toI64(registers.find(indices)->second[i]),
           constant(stride, 64));
-      at = at ? arith::AddIOp::create(builder, loc, at, more).getResult() : more;
+      at =
+          at ? arith::AddIOp::create(builder, loc, at, more).getResult() : more;
     }
     // Padding of the tile has coordinates that name nothing.
     Memory own;
     for (int64_t extent : shape)
       own.sizes.push_back(builder.getIndexAttr(extent));
     Access access{{i}, layout.registerOffset(i, shape.size())};
-    Value vector = loadVector(addElements(start, at, memory.element),
-                              memory.element, 1,
-                              inside(own, layout, shape, access), memory.root);
+    Value vector =
+        loadVector(addElements(start, at, memory.element), memory.element, 1,
+                   inside(own, layout, shape, access), memory.root);
     unpack(vector, memory.element, 1, result);
   }
   registers[op.getResult()] = std::move(result);

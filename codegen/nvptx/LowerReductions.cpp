@@ -38,7 +38,8 @@ static arith::AtomicRMWKind atomicKind(tile::Combiner kind, Type type) {
 
 Value LowerKernel::combine(tile::Combiner kind, Value a, Value b) {
   ++ops;
-  return arith::getReductionOp(atomicKind(kind, a.getType()), builder, loc, a, b);
+  return arith::getReductionOp(atomicKind(kind, a.getType()), builder, loc, a,
+                               b);
 }
 
 Value LowerKernel::neutral(tile::Combiner kind, Type type) {
@@ -61,9 +62,10 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
     return arith::IndexCastOp::create(builder, loc, type, moved);
   }
   if (type == i64 || type.isF64()) {
-    Value bits = type == i64 ? value
-                             : arith::BitcastOp::create(builder, loc, i64, value)
-                                   .getResult();
+    Value bits =
+        type == i64
+            ? value
+            : arith::BitcastOp::create(builder, loc, i64, value).getResult();
     Value low = arith::TruncIOp::create(builder, loc, i32, bits);
     Value high = arith::TruncIOp::create(
         builder, loc, i32,
@@ -72,17 +74,17 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
     high = arith::ExtUIOp::create(builder, loc, i64, exchange(high));
     high = arith::ShLIOp::create(builder, loc, high, constant(32, 64));
     Value whole = arith::OrIOp::create(builder, loc, low, high);
-    return type == i64
-               ? whole
-               : arith::BitcastOp::create(builder, loc, type, whole).getResult();
+    return type == i64 ? whole
+                       : arith::BitcastOp::create(builder, loc, type, whole)
+                             .getResult();
   }
   // Narrower ones travel in a word.
   unsigned width = type.getIntOrFloatBitWidth();
   Type narrow = builder.getIntegerType(width);
-  Value bits = isa<FloatType>(type)
-                   ? arith::BitcastOp::create(builder, loc, narrow, value)
-                         .getResult()
-                   : value;
+  Value bits =
+      isa<FloatType>(type)
+          ? arith::BitcastOp::create(builder, loc, narrow, value).getResult()
+          : value;
   Value word = exchange(arith::ExtUIOp::create(builder, loc, i32, bits));
   bits = arith::TruncIOp::create(builder, loc, narrow, word);
   return isa<FloatType>(type)
@@ -114,8 +116,7 @@ LogicalResult LowerKernel::lowerReduce(tile::ReduceOp op) {
     for (int64_t dim : kept)
       there.push_back(at[dim]);
     Value value = values[i];
-    if (Value condition =
-            inside(own, source, type.getShape(), Access{{i}, at}))
+    if (Value condition = inside(own, source, type.getShape(), Access{{i}, at}))
       value = arith::SelectOp::create(builder, loc, condition, value,
                                       neutral(op.getKind(), value.getType()));
     Value &sum = results[*result.registerAt(there)];
@@ -189,7 +190,8 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
     for (int64_t s = 0; s < shares; ++s) {
       Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
       SmallVector<Value> part;
-      unpack(loadVector(at, memory.element, 1, {}, {}), memory.element, 1, part);
+      unpack(loadVector(at, memory.element, 1, {}, {}), memory.element, 1,
+             part);
       sum = sum ? combine(op.getKind(), sum, part[0]) : part[0];
     }
     value = sum;

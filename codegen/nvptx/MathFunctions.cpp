@@ -43,24 +43,81 @@ struct ExpByEx2 : OpRewritePattern<math::ExpOp> {
     Value high = number(rewriter, loc, 0x1.715476p+0f);
     Value low = number(rewriter, loc, 0x1.4ae0bep-26f);
     Value h = arith::MulFOp::create(rewriter, loc, x, high);
-    Value error = math::FmaOp::create(
-        rewriter, loc, x, high, arith::NegFOp::create(rewriter, loc, h));
+    Value error = math::FmaOp::create(rewriter, loc, x, high,
+                                      arith::NegFOp::create(rewriter, loc, h));
     error = math::FmaOp::create(rewriter, loc, x, low, error);
-    Value power = callIntrinsic(rewriter, loc, "llvm.nvvm.ex2.approx.ftz.f32", h);
+    Value power =
+        callIntrinsic(rewriter, loc, "llvm.nvvm.ex2.approx.ftz.f32", h);
     Value corrected = math::FmaOp::create(
-        rewriter, loc,
-        arith::MulFOp::create(rewriter, loc, power, error),
+        rewriter, loc, arith::MulFOp::create(rewriter, loc, power, error),
         number(rewriter, loc, 0x1.62e43p-1f), power);
     // Infinities and zeros are right already; corrected, they were NaN.
     Value scaled = arith::SubFOp::create(rewriter, loc, power, power);
-    Value finite = arith::CmpFOp::create(rewriter, loc,
-                                         arith::CmpFPredicate::OEQ, scaled,
-                                         number(rewriter, loc, 0));
+    Value finite =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OEQ, scaled,
+                              number(rewriter, loc, 0));
     Value small = arith::CmpFOp::create(
         rewriter, loc, arith::CmpFPredicate::OLT,
         math::AbsFOp::create(rewriter, loc, x), number(rewriter, loc, 128));
     Value good = arith::AndIOp::create(rewriter, loc, finite, small);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, good, corrected, power);
+    return success();
+  }
+};
+
+/// e^x in f64: 2^k e^r with |r| <= ln 2 / 2, e^r by its series to the 13th
+/// power, whose rest is below half an ulp. For scalars, such as the corrections
+/// of an optimizer's step.
+struct ExpOfF64 : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    Type f64 = rewriter.getF64Type(), i64 = rewriter.getI64Type();
+    if (op.getType() != f64)
+      return failure();
+    Location loc = op.getLoc();
+    auto real = [&](double value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getF64FloatAttr(value));
+    };
+    auto whole = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI64IntegerAttr(value));
+    };
+    auto fma = [&](Value a, Value b, Value c) -> Value {
+      return math::FmaOp::create(rewriter, loc, a, b, c);
+    };
+    // Beyond, the result is infinite or zero whatever x is. NaN passes.
+    Value x =
+        arith::MinimumFOp::create(rewriter, loc, op.getOperand(), real(710));
+    x = arith::MaximumFOp::create(rewriter, loc, x, real(-746));
+    // Adding and taking away 1.5 * 2^52 rounds to a whole number.
+    Value magic = real(0x1.8p52);
+    Value k = fma(x, real(0x1.71547652b82fep+0), magic);
+    k = arith::SubFOp::create(rewriter, loc, k, magic);
+    Value r = fma(k, real(-0x1.62e42fefa39efp-1), x);
+    r = fma(k, real(-0x1.abc9e3b39803fp-56), r);
+    double factorial = 6227020800.0;
+    Value sum = real(1 / factorial);
+    for (int power = 12; power >= 0; --power) {
+      factorial /= power + 1;
+      sum = fma(sum, r, real(1 / factorial));
+    }
+    // Half of the exponent at a time: 2^k itself may be out of range.
+    Value exponent = arith::FPToSIOp::create(rewriter, loc, i64, k);
+    Value half = arith::ShRSIOp::create(rewriter, loc, exponent, whole(1));
+    Value rest = arith::SubIOp::create(rewriter, loc, exponent, half);
+    for (Value part : {half, rest}) {
+      Value bits = arith::AddIOp::create(rewriter, loc, part, whole(1023));
+      bits = arith::ShLIOp::create(rewriter, loc, bits, whole(52));
+      sum = arith::MulFOp::create(
+          rewriter, loc, sum,
+          arith::BitcastOp::create(rewriter, loc, f64, bits));
+    }
+    // The conversion of NaN to a number is not defined.
+    Value good =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ORD, x, x);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, good, sum, x);
     return success();
   }
 };
@@ -106,11 +163,11 @@ struct ComputeInF32 : RewritePattern {
     Type f32 = rewriter.getF32Type();
     OperationState state(op->getLoc(), op->getName());
     for (Value operand : op->getOperands())
-      state.addOperands(narrow(operand.getType())
-                            ? arith::ExtFOp::create(rewriter, op->getLoc(), f32,
-                                                    operand)
-                                  .getResult()
-                            : operand);
+      state.addOperands(
+          narrow(operand.getType())
+              ? arith::ExtFOp::create(rewriter, op->getLoc(), f32, operand)
+                    .getResult()
+              : operand);
     for (Type type : op->getResultTypes())
       state.addTypes(narrow(type) ? f32 : type);
     state.propertiesAttr = op->getPropertiesAsAttribute();
@@ -132,7 +189,7 @@ struct ComputeInF32 : RewritePattern {
 LogicalResult lowerMath(Operation *module) {
   RewritePatternSet patterns(module->getContext());
   patterns.add<ComputeInF32>(module->getContext());
-  patterns.add<DivideByRcp, ExpByEx2, RsqrtByApproximation>(
+  patterns.add<DivideByRcp, ExpByEx2, ExpOfF64, RsqrtByApproximation>(
       module->getContext(), /*benefit=*/2);
   populateMathExpansions(patterns, /*all=*/true);
   GreedyRewriteConfig config;

@@ -34,8 +34,9 @@ bool isRepeatable(Operation *op) {
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
-  bool scalar = llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
-                llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+  bool scalar =
+      llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
+      llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
   return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
          (scalar || op->hasTrait<OpTrait::ConstantLike>());
 }
@@ -124,9 +125,9 @@ LogicalResult Outliner::outline(unsigned index) {
   Location loc =
       kernel.ops.empty() ? function.getLoc() : kernel.ops.front()->getLoc();
 
-  auto outlined = func::FuncOp::create(
-      loc, (function.getName() + "_" + Twine(index)).str(),
-      FunctionType::get(function.getContext(), {}, {}));
+  auto outlined =
+      func::FuncOp::create(loc, (function.getName() + "_" + Twine(index)).str(),
+                           FunctionType::get(function.getContext(), {}, {}));
   outlined.setPrivate();
   outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
   symbols.insert(outlined, Block::iterator(function));
@@ -181,13 +182,13 @@ LogicalResult Outliner::outline(unsigned index) {
         Value value = init.get();
         if (value.getDefiningOp<tensor::EmptyOp>())
           continue;
-        auto *place = llvm::find(
-            kernel.results, Value(blocks.getTiedOpResult(&init)));
-        auto *operand = llvm::find(
-            operands, replacements.lookup_or(value, value));
+        auto *place =
+            llvm::find(kernel.results, Value(blocks.getTiedOpResult(&init)));
+        auto *operand =
+            llvm::find(operands, replacements.lookup_or(value, value));
         if (place != kernel.results.end() && operand != operands.end())
-          updates.append({place - kernel.results.begin(),
-                          operand - operands.begin()});
+          updates.append(
+              {place - kernel.results.begin(), operand - operands.begin()});
       }
   if (!updates.empty())
     call->setAttr(updatesAttr, host.getDenseI64ArrayAttr(updates));
@@ -248,8 +249,7 @@ struct NvptxOutlineKernels
     : impl::NvptxOutlineKernelsBase<NvptxOutlineKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    SmallVector<func::FuncOp> functions(
-        getOperation().getOps<func::FuncOp>());
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(kernelAttr))
         continue;

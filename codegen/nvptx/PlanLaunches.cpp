@@ -80,9 +80,8 @@ FailureOr<LaunchEntry> Planner::run() {
     Value memory = value;
     if (auto extract = value.getDefiningOp<tensor::ExtractOp>())
       memory = extract.getTensor();
-    places.try_emplace(memory,
-                       LaunchOperand{LaunchOperand::Result,
-                                     static_cast<int64_t>(i)});
+    places.try_emplace(
+        memory, LaunchOperand{LaunchOperand::Result, static_cast<int64_t>(i)});
   }
   // Workspace for the others, by when they are in use.
   SmallVector<func::CallOp> calls(

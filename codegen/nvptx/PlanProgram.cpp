@@ -88,9 +88,9 @@ Error PlanProgram::run(StringRef name, ArrayRef<const void *> arguments,
   using Clock = std::chrono::steady_clock;
   for (const LaunchStep &step : entry->steps) {
     if (step.kernel.empty()) {
-      if (Error error = (*session)->copy(memoryOf(step.operands[1]),
-                                         memoryOf(step.operands[0]),
-                                         step.bytes))
+      if (Error error =
+              (*session)->copy(memoryOf(step.operands[1]),
+                               memoryOf(step.operands[0]), step.bytes))
         return error;
       continue;
     }
@@ -113,8 +113,7 @@ Error PlanProgram::run(StringRef name, ArrayRef<const void *> arguments,
       addTime(*profile, kernel,
               std::chrono::duration<double>(Clock::now() - start).count());
   }
-  for (auto [type, from, to] :
-       llvm::zip(signature.results, outputs, results))
+  for (auto [type, from, to] : llvm::zip(signature.results, outputs, results))
     if (Error error = (*session)->download(to, from, type.bytes()))
       return error;
   return Error::success();

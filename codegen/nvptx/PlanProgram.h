@@ -43,8 +43,7 @@ class PlanProgram : public Program {
 public:
   explicit PlanProgram(LaunchPlan plan);
   llvm::ArrayRef<Signature> signatures() const override { return all; }
-  llvm::Error run(llvm::StringRef entry,
-                  llvm::ArrayRef<const void *> arguments,
+  llvm::Error run(llvm::StringRef entry, llvm::ArrayRef<const void *> arguments,
                   llvm::ArrayRef<void *> results, unsigned threads,
                   KernelProfile *profile) const override;
 

@@ -35,7 +35,9 @@ static Value allocatePadded(OpBuilder &builder, Location loc,
                             ArrayRef<int64_t> shape, Type element) {
   Attribute space = builder.getI64IntegerAttr(tile::sharedSpace);
   MemRefLayoutAttrInterface layout;
-  int64_t bytes = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   if (shape.size() >= 2) {
     int64_t row = shape.back() * bytes;
     if (row % 16 == 0 && row % 32 == 0) {
@@ -49,9 +51,9 @@ static Value allocatePadded(OpBuilder &builder, Location loc,
       layout = StridedLayoutAttr::get(builder.getContext(), 0, strides);
     }
   }
-  return tile::AllocOp::create(
-      builder, loc, MemRefType::get(shape, element, layout, space),
-      IntegerAttr());
+  return tile::AllocOp::create(builder, loc,
+                               MemRefType::get(shape, element, layout, space),
+                               IntegerAttr());
 }
 
 /// A copy of the tile in shared memory, zeros beyond it up to `shape`.
@@ -78,15 +80,14 @@ static Value stage(OpBuilder &builder, Location loc, Value elements,
       tile::blockedLayout(shape, 4, tile::layoutOf(type)->warpCount()));
   Value zero = arith::ConstantOp::create(
       builder, loc, builder.getZeroAttr(type.getElementType()));
-  tile::StoreOp::create(builder, loc,
-                        tile::SplatOp::create(builder, loc, whole, zero),
-                        buffer);
+  tile::StoreOp::create(
+      builder, loc, tile::SplatOp::create(builder, loc, whole, zero), buffer);
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
       ones(type.getRank(), builder.getIndexAttr(1)), sizes;
   for (int64_t extent : type.getShape())
     sizes.push_back(builder.getIndexAttr(extent));
-  Value part = memref::SubViewOp::create(builder, loc, buffer, offsets, sizes,
-                                         ones);
+  Value part =
+      memref::SubViewOp::create(builder, loc, buffer, offsets, sizes, ones);
   tile::StoreOp::create(builder, loc, elements, part);
   return buffer;
 }
@@ -98,21 +99,23 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps) {
     auto memory = dyn_cast<MemRefType>(operand.getType());
     if (!memory)
       return operand;
-    auto type = RankedTensorType::get(memory.getShape(), memory.getElementType());
-    type = tile::withLayout(
-        type, tile::blockedLayout(memory.getShape(), 4, warps));
+    auto type =
+        RankedTensorType::get(memory.getShape(), memory.getElementType());
+    type = tile::withLayout(type,
+                            tile::blockedLayout(memory.getShape(), 4, warps));
     return tile::LoadOp::create(builder, loc, type, operand);
   };
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK();
   if (!usesTensorCores(dot)) {
     // Rows of four steps or columns are read at once.
-    Value a = stage(builder, loc, tileOf(dot.getA()),
-                    {tile::paddedExtent(m), static_cast<int64_t>(llvm::alignTo(k, 4))},
-                    dot.getTransposeA());
-    Value b = stage(builder, loc, tileOf(dot.getB()),
-                    {static_cast<int64_t>(llvm::alignTo(k, 4)),
-                     tile::paddedExtent(n)},
-                    dot.getTransposeB());
+    Value a = stage(
+        builder, loc, tileOf(dot.getA()),
+        {tile::paddedExtent(m), static_cast<int64_t>(llvm::alignTo(k, 4))},
+        dot.getTransposeA());
+    Value b = stage(
+        builder, loc, tileOf(dot.getB()),
+        {static_cast<int64_t>(llvm::alignTo(k, 4)), tile::paddedExtent(n)},
+        dot.getTransposeB());
     dot.getAMutable().assign(a);
     dot.getBMutable().assign(b);
     dot.setTransposeA(false);
@@ -205,8 +208,7 @@ void hoistStaging(func::FuncOp kernel) {
     inputs.insert(argument);
   // From the innermost loop outwards.
   kernel.walk([&](scf::ForOp loop) {
-    SmallVector<tile::AllocOp> buffers(
-        loop.getBody()->getOps<tile::AllocOp>());
+    SmallVector<tile::AllocOp> buffers(loop.getBody()->getOps<tile::AllocOp>());
     for (tile::AllocOp buffer : buffers) {
       llvm::SetVector<Operation *> ops;
       SmallVector<tile::StoreOp> stores;
@@ -233,15 +235,14 @@ void hoistStaging(func::FuncOp kernel) {
       });
       // The buffer's own address is the same wherever it is taken.
       for (tile::StoreOp store : stores) {
-        invariant = invariant &&
-                    collectInvariant(loop, store.getSource(), inputs, ops);
+        invariant =
+            invariant && collectInvariant(loop, store.getSource(), inputs, ops);
         if (invariant && store.getDest() != buffer.getBuffer()) {
           Operation *view = store.getDest().getDefiningOp();
-          invariant = llvm::all_of(view->getOperands().drop_front(),
-                                   [&](Value operand) {
-                                     return !loop.getRegion().isAncestor(
-                                         operand.getParentRegion());
-                                   });
+          invariant = llvm::all_of(
+              view->getOperands().drop_front(), [&](Value operand) {
+                return !loop.getRegion().isAncestor(operand.getParentRegion());
+              });
           ops.insert(view);
         }
         ops.insert(store);
@@ -280,7 +281,8 @@ void expandConversions(OpBuilder &builder, func::FuncOp kernel) {
     Layout layout = *tile::layoutOf(reduce.getSource().getType());
     int64_t shares = 1;
     for (const tile::Digit &digit : layout.warps)
-      if (!digit.replicated() && llvm::is_contained(reduce.getDims(), digit.dim))
+      if (!digit.replicated() &&
+          llvm::is_contained(reduce.getDims(), digit.dim))
         shares *= 2;
     if (shares == 1)
       return;

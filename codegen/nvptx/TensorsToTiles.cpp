@@ -20,14 +20,13 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
     home(op.getResult()) = Home();
     return success();
   }
-  bool writable =
-      home(source).kind == Home::Memory && home(source).writable;
+  bool writable = home(source).kind == Home::Memory && home(source).writable;
   FailureOr<Value> memory = asMemory(source);
   if (failed(memory))
     return failure();
-  Value part = subview(op.getLoc(), *memory, op.getType(),
-                       mapped(op.getMixedOffsets()), mapped(op.getMixedSizes()),
-                       mapped(op.getMixedStrides()));
+  Value part =
+      subview(op.getLoc(), *memory, op.getType(), mapped(op.getMixedOffsets()),
+              mapped(op.getMixedSizes()), mapped(op.getMixedStrides()));
   // Memory that changes is read now, not where the slice is used.
   if (writable && op.getType().hasStaticShape() && !needsMemory(op.getResult()))
     setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
@@ -209,9 +208,9 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
     FailureOr<Value> memory = asMemory(extract.getTensor());
     if (failed(memory))
       return failure();
-    SmallVector<Value> indices = llvm::map_to_vector(
-        extract.getIndices(),
-        [&](Value index) { return scalars.lookup(index); });
+    SmallVector<Value> indices =
+        llvm::map_to_vector(extract.getIndices(),
+                            [&](Value index) { return scalars.lookup(index); });
     scalars.map(extract.getResult(),
                 memref::LoadOp::create(builder, loc, *memory, indices));
     return success();
@@ -225,8 +224,9 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
   }
   if (auto splatted = dyn_cast<tensor::SplatOp>(op);
       splatted && splatted.getType().hasStaticShape()) {
-    setTile(splatted.getResult(), splat(loc, scalars.lookup(splatted.getInput()),
-                                        splatted.getType().getShape()));
+    setTile(splatted.getResult(),
+            splat(loc, scalars.lookup(splatted.getInput()),
+                  splatted.getType().getShape()));
     return success();
   }
   if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
@@ -239,8 +239,8 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
         return failure();
       memory = *own;
     }
-    SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
-        insert.getIndices(), [&](Value index) {
+    SmallVector<OpFoldResult> offsets =
+        llvm::map_to_vector(insert.getIndices(), [&](Value index) {
           return getAsOpFoldResult(scalars.lookup(index));
         });
     SmallVector<OpFoldResult> ones(offsets.size(), builder.getIndexAttr(1));

@@ -48,8 +48,7 @@ SmallVector<int64_t> Layout::threadOffset(int64_t lane, int64_t warp,
   return coordinates;
 }
 
-std::optional<int64_t>
-Layout::registerAt(ArrayRef<int64_t> coordinates) const {
+std::optional<int64_t> Layout::registerAt(ArrayRef<int64_t> coordinates) const {
   SmallVector<int64_t> rest(coordinates);
   int64_t index = 0, scale = 1;
   SmallVector<std::pair<Digit, int64_t>> digits;
@@ -61,8 +60,7 @@ Layout::registerAt(ArrayRef<int64_t> coordinates) const {
     return a.first.stride > b.first.stride;
   });
   for (const auto &[digit, place] : digits) {
-    int64_t value =
-        std::min(rest[digit.dim] / digit.stride, digit.extent - 1);
+    int64_t value = std::min(rest[digit.dim] / digit.stride, digit.extent - 1);
     rest[digit.dim] -= value * digit.stride;
     index += value * place;
   }
@@ -73,8 +71,8 @@ Layout::registerAt(ArrayRef<int64_t> coordinates) const {
 
 SmallVector<int64_t> Layout::extents(int64_t rank) const {
   SmallVector<int64_t> result(rank, 1);
-  for (ArrayRef<Digit> digits : {ArrayRef(registers), ArrayRef(lanes),
-                                 ArrayRef(warps)})
+  for (ArrayRef<Digit> digits :
+       {ArrayRef(registers), ArrayRef(lanes), ArrayRef(warps)})
     for (const Digit &digit : digits)
       if (!digit.replicated())
         result[digit.dim] *= digit.extent;

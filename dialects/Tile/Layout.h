@@ -61,8 +61,7 @@ public:
   llvm::SmallVector<int64_t> threadOffset(int64_t lane, int64_t warp,
                                           int64_t rank) const;
   /// The register that adds these coordinates, if there is one.
-  std::optional<int64_t>
-  registerAt(llvm::ArrayRef<int64_t> coordinates) const;
+  std::optional<int64_t> registerAt(llvm::ArrayRef<int64_t> coordinates) const;
 
   /// The extents that the digits count through: at least those of the tile, or
   /// it could not hold it. What is beyond the tile's own is padding.

@@ -128,8 +128,8 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
 }
 
 bool isShared(Type memref) {
-  auto space = dyn_cast_or_null<IntegerAttr>(
-      cast<MemRefType>(memref).getMemorySpace());
+  auto space =
+      dyn_cast_or_null<IntegerAttr>(cast<MemRefType>(memref).getMemorySpace());
   return space && space.getInt() == sharedSpace;
 }
 

@@ -30,8 +30,7 @@ static LogicalResult verifyAccess(Operation *op, Type memory, Type tile) {
       buffer.getElementType() != tensor.getElementType())
     return op->emitOpError("moves a tile of type ")
            << tensor << " and memory of type " << buffer;
-  for (auto [here, there] :
-       llvm::zip(tensor.getShape(), buffer.getShape()))
+  for (auto [here, there] : llvm::zip(tensor.getShape(), buffer.getShape()))
     if (!ShapedType::isDynamic(there) && here != there)
       return op->emitOpError("moves a tile of type ")
              << tensor << " and memory of type " << buffer;

@@ -106,8 +106,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     int64_t wanted = maxBlocks;
     if (pieceIterations > 0)
-      wanted = std::min<int64_t>(
-          wanted, llvm::divideCeil(iterations, pieceIterations));
+      wanted = std::min<int64_t>(wanted,
+                                 llvm::divideCeil(iterations, pieceIterations));
     bool cut = false;
     for (auto [loop, range] : llvm::enumerate(ranges)) {
       if (!linalg::isParallelIterator(iterators[loop]) || range == 1 ||

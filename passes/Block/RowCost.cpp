@@ -99,8 +99,8 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
   int64_t most = options.tileRows ? options.tileRows : 64;
   most = std::min(most, rows.rows());
   auto fits = [&](const RowRegion &candidate) {
-    int64_t least = options.tileRows ? options.tileRows
-                                     : leastRowsOf(candidate, options);
+    int64_t least =
+        options.tileRows ? options.tileRows : leastRowsOf(candidate, options);
     least = std::min(least, rows.rows());
     RowFootprint footprint = measureRows(candidate, rows);
     // Where little may be swept, much of it costs room for rows.

@@ -112,10 +112,10 @@ int main(int argc, char **argv) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
-  registerNvptxTranslations(
-      registerDialects, [&](mlir::ModuleOp program, llvm::StringRef arch) {
-        return lowerToKernels(program, arch, options);
-      });
+  registerNvptxTranslations(registerDialects,
+                            [&](mlir::ModuleOp program, llvm::StringRef arch) {
+                              return lowerToKernels(program, arch, options);
+                            });
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));
 }

@@ -32,8 +32,7 @@ std::string perThread(const std::string &body);
 /// findings.
 std::vector<uint32_t> runPerThread(const std::string &body,
                                    std::vector<uint32_t> in,
-                                   int64_t sharedBytes = 0,
-                                   uint64_t seed = 0);
+                                   int64_t sharedBytes = 0, uint64_t seed = 0);
 
 /// A module of the emulator, or the error.
 class Kernels {
