@@ -11,6 +11,7 @@
 
 #include "codegen/emulator/Emulator.h"
 #include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
 #include <string>
 #include <vector>
 
@@ -32,8 +33,7 @@ std::string perThread(const std::string &body);
 /// findings.
 std::vector<uint32_t> runPerThread(const std::string &body,
                                    std::vector<uint32_t> in,
-                                   int64_t sharedBytes = 0,
-                                   uint64_t seed = 0);
+                                   int64_t sharedBytes = 0, uint64_t seed = 0);
 
 /// A module of the emulator, or the error.
 class Kernels {
@@ -52,6 +52,12 @@ public:
   std::string error;
   emulator::Report report;
 };
+
+/// Whether the text holds all the parts, or at least one of them.
+testing::AssertionResult says(const std::string &text,
+                              std::initializer_list<const char *> parts);
+testing::AssertionResult saysOne(const std::string &text,
+                                 std::initializer_list<const char *> parts);
 
 } // namespace drawloom::test
 
