@@ -324,6 +324,8 @@ static void execute(Driver &driver, const LaunchRequest &request) {
   options.threads = static_cast<unsigned>(
       std::max(1, number("DRAWLOOM_EMULATOR_THREADS", cores)));
   options.checkRaces = number("DRAWLOOM_EMULATOR_RACES", 1) != 0;
+  options.mostAccesses = static_cast<uint64_t>(
+      number("DRAWLOOM_EMULATOR_MOST_ACCESSES", 0x7fffffff));
   options.memory = &driver.memory;
   // Between allocations of this driver there are gaps, which stay forbidden.
   options.memoryBeyond = isSet("DRAWLOOM_EMULATED_HOST_POINTERS") ? 4096 : -1;
