@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TtirTranslation.h"
 #include "codegen/cpu/Emit.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
@@ -96,6 +97,7 @@ int main(int argc, char **argv) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
+  registerTtirTranslation(options.from);
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));
 }
