@@ -32,7 +32,8 @@ static constexpr int64_t kProductExtent = 64;
 
 LogicalResult triton::simplifyForTtir(ModuleOp module) {
   PassManager pm(module.getContext());
-  pm.addPass(createInlinerPass());
+  // Without its canonicalization, which would take single blocks apart.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createAccumulateWide());
   return pm.run(module);
