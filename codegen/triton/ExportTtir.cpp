@@ -296,23 +296,22 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
                    ShapedType::getNumElements(
                        result.buffers[output.initial.buffer].shape) ==
                        type.getNumElements();
-    // Nothing of the initial value is needed.
-    if (output.covered && !isRead) {
+    bool reusable = isWhole &&
+                    result.buffers[output.initial.buffer].kind ==
+                        TtirBuffer::Kind::Temporary &&
+                    !usesTwice && readsOwnPart(forall, i) &&
+                    !isReadAfter(output.initial.buffer, forall, init);
+    if (output.covered && !(reusable && isRead)) {
+      // In a block, an output is what it was before any block: what is read of
+      // it can be read from there.
+      for (Operation *user : llvm::make_early_inc_range(
+               forall.getRegionIterArgs()[i].getUsers()))
+        if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+          slice.getSourceMutable().assign(init);
       output.initial = {};
       break;
     }
-    if (output.covered && isWhole &&
-        output.initial.kind == HostView::Kind::Buffer &&
-        (result.buffers[output.initial.buffer].kind !=
-             TtirBuffer::Kind::Temporary ||
-         usesTwice || !readsOwnPart(forall, i) ||
-         isReadAfter(output.initial.buffer, forall, init)))
-      break;
-    if (isWhole && output.initial.kind == HostView::Kind::Buffer &&
-        result.buffers[output.initial.buffer].kind ==
-            TtirBuffer::Kind::Temporary &&
-        !usesTwice && readsOwnPart(forall, i) &&
-        !isReadAfter(output.initial.buffer, forall, init)) {
+    if (reusable) {
       output.inPlace = true;
       output.result = output.initial;
       return output;

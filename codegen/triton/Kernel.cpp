@@ -595,6 +595,8 @@ LogicalResult KernelBuilder::emit(Operation *op) {
       .Default([&](Operation *) -> LogicalResult {
         if (isa<scf::ForallOp>(op))
           return refuse(op, "blocks inside of a block");
+        if (isa<linalg::AggregatedOpInterface>(op))
+          return refuse(op, "it is made of loops over single elements");
         if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
             op->getNumResults() != 1)
           return refuse(op, "it has no counterpart");

@@ -204,8 +204,27 @@ static LogicalResult blockWhole(RewriterBase &rewriter, Operation *op) {
   return success();
 }
 
+/// The slice of another tensor that an op's result is for, where that is all
+/// that it is used for: blocks then store there.
+static tensor::InsertSliceOp soleInsertion(OpResult result) {
+  if (!result.hasOneUse())
+    return nullptr;
+  auto insert = dyn_cast<tensor::InsertSliceOp>(*result.user_begin());
+  if (!insert || insert.getSource() != result ||
+      insert->getBlock() != result.getOwner()->getBlock() ||
+      !insert.hasUnitStride() || insert.getDroppedDims().any() ||
+      insert.getDest() == result || !insert.getOffsets().empty())
+    return nullptr;
+  // What is inserted into must be there already.
+  Operation *dest = insert.getDest().getDefiningOp();
+  if (dest && !dest->isBeforeInBlock(result.getOwner()))
+    return nullptr;
+  return insert;
+}
+
 /// Cuts a linalg op into blocks along its parallel loops, and its reductions
-/// into steps.
+/// into steps. What results start from is read from where it is, not from the
+/// blocks' outputs, which are only written.
 static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(ranges))
@@ -235,11 +254,16 @@ static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
   SmallVector<OpFoldResult> starts;
+  SmallVector<Value> outputs(op.getDpsInits());
+  SmallVector<tensor::InsertSliceOp> insertions;
+  for (OpResult result : op->getResults()) {
+    insertions.push_back(soleInsertion(result));
+    if (insertions.back())
+      outputs[result.getResultNumber()] = insertions.back().getDest();
+  }
   scf::ForallOp forall =
-      createBlocks(rewriter, loc, ranges, shape, op.getDpsInits(), starts);
+      createBlocks(rewriter, loc, ranges, shape, outputs, starts);
   auto inside = cast<linalg::LinalgOp>(rewriter.clone(*op));
-  for (auto [i, argument] : llvm::enumerate(forall.getRegionIterArgs()))
-    inside.getDpsInitOperand(i)->set(argument);
   auto tiling = cast<TilingInterface>(inside.getOperation());
   SmallVector<OpFoldResult> sizes = constants(rewriter, shape);
   FailureOr<TilingResult> tiled =
@@ -280,12 +304,22 @@ static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op) {
     if (failed(tiling.getResultTilePosition(rewriter, i, starts, sizes, offsets,
                                             extents)))
       return failure();
+    if (insertions[i])
+      for (auto [offset, base] :
+           llvm::zip(offsets, insertions[i].getStaticOffsets()))
+        offset = affine::makeComposedFoldedAffineApply(
+            rewriter, loc, rewriter.getAffineDimExpr(0) + base, {offset});
     SmallVector<int64_t> ones(offsets.size(), 1);
     storeBlock(rewriter, forall, tile, i, offsets, extents,
                constants(rewriter, ones));
   }
   rewriter.eraseOp(inside);
-  rewriter.replaceOp(op, forall.getResults());
+  for (auto [i, insertion] : llvm::enumerate(insertions))
+    if (insertion)
+      rewriter.replaceOp(insertion, forall.getResult(i));
+  for (auto [result, output] : llvm::zip(op->getResults(), forall.getResults()))
+    rewriter.replaceAllUsesWith(result, output);
+  rewriter.eraseOp(op);
   return success();
 }
 
