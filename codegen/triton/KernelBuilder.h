@@ -131,6 +131,12 @@ private:
   mlir::LogicalResult emitInsertSlice(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult emitExtract(mlir::tensor::ExtractOp op);
   mlir::LogicalResult emitReshape(mlir::Operation *op);
+  /// For each of `count` elements of a group of dimensions in flat order, its
+  /// place in the flat order with padding; and the other way round.
+  Ssa paddedPlaces(llvm::ArrayRef<int64_t> extents,
+                   llvm::ArrayRef<int64_t> group, int64_t count);
+  Ssa flatPlaces(llvm::ArrayRef<int64_t> extents,
+                 llvm::ArrayRef<int64_t> group);
   mlir::LogicalResult emitGather(block::GatherOp op);
   mlir::LogicalResult emitScatter(block::ScatterOp op);
   mlir::FailureOr<View> sliceOfView(mlir::OffsetSizeAndStrideOpInterface op,

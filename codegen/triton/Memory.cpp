@@ -514,6 +514,67 @@ LogicalResult KernelBuilder::emitExtract(tensor::ExtractOp op) {
   return success();
 }
 
+/// Whether the padding of a group of dimensions stays behind its elements in
+/// the flat order: only the first extent that is not 1 may be no power of two.
+static bool isPaddedBehind(ArrayRef<int64_t> extents, ArrayRef<int64_t> group) {
+  bool first = true;
+  for (int64_t i : group) {
+    if (extents[i] == 1)
+      continue;
+    if (!first && !llvm::isPowerOf2_64(extents[i]))
+      return false;
+    first = false;
+  }
+  return true;
+}
+
+/// sum of ((index / divisor) % extent) * factor over the dimensions of a group:
+/// numbers places of one flat order in another.
+static Ssa places(TtirPrinter &print, int64_t count, ArrayRef<int64_t> divisors,
+                  ArrayRef<int64_t> extents, ArrayRef<int64_t> factors) {
+  Ssa index = print.iota(count, 0, 1), sum;
+  auto number = [&](int64_t value) {
+    return print.constant(print.i32(), value, {count});
+  };
+  for (auto [divisor, extent, factor] : llvm::zip(divisors, extents, factors)) {
+    Ssa term = index;
+    if (divisor != 1)
+      term = print.same("arith.divsi", {term, number(divisor)});
+    term = print.same("arith.remsi", {term, number(extent)});
+    term = print.same("arith.muli", {term, number(factor)});
+    sum = sum ? print.same("arith.addi", {sum, term}) : term;
+  }
+  return sum;
+}
+
+Ssa KernelBuilder::paddedPlaces(ArrayRef<int64_t> extents,
+                                ArrayRef<int64_t> group, int64_t count) {
+  SmallVector<int64_t> divisors, own, factors;
+  int64_t divisor = 1, factor = 1;
+  for (int64_t i : llvm::reverse(group)) {
+    divisors.push_back(divisor);
+    own.push_back(extents[i]);
+    factors.push_back(factor);
+    divisor *= extents[i];
+    factor *= powerOfTwoAbove(extents[i]);
+  }
+  return places(print, count, divisors, own, factors);
+}
+
+Ssa KernelBuilder::flatPlaces(ArrayRef<int64_t> extents,
+                              ArrayRef<int64_t> group) {
+  SmallVector<int64_t> divisors, own, factors;
+  int64_t divisor = 1, factor = 1;
+  for (int64_t i : llvm::reverse(group)) {
+    divisors.push_back(divisor);
+    own.push_back(powerOfTwoAbove(extents[i]));
+    factors.push_back(factor);
+    divisor *= powerOfTwoAbove(extents[i]);
+    factor *= extents[i];
+  }
+  return places(print, divisor, divisors, own, factors);
+}
+
 LogicalResult KernelBuilder::emitReshape(Operation *op) {
   FailureOr<Entry> source = entryOf(op->getOperand(0), op);
   if (failed(source))
@@ -563,23 +624,48 @@ LogicalResult KernelBuilder::emitReshape(Operation *op) {
   FailureOr<Tile> tile = tileOf(op->getOperand(0), op);
   if (failed(tile))
     return failure();
-  // In the flat order padding must stay behind everything else: only the first
-  // extent of a group that is not 1 may be no power of two.
-  ArrayRef<int64_t> fine =
-      collapse ? ArrayRef<int64_t>(tile->extents) : ArrayRef<int64_t>(extents);
-  for (const ReassociationIndices &group : groups) {
-    bool first = true;
+  Ssa value = tile->value;
+  bool zeroPadding = tile->zeroPadding;
+  ArrayRef<int64_t> fine = collapse ? ArrayRef<int64_t>(tile->extents)
+                                    : ArrayRef<int64_t>(extents);
+  // One dimension for each group, its padding behind everything else.
+  for (auto [axis, group] : llvm::enumerate(groups)) {
+    int64_t elements = 1, padded = 1, axisExtent = 1;
     for (int64_t i : group) {
-      if (fine[i] == 1)
-        continue;
-      if (!first && !llvm::isPowerOf2_64(fine[i]))
-        return refuse(op, "it reshapes a tile whose inner extent " +
-                              Twine(fine[i]) + " is no power of two");
-      first = false;
+      axisExtent *= fine[i];
+      padded *= powerOfTwoAbove(fine[i]);
     }
+    elements = powerOfTwoAbove(axisExtent);
+    // Where padding lies between elements these are moved, one dimension of
+    // the tile at a time.
+    bool inOrder = isPaddedBehind(fine, group);
+    if (collapse) {
+      SmallVector<int64_t> shape(value.shape.begin(),
+                                 value.shape.begin() + axis);
+      shape.push_back(padded);
+      for (int64_t i = axis + group.size(); i < int64_t(value.shape.size()); ++i)
+        shape.push_back(value.shape[i]);
+      value = print.reshape(value, shape);
+      if (!inOrder)
+        value = take(value, clamp(print, paddedPlaces(fine, group, elements),
+                                  padded),
+                     axis);
+    } else {
+      // The axis of the group in the shape that is partly expanded so far.
+      int64_t at = group.front();
+      if (!inOrder)
+        value =
+            take(value, clamp(print, flatPlaces(fine, group), axisExtent), at);
+      SmallVector<int64_t> shape(value.shape.begin(), value.shape.begin() + at);
+      for (int64_t i : group)
+        shape.push_back(powerOfTwoAbove(fine[i]));
+      shape.append(value.shape.begin() + at + 1, value.shape.end());
+      value = print.reshape(value, shape);
+    }
+    zeroPadding &= inOrder;
   }
-  bind(op->getResult(0), Tile{print.reshape(tile->value, paddedShape(extents)),
-                              extents, tile->zeroPadding});
+  bind(op->getResult(0),
+       Tile{print.reshape(value, paddedShape(extents)), extents, zeroPadding});
   return success();
 }
 

@@ -225,7 +225,8 @@ static tensor::InsertSliceOp soleInsertion(OpResult result) {
 /// Cuts a linalg op into blocks along its parallel loops, and its reductions
 /// into steps. What results start from is read from where it is, not from the
 /// blocks' outputs, which are only written.
-static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op) {
+static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op,
+                                 llvm::SmallPtrSetImpl<Operation *> &gone) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(ranges))
     return op.emitError("no TTIR for '")
@@ -315,8 +316,10 @@ static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op) {
   }
   rewriter.eraseOp(inside);
   for (auto [i, insertion] : llvm::enumerate(insertions))
-    if (insertion)
+    if (insertion) {
+      gone.insert(insertion);
       rewriter.replaceOp(insertion, forall.getResult(i));
+    }
   for (auto [result, output] : llvm::zip(op->getResults(), forall.getResults()))
     rewriter.replaceAllUsesWith(result, output);
   rewriter.eraseOp(op);
@@ -351,7 +354,7 @@ LogicalResult triton::blockAllWork(func::FuncOp function) {
                          insert.getMixedStrides(), insert.getDroppedDims());
       rewriter.replaceOp(insert, result);
     } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      failedAny |= failed(blockLinalg(rewriter, linalgOp));
+      failedAny |= failed(blockLinalg(rewriter, linalgOp, gone));
     } else {
       failedAny |= failed(blockWhole(rewriter, &op));
     }
