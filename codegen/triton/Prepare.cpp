@@ -331,11 +331,17 @@ LogicalResult triton::blockAllWork(func::FuncOp function) {
     return function.emitError("no TTIR for a function of several blocks");
   IRRewriter rewriter(function.getContext());
   bool failedAny = false;
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    bool makesTensors = llvm::any_of(
-        op.getResultTypes(), [](Type type) { return isa<TensorType>(type); });
-    if (!makesTensors || isView(&op))
+  SmallVector<Operation *> work;
+  llvm::SmallPtrSet<Operation *, 8> gone;
+  for (Operation &op : function.getBody().front())
+    if (!isView(&op) && llvm::any_of(op.getResultTypes(), [](Type type) {
+          return isa<TensorType>(type);
+        }))
+      work.push_back(&op);
+  for (Operation *next : work) {
+    if (gone.contains(next))
       continue;
+    Operation &op = *next;
     if (isOpTriviallyDead(&op)) {
       rewriter.eraseOp(&op);
       continue;
