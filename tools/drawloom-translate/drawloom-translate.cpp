@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CpuTarget.h"
+#include "TtirTranslation.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/nvptx/GpuTarget.h"
 #include "lib/Compiler/Compiler.h"
@@ -116,6 +117,7 @@ int main(int argc, char **argv) {
                             [&](mlir::ModuleOp program, llvm::StringRef arch) {
                               return lowerToKernels(program, arch, options);
                             });
+  registerTtirTranslation(options.from);
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));
 }

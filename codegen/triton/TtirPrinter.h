@@ -1,0 +1,138 @@
+//===- TtirPrinter.h - the text of one Triton kernel ---------- -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Triton's dialect `tt` does not exist in this process, so that its ops are
+// printed, not built. A value is a name with a type; every function here prints
+// one op and returns the name of its result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_TRITON_TTIRPRINTER_H
+#define DRAWLOOM_CODEGEN_TRITON_TTIRPRINTER_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace drawloom::triton {
+
+/// An SSA value of the text: a scalar where `shape` is empty, else a tensor
+/// whose extents are powers of two.
+struct Ssa {
+  std::string name;
+  /// Never `index`: that is i64 in the text. The pointee's type of pointers.
+  mlir::Type element;
+  llvm::SmallVector<int64_t> shape;
+  bool pointer = false;
+
+  explicit operator bool() const { return !name.empty(); }
+  bool isScalar() const { return shape.empty(); }
+};
+
+/// i64 for `index`, other types as they are.
+mlir::Type elementInText(mlir::Type type);
+/// i8 for i1, which memory holds in a byte; other types as in the text.
+mlir::Type elementInMemory(mlir::Type type);
+int64_t powerOfTwoAbove(int64_t extent);
+llvm::SmallVector<int64_t> paddedShape(llvm::ArrayRef<int64_t> extents);
+std::string typeText(mlir::Type element, llvm::ArrayRef<int64_t> shape,
+                     bool pointer = false);
+std::string typeText(const Ssa &value);
+
+class TtirPrinter {
+public:
+  explicit TtirPrinter(mlir::MLIRContext *context);
+
+  mlir::Type i1() const { return mlir::IntegerType::get(context, 1); }
+  mlir::Type i32() const { return mlir::IntegerType::get(context, 32); }
+  mlir::Type i64() const { return mlir::IntegerType::get(context, 64); }
+  mlir::Type f32() const { return mlir::Float32Type::get(context); }
+
+  /// Constants stand at the function's entry, each once.
+  Ssa constant(mlir::Type element, int64_t value,
+               llvm::ArrayRef<int64_t> shape = {});
+  Ssa constant(mlir::TypedAttr scalar, llvm::ArrayRef<int64_t> shape = {});
+  /// The neutral element of a combiner: the name of an arith op.
+  Ssa neutral(llvm::StringRef combiner, mlir::Type element,
+              llvm::ArrayRef<int64_t> shape);
+
+  /// `name operands : type`, the result with the type of the first operand.
+  Ssa same(llvm::StringRef name, llvm::ArrayRef<Ssa> operands);
+  Ssa compare(llvm::StringRef name, llvm::StringRef predicate, const Ssa &a,
+              const Ssa &b);
+  Ssa select(const Ssa &condition, const Ssa &a, const Ssa &b);
+  /// `name value : from to to`; nothing where the types are equal.
+  Ssa cast(llvm::StringRef name, const Ssa &value, mlir::Type to);
+  /// A call of a function of NVIDIA's libdevice.
+  Ssa libdevice(llvm::StringRef symbol, llvm::ArrayRef<Ssa> operands);
+  Ssa bitcast(const Ssa &value, mlir::Type to);
+
+  Ssa programId();
+  /// 0 ... extent - 1 along one dimension of a tensor of the given rank.
+  Ssa iota(int64_t extent, int64_t dimension, int64_t rank);
+  Ssa splat(const Ssa &scalar, llvm::ArrayRef<int64_t> shape);
+  Ssa expandDims(const Ssa &value, int64_t axis);
+  /// Repeats along dimensions of extent 1, and scalars along all.
+  Ssa broadcast(const Ssa &value, llvm::ArrayRef<int64_t> shape);
+  Ssa reshape(const Ssa &value, llvm::ArrayRef<int64_t> shape);
+  /// Dimension i of the result is dimension order[i] of the value.
+  Ssa transpose(const Ssa &value, llvm::ArrayRef<int64_t> order);
+  Ssa reduce(const Ssa &value, int64_t axis, llvm::StringRef combiner);
+  Ssa scan(const Ssa &value, int64_t axis, bool reverse,
+           llvm::StringRef combiner);
+  Ssa gather(const Ssa &value, const Ssa &indices, int64_t axis);
+  Ssa dot(const Ssa &a, const Ssa &b, const Ssa &sum);
+
+  Ssa addPointer(const Ssa &pointer, const Ssa &offset);
+  /// `mask` and `other` may be absent.
+  Ssa load(const Ssa &pointer, const Ssa &mask, const Ssa &other);
+  void store(const Ssa &pointer, const Ssa &value, const Ssa &mask);
+  /// All threads of a program wait, and see each other's stores.
+  void barrier();
+
+  /// The wider of two element types decides which op converts.
+  Ssa convertFloat(const Ssa &value, mlir::Type to);
+  Ssa convertInteger(const Ssa &value, mlir::Type to, bool isSigned = true);
+  /// And of two masks, either of which may be absent.
+  Ssa both(const Ssa &a, const Ssa &b);
+
+  std::string fresh() { return "%" + std::to_string(next++); }
+  void line(const std::string &text);
+  void open(const std::string &text);
+  void close(const std::string &text = "}");
+  void indentMore() { ++indent; }
+  /// The body: constants, then all lines.
+  std::string body() const;
+
+  /// The largest number of elements of a tensor that was printed.
+  int64_t largestTensor() const { return largest; }
+  bool hasDots() const { return dots; }
+
+private:
+  Ssa emit(const std::string &operation, mlir::Type element,
+           llvm::ArrayRef<int64_t> shape, bool pointer = false);
+  Ssa constantText(const std::string &literal, mlir::Type element,
+                   llvm::ArrayRef<int64_t> shape);
+  std::string combinerRegion(llvm::StringRef kind, llvm::StringRef combiner,
+                             mlir::Type element);
+
+  mlir::MLIRContext *context;
+  std::map<std::string, std::string> constants;
+  std::vector<std::string> entry;
+  std::string text;
+  int64_t next = 0;
+  int64_t indent = 2;
+  int64_t largest = 1;
+  bool dots = false;
+};
+
+} // namespace drawloom::triton
+
+#endif // DRAWLOOM_CODEGEN_TRITON_TTIRPRINTER_H

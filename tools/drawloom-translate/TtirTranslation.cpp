@@ -1,0 +1,69 @@
+//===- TtirTranslation.cpp - programs as Triton kernels -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TtirTranslation.h"
+#include "codegen/triton/ExportTtir.h"
+#include "lib/Compiler/Compiler.h"
+#include "lib/RegisterAll.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace drawloom;
+
+/// Brings a copy of a program to the phase `blocks` and exports it.
+static mlir::FailureOr<std::vector<triton::TtirFunction>>
+exportProgram(mlir::ModuleOp module, const std::string &from) {
+  std::optional<Phase> phase = parsePhase(from);
+  if (!phase || *phase > Phase::Blocks)
+    return module.emitError("no way leads from the phase '")
+           << from << "' to blocks, from which TTIR is made";
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  if (*phase != Phase::Blocks) {
+    CompileOptions options;
+    options.from = *phase;
+    options.to = Phase::Blocks;
+    if (failed(compile(*copy, options)))
+      return mlir::failure();
+  }
+  return triton::exportTtir(*copy);
+}
+
+void drawloom::registerTtirTranslation(const std::string &from) {
+  auto registerDialects = [](mlir::DialectRegistry &registry) {
+    registerAllDialects(registry);
+  };
+  static mlir::TranslateFromMLIRRegistration toText(
+      "mlir-to-ttir", "export a program as Triton kernels",
+      [&from](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        auto functions = exportProgram(module, from);
+        if (failed(functions))
+          return mlir::failure();
+        bool first = true;
+        for (const triton::TtirFunction &function : *functions)
+          for (const triton::TtirKernel &kernel : function.kernels) {
+            stream << (first ? "" : "\n// -----\n\n") << "// " << kernel.name
+                   << ": " << kernel.grid << " programs, " << kernel.warps
+                   << " warps\n"
+                   << kernel.text;
+            first = false;
+          }
+        return mlir::success();
+      },
+      registerDialects);
+  static mlir::TranslateFromMLIRRegistration toJson(
+      "mlir-to-ttir-json",
+      "export a program as Triton kernels and what to launch them with",
+      [&from](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        auto functions = exportProgram(module, from);
+        if (failed(functions))
+          return mlir::failure();
+        stream << llvm::formatv("{0:2}", triton::toJson(*functions)) << "\n";
+        return mlir::success();
+      },
+      registerDialects);
+}
