@@ -32,8 +32,8 @@ struct CodegenOptions {
 struct BlockBudget {
   /// What is alive of a tile of rows at once, in bytes.
   int64_t tileBytes = 448 * 1024;
-  /// Rows of a tile, where its budget allows no more.
-  int64_t leastRows = 16;
+  /// Rows of a tile, as many as its budget allows: powers of two.
+  int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
   /// Blocks that carry partial sums.

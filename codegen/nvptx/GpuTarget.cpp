@@ -39,6 +39,7 @@ BlockBudget GpuTarget::blockBudget() const {
   BlockBudget budget;
   budget.tileBytes = 48 * 1024;
   budget.leastRows = 1;
+  budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;
   budget.maxBlocks = 264;
   budget.maxPieces = 1 << 20;
@@ -67,6 +68,7 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addPass(createLowerAffinePass());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createNvptxSimplifyTiles());
     return;
   }
   case Phase::Buffers:

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -316,7 +317,69 @@ void LowerKernel::lowerReshape(tile::ReshapeOp op) {
   registers[op.getResult()] = std::move(result);
 }
 
+static bool isZeroSplat(Value value) {
+  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
+}
+
+bool LowerKernel::lowerRounding(Operation *op) {
+  bool maximum = false;
+  Value source;
+  if (auto round = dyn_cast<arith::TruncFOp>(op)) {
+    source = round.getIn();
+    if (!getElementTypeOrSelf(source).isF32())
+      return false;
+    // cvt.rn.relu does both.
+    if (round->hasOneUse())
+      if (auto next = dyn_cast<arith::MaximumFOp>(*round->getUsers().begin());
+          next && next.getLhs() == round.getOut() &&
+          isZeroSplat(next.getRhs())) {
+        unrounded.insert(round.getOut());
+        registers[round.getOut()] = registers.lookup(source);
+        return true;
+      }
+  } else if (auto next = dyn_cast<arith::MaximumFOp>(op);
+             next && unrounded.contains(next.getLhs())) {
+    source = next.getLhs();
+    maximum = true;
+  } else {
+    return false;
+  }
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  const Registers values = registers.lookup(source);
+  auto pair = VectorType::get(2, element);
+  std::string name = element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn"
+                                      : "llvm.nvvm.ff2f16x2.rn";
+  if (maximum)
+    name += ".relu";
+  std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
+  Registers results;
+  for (size_t i = 0; i < values.size(); i += 2) {
+    Value low = values[i], high = i + 1 < values.size() ? values[i + 1] : low;
+    auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
+    if (!made.first) {
+      // The first operand is the upper half.
+      Value rounded = LLVM::CallIntrinsicOp::create(
+                          builder, loc, pair, builder.getStringAttr(name),
+                          ValueRange{high, low})
+                          .getResult(0);
+      made = {LLVM::ExtractElementOp::create(builder, loc, rounded,
+                                             constant(0, 32)),
+              LLVM::ExtractElementOp::create(builder, loc, rounded,
+                                             constant(1, 32))};
+      ++ops;
+    }
+    results.push_back(made.first);
+    if (i + 1 < values.size())
+      results.push_back(made.second);
+  }
+  registers[op->getResult(0)] = std::move(results);
+  return true;
+}
+
 LogicalResult LowerKernel::lowerElementwise(Operation *op) {
+  if (lowerRounding(op))
+    return success();
   int64_t count = tile::layoutOf(op->getResult(0).getType())->registerCount();
   SmallVector<Registers> results(op->getNumResults());
   // Registers that hold the same need one computation.

@@ -58,6 +58,9 @@ private:
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  /// Rounding to 16 bits two registers at a time, with the maximum with zero
+  /// that may follow. False where the op is something else.
+  bool lowerRounding(mlir::Operation *op);
   mlir::LogicalResult lowerView(mlir::Operation *op);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
@@ -142,6 +145,9 @@ private:
   int64_t maxOps;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
+  /// Tiles whose rounding waits for the op that reads them: these registers are
+  /// still wide.
+  llvm::DenseSet<mlir::Value> unrounded;
   mlir::IRMapping scalars;
   std::map<const void *, Memory> memories;
   mlir::Value thread;

@@ -111,4 +111,17 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
   }];
 }
 
+def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Use instructions for what takes several operations otherwise";
+  let description = [{
+    `x > 0 ? x : 0` is a maximum; of a number that was rounded before, it is
+    taken in the narrow type, where the rounding's instruction has it for
+    nothing. No result changes.
+
+    Example: test/codegen/nvptx/simplify-tiles-takes-maxima.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 #endif // DRAWLOOM_CODEGEN_NVPTX_PASSES_TD

@@ -54,6 +54,7 @@ static void buildBlocks(OpPassManager &pm, const BlockBudget &budget) {
   FuseRowsOptions rows;
   rows.cacheBytes = budget.tileBytes;
   rows.leastRows = budget.leastRows;
+  rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
   rows.maxBlocks = budget.maxBlocks;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));

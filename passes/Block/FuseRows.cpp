@@ -136,6 +136,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.maxBlocks = maxBlocks;
     costs.cacheBytes = cacheBytes;
     costs.leastRows = leastRows;
+    costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))

@@ -66,14 +66,16 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
     Option<"cacheBytes", "cache-bytes", "int64_t", "448 * 1024",
            "Budget of one block's working set.">,
     Option<"leastRows", "least-rows", "int64_t", "16",
-           "Fewest rows of a tile that are chosen: a power of two, at most 64; "
+           "Fewest rows of a tile that are chosen: a power of two; "
            "products of matrices get 16 all the same.">,
     Option<"maxBlocks", "max-blocks", "int64_t", "64",
            "Upper bound on blocks that carry partial sums.">,
+    Option<"mostRows", "most-rows", "int64_t", "64",
+           "Most rows of a tile that are chosen: a power of two.">,
     Option<"sweptBytes", "swept-bytes", "int64_t", "0",
            "Bytes that may be read again for every tile at no cost.">,
     Option<"tileRows", "tile-rows", "int64_t", "0",
-           "Rows of a tile; 0 chooses the largest of 64, 32, 16, ... that fits.">,
+           "Rows of a tile; 0 chooses the most that fit.">,
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

@@ -96,7 +96,7 @@ static int64_t leastRowsOf(const RowRegion &region,
 
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
-  int64_t most = options.tileRows ? options.tileRows : 64;
+  int64_t most = options.tileRows ? options.tileRows : options.mostRows;
   most = std::min(most, rows.rows());
   auto fits = [&](const RowRegion &candidate) {
     int64_t least =
@@ -137,7 +137,8 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
   RowSchedule schedule;
   schedule.tileRows = options.tileRows;
   int64_t least = leastRowsOf(region, options);
-  for (int64_t candidate = 64; candidate >= least; candidate /= 2)
+  for (int64_t candidate = options.mostRows; candidate >= least;
+       candidate /= 2)
     if (!schedule.tileRows &&
         footprint.workingSet(candidate) <= options.cacheBytes)
       schedule.tileRows = candidate;

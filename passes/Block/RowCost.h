@@ -14,10 +14,10 @@
 namespace drawloom {
 
 struct RowCostOptions {
-  /// Rows of a tile; 0: the largest of 64, 32, ... leastRows whose working set
-  /// fits.
+  /// Rows of a tile; 0: the largest power of two between these whose working
+  /// set fits.
   int64_t tileRows = 0;
-  int64_t leastRows = 16;
+  int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
   /// Upper bound on blocks that carry partials.

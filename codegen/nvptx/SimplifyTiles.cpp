@@ -1,0 +1,86 @@
+//===- SimplifyTiles.cpp - arithmetic that has an instruction of its own --===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Passes.h"
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXSIMPLIFYTILES
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+namespace {
+
+bool isZeroTile(Value value) {
+  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
+}
+
+/// x > 0 ? x : 0, NaN kept where the comparison is unordered.
+struct SelectIsMaximum : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+    if (!compare || !isa<RankedTensorType>(op.getType()) ||
+        !isZeroTile(op.getFalseValue()) || !isZeroTile(compare.getRhs()) ||
+        compare.getLhs() != op.getTrueValue())
+      return failure();
+    if (compare.getPredicate() == arith::CmpFPredicate::UGT)
+      rewriter.replaceOpWithNewOp<arith::MaximumFOp>(op, op.getTrueValue(),
+                                                     op.getFalseValue());
+    else if (compare.getPredicate() == arith::CmpFPredicate::OGT)
+      rewriter.replaceOpWithNewOp<arith::MaxNumFOp>(op, op.getTrueValue(),
+                                                    op.getFalseValue());
+    else
+      return failure();
+    return success();
+  }
+};
+
+/// Rounding keeps the sign: the maximum with zero of a narrow number needs no
+/// wide one.
+struct MaximumOfNarrow : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto maximum = op.getIn().getDefiningOp<arith::MaximumFOp>();
+    if (!maximum || !maximum->hasOneUse() || !isZeroTile(maximum.getRhs()))
+      return failure();
+    auto wide = maximum.getLhs().getDefiningOp<arith::ExtFOp>();
+    if (!wide || wide.getIn().getType() != op.getType())
+      return failure();
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!type)
+      return failure();
+    Value zero = arith::ConstantOp::create(
+        rewriter, op.getLoc(), rewriter.getZeroAttr(type.getElementType()));
+    Value zeros = tile::SplatOp::create(rewriter, op.getLoc(), type, zero);
+    rewriter.replaceOpWithNewOp<arith::MaximumFOp>(op, wide.getIn(), zeros);
+    return success();
+  }
+};
+
+struct NvptxSimplifyTiles
+    : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<SelectIsMaximum, MaximumOfNarrow>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx
