@@ -362,6 +362,7 @@ LogicalResult Assigner::run() {
   for (Operation *op : ops)
     if (failed(rewrite(op)))
       return failure();
+  hoistReductions(builder, kernel);
   hoistStaging(kernel);
   expandConversions(builder, kernel);
   return success();

@@ -43,7 +43,7 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.sweptBytes = 1 << 20;
   budget.maxBlocks = 264;
   budget.maxPieces = 1 << 20;
-  budget.minIterations = 2048;
+  budget.minIterations = 65536;
   budget.pieceIterations = 2048;
   return budget;
 }

@@ -256,7 +256,7 @@ FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
       kept.push_back(extent);
   Value sum = tile::ReduceOp::create(
       builder, loc, RankedTensorType::get(kept, type.getElementType()), kind,
-      term, reduced, Value());
+      /*withinThread=*/false, term, reduced, Value());
   // From the order of the loops to that of the output.
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(output));
   SmallVector<int64_t> order, extents;

@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/LowerKernel.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Staging.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -130,6 +131,13 @@ Value LowerKernel::threadCoordinate(const Layout &layout, int64_t dim) {
   return valueOfBits(bits);
 }
 
+/// Where an op was written: debug information wants one place.
+static Location placeOf(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return place;
+  return UnknownLoc::get(loc.getContext());
+}
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
@@ -164,9 +172,19 @@ void LowerKernel::takeFlat(Value value, ValueRange flat, size_t &next) {
 }
 
 LogicalResult LowerKernel::lowerBlock(Block &block) {
-  for (Operation &op : block.without_terminator())
-    if (failed(lower(&op)))
+  Operation *op = &block.front();
+  while (!op->hasTrait<OpTrait::IsTerminator>()) {
+    FailureOr<Operation *> behind = lowerRun(op);
+    if (failed(behind))
       return failure();
+    if (*behind) {
+      op = *behind;
+      continue;
+    }
+    if (failed(lower(op)))
+      return failure();
+    op = op->getNextNode();
+  }
   return success();
 }
 
@@ -235,20 +253,20 @@ LogicalResult LowerKernel::lowerIf(scf::IfOp op) {
 // Registers
 //===----------------------------------------------------------------------===//
 
-void LowerKernel::lowerSplat(tile::SplatOp op) {
-  int64_t count = tile::layoutOf(op.getResult().getType())->registerCount();
-  registers[op.getResult()] = Registers(count, scalars.lookup(op.getValue()));
+void LowerKernel::lowerSplat(tile::SplatOp op, Range range) {
+  registers[op.getResult()].append(range.end - range.begin,
+                                   scalars.lookup(op.getValue()));
 }
 
-void LowerKernel::lowerIota(tile::IotaOp op) {
+void LowerKernel::lowerIota(tile::IotaOp op, Range range) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t dim = op.getDimension();
   Type index = builder.getIndexType();
   Value own = arith::IndexCastUIOp::create(builder, loc, index,
                                            threadCoordinate(layout, dim));
-  Registers result;
-  for (int64_t i = 0; i < layout.registerCount(); ++i) {
+  Registers &result = registers[op.getResult()];
+  for (int64_t i = range.begin; i < range.end; ++i) {
     int64_t offset = layout.registerOffset(i, type.getRank())[dim];
     Value at = own;
     if (offset != 0)
@@ -259,23 +277,21 @@ void LowerKernel::lowerIota(tile::IotaOp op) {
       at = arith::IndexCastOp::create(builder, loc, type.getElementType(), at);
     result.push_back(at);
   }
-  registers[op.getResult()] = std::move(result);
 }
 
-void LowerKernel::lowerBroadcast(tile::BroadcastOp op) {
+void LowerKernel::lowerBroadcast(tile::BroadcastOp op, Range range) {
   Layout from = *tile::layoutOf(op.getSource().getType());
   Layout to = *tile::layoutOf(op.getResult().getType());
   int64_t rank = cast<RankedTensorType>(op.getResult().getType()).getRank();
   const Registers source = registers.lookup(op.getSource());
-  Registers result;
-  for (int64_t i = 0; i < to.registerCount(); ++i) {
+  Registers &result = registers[op.getResult()];
+  for (int64_t i = range.begin; i < range.end; ++i) {
     SmallVector<int64_t> at = to.registerOffset(i, rank);
     SmallVector<int64_t> there;
     for (int64_t dim : op.getDims())
       there.push_back(at[dim]);
     result.push_back(source[*from.registerAt(there)]);
   }
-  registers[op.getResult()] = std::move(result);
 }
 
 void LowerKernel::lowerConvert(tile::ConvertOp op) {
@@ -322,7 +338,7 @@ static bool isZeroSplat(Value value) {
   return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
 }
 
-bool LowerKernel::lowerRounding(Operation *op) {
+bool LowerKernel::lowerRounding(Operation *op, Range range) {
   bool maximum = false;
   Value source;
   if (auto round = dyn_cast<arith::TruncFOp>(op)) {
@@ -335,7 +351,9 @@ bool LowerKernel::lowerRounding(Operation *op) {
           next && next.getLhs() == round.getOut() &&
           isZeroSplat(next.getRhs())) {
         unrounded.insert(round.getOut());
-        registers[round.getOut()] = registers.lookup(source);
+        const Registers values = registers.lookup(source);
+        registers[round.getOut()].append(values.begin() + range.begin,
+                                         values.begin() + range.end);
         return true;
       }
   } else if (auto next = dyn_cast<arith::MaximumFOp>(op);
@@ -353,9 +371,9 @@ bool LowerKernel::lowerRounding(Operation *op) {
   if (maximum)
     name += ".relu";
   std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
-  Registers results;
-  for (size_t i = 0; i < values.size(); i += 2) {
-    Value low = values[i], high = i + 1 < values.size() ? values[i + 1] : low;
+  Registers &results = registers[op->getResult(0)];
+  for (int64_t i = range.begin; i < range.end; i += 2) {
+    Value low = values[i], high = i + 1 < range.end ? values[i + 1] : low;
     auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
     if (!made.first) {
       // The first operand is the upper half.
@@ -370,21 +388,19 @@ bool LowerKernel::lowerRounding(Operation *op) {
       ++ops;
     }
     results.push_back(made.first);
-    if (i + 1 < values.size())
+    if (i + 1 < range.end)
       results.push_back(made.second);
   }
-  registers[op->getResult(0)] = std::move(results);
   return true;
 }
 
-LogicalResult LowerKernel::lowerElementwise(Operation *op) {
-  if (lowerRounding(op))
-    return success();
-  int64_t count = tile::layoutOf(op->getResult(0).getType())->registerCount();
-  SmallVector<Registers> results(op->getNumResults());
+void LowerKernel::lowerElementwise(Operation *op, Range range) {
+  if (lowerRounding(op, range))
+    return;
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;
-  for (int64_t i = 0; i < count; ++i) {
+  SmallVector<Registers> results(op->getNumResults());
+  for (int64_t i = range.begin; i < range.end; ++i) {
     OperationState state(loc, op->getName());
     SmallVector<void *> key;
     for (Value operand : op->getOperands()) {
@@ -406,8 +422,124 @@ LogicalResult LowerKernel::lowerElementwise(Operation *op) {
       list.push_back(value);
   }
   for (auto [result, list] : llvm::zip(op->getResults(), results))
-    registers[result] = std::move(list);
-  return success();
+    llvm::append_range(registers[result], list);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Registers of one part of a run: whole vectors of memory.
+static constexpr int64_t partRegisters = 8;
+
+/// The tile whose layout is that of the run that an op belongs to.
+static Value runTile(Operation *op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return store.getSource();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return reduce.getSource();
+  if (isa<tile::LoadOp, tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op))
+    return op->getResult(0);
+  if (op->getNumResults() > 0 && isTile(op->getResult(0)) &&
+      !isa<tile::TileDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
+      OpTrait::hasElementwiseMappableTraits(op))
+    return op->getResult(0);
+  return {};
+}
+
+bool LowerKernel::joinsRun(Operation *op, const Layout &layout) {
+  Value tile = runTile(op);
+  return tile && tile::layoutOf(tile.getType()) == layout;
+}
+
+void LowerKernel::lowerPart(Operation *op, Range range) {
+  loc = placeOf(op->getLoc());
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<tile::SplatOp>([&](auto op) { lowerSplat(op, range); })
+      .Case<tile::IotaOp>([&](auto op) { lowerIota(op, range); })
+      .Case<tile::BroadcastOp>([&](auto op) { lowerBroadcast(op, range); })
+      .Case<tile::LoadOp>([&](auto op) { lowerLoad(op, range); })
+      .Case<tile::StoreOp>([&](auto op) { lowerStore(op, range); })
+      .Case<tile::ReduceOp>([&](auto op) { lowerReduce(op, range); })
+      .Default([&](Operation *op) { lowerElementwise(op, range); });
+}
+
+LogicalResult LowerKernel::refuseSize() {
+  return kernel.emitError("would have more than ")
+         << maxOps
+         << " operations: its tiles are too large for the registers of its "
+            "threads; cut it into smaller tiles";
+}
+
+FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
+  Value tile = runTile(first);
+  if (!tile)
+    return nullptr;
+  Layout layout = *tile::layoutOf(tile.getType());
+  int64_t count = layout.registerCount();
+  if (count <= 2 * partRegisters || count % partRegisters != 0)
+    return nullptr;
+  SmallVector<Operation *> run, others;
+  DenseSet<Value> made, stored, loaded;
+  Operation *op = first;
+  for (; !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+    bool reads = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return made.contains(operand);
+    });
+    if (joinsRun(op, layout)) {
+      // What a broadcast reads is whole, and parts of memory are not stored
+      // before all of them are loaded.
+      if (isa<tile::BroadcastOp>(op) && reads)
+        break;
+      if (auto load = dyn_cast<tile::LoadOp>(op)) {
+        if (stored.contains(rootOf(load.getSource())))
+          break;
+        loaded.insert(rootOf(load.getSource()));
+      }
+      if (auto store = dyn_cast<tile::StoreOp>(op)) {
+        if (loaded.contains(rootOf(store.getDest())))
+          break;
+        stored.insert(rootOf(store.getDest()));
+      }
+      // The result of a reduction is complete when the run is.
+      if (reads && llvm::any_of(op->getOperands(), [&](Value operand) {
+            return operand.getDefiningOp<tile::ReduceOp>() &&
+                   made.contains(operand);
+          }))
+        break;
+      run.push_back(op);
+      made.insert(op->result_begin(), op->result_end());
+      continue;
+    }
+    // What does not need the run comes before it.
+    bool moves = !reads && op->getNumRegions() == 0 &&
+                 (isPure(op) || isa<tile::LoadOp, memref::LoadOp>(op));
+    if (auto load = dyn_cast<tile::LoadOp>(op); load && moves)
+      moves = !stored.contains(rootOf(load.getSource()));
+    else if (isa<memref::LoadOp>(op) && moves)
+      moves = stored.empty();
+    if (!moves)
+      break;
+    others.push_back(op);
+  }
+  if (run.size() < 2)
+    return nullptr;
+  // In order: a broadcast of the run may read one of the others.
+  for (Operation *other : others)
+    if (failed(lower(other)))
+      return failure();
+  for (int64_t begin = 0; begin < count; begin += partRegisters)
+    for (Operation *member : run) {
+      if (++ops > maxOps)
+        return refuseSize();
+      lowerPart(member, {begin, begin + partRegisters});
+    }
+  for (Operation *member : run)
+    if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
+      loc = placeOf(member->getLoc());
+      reduceAcrossLanes(reduce);
+    }
+  return op;
 }
 
 //===----------------------------------------------------------------------===//
@@ -537,39 +669,36 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Where an op was written: debug information wants one place.
-static Location placeOf(Location loc) {
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return place;
-  return UnknownLoc::get(loc.getContext());
-}
-
 LogicalResult LowerKernel::lower(Operation *op) {
   loc = placeOf(op->getLoc());
   if (++ops > maxOps)
-    return kernel.emitError("would have more than ")
-           << maxOps
-           << " operations: its tiles are too large for the registers of its "
-              "threads; cut it into smaller tiles";
+    return refuseSize();
   if (op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType()))
     return lowerView(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp>([&](auto op) { return lowerFor(op); })
       .Case<scf::IfOp>([&](auto op) { return lowerIf(op); })
-      .Case<tile::SplatOp>([&](auto op) { return lowerSplat(op), success(); })
-      .Case<tile::IotaOp>([&](auto op) { return lowerIota(op), success(); })
-      .Case<tile::BroadcastOp>(
-          [&](auto op) { return lowerBroadcast(op), success(); })
+      .Case<tile::SplatOp, tile::IotaOp, tile::BroadcastOp, tile::LoadOp>(
+          [&](auto op) {
+            lowerPart(op, all(op.getResult()));
+            return success();
+          })
+      .Case<tile::StoreOp>([&](auto op) {
+        lowerPart(op, all(op.getSource()));
+        return success();
+      })
+      .Case<tile::ReduceOp>([&](auto op) {
+        lowerPart(op, all(op.getSource()));
+        reduceAcrossLanes(op);
+        return success();
+      })
       .Case<tile::ConvertOp>(
           [&](auto op) { return lowerConvert(op), success(); })
       .Case<tile::ReshapeOp>(
           [&](auto op) { return lowerReshape(op), success(); })
-      .Case<tile::LoadOp>([&](auto op) { return lowerLoad(op); })
-      .Case<tile::StoreOp>([&](auto op) { return lowerStore(op); })
       .Case<tile::GatherOp>([&](auto op) { return lowerGather(op); })
       .Case<tile::ScatterOp>([&](auto op) { return lowerScatter(op); })
       .Case<tile::LookupOp>([&](auto op) { return lowerLookup(op); })
-      .Case<tile::ReduceOp>([&](auto op) { return lowerReduce(op); })
       .Case<tile::ScanOp>([&](auto op) { return lowerScan(op); })
       .Case<tile::SolveOp>([&](auto op) { return lowerSolve(op); })
       .Case<tile::DotOp>([&](auto op) { return lowerDot(op); })
@@ -626,8 +755,11 @@ LogicalResult LowerKernel::lower(Operation *op) {
           builder.clone(*op, scalars)->setLoc(loc);
           return success();
         }
-        if (OpTrait::hasElementwiseMappableTraits(op))
-          return lowerElementwise(op);
+        if (OpTrait::hasElementwiseMappableTraits(op) &&
+            op->getNumResults() > 0) {
+          lowerPart(op, all(op->getResult(0)));
+          return success();
+        }
         return op->emitError("has no form on a GPU yet");
       });
 }

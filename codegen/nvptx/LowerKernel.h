@@ -52,15 +52,35 @@ private:
     llvm::SmallVector<int64_t> coordinates;
   };
 
+  /// Registers [begin, end) of a tile.
+  struct Range {
+    int64_t begin = 0, end = 0;
+  };
+  Range all(mlir::Value tile) {
+    return {0, tile::layoutOf(tile.getType())->registerCount()};
+  }
+
+  //===- Runs -------------------------------------------------------------===//
+  // Ops on tiles of one layout are written a few registers at a time, all ops
+  // for the first of them, then all for the next: what is alive between two ops
+  // is not a whole tile.
+
+  /// Lowers the run that starts at `op`, if there is one: the op behind it,
+  /// otherwise null.
+  mlir::FailureOr<mlir::Operation *> lowerRun(mlir::Operation *op);
+  bool joinsRun(mlir::Operation *op, const tile::Layout &layout);
+  void lowerPart(mlir::Operation *op, Range range);
+
   //===- Control flow and scalars -----------------------------------------===//
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult refuseSize();
   mlir::LogicalResult lower(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
-  mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  void lowerElementwise(mlir::Operation *op, Range range);
   /// Rounding to 16 bits two registers at a time, with the maximum with zero
   /// that may follow. False where the op is something else.
-  bool lowerRounding(mlir::Operation *op);
+  bool lowerRounding(mlir::Operation *op, Range range);
   mlir::LogicalResult lowerView(mlir::Operation *op);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
@@ -68,22 +88,22 @@ private:
   void takeFlat(mlir::Value value, mlir::ValueRange flat, size_t &next);
 
   //===- Registers --------------------------------------------------------===//
-  void lowerSplat(tile::SplatOp op);
-  void lowerIota(tile::IotaOp op);
-  void lowerBroadcast(tile::BroadcastOp op);
+  void lowerSplat(tile::SplatOp op, Range range);
+  void lowerIota(tile::IotaOp op, Range range);
+  void lowerBroadcast(tile::BroadcastOp op, Range range);
   void lowerConvert(tile::ConvertOp op);
   void lowerReshape(tile::ReshapeOp op);
 
   //===- Memory -----------------------------------------------------------===//
-  mlir::LogicalResult lowerLoad(tile::LoadOp op);
-  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  void lowerLoad(tile::LoadOp op, Range range);
+  void lowerStore(tile::StoreOp op, Range range);
   mlir::LogicalResult lowerGather(tile::GatherOp op);
   mlir::LogicalResult lowerScatter(tile::ScatterOp op);
   mlir::LogicalResult lowerLookup(tile::LookupOp op);
   llvm::SmallVector<Access> accesses(const Memory &memory,
                                      const tile::Layout &layout,
                                      llvm::ArrayRef<int64_t> shape,
-                                     bool rowsApart);
+                                     bool rowsApart, Range range);
   /// Whether the access is inside; null where it always is.
   mlir::Value inside(const Memory &memory, const tile::Layout &layout,
                      llvm::ArrayRef<int64_t> shape, const Access &access);
@@ -107,7 +127,8 @@ private:
   }
 
   //===- Reductions and products ------------------------------------------===//
-  mlir::LogicalResult lowerReduce(tile::ReduceOp op);
+  void lowerReduce(tile::ReduceOp op, Range range);
+  void reduceAcrossLanes(tile::ReduceOp op);
   mlir::LogicalResult lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerSolve(tile::SolveOp op);
   void reduceAcrossWarps(tile::ReduceOp op, const tile::Layout &source,

@@ -64,7 +64,7 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
 SmallVector<LowerKernel::Access> LowerKernel::accesses(const Memory &memory,
                                                        const Layout &layout,
                                                        ArrayRef<int64_t> shape,
-                                                       bool rowsApart) {
+                                                       bool rowsApart, Range range) {
   int64_t rank = shape.size();
   int64_t bytes = bytesOf(memory.element);
   SmallVector<int64_t> extents = layout.extents(rank);
@@ -102,7 +102,7 @@ SmallVector<LowerKernel::Access> LowerKernel::accesses(const Memory &memory,
       --width;
   }
   SmallVector<Access> result;
-  for (int64_t i = 0; i < layout.registerCount(); i += width) {
+  for (int64_t i = range.begin; i < range.end; i += width) {
     Access access;
     for (int64_t j = i; j < i + width; ++j)
       access.registers.push_back(j);
@@ -238,13 +238,14 @@ static int64_t bytesAt(ArrayRef<int64_t> coordinates, ArrayRef<int64_t> strides,
   return sum * bytes;
 }
 
-LogicalResult LowerKernel::lowerLoad(tile::LoadOp op) {
+void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   const Memory &memory = memoryOf(op.getSource());
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
   Value address = threadAddress(memory, layout);
-  Registers result(layout.registerCount());
-  for (const Access &access : accesses(memory, layout, shape, false)) {
+  Registers &result = registers[op.getResult()];
+  result.resize(range.end);
+  for (const Access &access : accesses(memory, layout, shape, false, range)) {
     Value at = addBytes(address, bytesAt(access.coordinates, memory.strides,
                                          bytesOf(memory.element)));
     Value vector =
@@ -255,30 +256,28 @@ LogicalResult LowerKernel::lowerLoad(tile::LoadOp op) {
     for (auto [place, value] : llvm::zip(access.registers, values))
       result[place] = value;
   }
-  registers[op.getResult()] = std::move(result);
-  return success();
 }
 
-LogicalResult LowerKernel::lowerStore(tile::StoreOp op) {
+void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
   const Memory &memory = memoryOf(op.getDest());
   Layout layout = *tile::layoutOf(op.getSource().getType());
   auto shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
   const Registers source = registers.lookup(op.getSource());
   Value address = threadAddress(memory, layout);
   underCondition(isOwner(layout), [&] {
-    for (const Access &access : accesses(memory, layout, shape, false)) {
+    for (const Access &access :
+         accesses(memory, layout, shape, false, range)) {
       SmallVector<Value> values;
       for (int64_t place : access.registers)
         values.push_back(source[place]);
       underCondition(inside(memory, layout, shape, access), [&] {
-        storeVector(
-            addBytes(address, bytesAt(access.coordinates, memory.strides,
-                                      bytesOf(memory.element))),
-            values);
+        storeVector(addBytes(address,
+                             bytesAt(access.coordinates, memory.strides,
+                                     bytesOf(memory.element))),
+                    values);
       });
     }
   });
-  return success();
 }
 
 LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
@@ -292,7 +291,8 @@ LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
   // The row is chosen by the index; the rest of the address is the thread's.
   Value address = threadAddress(memory, layout, 1);
   Registers result(layout.registerCount());
-  for (const Access &access : accesses(row, layout, shape, true)) {
+  for (const Access &access : accesses(row, layout, shape, true,
+                                      {0, layout.registerCount()})) {
     Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
     Value condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));
@@ -327,7 +327,8 @@ LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
   row.sizes[0] = builder.getIndexAttr(shape[0]);
   Value address = threadAddress(memory, layout, 1);
   Value owner = isOwner(layout);
-  for (const Access &access : accesses(row, layout, shape, true)) {
+  for (const Access &access : accesses(row, layout, shape, true,
+                                      {0, layout.registerCount()})) {
     Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
     Value condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));

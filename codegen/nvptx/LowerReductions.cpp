@@ -92,15 +92,11 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
              : bits;
 }
 
-LogicalResult LowerKernel::lowerReduce(tile::ReduceOp op) {
+void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
   Layout source = *tile::layoutOf(op.getSource().getType());
   Layout result = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getSource().getType());
   int64_t rank = type.getRank();
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(op.getDims(), dim))
-      kept.push_back(dim);
   // Padding along the reduced dimensions must not count.
   Memory own;
   SmallVector<int64_t> extents = source.extents(rank);
@@ -109,19 +105,32 @@ LogicalResult LowerKernel::lowerReduce(tile::ReduceOp op) {
         llvm::is_contained(op.getDims(), dim) ? type.getDimSize(dim)
                                               : extents[dim]));
   const Registers values = registers.lookup(op.getSource());
-  Registers results(result.registerCount());
-  for (int64_t i = 0; i < source.registerCount(); ++i) {
+  Registers &results = registers[op.getResult()];
+  results.resize(result.registerCount());
+  for (int64_t i = range.begin; i < range.end; ++i) {
     SmallVector<int64_t> at = source.registerOffset(i, rank);
     SmallVector<int64_t> there;
-    for (int64_t dim : kept)
-      there.push_back(at[dim]);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (!llvm::is_contained(op.getDims(), dim))
+        there.push_back(at[dim]);
+      else if (op.getWithinThread())
+        there.push_back(0);
+    }
     Value value = values[i];
-    if (Value condition = inside(own, source, type.getShape(), Access{{i}, at}))
+    if (Value condition =
+            inside(own, source, type.getShape(), Access{{i}, at}))
       value = arith::SelectOp::create(builder, loc, condition, value,
                                       neutral(op.getKind(), value.getType()));
     Value &sum = results[*result.registerAt(there)];
     sum = sum ? combine(op.getKind(), sum, value) : value;
   }
+}
+
+void LowerKernel::reduceAcrossLanes(tile::ReduceOp op) {
+  if (op.getWithinThread())
+    return;
+  Layout source = *tile::layoutOf(op.getSource().getType());
+  Registers results = registers.lookup(op.getResult());
   for (auto [bit, digit] : llvm::enumerate(source.lanes)) {
     if (digit.replicated() || !llvm::is_contained(op.getDims(), digit.dim))
       continue;
@@ -131,7 +140,6 @@ LogicalResult LowerKernel::lowerReduce(tile::ReduceOp op) {
   if (op.getScratch())
     reduceAcrossWarps(op, source, results);
   registers[op.getResult()] = std::move(results);
-  return success();
 }
 
 void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,

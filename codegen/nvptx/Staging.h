@@ -28,6 +28,10 @@ void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
 /// once, in front of it.
 void hoistStaging(mlir::func::FuncOp kernel);
 
+/// Sums that a loop carries are combined across threads behind it, not in each
+/// iteration.
+void hoistReductions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+
 /// Conversions between threads become a store to shared memory and a load, and
 /// reductions across warps get scratch memory.
 void expandConversions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);

@@ -116,9 +116,15 @@ LogicalResult ReduceOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
   SmallVector<int64_t> kept;
-  for (auto [dim, extent] : llvm::enumerate(source.getShape()))
-    if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim)))
+  for (auto [dim, extent] : llvm::enumerate(source.getShape())) {
+    if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim))) {
       kept.push_back(extent);
+    } else if (getWithinThread()) {
+      if (result.getRank() != source.getRank())
+        return emitOpError("of ") << source << " cannot give " << result;
+      kept.push_back(result.getDimSize(dim));
+    }
+  }
   if (ArrayRef<int64_t>(kept) != result.getShape())
     return emitOpError("of ") << source << " cannot give " << result;
   if (failed(verifyLayout(*this, source)))

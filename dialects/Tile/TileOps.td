@@ -221,6 +221,9 @@ def Tile_ReduceOp : Tile_Op<"reduce", [
     a fixed order for a given layout. The result has no trace of the dimensions
     `dims`.
 
+    With `within_thread` only the first of these: along the dimensions `dims` the
+    result has one element for each lane and warp that holds a share.
+
     ```mlir
     func.func @f(%x: tensor<16x64xf32>) -> tensor<64xf32> {
       %sum = tile.reduce add %x along [0] : tensor<16x64xf32> -> tensor<64xf32>
@@ -228,11 +231,12 @@ def Tile_ReduceOp : Tile_Op<"reduce", [
     }
     ```
   }];
-  let arguments = (ins Tile_Combiner:$kind, Tile_Tile:$source,
-                       DenseI64ArrayAttr:$dims, Optional<AnyMemRef>:$scratch);
+  let arguments = (ins Tile_Combiner:$kind, UnitAttr:$withinThread,
+                       Tile_Tile:$source, DenseI64ArrayAttr:$dims,
+                       Optional<AnyMemRef>:$scratch);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $kind $source `along` $dims (`through` $scratch^ `:` type($scratch))?
+    $kind (`within_thread` $withinThread^)? $source `along` $dims (`through` $scratch^ `:` type($scratch))?
     attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;

@@ -1,0 +1,117 @@
+//===- HoistReductions.cpp - sums of a loop, combined once ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A sum that a loop carries, and to which each iteration adds a reduced tile,
+// needs the other threads' shares only when the loop has ended. Until then each
+// thread keeps its own share, in as many registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Staging.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+
+/// The layout and shape of what each thread holds after reducing its own
+/// registers along `dims`.
+static RankedTensorType ownShares(RankedTensorType type,
+                                  ArrayRef<int64_t> dims) {
+  Layout layout = *tile::layoutOf(type);
+  Layout shares;
+  SmallVector<int64_t> shape(type.getShape());
+  for (int64_t dim : dims)
+    shape[dim] = 1;
+  for (const Digit &digit : layout.registers)
+    if (!llvm::is_contained(dims, digit.dim))
+      shares.registers.push_back(digit);
+  // What is left of a reduced dimension: one element for each thread.
+  auto count = [&](ArrayRef<Digit> digits, SmallVector<Digit> &result) {
+    for (Digit digit : digits) {
+      if (!digit.replicated() && llvm::is_contained(dims, digit.dim)) {
+        digit.stride = shape[digit.dim];
+        shape[digit.dim] *= digit.extent;
+      }
+      result.push_back(digit);
+    }
+  };
+  count(layout.lanes, shares.lanes);
+  count(layout.warps, shares.warps);
+  return tile::withLayout(RankedTensorType::get(shape, type.getElementType()),
+                          shares);
+}
+
+/// The reduction whose result is added to the carried sum `i`, if that is all
+/// that happens to it.
+static tile::ReduceOp addedReduction(scf::ForOp loop, unsigned i) {
+  BlockArgument carried = loop.getRegionIterArg(i);
+  auto add = loop.getYieldedValues()[i].getDefiningOp<arith::AddFOp>();
+  if (!carried.hasOneUse() || !add || !add->hasOneUse() ||
+      add->getBlock() != loop.getBody())
+    return {};
+  Value term = add.getLhs() == carried   ? add.getRhs()
+               : add.getRhs() == carried ? add.getLhs()
+                                         : Value();
+  auto reduce = term ? term.getDefiningOp<tile::ReduceOp>() : nullptr;
+  if (!reduce || !reduce->hasOneUse() ||
+      reduce->getBlock() != loop.getBody() ||
+      reduce.getKind() != tile::Combiner::Add || reduce.getWithinThread())
+    return {};
+  return reduce;
+}
+
+void hoistReductions(OpBuilder &builder, func::FuncOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops) {
+    for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+      tile::ReduceOp reduce = addedReduction(loop, i);
+      if (!reduce)
+        continue;
+      auto source = cast<RankedTensorType>(reduce.getSource().getType());
+      auto result = cast<RankedTensorType>(reduce.getResult().getType());
+      RankedTensorType shares = ownShares(source, reduce.getDims());
+      Location loc = reduce.getLoc();
+
+      builder.setInsertionPoint(loop);
+      Value zero = arith::ConstantOp::create(
+          builder, loc, builder.getZeroAttr(source.getElementType()));
+      Value init = loop.getInitArgs()[i];
+      loop.getInitArgsMutable()[i].set(
+          tile::SplatOp::create(builder, loc, shares, zero));
+      BlockArgument carried = loop.getRegionIterArg(i);
+      carried.setType(shares);
+
+      auto add = loop.getYieldedValues()[i].getDefiningOp<arith::AddFOp>();
+      builder.setInsertionPoint(add);
+      Value own = tile::ReduceOp::create(builder, loc, shares, reduce.getKind(),
+                                         /*withinThread=*/true,
+                                         reduce.getSource(), reduce.getDims(),
+                                         Value());
+      Value sum = arith::AddFOp::create(builder, loc, carried, own);
+      add.replaceAllUsesWith(sum);
+      add.erase();
+      reduce.erase();
+
+      Value total = loop.getResult(i);
+      total.setType(shares);
+      builder.setInsertionPointAfter(loop);
+      Value whole = tile::ReduceOp::create(
+          builder, loc, result, tile::Combiner::Add, /*withinThread=*/false,
+          total, cast<tile::ReduceOp>(own.getDefiningOp()).getDims(), Value());
+      Value end = arith::AddFOp::create(builder, loc, init, whole);
+      total.replaceAllUsesExcept(end, whole.getDefiningOp());
+    }
+  }
+}
+
+} // namespace drawloom::nvptx
