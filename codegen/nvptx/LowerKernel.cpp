@@ -395,6 +395,15 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
 }
 
 void LowerKernel::lowerElementwise(Operation *op, Range range) {
+  if (auto add = dyn_cast<arith::AddFOp>(op))
+    if (auto reduce = add.getRhs().getDefiningOp<tile::ReduceOp>();
+        reduce && carriedSum(reduce)) {
+      // It was added there.
+      const Registers sums = registers.lookup(reduce.getResult());
+      registers[op->getResult(0)].append(sums.begin() + range.begin,
+                                         sums.begin() + range.end);
+      return;
+    }
   if (lowerRounding(op, range))
     return;
   // Registers that hold the same need one computation.

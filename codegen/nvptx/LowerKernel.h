@@ -129,6 +129,9 @@ private:
   //===- Reductions and products ------------------------------------------===//
   void lowerReduce(tile::ReduceOp op, Range range);
   void reduceAcrossLanes(tile::ReduceOp op);
+  /// The sum that a loop carries and that takes up this reduction, if it takes
+  /// it up at once.
+  static mlir::Value carriedSum(tile::ReduceOp op);
   mlir::LogicalResult lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerSolve(tile::SolveOp op);
   void reduceAcrossWarps(tile::ReduceOp op, const tile::Layout &source,

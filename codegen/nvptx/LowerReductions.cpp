@@ -92,6 +92,16 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
              : bits;
 }
 
+Value LowerKernel::carriedSum(tile::ReduceOp op) {
+  if (!op.getWithinThread() || !op->hasOneUse())
+    return {};
+  auto add = dyn_cast<arith::AddFOp>(*op->getUsers().begin());
+  if (!add || add.getRhs() != op.getResult())
+    return {};
+  auto carried = dyn_cast<BlockArgument>(add.getLhs());
+  return carried && carried.hasOneUse() ? Value(carried) : Value();
+}
+
 void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
   Layout source = *tile::layoutOf(op.getSource().getType());
   Layout result = *tile::layoutOf(op.getResult().getType());
@@ -106,6 +116,11 @@ void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
                                               : extents[dim]));
   const Registers values = registers.lookup(op.getSource());
   Registers &results = registers[op.getResult()];
+  // A thread's own share is added to what it carries at once: two sets of sums
+  // would need twice the registers.
+  if (results.empty())
+    if (Value carried = carriedSum(op))
+      results = registers.lookup(carried);
   results.resize(result.registerCount());
   for (int64_t i = range.begin; i < range.end; ++i) {
     SmallVector<int64_t> at = source.registerOffset(i, rank);
