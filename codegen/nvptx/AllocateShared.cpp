@@ -27,16 +27,6 @@ namespace {
 /// 1024.
 constexpr int64_t bufferAlignment = 128;
 
-int64_t bytesOf(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t last = 0;
-  for (auto [extent, stride] : llvm::zip(type.getShape(), strides))
-    last += (extent - 1) * stride;
-  Type element = type.getElementType();
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return (last + 1) * llvm::divideCeil(bits, 8);
-}
-
 /// Barriers between accesses of different threads to the same memory.
 class Barriers {
 public:
@@ -193,11 +183,11 @@ struct NvptxAllocateShared
     Builder builder(&getContext());
     for (auto [buffer, offset] : llvm::zip(buffers, arena.offsets))
       buffer.setOffset(offset);
-    if (arena.bytes > limit) {
+    if (arena.bytes > limit.getValue()) {
       InFlightDiagnostic error =
           kernel.emitError("needs ")
           << arena.bytes << " bytes of shared memory, but a block has at most "
-          << limit;
+          << limit.getValue();
       // Where most is needed at once.
       int64_t peak = 0, most = 0;
       for (const Lifetime &at : lifetimes) {

@@ -368,6 +368,20 @@ LogicalResult Assigner::run() {
   return success();
 }
 
+/// Sums that loops carry live in registers from end to end: where four warps
+/// would need more than 64 of each thread for them, eight share them.
+int64_t chooseWarps(func::FuncOp kernel) {
+  int64_t most = 0;
+  kernel.walk([&](scf::ForOp loop) {
+    int64_t elements = 0;
+    for (Value carried : loop.getRegionIterArgs())
+      if (RankedTensorType type = tileType(carried))
+        elements += type.getNumElements();
+    most = std::max(most, elements);
+  });
+  return most > 4 * 32 * 64 ? 8 : 4;
+}
+
 struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
   using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
 
@@ -375,9 +389,11 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     func::FuncOp kernel = getOperation();
     if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
       return;
+    if (warps == 0)
+      warps = chooseWarps(kernel);
     if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps)) {
       kernel.emitError("cannot have ")
-          << warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
+          << warps.getValue() << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
     kernel->setAttr(warpsAttr, IntegerAttr::get(

@@ -69,47 +69,93 @@ static tile::ReduceOp addedReduction(scf::ForOp loop, unsigned i) {
   return reduce;
 }
 
+/// Registers that the sums of one loop may take.
+static constexpr int64_t mostSumRegisters = 96;
+
+/// Keeps each thread's own share of a sum until the loop has ended.
+static void carryShares(OpBuilder &builder, scf::ForOp loop, unsigned i,
+                        tile::ReduceOp reduce) {
+  auto source = cast<RankedTensorType>(reduce.getSource().getType());
+  auto result = cast<RankedTensorType>(reduce.getResult().getType());
+  RankedTensorType shares = ownShares(source, reduce.getDims());
+  SmallVector<int64_t> dims(reduce.getDims());
+  Location loc = reduce.getLoc();
+
+  builder.setInsertionPoint(loop);
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(source.getElementType()));
+  Value init = loop.getInitArgs()[i];
+  loop.getInitArgsMutable()[i].set(
+      tile::SplatOp::create(builder, loc, shares, zero));
+  BlockArgument carried = loop.getRegionIterArg(i);
+  carried.setType(shares);
+
+  auto add = loop.getYieldedValues()[i].getDefiningOp<arith::AddFOp>();
+  builder.setInsertionPoint(add);
+  Value own = tile::ReduceOp::create(builder, loc, shares, reduce.getKind(),
+                                     /*withinThread=*/true, reduce.getSource(),
+                                     dims, Value());
+  Value sum = arith::AddFOp::create(builder, loc, carried, own);
+  add.replaceAllUsesWith(sum);
+  add.erase();
+  reduce.erase();
+
+  Value total = loop.getResult(i);
+  total.setType(shares);
+  builder.setInsertionPointAfter(loop);
+  Value whole = tile::ReduceOp::create(builder, loc, result,
+                                       tile::Combiner::Add,
+                                       /*withinThread=*/false, total, dims,
+                                       Value());
+  Value end = arith::AddFOp::create(builder, loc, init, whole);
+  total.replaceAllUsesExcept(end, whole.getDefiningOp());
+}
+
+/// Spreads a sum over all threads, instead of giving each a copy.
+static void carrySpread(OpBuilder &builder, scf::ForOp loop, unsigned i,
+                        tile::ReduceOp reduce) {
+  auto type = cast<RankedTensorType>(reduce.getResult().getType());
+  Location loc = reduce.getLoc();
+  RankedTensorType spread = tile::withLayout(
+      type, tile::blockedLayout(type.getShape(), 1,
+                                tile::layoutOf(type)->warpCount()));
+  builder.setInsertionPoint(loop);
+  OpOperand &init = loop.getInitArgsMutable()[i];
+  init.set(tile::ConvertOp::create(builder, loc, spread, init.get()));
+  BlockArgument carried = loop.getRegionIterArg(i);
+  carried.setType(spread);
+  auto add = loop.getYieldedValues()[i].getDefiningOp<arith::AddFOp>();
+  builder.setInsertionPoint(add);
+  Value term =
+      tile::ConvertOp::create(builder, loc, spread, reduce.getResult());
+  Value sum = arith::AddFOp::create(builder, loc, carried, term);
+  add.replaceAllUsesWith(sum);
+  add.erase();
+  Value total = loop.getResult(i);
+  total.setType(spread);
+  builder.setInsertionPointAfter(loop);
+  Value copies = tile::ConvertOp::create(builder, loc, type, total);
+  total.replaceAllUsesExcept(copies, copies.getDefiningOp());
+}
+
 void hoistReductions(OpBuilder &builder, func::FuncOp kernel) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops) {
-    for (unsigned i = 0; i < loop.getNumResults(); ++i) {
-      tile::ReduceOp reduce = addedReduction(loop, i);
-      if (!reduce)
-        continue;
-      auto source = cast<RankedTensorType>(reduce.getSource().getType());
-      auto result = cast<RankedTensorType>(reduce.getResult().getType());
-      RankedTensorType shares = ownShares(source, reduce.getDims());
-      Location loc = reduce.getLoc();
-
-      builder.setInsertionPoint(loop);
-      Value zero = arith::ConstantOp::create(
-          builder, loc, builder.getZeroAttr(source.getElementType()));
-      Value init = loop.getInitArgs()[i];
-      loop.getInitArgsMutable()[i].set(
-          tile::SplatOp::create(builder, loc, shares, zero));
-      BlockArgument carried = loop.getRegionIterArg(i);
-      carried.setType(shares);
-
-      auto add = loop.getYieldedValues()[i].getDefiningOp<arith::AddFOp>();
-      builder.setInsertionPoint(add);
-      Value own = tile::ReduceOp::create(builder, loc, shares, reduce.getKind(),
-                                         /*withinThread=*/true,
-                                         reduce.getSource(), reduce.getDims(),
-                                         Value());
-      Value sum = arith::AddFOp::create(builder, loc, carried, own);
-      add.replaceAllUsesWith(sum);
-      add.erase();
-      reduce.erase();
-
-      Value total = loop.getResult(i);
-      total.setType(shares);
-      builder.setInsertionPointAfter(loop);
-      Value whole = tile::ReduceOp::create(
-          builder, loc, result, tile::Combiner::Add, /*withinThread=*/false,
-          total, cast<tile::ReduceOp>(own.getDefiningOp()).getDims(), Value());
-      Value end = arith::AddFOp::create(builder, loc, init, whole);
-      total.replaceAllUsesExcept(end, whole.getDefiningOp());
+    SmallVector<std::pair<unsigned, tile::ReduceOp>> sums;
+    int64_t shares = 0;
+    for (unsigned i = 0; i < loop.getNumResults(); ++i)
+      if (tile::ReduceOp reduce = addedReduction(loop, i)) {
+        sums.push_back({i, reduce});
+        auto source = cast<RankedTensorType>(reduce.getSource().getType());
+        shares += tile::layoutOf(ownShares(source, reduce.getDims()))
+                      ->registerCount();
+      }
+    for (auto [i, reduce] : sums) {
+      if (shares <= mostSumRegisters)
+        carryShares(builder, loop, i, reduce);
+      else
+        carrySpread(builder, loop, i, reduce);
     }
   }
 }

@@ -441,6 +441,9 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
 /// Registers of one part of a run: whole vectors of memory.
 static constexpr int64_t partRegisters = 8;
 
+/// Sums that the reductions of one run may hold, in registers.
+static constexpr int64_t mostRunSums = 96;
+
 /// The tile whose layout is that of the run that an op belongs to.
 static Value runTile(Operation *op) {
   if (auto store = dyn_cast<tile::StoreOp>(op))
@@ -486,10 +489,11 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
     return nullptr;
   Layout layout = *tile::layoutOf(tile.getType());
   int64_t count = layout.registerCount();
-  if (count <= 2 * partRegisters || count % partRegisters != 0)
+  if (count <= 2 * partRegisters)
     return nullptr;
   SmallVector<Operation *> run, others;
   DenseSet<Value> made, stored, loaded;
+  int64_t sums = 0;
   Operation *op = first;
   for (; !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
     bool reads = llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -516,6 +520,12 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
                    made.contains(operand);
           }))
         break;
+      // Sums are alive from the first part to the last.
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+        sums += all(reduce.getResult()).end;
+        if (sums > mostRunSums && !run.empty())
+          break;
+      }
       run.push_back(op);
       made.insert(op->result_begin(), op->result_end());
       continue;
@@ -541,7 +551,7 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
     for (Operation *member : run) {
       if (++ops > maxOps)
         return refuseSize();
-      lowerPart(member, {begin, begin + partRegisters});
+      lowerPart(member, {begin, std::min(begin + partRegisters, count)});
     }
   for (Operation *member : run)
     if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {

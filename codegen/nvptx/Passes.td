@@ -42,7 +42,8 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     Example: test/codegen/nvptx/assign-layouts-chains-dots.mlir
   }];
   let options = [
-    Option<"warps", "warps", "int64_t", "4", "Warps of a block">];
+    Option<"warps", "warps", "int64_t", "0",
+           "Warps of a block; 0: 4, or 8 where loops carry many sums">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::memref::MemRefDialect"];
 }

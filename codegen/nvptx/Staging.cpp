@@ -28,6 +28,16 @@ Value rootOf(Value memory) {
   return memory;
 }
 
+int64_t bytesOf(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip(type.getShape(), strides))
+    last += (extent - 1) * stride;
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return (last + 1) * llvm::divideCeil(bits, 8);
+}
+
 /// A buffer of this shape, its rows 16 bytes further apart than they are long
 /// where they would start in the same banks: eight rows of a matrix that one
 /// instruction reads then lie in different ones.
@@ -201,7 +211,13 @@ static bool collectInvariant(scf::ForOp loop, Value value,
   return true;
 }
 
+/// Shared memory that what is staged once for a whole kernel may take: the rest
+/// is for what the loop itself stages.
+static constexpr int64_t mostHoistedBytes = 96 * 1024;
+
 void hoistStaging(func::FuncOp kernel) {
+  int64_t hoisted = 0;
+  DenseSet<Operation *> counted;
   DenseSet<Value> inputs;
   int64_t count = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
   for (BlockArgument argument : kernel.getArguments().take_front(count))
@@ -249,6 +265,12 @@ void hoistStaging(func::FuncOp kernel) {
       }
       if (!invariant || stores.empty())
         continue;
+      int64_t bytes = bytesOf(cast<MemRefType>(buffer.getBuffer().getType()));
+      // A buffer that was taken out of an inner loop is counted already.
+      if (!counted.contains(buffer) && hoisted + bytes > mostHoistedBytes)
+        continue;
+      if (counted.insert(buffer).second)
+        hoisted += bytes;
       buffer->moveBefore(loop);
       for (Operation *op : ops)
         op->moveBefore(loop);

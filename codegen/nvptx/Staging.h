@@ -17,6 +17,9 @@ namespace drawloom::nvptx {
 /// The argument or buffer that a view is of.
 mlir::Value rootOf(mlir::Value memory);
 
+/// Bytes from the first to the last element of a buffer.
+int64_t bytesOf(mlir::MemRefType type);
+
 /// Puts a dot's operands where its instructions read them: both into shared
 /// memory, but for a left operand of mma.sync that is in its registers already.
 void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps);
