@@ -324,9 +324,10 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   return success();
 }
 
-LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
-  Location loc = op.getLoc();
-  SmallVector<int64_t> counts, lows, steps;
+/// Blocks of a block program along each dimension; empty where that is not
+/// known.
+static SmallVector<int64_t> countBlocks(scf::ForallOp op) {
+  SmallVector<int64_t> counts;
   for (auto [low, high, step] :
        llvm::zip(op.getMixedLowerBound(), op.getMixedUpperBound(),
                  op.getMixedStep())) {
@@ -334,16 +335,45 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
     std::optional<int64_t> to = getConstantIntValue(high);
     std::optional<int64_t> by = getConstantIntValue(step);
     if (!from || !to || !by)
-      return op.emitError("the number of blocks is not known");
-    lows.push_back(*from);
-    steps.push_back(*by);
+      return {};
     counts.push_back(std::max<int64_t>(0, llvm::divideCeil(*to - *from, *by)));
   }
-  int64_t blocks = 1;
-  for (int64_t count : counts)
-    blocks *= count;
-  int64_t grid = std::min(blocks, maxGrid);
+  return counts;
+}
+
+LogicalResult BlockToTile::makeGrid() {
+  for (auto op : program.getBody().front().getOps<scf::ForallOp>()) {
+    SmallVector<int64_t> counts = countBlocks(op);
+    if (counts.empty())
+      return op.emitError("the number of blocks is not known");
+    int64_t blocks = 1;
+    for (int64_t count : counts)
+      blocks *= count;
+    allBlocks += blocks;
+  }
+  int64_t grid = std::min(std::max<int64_t>(allBlocks, 1), maxGrid);
   (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));
+  Location loc = program.getLoc();
+  block = tile::BlockIdOp::create(builder, loc, builder.getIndexType());
+  if (grid < allBlocks) {
+    auto loop = scf::ForOp::create(
+        builder, loc, block,
+        arith::ConstantIndexOp::create(builder, loc, allBlocks),
+        arith::ConstantIndexOp::create(builder, loc, grid));
+    block = loop.getInductionVar();
+    builder.setInsertionPointToStart(loop.getBody());
+  }
+  return success();
+}
+
+LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> counts = countBlocks(op), lows, steps;
+  for (auto [low, step] :
+       llvm::zip(op.getMixedLowerBound(), op.getMixedStep())) {
+    lows.push_back(*getConstantIntValue(low));
+    steps.push_back(*getConstantIntValue(step));
+  }
 
   auto returned = cast<func::ReturnOp>(op->getBlock()->getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
@@ -358,14 +388,26 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
+  // Of several block programs in a kernel, each has a range of the blocks.
   OpBuilder::InsertionGuard guard(builder);
-  Value number = tile::BlockIdOp::create(builder, loc, builder.getIndexType());
-  if (grid < blocks) {
-    auto loop = scf::ForOp::create(builder, loc, number, constant(blocks),
-                                   constant(grid));
-    number = loop.getInductionVar();
-    builder.setInsertionPointToStart(loop.getBody());
+  int64_t blocks = 1;
+  for (int64_t count : counts)
+    blocks *= count;
+  Value number = block;
+  if (blocks < allBlocks) {
+    Value behind = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, block,
+        constant(firstBlock + blocks));
+    Value before =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, block,
+                              constant(firstBlock));
+    Value mine = arith::AndIOp::create(builder, loc, before, behind);
+    auto branch = scf::IfOp::create(builder, loc, mine,
+                                    /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    number = arith::SubIOp::create(builder, loc, block, constant(firstBlock));
   }
+  firstBlock += blocks;
   // The last dimension counts fastest.
   Value rest = number;
   for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
@@ -584,10 +626,12 @@ LogicalResult BlockToTile::run() {
   }
   for (unsigned i = signature.getNumInputs(); i < types.size(); ++i)
     resultMemory.push_back(body->getArgument(i));
-  Block &block = program.getBody().front();
-  if (failed(convertBody(block)) ||
-      failed(convertReturn(cast<func::ReturnOp>(block.getTerminator()))))
+  Block &entry = program.getBody().front();
+  OpBuilder::InsertPoint end = builder.saveInsertionPoint();
+  if (failed(makeGrid()) || failed(convertBody(entry)) ||
+      failed(convertReturn(cast<func::ReturnOp>(entry.getTerminator()))))
     return failure();
+  builder.setInsertionPointToEnd(end.getBlock());
   func::ReturnOp::create(builder, loc);
   program.getBody().takeBody(kernel->getBody());
   program->setAttrs((*kernel)->getAttrDictionary());

@@ -47,6 +47,8 @@ private:
 
   mlir::LogicalResult convertBody(mlir::Block &block);
   mlir::LogicalResult convert(mlir::Operation *op);
+  /// The number of this block, of all that the kernel's block programs have.
+  mlir::LogicalResult makeGrid();
   mlir::LogicalResult convertGrid(mlir::scf::ForallOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
@@ -118,6 +120,9 @@ private:
   mlir::OwningOpRef<mlir::func::FuncOp> kernel;
   mlir::OpBuilder builder;
   int64_t maxGrid;
+  mlir::Value block;
+  /// Blocks of all block programs, and of those that are converted already.
+  int64_t allBlocks = 0, firstBlock = 0;
   llvm::DenseMap<mlir::Value, Home> homes;
   /// Copies of tiles in shared memory.
   llvm::DenseMap<mlir::Value, mlir::Value> spilled;

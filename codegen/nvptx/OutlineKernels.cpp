@@ -48,18 +48,24 @@ public:
   LogicalResult run();
 
 private:
-  /// Ops that one kernel runs, in order, and values of them that are needed
-  /// behind it.
+  /// Independent parts that one launch runs: block programs, and groups of
+  /// other ops that depend on each other, which become one block each.
   struct Kernel {
-    SmallVector<Operation *> ops;
+    SmallVector<SmallVector<Operation *>> parts;
+    /// Values that are needed behind it.
     llvm::SetVector<Value> results;
   };
+  Block &body() { return function.getBody().front(); }
+  /// What an op reads of others of the function, through what is repeatable.
+  void collectReads(Operation *op, llvm::SetVector<Operation *> &reads);
   void collect();
   /// Makes a value that is repeatable, but that memory is needed for, a result
-  /// of a kernel.
-  void materialize(Value value, unsigned before);
-  void needs(Operation *op, unsigned user);
-  LogicalResult outline(unsigned index);
+  /// of the first kernel.
+  void materialize(Value value);
+  void markNeeds(Value value, unsigned user);
+  /// Whether ops of a part make the value, or what it is repeated from.
+  bool isMadeBy(Value value, ArrayRef<Operation *> part);
+  void outline(unsigned index);
 
   SymbolTable &symbols;
   func::FuncOp function;
@@ -69,70 +75,128 @@ private:
   DenseMap<Value, Value> replacements;
 };
 
-void Outliner::collect() {
-  bool open = false;
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    if (isRepeatable(&op))
-      continue;
-    bool blocks = isa<scf::ForallOp>(op);
-    if (blocks || !open)
-      kernels.emplace_back();
-    kernels.back().ops.push_back(&op);
-    kernelOf[&op] = kernels.size() - 1;
-    // Blocks write all of their results.
-    if (blocks)
-      kernels.back().results.insert(op.result_begin(), op.result_end());
-    open = !blocks;
-  }
-}
-
-void Outliner::materialize(Value value, unsigned before) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !isRepeatable(op))
-    return;
-  // The kernel in front makes it too, unless that is one of blocks.
-  if (before == 0 || isa<scf::ForallOp>(kernels[before - 1].ops.front())) {
-    kernels.insert(kernels.begin() + before, Kernel());
-    for (auto &entry : kernelOf)
-      if (entry.second >= before)
-        ++entry.second;
-    ++before;
-  }
-  kernels[before - 1].results.insert(value);
-}
-
-/// Marks what `op`, of kernel `user`, reads of earlier kernels.
-void Outliner::needs(Operation *op, unsigned user) {
+static llvm::SetVector<Value> valuesReadBy(Operation *op) {
   llvm::SetVector<Value> read(op->getOperands().begin(),
                               op->getOperands().end());
   getUsedValuesDefinedAbove(op->getRegions(), read);
-  for (Value value : read) {
+  return read;
+}
+
+void Outliner::collectReads(Operation *op,
+                            llvm::SetVector<Operation *> &reads) {
+  for (Value value : valuesReadBy(op)) {
     Operation *def = value.getDefiningOp();
-    if (!def || def->getBlock() != &function.getBody().front())
+    if (!def || def->getBlock() != &body())
       continue;
-    if (isRepeatable(def))
-      needs(def, user);
-    else if (kernelOf.lookup(def) != user)
-      kernels[kernelOf.lookup(def)].results.insert(value);
+    if (isRepeatable(def) && !kernelOf.count(def))
+      collectReads(def, reads);
+    else
+      reads.insert(def);
   }
 }
 
-LogicalResult Outliner::outline(unsigned index) {
-  Kernel &kernel = kernels[index];
-  OpBuilder host(function.getContext());
-  Operation *terminator = function.getBody().front().getTerminator();
-  host.setInsertionPoint(terminator);
-  Location loc =
-      kernel.ops.empty() ? function.getLoc() : kernel.ops.front()->getLoc();
+/// Kernels are levels of what depends on what. Ops between block programs that
+/// depend on each other run one after another in one block.
+void Outliner::collect() {
+  DenseMap<Operation *, SmallVector<Operation *> *> groupOf;
+  std::vector<std::unique_ptr<SmallVector<Operation *>>> groups;
+  std::vector<unsigned> levels;
+  DenseMap<SmallVector<Operation *> *, unsigned> levelOf;
+  for (Operation &op : body().without_terminator()) {
+    if (isRepeatable(&op) && !kernelOf.count(&op))
+      continue;
+    llvm::SetVector<Operation *> reads;
+    collectReads(&op, reads);
+    bool blocks = isa<scf::ForallOp>(op);
+    unsigned level = 0;
+    for (Operation *read : reads) {
+      bool same = !blocks && !isa<scf::ForallOp>(read);
+      level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
+    }
+    kernelOf[&op] = level;
+    // It joins the groups of its level that it reads, which become one.
+    SmallVector<Operation *> *group = nullptr;
+    for (Operation *read : reads) {
+      SmallVector<Operation *> *other = groupOf.lookup(read);
+      if (blocks || isa<scf::ForallOp>(read) ||
+          kernelOf.lookup(read) != level || other == group)
+        continue;
+      if (!group) {
+        group = other;
+        continue;
+      }
+      for (Operation *moved : *other)
+        groupOf[moved] = group;
+      group->append(*other);
+      other->clear();
+    }
+    if (!group) {
+      groups.push_back(std::make_unique<SmallVector<Operation *>>());
+      group = groups.back().get();
+      levelOf[group] = level;
+    }
+    group->push_back(&op);
+    groupOf[&op] = group;
+    if (kernels.size() <= level)
+      kernels.resize(level + 1);
+    if (blocks)
+      // Blocks write all of their results.
+      kernels[level].results.insert(op.result_begin(), op.result_end());
+  }
+  for (auto &group : groups) {
+    if (group->empty())
+      continue;
+    llvm::sort(*group, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    kernels[levelOf[group.get()]].parts.push_back(*group);
+  }
+}
 
-  auto outlined =
-      func::FuncOp::create(loc, (function.getName() + "_" + Twine(index)).str(),
-                           FunctionType::get(function.getContext(), {}, {}));
+void Outliner::materialize(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && op->getBlock() == &body() && isRepeatable(op) &&
+      !isa<tensor::EmptyOp>(op))
+    kernelOf[op] = 0;
+}
+
+/// Marks what kernel `user` reads of earlier ones.
+void Outliner::markNeeds(Value value, unsigned user) {
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != &body())
+    return;
+  auto found = kernelOf.find(def);
+  if (found == kernelOf.end()) {
+    for (Value operand : valuesReadBy(def))
+      markNeeds(operand, user);
+  } else if (found->second != user) {
+    kernels[found->second].results.insert(value);
+  }
+}
+
+bool Outliner::isMadeBy(Value value, ArrayRef<Operation *> part) {
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != &body())
+    return false;
+  if (kernelOf.count(def))
+    return llvm::is_contained(part, def);
+  return llvm::any_of(valuesReadBy(def), [&](Value read) {
+    return isMadeBy(read, part);
+  });
+}
+
+void Outliner::outline(unsigned index) {
+  Kernel &kernel = kernels[index];
+  OpBuilder host(body().getTerminator());
+  Location loc = kernel.parts.front().front()->getLoc();
+  auto outlined = func::FuncOp::create(
+      loc, (function.getName() + "_" + Twine(index)).str(),
+      FunctionType::get(function.getContext(), {}, {}));
   outlined.setPrivate();
   outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
   symbols.insert(outlined, Block::iterator(function));
-  Block *body = outlined.addEntryBlock();
-  OpBuilder inside = OpBuilder::atBlockEnd(body);
+  Block *block = outlined.addEntryBlock();
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
 
   IRMapping mapping;
   SmallVector<Value> operands;
@@ -140,104 +204,128 @@ LogicalResult Outliner::outline(unsigned index) {
     if (mapping.contains(value))
       return;
     Operation *def = value.getDefiningOp();
-    if (def && def->getBlock() == &function.getBody().front() &&
-        isRepeatable(def) && !replacements.count(value)) {
-      for (Value operand : def->getOperands())
+    if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
+      for (Value operand : valuesReadBy(def))
         bring(operand);
       inside.clone(*def, mapping);
       return;
     }
     operands.push_back(replacements.lookup_or(value, value));
-    mapping.map(value, body->addArgument(value.getType(), value.getLoc()));
+    mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
   };
-  for (Operation *op : kernel.ops) {
-    llvm::SetVector<Value> read(op->getOperands().begin(),
-                                op->getOperands().end());
-    getUsedValuesDefinedAbove(op->getRegions(), read);
-    for (Value value : read)
-      bring(value);
-    inside.clone(*op, mapping);
+  // First what comes from outside, so that parts hold only their own.
+  for (ArrayRef<Operation *> part : kernel.parts)
+    for (Operation *op : part)
+      for (Value value : valuesReadBy(op))
+        if (!isMadeBy(value, part))
+          bring(value);
+  for (ArrayRef<Operation *> part : kernel.parts) {
+    if (isa<scf::ForallOp>(part.front())) {
+      inside.clone(*part.front(), mapping);
+      continue;
+    }
+    // One block that writes its results as a whole.
+    SmallVector<Value> values, inits;
+    for (Value value : kernel.results)
+      if (llvm::is_contained(part, value.getDefiningOp())) {
+        auto type = dyn_cast<RankedTensorType>(value.getType());
+        // Numbers leave a kernel through memory as well.
+        if (!type)
+          type = RankedTensorType::get({}, value.getType());
+        values.push_back(value);
+        inits.push_back(tensor::EmptyOp::create(inside, loc, type.getShape(),
+                                                type.getElementType()));
+      }
+    OpFoldResult zero = inside.getIndexAttr(0), one = inside.getIndexAttr(1);
+    auto single = scf::ForallOp::create(
+        inside, part.front()->getLoc(), ArrayRef<OpFoldResult>{zero},
+        ArrayRef<OpFoldResult>{one}, ArrayRef<OpFoldResult>{one}, inits,
+        std::nullopt);
+    {
+      OpBuilder::InsertionGuard guard(inside);
+      inside.setInsertionPoint(single.getTerminator());
+      for (Operation *op : part) {
+        for (Value value : valuesReadBy(op))
+          bring(value);
+        inside.clone(*op, mapping);
+      }
+      for (auto [value, output] :
+           llvm::zip(values, single.getRegionIterArgs())) {
+        Value made = mapping.lookup(value);
+        inside.setInsertionPoint(single.getTerminator());
+        if (!isa<RankedTensorType>(made.getType()))
+          made = tensor::FromElementsOp::create(
+              inside, loc, cast<RankedTensorType>(output.getType()), made);
+        auto type = cast<RankedTensorType>(made.getType());
+        SmallVector<OpFoldResult> offsets(type.getRank(), zero),
+            ones(type.getRank(), one), sizes;
+        for (int64_t extent : type.getShape())
+          sizes.push_back(inside.getIndexAttr(extent));
+        inside.setInsertionPointToEnd(single.getTerminator().getBody());
+        tensor::ParallelInsertSliceOp::create(inside, loc, made, output,
+                                              offsets, sizes, ones);
+      }
+    }
+    for (auto [value, result] : llvm::zip(values, single.getResults()))
+      mapping.map(value, result);
   }
   SmallVector<Value> results;
-  for (Value value : kernel.results) {
-    bring(value);
-    Value result = mapping.lookup(value);
-    // Numbers leave a kernel through memory as well.
-    if (!isa<TensorType>(result.getType()))
-      result = tensor::FromElementsOp::create(
-          inside, loc, RankedTensorType::get({}, result.getType()), result);
-    results.push_back(result);
-  }
+  for (Value value : kernel.results)
+    results.push_back(mapping.lookup(value));
   func::ReturnOp::create(inside, loc, results);
   outlined.setFunctionType(FunctionType::get(function.getContext(),
-                                             body->getArgumentTypes(),
+                                             block->getArgumentTypes(),
                                              ValueRange(results).getTypes()));
 
   auto call = func::CallOp::create(host, loc, outlined, operands);
   // Blocks that leave some of their result as it was update it in place.
   SmallVector<int64_t> updates;
-  if (!kernel.ops.empty())
-    if (auto blocks = dyn_cast<scf::ForallOp>(kernel.ops.front()))
+  for (ArrayRef<Operation *> part : kernel.parts)
+    if (auto blocks = dyn_cast<scf::ForallOp>(part.front()))
       for (OpOperand &init : blocks.getOutputsMutable()) {
-        Value value = init.get();
-        if (value.getDefiningOp<tensor::EmptyOp>())
+        if (init.get().getDefiningOp<tensor::EmptyOp>())
           continue;
-        auto *place =
-            llvm::find(kernel.results, Value(blocks.getTiedOpResult(&init)));
-        auto *operand =
-            llvm::find(operands, replacements.lookup_or(value, value));
-        if (place != kernel.results.end() && operand != operands.end())
-          updates.append(
-              {place - kernel.results.begin(), operand - operands.begin()});
+        const auto *place = llvm::find(kernel.results,
+                                 Value(blocks.getTiedOpResult(&init)));
+        const auto *operand = llvm::find(
+            operands, replacements.lookup_or(init.get(), init.get()));
+        updates.append({place - kernel.results.begin(),
+                        operand - operands.begin()});
       }
   if (!updates.empty())
     call->setAttr(updatesAttr, host.getDenseI64ArrayAttr(updates));
   for (auto [value, result] : llvm::zip(kernel.results, call.getResults())) {
-    if (isa<TensorType>(value.getType())) {
+    if (isa<TensorType>(value.getType()))
       replacements[value] = result;
-      continue;
-    }
-    replacements[value] =
-        tensor::ExtractOp::create(host, loc, result, ValueRange());
+    else
+      replacements[value] =
+          tensor::ExtractOp::create(host, loc, result, ValueRange());
   }
-  return success();
 }
 
 LogicalResult Outliner::run() {
+  Operation *terminator = body().getTerminator();
+  // What memory is needed for is made by a kernel, however cheap it is.
+  for (Value value : terminator->getOperands())
+    materialize(value);
+  for (auto blocks : body().getOps<scf::ForallOp>())
+    for (Value init : blocks.getOutputs())
+      materialize(init);
   collect();
-  Operation *terminator = function.getBody().front().getTerminator();
-  for (unsigned i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].ops.empty())
-      continue;
-    if (auto blocks = dyn_cast<scf::ForallOp>(kernels[i].ops.front()))
-      for (Value init : blocks.getOutputs()) {
-        if (init.getDefiningOp<tensor::EmptyOp>())
-          continue;
-        size_t count = kernels.size();
-        materialize(init, i);
-        i += kernels.size() - count;
-      }
-  }
-  for (Value value : terminator->getOperands())
-    materialize(value, kernels.size());
-  for (unsigned i = 0; i < kernels.size(); ++i) {
-    for (Operation *op : kernels[i].ops)
-      needs(op, i);
-    for (Value value : llvm::to_vector(kernels[i].results))
-      if (Operation *def = value.getDefiningOp(); def && isRepeatable(def))
-        needs(def, i);
-  }
-  for (Value value : terminator->getOperands())
-    if (Operation *def = value.getDefiningOp(); def && kernelOf.count(def))
-      kernels[kernelOf.lookup(def)].results.insert(value);
   for (unsigned i = 0; i < kernels.size(); ++i)
-    if (failed(outline(i)))
-      return failure();
+    for (ArrayRef<Operation *> part : kernels[i].parts)
+      for (Operation *op : part)
+        for (Value value : valuesReadBy(op))
+          markNeeds(value, i);
+  for (Value value : terminator->getOperands())
+    markNeeds(value, kernels.size());
+  for (unsigned i = 0; i < kernels.size(); ++i)
+    outline(i);
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(replacements.lookup_or(operand.get(), operand.get()));
   // Backwards: what uses comes before what is used.
   SmallVector<Operation *> left;
-  for (Operation &op : function.getBody().front().without_terminator())
+  for (Operation &op : body().without_terminator())
     left.push_back(&op);
   for (Operation *op : llvm::reverse(left))
     if (op->use_empty() && !isa<func::CallOp>(op))
