@@ -116,13 +116,14 @@ static void checkGlobal(Thread &thread, uintptr_t value, int64_t bytes,
   if (thread.lastRange.contains(value, bytes))
     return;
   Block &block = *thread.block;
-  auto outside = [&](const std::string &why) {
+  auto outside = [&](std::string why) {
     char hex[32];
     snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(value));
-    block.fail(FindingKind::OutOfBounds, thread, site,
-               block.nameOf(thread.index) + " " + verb(kind) + " " +
-                   std::to_string(bytes) + " bytes of global memory at " + hex +
-                   ", " + why + " (" + block.launch.where(site) + ")");
+    std::string text = block.nameOf(thread.index) + " " + verb(kind) + " " +
+                       std::to_string(bytes) + " bytes of global memory at " +
+                       hex + ", " + why + " (" + block.launch.where(site) + ")";
+    std::string().swap(why);
+    block.fail(FindingKind::OutOfBounds, thread, site, std::move(text));
   };
   // Nobody has memory there.
   constexpr uintptr_t firstPage = 4096;

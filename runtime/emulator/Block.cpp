@@ -67,8 +67,9 @@ void Block::report(FindingKind kind, const Thread &thread, int32_t site,
 }
 
 void Block::fail(FindingKind kind, const Thread &thread, int32_t site,
-                 const std::string &text) {
+                 std::string text) {
   report(kind, thread, site, 0, text);
+  std::string().swap(text);
   aborted = true;
   threads[thread.index].fiber.switchTo(main, true);
   __builtin_unreachable();
