@@ -187,6 +187,8 @@ struct Block {
   char *arena = nullptr;
   std::vector<Thread> threads;
   std::array<std::vector<Collective>, mostThreads / lanes> collectives;
+  /// The lanes of each warp that have exited.
+  std::array<uint32_t, mostThreads / lanes> gone{};
   std::array<Barrier, 16> barriers;
   SharedShadow shadow;
   ClockPtr initialClock;
