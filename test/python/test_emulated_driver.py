@@ -21,8 +21,11 @@ from emulated_driver import (
     CudaError,
     Driver,
     install,
+    needs_driver,
 )
 from runner import ROOT
+
+pytestmark = needs_driver
 
 THREADS = 64
 
