@@ -16,6 +16,7 @@ namespace drawloom::emulator {
 static const char *verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Load:
+  case AccessKind::AtomicLoad:
     return "reads";
   case AccessKind::Store:
     return "writes";
@@ -30,6 +31,7 @@ static const char *verb(AccessKind kind) {
 static const char *pastVerb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Load:
+  case AccessKind::AtomicLoad:
     return "read";
   case AccessKind::Store:
     return "wrote";
@@ -131,7 +133,7 @@ static void checkGlobal(Thread &thread, uintptr_t value, int64_t bytes,
     outside("which is the null pointer or close to it");
   for (const GlobalMemory::Range &range : block.launch.kernel->constants)
     if (range.contains(value, bytes)) {
-      if (kind != AccessKind::Load)
+      if (kind != AccessKind::Load && kind != AccessKind::AtomicLoad)
         outside("which is a constant of the module");
       thread.lastRange = range;
       return;

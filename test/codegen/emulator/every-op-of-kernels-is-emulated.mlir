@@ -82,6 +82,13 @@ llvm.func @k(%x: !llvm.ptr<1>, %i: i32, %f: f32, %g: !llvm.ptr<1>, %p: !llvm.ptr
   %55 = nvvm.convert.f32x2.to.bf16x2 %f, %f {rnd = #nvvm.fp_rnd_mode<rn>} : vector<2xbf16>
   %56 = nvvm.convert.float.to.tf32 %f {rnd = #nvvm.fp_rnd_mode<rna>}
 
+  %70 = llvm.call_intrinsic "llvm.nvvm.add.rn.ftz.f"(%f, %f) : (f32, f32) -> f32
+  %71 = llvm.call_intrinsic "llvm.nvvm.mul.rn.f"(%f, %f) : (f32, f32) -> f32
+  %72 = llvm.call_intrinsic "llvm.nvvm.fma.rn.f"(%f, %f, %f) : (f32, f32, f32) -> f32
+  %73 = llvm.call_intrinsic "llvm.nvvm.div.full"(%f, %f) : (f32, f32) -> f32
+  %74 = llvm.call_intrinsic "llvm.nvvm.sqrt.rn.f"(%f) : (f32) -> f32
+  %75 = llvm.call_intrinsic "llvm.nvvm.fmax.ftz.nan.f"(%f, %f) : (f32, f32) -> f32
+
   %60 = llvm.atomicrmw add %x, %i syncscope("device") acq_rel : !llvm.ptr<1>, i32
   %61 = llvm.cmpxchg %x, %i, %i acq_rel monotonic : !llvm.ptr<1>, i32
   %62 = llvm.load %x invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
