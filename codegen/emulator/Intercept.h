@@ -52,6 +52,8 @@ private:
   llvm::LogicalResult interceptExchange(mlir::Operation *op);
   llvm::LogicalResult interceptSynchronization(mlir::Operation *op);
   llvm::LogicalResult interceptConversion(mlir::Operation *op);
+  /// What add.rn.ftz.f and the like compute; null for other names.
+  mlir::Value arithmetic(mlir::LLVM::CallIntrinsicOp op, llvm::StringRef name);
   void replace(mlir::Operation *op, mlir::Value value);
   /// Packs numbers of 32 bits into a struct or gives the one that there is.
   mlir::Value loadResult(mlir::Location loc, mlir::Type type,

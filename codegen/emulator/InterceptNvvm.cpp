@@ -174,15 +174,15 @@ static uint64_t space(Value pointer) {
 LogicalResult Accesses::intercept(Operation *op) {
   to.b.setInsertionPoint(op);
   auto plainOr = [](LLVM::AtomicOrdering ordering, bool isVolatile,
-                    AccessKind plain) {
-    return ordering != LLVM::AtomicOrdering::not_atomic || isVolatile
-               ? AccessKind::Atomic
-               : plain;
+                    AccessKind plain, AccessKind atomic) {
+    return ordering != LLVM::AtomicOrdering::not_atomic || isVolatile ? atomic
+                                                                      : plain;
   };
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
     fence(op, /*before=*/false, load.getOrdering());
     report(op, load.getAddr(), load.getType(),
-           plainOr(load.getOrdering(), load.getVolatile_(), AccessKind::Load),
+           plainOr(load.getOrdering(), load.getVolatile_(), AccessKind::Load,
+                   AccessKind::AtomicLoad),
            load.getAlignment());
     load.setSyncscopeAttr({});
     load.setInvariant(false);
@@ -190,10 +190,10 @@ LogicalResult Accesses::intercept(Operation *op) {
   }
   if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
     fence(op, /*before=*/true, store.getOrdering());
-    report(
-        op, store.getAddr(), store.getValue().getType(),
-        plainOr(store.getOrdering(), store.getVolatile_(), AccessKind::Store),
-        store.getAlignment());
+    report(op, store.getAddr(), store.getValue().getType(),
+           plainOr(store.getOrdering(), store.getVolatile_(), AccessKind::Store,
+                   AccessKind::Atomic),
+           store.getAlignment());
     store.setSyncscopeAttr({});
     return success();
   }

@@ -445,6 +445,73 @@ static std::optional<Function> approximation(StringRef name) {
       .Default(std::nullopt);
 }
 
+Value Interceptor::arithmetic(LLVM::CallIntrinsicOp op, StringRef name) {
+  // div.full and div.full.ftz have no suffix.
+  if (!name.consume_back(".f") && !name.starts_with("div.full"))
+    return {};
+  bool nan = name.consume_back(".nan"), flush = name.consume_back(".ftz");
+  size_t operands = name == "fma.rn"                        ? 3
+                    : name == "rcp.rn" || name == "sqrt.rn" ? 1
+                                                            : 2;
+  Location loc = op.getLoc();
+  Type f32 = b.getF32Type();
+  auto flushed = [&](Value value) -> Value {
+    if (!flush)
+      return value;
+    return call(loc, "emuMath", f32,
+                {constant(loc, static_cast<int64_t>(Function::Identity)),
+                 constant(loc, 1), value});
+  };
+  if (op.getArgs().size() != operands ||
+      !llvm::all_of(op.getArgs(), [](Value v) { return v.getType().isF32(); }))
+    return {};
+  SmallVector<Value> x;
+  for (Value argument : op.getArgs())
+    x.push_back(flushed(argument));
+  auto one = [&] {
+    return LLVM::ConstantOp::create(b, loc, f32, b.getF32FloatAttr(1));
+  };
+  using Make = llvm::function_ref<Value()>;
+  Value result =
+      llvm::StringSwitch<Make>(name)
+          .Case("add.rn",
+                [&]() -> Value {
+                  return LLVM::FAddOp::create(b, loc, x[0], x[1]);
+                })
+          .Case("mul.rn",
+                [&]() -> Value {
+                  return LLVM::FMulOp::create(b, loc, x[0], x[1]);
+                })
+          .Case("fma.rn",
+                [&]() -> Value {
+                  return LLVM::FMAOp::create(b, loc, x[0], x[1], x[2]);
+                })
+          .Cases({"div.rn", "div.approx", "div.full"},
+                 [&]() -> Value {
+                   return LLVM::FDivOp::create(b, loc, x[0], x[1]);
+                 })
+          .Case("rcp.rn",
+                [&]() -> Value {
+                  return LLVM::FDivOp::create(b, loc, one(), x[0]);
+                })
+          .Case("sqrt.rn",
+                [&]() -> Value { return LLVM::SqrtOp::create(b, loc, x[0]); })
+          .Case("fmax",
+                [&]() -> Value {
+                  if (nan)
+                    return LLVM::MaximumOp::create(b, loc, x[0], x[1]);
+                  return LLVM::MaxNumOp::create(b, loc, x[0], x[1]);
+                })
+          .Case("fmin",
+                [&]() -> Value {
+                  if (nan)
+                    return LLVM::MinimumOp::create(b, loc, x[0], x[1]);
+                  return LLVM::MinNumOp::create(b, loc, x[0], x[1]);
+                })
+          .Default([]() { return Value(); })();
+  return result ? flushed(result) : Value();
+}
+
 LogicalResult Interceptor::interceptIntrinsic(LLVM::CallIntrinsicOp op) {
   StringRef name = op.getIntrin();
   if (!name.consume_front("llvm.nvvm."))
@@ -536,6 +603,8 @@ LogicalResult Interceptor::interceptIntrinsic(LLVM::CallIntrinsicOp op) {
     call(loc, "emuWarpBarrier", {}, {thread, args[0], site(op)});
     return replace(op, {}), success();
   }
+  if (Value result = arithmetic(op, name))
+    return replace(op, result), success();
   return lacks();
 }
 

@@ -16,6 +16,7 @@ namespace drawloom::emulator {
 static const char *verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Load:
+  case AccessKind::AtomicLoad:
     return "reads";
   case AccessKind::Store:
     return "writes";
@@ -30,6 +31,7 @@ static const char *verb(AccessKind kind) {
 static const char *pastVerb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Load:
+  case AccessKind::AtomicLoad:
     return "read";
   case AccessKind::Store:
     return "wrote";
@@ -116,13 +118,14 @@ static void checkGlobal(Thread &thread, uintptr_t value, int64_t bytes,
   if (thread.lastRange.contains(value, bytes))
     return;
   Block &block = *thread.block;
-  auto outside = [&](const std::string &why) {
+  auto outside = [&](std::string why) {
     char hex[32];
     snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(value));
-    block.fail(FindingKind::OutOfBounds, thread, site,
-               block.nameOf(thread.index) + " " + verb(kind) + " " +
-                   std::to_string(bytes) + " bytes of global memory at " + hex +
-                   ", " + why + " (" + block.launch.where(site) + ")");
+    std::string text = block.nameOf(thread.index) + " " + verb(kind) + " " +
+                       std::to_string(bytes) + " bytes of global memory at " +
+                       hex + ", " + why + " (" + block.launch.where(site) + ")";
+    std::string().swap(why);
+    block.fail(FindingKind::OutOfBounds, thread, site, std::move(text));
   };
   // Nobody has memory there.
   constexpr uintptr_t firstPage = 4096;
@@ -130,7 +133,7 @@ static void checkGlobal(Thread &thread, uintptr_t value, int64_t bytes,
     outside("which is the null pointer or close to it");
   for (const GlobalMemory::Range &range : block.launch.kernel->constants)
     if (range.contains(value, bytes)) {
-      if (kind != AccessKind::Load)
+      if (kind != AccessKind::Load && kind != AccessKind::AtomicLoad)
         outside("which is a constant of the module");
       thread.lastRange = range;
       return;

@@ -67,8 +67,9 @@ void Block::report(FindingKind kind, const Thread &thread, int32_t site,
 }
 
 void Block::fail(FindingKind kind, const Thread &thread, int32_t site,
-                 const std::string &text) {
+                 std::string text) {
   report(kind, thread, site, 0, text);
+  std::string().swap(text);
   aborted = true;
   threads[thread.index].fiber.switchTo(main, true);
   __builtin_unreachable();
@@ -101,6 +102,7 @@ void Block::run(int64_t blockNumber) {
     pending.clear();
   for (Barrier &barrier : barriers)
     barrier = Barrier();
+  gone.fill(0);
   ready.fill(0);
   live = static_cast<uint32_t>(threads.size());
   random = launch.options->seed * 0x9e3779b97f4a7c15u +
@@ -210,12 +212,9 @@ void Block::exit(Thread &thread) {
   thread.copies.clear();
   // Others may have waited for this one alone.
   auto &pending = collectives[thread.warp()];
-  uint32_t gone = 0;
-  for (uint32_t lane = 0; lane < lanes; ++lane)
-    if (threads[thread.warp() * lanes + lane].done)
-      gone |= 1u << lane;
+  uint32_t exited = gone[thread.warp()] |= 1u << thread.lane();
   for (size_t i = pending.size(); i-- > 0;)
-    if (pending[i].arrived == (pending[i].mask & ~gone)) {
+    if (pending[i].arrived == (pending[i].mask & ~exited)) {
       if (pending[i].aligned)
         fail(FindingKind::Divergence, thread, pending[i].site,
              nameOf(thread.index) + " has exited, but " + pending[i].what +

@@ -31,14 +31,11 @@ void Block::meet(Thread &thread, const char *what, uint64_t key, int32_t site,
          nameOf(thread.index) + " executes " + what + " (" +
              launch.where(site) + ") with the mask " + hexMask(mask) +
              ", which lacks its own lane");
-  uint32_t gone = 0;
-  for (uint32_t other = 0; other < lanes; ++other)
-    if (threads[warp * lanes + other].done)
-      gone |= 1u << other;
-  if (aligned && gone != 0)
+  uint32_t exited = gone[warp];
+  if (aligned && exited != 0)
     fail(FindingKind::Divergence, thread, site,
          what + std::string(" (") + launch.where(site) +
-             ") needs all threads of its warp, but lanes " + hexMask(gone) +
+             ") needs all threads of its warp, but lanes " + hexMask(exited) +
              " of warp " + std::to_string(warp) + " have exited");
 
   auto &pending = collectives[warp];
@@ -75,7 +72,7 @@ void Block::meet(Thread &thread, const char *what, uint64_t key, int32_t site,
   Collective &mine = pending[position];
   mine.arrived |= bit;
   mine.operands[lane] = operands;
-  if (mine.arrived == (mask & ~gone))
+  if (mine.arrived == (mask & ~exited))
     complete(warp, position);
   else
     waitFor(thread, {what, site, mask, -1});

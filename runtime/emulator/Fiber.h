@@ -39,8 +39,8 @@ private:
   char *stackEnd = nullptr;
   size_t stackBytes = 0;
   // Of the sanitizers.
-  void *shadow = nullptr;
-  bool ownsShadow = false;
+  [[maybe_unused]] void *shadow = nullptr;
+  [[maybe_unused]] bool ownsShadow = false;
 };
 
 /// Stacks of the same size with a page before each that faults.

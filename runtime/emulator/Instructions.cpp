@@ -79,15 +79,19 @@ void emuAccess(void *thread, void *address, int64_t bytes, int32_t kind,
   checkAddress(t, at, bytes, access, space, alignment, site);
   countAccess(t, at, bytes, site);
   noteAccess(t, at, bytes, access, site);
-  if (access != AccessKind::Atomic || !t.block->checksRaces)
+  bool reads = access == AccessKind::AtomicLoad;
+  if (access != AccessKind::Atomic && !reads)
     return;
   // What this thread fenced off becomes visible to those who read the value;
   // what others did, with the next fence.
-  auto variable = reinterpret_cast<uintptr_t>(address);
-  if (t.fenced)
-    t.block->launch.variables->release(variable, t.fenced);
-  t.seen.push_back(variable);
-  // Others may wait in a loop for the value to change.
+  if (t.block->checksRaces) {
+    auto variable = reinterpret_cast<uintptr_t>(address);
+    if (t.fenced && !reads)
+      t.block->launch.variables->release(variable, t.fenced);
+    if (t.seen.empty() || t.seen.back() != variable)
+      t.seen.push_back(variable);
+  }
+  // It may be in a loop that waits for the value to change.
   t.block->yield(t);
 }
 

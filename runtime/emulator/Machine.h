@@ -153,9 +153,10 @@ struct Block {
   /// Notes what is wrong. The block goes on.
   void report(FindingKind kind, const Thread &thread, int32_t site,
               int32_t otherSite, const std::string &text);
-  /// Notes what is wrong and leaves the block for ever.
+  /// Notes what is wrong and leaves the block for ever: nothing on the thread's
+  /// stack is destroyed, so that nothing there may own memory but the text.
   [[noreturn]] void fail(FindingKind kind, const Thread &thread, int32_t site,
-                         const std::string &text);
+                         std::string text);
 
   void meet(Thread &thread, const char *what, uint64_t key, int32_t site,
             bool aligned, uint32_t mask, Collective::Compute compute,
@@ -186,6 +187,8 @@ struct Block {
   char *arena = nullptr;
   std::vector<Thread> threads;
   std::array<std::vector<Collective>, mostThreads / lanes> collectives;
+  /// The lanes of each warp that have exited.
+  std::array<uint32_t, mostThreads / lanes> gone{};
   std::array<Barrier, 16> barriers;
   SharedShadow shadow;
   ClockPtr initialClock;

@@ -65,6 +65,9 @@ float emuMath(int32_t function, int32_t flush, float x) {
   case Function::Cos:
     result = std::cos(wide);
     break;
+  case Function::Identity:
+    result = wide;
+    break;
   }
   auto rounded = static_cast<float>(result);
   return flush ? flushed(rounded) : rounded;

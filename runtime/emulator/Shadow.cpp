@@ -38,9 +38,7 @@ uint32_t ByteHistory::Reads::unknownTo(const Actor &actor) const {
   return 32;
 }
 
-void ByteHistory::addRead(const Actor &actor, int32_t site) {
-  // More are not worth their time: those that are dropped are the oldest.
-  constexpr size_t mostReads = 32;
+void ByteHistory::addRead(const Actor &actor, int32_t site, size_t mostReads) {
   uint32_t warp = actor.thread / 32, bit = 1u << (actor.thread % 32);
   auto join = [&](Reads &known) {
     if (known.epoch != actor.epoch || known.warp != warp ||
@@ -69,14 +67,15 @@ void ByteHistory::addRead(const Actor &actor, int32_t site) {
                                return known.unknownTo(actor) == 32;
                              }),
               more->end());
-  if (more->size() == mostReads)
+  if (more->size() >= mostReads)
     more->erase(more->begin());
   more->push_back(mine);
 }
 
 Conflict ByteHistory::touch(const Actor &actor, AccessKind kind, int32_t site,
-                            bool mustBeWritten) {
+                            bool mustBeWritten, size_t mostReads) {
   Conflict conflict;
+  bool isAtomic = kind == AccessKind::Atomic || kind == AccessKind::AtomicLoad;
   auto lastKind = static_cast<AccessKind>(last.kind);
   auto set = [&](Conflict::Kind what, AccessKind other, uint32_t block,
                  uint32_t thread, int32_t otherSite) {
@@ -84,17 +83,18 @@ Conflict ByteHistory::touch(const Actor &actor, AccessKind kind, int32_t site,
       conflict = {what, other, block, thread, otherSite, 0};
   };
   if (last.epoch == 0) {
-    if (mustBeWritten &&
-        (kind == AccessKind::Load || kind == AccessKind::Atomic))
+    if (mustBeWritten && (kind == AccessKind::Load || isAtomic))
       set(Conflict::Uninitialized, kind, 0, 0, site);
   } else if (lastKind == AccessKind::CopyIssued) {
     set(Conflict::InFlight, lastKind, last.block, last.thread, last.site);
-  } else if (!(kind == AccessKind::Atomic && lastKind == kind) &&
+  } else if (!(isAtomic && lastKind == AccessKind::Atomic) &&
              !knows(actor, last.block, last.thread, last.epoch)) {
     set(Conflict::Race, lastKind, last.block, last.thread, last.site);
   }
+  if (kind == AccessKind::AtomicLoad)
+    return conflict;
   if (kind == AccessKind::Load) {
-    addRead(actor, site);
+    addRead(actor, site, mostReads);
     return conflict;
   }
   auto check = [&](const Reads &known) {
@@ -161,10 +161,10 @@ static void visitRange(Words &words, uint64_t start, int64_t bytes, Visit &&v) {
 template <typename Words>
 static Conflict touchRange(Words &words, const Actor &actor, uint64_t start,
                            int64_t bytes, AccessKind kind, int32_t site,
-                           bool mustBeWritten) {
+                           bool mustBeWritten, size_t mostReads) {
   Conflict first;
   visitRange(words, start, bytes, [&](ByteHistory &history, int64_t byte) {
-    Conflict found = history.touch(actor, kind, site, mustBeWritten);
+    Conflict found = history.touch(actor, kind, site, mustBeWritten, mostReads);
     if (found.kind != Conflict::None && first.kind == Conflict::None) {
       first = found;
       first.byte = byte;
@@ -181,7 +181,8 @@ void SharedShadow::reset(int64_t bytes) {
 
 Conflict SharedShadow::touch(const Actor &actor, uint64_t offset, int64_t bytes,
                              AccessKind kind, int32_t site) {
-  return touchRange(words, actor, offset, bytes, kind, site, true);
+  return touchRange(words, actor, offset, bytes, kind, site, true,
+                    /*mostReads=*/32);
 }
 
 void SharedShadow::land(const Actor &actor, uint64_t offset, int64_t bytes,
@@ -199,6 +200,7 @@ GlobalShadow::Page &GlobalShadow::page(uintptr_t number) {
   return *page;
 }
 
+// Weights are read by every block: what each word remembers must be little.
 Conflict GlobalShadow::touch(const Actor &actor, uintptr_t address,
                              int64_t bytes, AccessKind kind, int32_t site) {
   Conflict first;
@@ -209,7 +211,7 @@ Conflict GlobalShadow::touch(const Actor &actor, uintptr_t address,
     Page &touched = page(at / pageBytes);
     std::lock_guard<std::mutex> lock(touched.mutex);
     Conflict found = touchRange(touched.words, actor, at % pageBytes, part,
-                                kind, site, false);
+                                kind, site, false, /*mostReads=*/4);
     if (found.kind != Conflict::None && first.kind == Conflict::None) {
       first = found;
       first.byte += done;

@@ -29,6 +29,8 @@ enum class AccessKind : int32_t {
   Atomic = 2,
   /// Of an asynchronous copy that has not been waited for.
   CopyIssued = 3,
+  /// Conflicts with what is not atomic and writes.
+  AtomicLoad = 4,
 };
 
 /// Two accesses that nothing orders, or a read of what nobody wrote.
@@ -45,8 +47,9 @@ struct Conflict {
 /// The last write and the reads since then.
 class ByteHistory {
 public:
+  /// Of more than `mostReads` warps that read, the oldest are forgotten.
   Conflict touch(const Actor &actor, AccessKind kind, int32_t site,
-                 bool mustBeWritten);
+                 bool mustBeWritten, size_t mostReads);
   /// Makes the access a write of this moment, without a check.
   void write(const Actor &actor, AccessKind kind, int32_t site);
   /// Ends a copy that this thread issued.
@@ -70,7 +73,7 @@ private:
     /// The first of them that the actor knows nothing of; 32 where none is.
     uint32_t unknownTo(const Actor &actor) const;
   };
-  void addRead(const Actor &actor, int32_t site);
+  void addRead(const Actor &actor, int32_t site, size_t mostReads);
 
   Write last;
   Reads reads;

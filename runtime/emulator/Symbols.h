@@ -73,6 +73,8 @@ enum class Function : int32_t {
   Tanh,
   Sin,
   Cos,
+  /// Nothing but the flushing of subnormal numbers.
+  Identity,
 };
 
 /// Name and address of each function that generated code may call.

@@ -7,10 +7,15 @@ import ctypes
 import hashlib
 
 import numpy as np
+import pytest
 
 from runner import BUILD
 
 LIBRARY = BUILD / "emulated-driver" / "libcuda.so.1"
+
+# A library with sanitizers in it cannot be loaded into a Python without.
+SANITIZED = "DRAWLOOM_SANITIZE:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
+needs_driver = pytest.mark.skipif(SANITIZED, reason="the emulated driver is built with sanitizers")
 
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY = 0, 1, 2
 NO_BINARY_FOR_GPU, NOT_READY, LAUNCH_FAILED = 209, 600, 719

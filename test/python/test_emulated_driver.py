@@ -21,8 +21,11 @@ from emulated_driver import (
     CudaError,
     Driver,
     install,
+    needs_driver,
 )
 from runner import ROOT
+
+pytestmark = needs_driver
 
 THREADS = 64
 
@@ -265,3 +268,8 @@ def test_library_exports_the_drivers_functions_only():
     lines = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
     names = [line.split()[-1] for line in lines.splitlines()]
     assert len(names) > 80 and all(name.startswith("cu") for name in names)
+
+
+def test_every_op_of_kernels_becomes_machine_code(driver, tmp_path):
+    text = (ROOT / "test/codegen/emulator/every-op-of-kernels-is-emulated.mlir").read_text()
+    driver.function(driver.load(install(tmp_path, b"every op", text)), "k")

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from emulated_driver import LAUNCH_FAILED, CudaError, Driver, install
+from emulated_driver import LAUNCH_FAILED, CudaError, Driver, install, needs_driver
 from gpu_kernels import gemm, reduction, scan
 from mutations import judge, mutations
+
+pytestmark = needs_driver
 
 
 @pytest.fixture(scope="module")

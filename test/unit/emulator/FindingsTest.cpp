@@ -266,6 +266,56 @@ TEST(Findings, SharedMemoryThatNothingHasWritten) {
            {"which nothing has written", "(and 63 more like it)"}));
 }
 
+TEST(Findings, AVolatileReadIsNoRaceWithOthersThatOnlyRead) {
+  std::string body = R"(
+    %w = llvm.load volatile %in : !llvm.ptr<1> -> i32
+    %x = llvm.load %in : !llvm.ptr<1> -> i32
+    %r = llvm.add %w, %x : i32)";
+  EXPECT_EQ(findingsOf(body), "");
+}
+
+/// One thread waits for a flag that another one sets; the fences make what was
+/// written before the flag visible.
+TEST(Findings, AFlagWithFencesOrdersMemory) {
+  auto body = [](const std::string &fence) {
+    return words(32) + R"(
+    %flag = llvm.getelementptr %smem[512] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %writes = llvm.icmp "eq" %tid, %c0 : i32
+    llvm.cond_br %writes, ^init, ^start
+  ^init:
+    llvm.store %c0, %flag : i32, !llvm.ptr<3>
+    llvm.br ^start
+  ^start:
+    nvvm.barrier0
+    llvm.cond_br %writes, ^write, ^other
+  ^write:
+    llvm.store %c4, %mine : i32, !llvm.ptr<3>
+    )" + fence +
+           R"(
+    %old = llvm.atomicrmw add %flag, %c1 monotonic : !llvm.ptr<3>, i32
+    llvm.br ^end(%c0 : i32)
+  ^other:
+    %reads = llvm.icmp "eq" %tid, %c32 : i32
+    llvm.cond_br %reads, ^loop, ^end(%c0 : i32)
+  ^loop:
+    %seen = llvm.load volatile %flag : !llvm.ptr<3> -> i32
+    %again = llvm.icmp "eq" %seen, %c0 : i32
+    llvm.cond_br %again, ^loop, ^read
+  ^read:
+    )" + fence +
+           R"(
+    %got = llvm.load %other : !llvm.ptr<3> -> i32
+    llvm.br ^end(%got : i32)
+  ^end(%r: i32):)";
+  };
+  for (uint64_t seed : {0, 1, 2}) {
+    EXPECT_EQ(findingsOf(body("nvvm.memory.barrier #nvvm.mem_scope<cta>"), 64,
+                         1024, seed),
+              "");
+    EXPECT_TRUE(says(findingsOf(body(""), 64, 1024, seed), {"race on byte"}));
+  }
+}
+
 TEST(Findings, ALoopWithoutEnd) {
   Kernels kernels(kernel("%p: !llvm.ptr<1>,", R"(
     llvm.br ^loop
