@@ -8,6 +8,7 @@
 
 #include "lib/RegisterAll.h"
 #include "codegen/CompileTarget.h"
+#include "codegen/emulator/Passes.h"
 #include "dialects/Ad/Ad.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
 #include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
@@ -31,10 +33,11 @@ namespace drawloom {
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, loss::LossDialect, opt::OptDialect>();
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-                  tensor::TensorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, func::FuncDialect,
+              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+              tensor::TensorDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   for (const CompileTarget *target : allTargets())
     target->registerDialects(registry);
   func::registerInlinerExtension(registry);
@@ -44,6 +47,7 @@ void registerAllDialects(DialectRegistry &registry) {
 void registerAllPasses() {
   for (const CompileTarget *target : allTargets())
     target->registerPasses();
+  emulator::registerEmulatorPasses();
   registerBlockPasses();
   registerDifferentiatePasses();
   registerGraphPasses();

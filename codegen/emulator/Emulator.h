@@ -1,0 +1,71 @@
+//===- Emulator.h - running GPU kernels on the CPU --------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_EMULATOR_EMULATOR_H
+#define DRAWLOOM_CODEGEN_EMULATOR_EMULATOR_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/emulator/Launch.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace drawloom::emulator {
+
+class Jit;
+
+struct Parameter {
+  enum Kind { Pointer, Integer, Float } kind = Pointer;
+  /// As it lies in memory; an i1 takes 1 byte.
+  unsigned bytes = 8;
+};
+
+struct KernelInfo {
+  std::string name;
+  /// The two scratch pointers at the end included.
+  std::vector<Parameter> parameters;
+  /// Of a block.
+  int64_t threads = 0;
+  /// What the kernel says that it needs; 0 where it says nothing.
+  int64_t sharedBytes = 0;
+};
+
+/// A module of `llvm` and `nvvm` ops, compiled to run on this processor with
+/// every access and every barrier checked. Launches may run at the same time.
+class Module {
+public:
+  ~Module();
+
+  /// Copies the module, which is not changed. Fails where it holds what is not
+  /// emulated, and names it.
+  static llvm::Expected<std::unique_ptr<Module>> load(mlir::ModuleOp module);
+
+  llvm::ArrayRef<KernelInfo> kernels() const { return infos; }
+  const KernelInfo *find(llvm::StringRef name) const;
+
+  /// Runs every block to its end, or up to the first fault. `parameters[i]`
+  /// points to the value of parameter i, as for cuLaunchKernel. `sharedBytes`
+  /// counts even where the kernel says another number. What is wrong with the
+  /// kernel (races, deadlocks, accesses out of bounds...) is the text of the
+  /// error.
+  llvm::Expected<Report> launch(llvm::StringRef kernel, Grid grid,
+                                llvm::ArrayRef<const void *> parameters,
+                                int64_t sharedBytes,
+                                const LaunchOptions &options) const;
+
+private:
+  Module();
+  std::vector<KernelInfo> infos;
+  std::vector<KernelCode> codes;
+  std::vector<std::string> sites;
+  std::unique_ptr<Jit> jit;
+};
+
+} // namespace drawloom::emulator
+
+#endif // DRAWLOOM_CODEGEN_EMULATOR_EMULATOR_H
