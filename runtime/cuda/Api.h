@@ -78,6 +78,7 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
      unsigned, void *, void **, void **))
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define DRAWLOOM_DRIVER(member, symbol, parameters) int(*member) parameters;
   DRAWLOOM_DRIVER_FUNCTIONS(DRAWLOOM_DRIVER)
 #undef DRAWLOOM_DRIVER

@@ -20,6 +20,8 @@ sys.path.insert(0, str(ROOT / "runtime" / "triton"))
 import drawloom_triton  # noqa: E402
 
 ADD = ROOT / "test/codegen/nvptx/emit/Inputs/add.mlir"
+# A library with sanitizers in it cannot be loaded into a Python without.
+SANITIZED = "DRAWLOOM_SANITIZE:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
 PTXAS = pathlib.Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
 
 
@@ -80,40 +82,52 @@ def test_damaged_manifest_is_an_error(bundle, tmp_path):
 
 @pytest.fixture(scope="module")
 def launch(bundle, tmp_path_factory):
-    """Runs Python statements behind an activated driver, with the bundle's module imported as `kernels`."""
+    """Runs Python statements over the emulated driver, with the modules of the bundles imported as `kernels` and
+    `products`; what they print comes back."""
+    if SANITIZED:
+        pytest.skip("the emulated driver is built with sanitizers")
     folder = tmp_path_factory.mktemp("launch")
-    (folder / "libcuda.so.1").symlink_to(next((BUILD / "test/unit/runtime").glob("libFakeCuda.so")))
-    done = subprocess.run([sys.executable, ROOT / "runtime/triton/drawloom_triton.py", bundle, folder / "kernels.py"],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    environment = dict(os.environ, TRITON_LIBCUDA_PATH=str(folder), LD_LIBRARY_PATH=str(folder),
-                       TRITON_CACHE_DIR=str(folder / "cache"), PYTHONPATH=f"{folder}:{ROOT / 'test/python'}")
+    product = make_bundle(folder / "product", ADD.parent / "product.mlir", "sm_90a")
+    for one, name in ((bundle, "kernels.py"), (product, "products.py")):
+        done = subprocess.run([sys.executable, ROOT / "runtime/triton/drawloom_triton.py", one, folder / name],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    driver = BUILD / "emulated-driver"
+    environment = dict(os.environ, TRITON_LIBCUDA_PATH=str(driver), LD_LIBRARY_PATH=str(driver),
+                       TRITON_CACHE_DIR=str(folder / "cache"), PYTHONPATH=f"{folder}:{ROOT / 'test/python'}",
+                       DRAWLOOM_EMULATED_HOST_POINTERS="1",
+                       DRAWLOOM_EMULATED_MODULES=f"{bundle / 'sm_90a'}:{product / 'sm_90a'}")
 
-    def run(statements, fails=False):
+    def run(statements):
         (folder / "program.py").write_text("import torch\nimport triton_on_a_driver\ntriton_on_a_driver.activate()\n"
-                                           "import kernels\n" + textwrap.dedent(statements))
+                                           "import kernels, products\n" + textwrap.dedent(statements))
         done = subprocess.run([sys.executable, folder / "program.py"], capture_output=True, text=True, env=environment)
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
-        return done.stderr if fails else done.stdout
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     return run
 
 
 def test_tritons_launcher_launches(launch):
-    out = launch("""
+    launch("""
         x, y = torch.randn(1000), torch.randn(1000)
         expected = x + y
         kernels.add[(8,)](x, y, 1000)
-        torch.testing.assert_close(y, expected)
+        torch.testing.assert_close(y, expected, rtol=0, atol=0)
         # One is an argument as any other number is.
+        expected[0] += x[0]
         kernels.add[(1,)](x, y, 1)
+        torch.testing.assert_close(y, expected, rtol=0, atol=0)
+        # Beside a kernel with other parameters.
+        a, b = torch.randn(16, 16).bfloat16(), torch.randn(8, 16).bfloat16()
+        c = torch.full((16, 8), float("nan"))
+        products.product[(1,)](a, b, c)
+        torch.testing.assert_close(c, a.float() @ b.float().T)
     """)
-    assert out.splitlines() == ["launch add grid 8x1x1 threads 128 shared 512 attributes 0",
-                                "launch add grid 1x1x1 threads 128 shared 512 attributes 0"]
 
 
 def test_kernels_are_ops_of_torch(launch):
-    out = launch("""
+    launch("""
         from torch.library import triton_op, wrap_triton
 
         @triton_op("drawloom_test::add_", mutates_args={"y"})
@@ -132,18 +146,24 @@ def test_kernels_are_ops_of_torch(launch):
             return y
         torch.testing.assert_close(twice(x, y), x + 2 * y)
     """)
-    assert out.splitlines()[0] == "launch add grid 3x1x1 threads 128 shared 512 attributes 0"
 
 
-def test_wrong_arguments_are_errors(launch):
-    assert "argument 'y' of kernel 'add' is of Triton's type i32, the kernel takes ptr" in launch(
-        "kernels.add[(1,)](torch.zeros(4), 3, 4)", fails=True)
-
-
-def test_bodies_are_not_compiled(launch):
-    """Whoever takes the declaration for the kernel is told, and launches nothing that does nothing."""
-    assert "the code of this kernel comes from its bundle" in launch("""
+def test_wrong_uses_are_errors(launch):
+    """Wrong arguments, and taking the declaration for the kernel, which would launch nothing that does nothing."""
+    messages = launch("""
         from triton.compiler import ASTSource, compile
         from triton.backends.compiler import GPUTarget
-        compile(ASTSource(kernels.add, {"x": "*fp32", "y": "*fp32", "n": "i32"}), target=GPUTarget("cuda", 90, 32))
-    """, fails=True)
+        x = torch.zeros(257).bfloat16()
+        source = ASTSource(kernels.add, {"x": "*fp32", "y": "*fp32", "n": "i32"})
+        for wrong in (lambda: kernels.add[(1,)](x, 3, 4),
+                      lambda: products.product[(1,)](x[1:], x, torch.zeros(128)),
+                      lambda: compile(source, target=GPUTarget("cuda", 90, 32))):
+            try:
+                wrong()
+                print("no error")
+            except Exception as error:
+                print(str(error).replace("\\n", " "))
+    """).splitlines()
+    assert messages[0] == "argument 'y' of kernel 'add' is of Triton's type i32, the kernel takes ptr"
+    assert messages[1] == "argument 'a' of kernel 'product' must be aligned to 16 bytes; copy it"
+    assert "the code of this kernel comes from its bundle; it cannot be compiled" in messages[2]

@@ -6,6 +6,8 @@
 Import it in a process of its own, with LD_LIBRARY_PATH set to the same folder and TRITON_CACHE_DIR to one of the test's.
 """
 
+import ctypes
+
 import triton
 from triton.backends.nvidia.driver import CudaDriver, CudaLauncher, CudaUtils
 
@@ -14,6 +16,8 @@ class Driver(CudaDriver):
     """Triton's own, but for what it asks torch.cuda."""
 
     def __init__(self, capability=(9, 0)):
+        # torch.cuda does that for Triton.
+        assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
         self.utils = CudaUtils()
         self.launcher_cls = CudaLauncher
         self.get_device_capability = lambda device=0: capability

@@ -83,12 +83,11 @@ static json::Object addArchitecture(const CompiledKernels &compiled,
         print(tritonMetadata(kernel, architecture, digest(kernel.ptx))));
     bundle.files[(architecture.name + "/__grp__" + kernel.info.name + ".json")
                      .str()] = print(tritonGroup(names));
-    if (options.modules && !kernel.cubin.empty()) {
-      std::string path =
-          (architecture.name + "/" + digest(kernel.cubin) + ".mlir").str();
-      object["mlir"] = path;
-      bundle.files[path] = kernel.module;
-    }
+    if (options.modules)
+      for (const std::string *image : {&kernel.cubin, &kernel.ptx})
+        if (!image->empty())
+          bundle.files[(architecture.name + "/" + digest(*image) + ".mlir")
+                           .str()] = kernel.module;
     kernels.push_back(std::move(object));
   }
   return json::Object{{"name", architecture.name},

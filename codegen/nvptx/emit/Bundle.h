@@ -22,8 +22,8 @@ namespace drawloom::nvptx {
 constexpr int64_t bundleVersion = 1;
 
 struct BundleOptions {
-  /// Adds each kernel's module, named by the SHA-256 of its cubin, for the
-  /// emulated driver.
+  /// Adds each kernel's module, named by the SHA-256 of its cubin and of its
+  /// PTX: the emulated driver finds by these what it runs in their place.
   bool modules = false;
 };
 
