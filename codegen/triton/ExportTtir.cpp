@@ -32,7 +32,8 @@ namespace {
 /// Exports one function, kernel by kernel.
 class FunctionExport {
 public:
-  FunctionExport(func::FuncOp function) : function(function) {
+  FunctionExport(func::FuncOp function, const TtirOptions &options)
+      : function(function), options(options) {
     result.name = function.getName().str();
   }
   FailureOr<TtirFunction> run();
@@ -46,6 +47,7 @@ private:
   bool isReadAfter(int64_t buffer, scf::ForallOp forall, Value init);
 
   func::FuncOp function;
+  const TtirOptions &options;
   TtirFunction result;
   DenseMap<Value, HostView> views;
 };
@@ -304,8 +306,8 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
     if (output.covered && !(reusable && isRead)) {
       // In a block, an output is what it was before any block: what is read of
       // it can be read from there.
-      for (Operation *user : llvm::make_early_inc_range(
-               forall.getRegionIterArgs()[i].getUsers()))
+      for (Operation *user :
+           llvm::make_early_inc_range(forall.getRegionIterArgs()[i].getUsers()))
         if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
           slice.getSourceMutable().assign(init);
       output.initial = {};
@@ -345,7 +347,7 @@ LogicalResult FunctionExport::addKernel(scf::ForallOp forall) {
       return failure();
     outputs.push_back(*output);
   }
-  KernelBuilder builder(result.buffers, views, function);
+  KernelBuilder builder(result.buffers, views, function, options);
   FailureOr<TtirKernel> kernel =
       builder.build(forall, outputs,
                     result.name + "_" + std::to_string(result.kernels.size()));
@@ -400,8 +402,13 @@ FailureOr<TtirFunction> FunctionExport::run() {
   return result;
 }
 
-FailureOr<std::vector<TtirFunction>> triton::exportTtir(ModuleOp module,
-                                                        StringRef entry) {
+FailureOr<std::vector<TtirFunction>>
+triton::exportTtir(ModuleOp module, const TtirOptions &options) {
+  StringRef entry = options.entry;
+  if (!llvm::is_contained({"ieee", "tf32", "tf32x3"},
+                          StringRef(options.dotPrecision)))
+    return module.emitError("there is no precision of products '")
+           << options.dotPrecision << "': ieee, tf32, tf32x3";
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(simplifyForTtir(*copy)))
     return failure();
@@ -411,7 +418,7 @@ FailureOr<std::vector<TtirFunction>> triton::exportTtir(ModuleOp module,
     if (entry.empty() ? !function.isPublic() || function.isExternal()
                       : function.getName() != entry)
       continue;
-    FailureOr<TtirFunction> exported = FunctionExport(function).run();
+    FailureOr<TtirFunction> exported = FunctionExport(function, options).run();
     failedAny |= failed(exported);
     if (succeeded(exported))
       out.push_back(std::move(*exported));

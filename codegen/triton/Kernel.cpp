@@ -23,9 +23,9 @@ static constexpr int64_t kMaxElements = 1 << 20;
 
 KernelBuilder::KernelBuilder(std::vector<TtirBuffer> &buffers,
                              const DenseMap<Value, HostView> &hostViews,
-                             func::FuncOp function)
+                             func::FuncOp function, const TtirOptions &options)
     : buffers(buffers), hostViews(hostViews), function(function),
-      print(function.getContext()) {}
+      print(function.getContext(), options.dotPrecision) {}
 
 LogicalResult KernelBuilder::refuse(Operation *op, const Twine &why) {
   return op->emitError("no TTIR for '") << op->getName() << "': " << why;

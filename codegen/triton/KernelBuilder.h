@@ -93,7 +93,7 @@ public:
 
   KernelBuilder(std::vector<TtirBuffer> &buffers,
                 const llvm::DenseMap<mlir::Value, HostView> &hostViews,
-                mlir::func::FuncOp function);
+                mlir::func::FuncOp function, const TtirOptions &options);
 
   mlir::FailureOr<TtirKernel> build(mlir::scf::ForallOp forall,
                                     llvm::ArrayRef<Output> outputs,
