@@ -426,14 +426,14 @@ LogicalResult FunctionExport::addKernel(scf::ForallOp forall) {
   bool small = isSmall(forall);
   bool ordered = meets(reads, pendingWrites) || meets(writes, pendingWrites) ||
                  meets(writes, pendingReads);
-  if ((!small || ordered || pending.size() == kPieces) && failed(flush()))
-    return failure();
+  bool failedBefore =
+      (!small || ordered || pending.size() == kPieces) && failed(flush());
   for (auto [value, output] : llvm::zip(forall.getResults(), piece.outputs))
     views[value] = output.result;
   pending.push_back(std::move(piece));
   pendingReads.insert(reads.begin(), reads.end());
   pendingWrites.insert(writes.begin(), writes.end());
-  return small ? success() : flush();
+  return failure(failedBefore || (!small && failed(flush())));
 }
 
 /// Puts work that nothing orders side by side, what may share a kernel first.
