@@ -287,6 +287,9 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
   if (!type || !type.hasStaticShape())
     return forall.emitError("no TTIR for 'scf.forall': a result of dynamic "
                             "shape");
+  if (type.getNumElements() == 0)
+    return forall.emitError("no TTIR for 'scf.forall': a result without "
+                            "elements");
   KernelBuilder::Output output;
   output.initial = views.at(init);
   output.covered = coversAll(forall, i);

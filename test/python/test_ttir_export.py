@@ -12,7 +12,7 @@ import json
 import numpy as np
 import pytest
 
-from runner import ROOT, ToolError, assert_close, optimize, run, tool
+from runner import ROOT, assert_close, optimize, run, tool
 from test_block_programs import CASES
 from test_kan_compiled import value_and_gradients
 from triton_kernels import compile_kernel, statistics
@@ -263,6 +263,17 @@ def test_tiles_of_odd_extents(tmp_path, rng, name):
     shape, body = BODIES[name]
     module = one_block("%x: tensor<5x3xf32>", f"tensor<{shape}xf32>", TWICE + body)
     check_block(tmp_path, module, [rng.uniform(-1, 1, (5, 3)).astype(np.float32)])
+
+
+def test_results_have_memory_of_their_own(tmp_path, rng):
+    """An argument returned twice, and bits, which memory holds in bytes."""
+    module = """
+func.func @run(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi1>) {
+  %z = arith.constant dense<0.0> : tensor<6xf32>
+  %m = arith.cmpf ogt, %x, %z : tensor<6xf32>
+  return %x, %x, %m : tensor<6xf32>, tensor<6xf32>, tensor<6xi1>
+}"""
+    check_block(tmp_path, module, [rng.uniform(-1, 1, 6).astype(np.float32)], 0)
 
 
 # Triton compiles what is exported.

@@ -100,3 +100,17 @@ func.func @stale(%x: tensor<2x8xf32>) -> tensor<4x8xf32> {
   }
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// CHECK: error: no TTIR for 'scf.forall': a result without elements
+func.func @no_elements(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
+  return %x : tensor<0x4xf32>
+}
+
+// -----
+
+// CHECK: error: no TTIR for a function that returns 'f32': only tensors of static shape
+func.func @scalar(%x: f32) -> f32 {
+  return %x : f32
+}
