@@ -22,6 +22,10 @@ using namespace mlir;
 using namespace drawloom;
 using namespace drawloom::triton;
 
+/// Pieces of work that share a kernel: ops of one, and how many.
+static constexpr int64_t kSmallOps = 80;
+static constexpr size_t kPieces = 32;
+
 static std::string text(Type type) {
   std::string out;
   llvm::raw_string_ostream(out) << type;
@@ -32,7 +36,8 @@ namespace {
 /// Exports one function, kernel by kernel.
 class FunctionExport {
 public:
-  FunctionExport(func::FuncOp function) : function(function) {
+  FunctionExport(func::FuncOp function, const TtirOptions &options)
+      : function(function), options(options) {
     result.name = function.getName().str();
   }
   FailureOr<TtirFunction> run();
@@ -42,12 +47,18 @@ private:
                     RankedTensorType type);
   LogicalResult addView(Operation *op);
   LogicalResult addKernel(scf::ForallOp forall);
+  LogicalResult flush();
+  void addReads(Value value, llvm::DenseSet<int64_t> &reads);
   FailureOr<KernelBuilder::Output> place(scf::ForallOp forall, unsigned i);
   bool isReadAfter(int64_t buffer, scf::ForallOp forall, Value init);
 
   func::FuncOp function;
+  const TtirOptions &options;
   TtirFunction result;
   DenseMap<Value, HostView> views;
+  /// The pieces of the next kernel, and the buffers that they touch.
+  std::vector<KernelBuilder::Piece> pending;
+  llvm::DenseSet<int64_t> pendingReads, pendingWrites;
 };
 } // namespace
 
@@ -256,6 +267,9 @@ bool FunctionExport::isReadAfter(int64_t buffer, scf::ForallOp forall,
       continue;
     for (OpOperand &use : value.getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+      // Scalars are read by whichever kernel uses them.
+      if (isa_and_nonnull<tensor::ExtractOp>(user))
+        return true;
       if (!user || forall->isBeforeInBlock(user))
         return true;
       if (user != forall || (use.getOwner() == forall && value == init))
@@ -273,6 +287,9 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
   if (!type || !type.hasStaticShape())
     return forall.emitError("no TTIR for 'scf.forall': a result of dynamic "
                             "shape");
+  if (type.getNumElements() == 0)
+    return forall.emitError("no TTIR for 'scf.forall': a result without "
+                            "elements");
   KernelBuilder::Output output;
   output.initial = views.at(init);
   output.covered = coversAll(forall, i);
@@ -304,8 +321,8 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
     if (output.covered && !(reusable && isRead)) {
       // In a block, an output is what it was before any block: what is read of
       // it can be read from there.
-      for (Operation *user : llvm::make_early_inc_range(
-               forall.getRegionIterArgs()[i].getUsers()))
+      for (Operation *user :
+           llvm::make_early_inc_range(forall.getRegionIterArgs()[i].getUsers()))
         if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
           slice.getSourceMutable().assign(init);
       output.initial = {};
@@ -337,24 +354,115 @@ FailureOr<KernelBuilder::Output> FunctionExport::place(scf::ForallOp forall,
   return output;
 }
 
-LogicalResult FunctionExport::addKernel(scf::ForallOp forall) {
-  SmallVector<KernelBuilder::Output, 2> outputs;
-  for (unsigned i = 0; i < forall.getNumResults(); ++i) {
-    FailureOr<KernelBuilder::Output> output = place(forall, i);
-    if (failed(output))
-      return failure();
-    outputs.push_back(*output);
+/// Whether a forall may share a kernel with others: little straight-line work.
+static bool isSmall(scf::ForallOp forall) {
+  int64_t ops = 0;
+  WalkResult result = forall.getBody()->walk([&](Operation *op) {
+    bool isProduct =
+        isa<linalg::LinalgOp>(op) &&
+        linalg::isaContractionOpInterface(cast<linalg::LinalgOp>(op));
+    if (isProduct || isa<LoopLikeOpInterface>(op) || ++ops > kSmallOps)
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+/// The buffers that a value is read from by a kernel: its own, or those that
+/// scalars are computed from.
+void FunctionExport::addReads(Value value, llvm::DenseSet<int64_t> &reads) {
+  if (auto found = views.find(value); found != views.end()) {
+    const HostView &view = found->second;
+    if (view.kind == HostView::Kind::Buffer)
+      reads.insert(view.buffer);
+    else if (view.splat)
+      addReads(view.splat, reads);
+    return;
   }
-  KernelBuilder builder(result.buffers, views, function);
-  FailureOr<TtirKernel> kernel =
-      builder.build(forall, outputs,
-                    result.name + "_" + std::to_string(result.kernels.size()));
-  for (auto [value, output] : llvm::zip(forall.getResults(), outputs))
-    views[value] = output.result;
+  Operation *op = value.getDefiningOp();
+  if (op && op->getBlock() == &function.getBody().front())
+    for (Value operand : op->getOperands())
+      addReads(operand, reads);
+}
+
+LogicalResult FunctionExport::flush() {
+  if (pending.empty())
+    return success();
+  KernelBuilder builder(result.buffers, views, function, options);
+  FailureOr<TtirKernel> kernel = builder.build(
+      pending, result.name + "_" + std::to_string(result.kernels.size()));
+  pending.clear();
+  pendingReads.clear();
+  pendingWrites.clear();
   if (failed(kernel))
     return failure();
   result.kernels.push_back(*kernel);
   return success();
+}
+
+LogicalResult FunctionExport::addKernel(scf::ForallOp forall) {
+  KernelBuilder::Piece piece{forall, {}};
+  for (unsigned i = 0; i < forall.getNumResults(); ++i) {
+    FailureOr<KernelBuilder::Output> output = place(forall, i);
+    if (failed(output)) {
+      // Later kernels are still looked at, for what else is refused.
+      for (Value value : forall.getResults())
+        views[value] = HostView();
+      return failure();
+    }
+    piece.outputs.push_back(*output);
+  }
+  llvm::DenseSet<int64_t> reads, writes;
+  forall->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      addReads(operand, reads);
+  });
+  for (const KernelBuilder::Output &output : piece.outputs) {
+    writes.insert(output.result.buffer);
+    if (output.initial.kind == HostView::Kind::Buffer)
+      reads.insert(output.initial.buffer);
+  }
+  auto meets = [](const llvm::DenseSet<int64_t> &a,
+                  const llvm::DenseSet<int64_t> &b) {
+    return llvm::any_of(a, [&](int64_t buffer) { return b.contains(buffer); });
+  };
+  bool small = isSmall(forall);
+  bool ordered = meets(reads, pendingWrites) || meets(writes, pendingWrites) ||
+                 meets(writes, pendingReads);
+  bool failedBefore =
+      (!small || ordered || pending.size() == kPieces) && failed(flush());
+  for (auto [value, output] : llvm::zip(forall.getResults(), piece.outputs))
+    views[value] = output.result;
+  pending.push_back(std::move(piece));
+  pendingReads.insert(reads.begin(), reads.end());
+  pendingWrites.insert(writes.begin(), writes.end());
+  return failure(failedBefore || (!small && failed(flush())));
+}
+
+/// Puts work that nothing orders side by side, what may share a kernel first.
+static void sortByDependence(func::FuncOp function) {
+  Block &block = function.getBody().front();
+  DenseMap<Operation *, int64_t> levels;
+  SmallVector<std::pair<std::pair<int64_t, int64_t>, Operation *>> order;
+  for (Operation &op : block.without_terminator()) {
+    int64_t level = 0;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *definition = operand.getDefiningOp();
+            definition && definition->getBlock() == &block)
+          level = std::max(level, levels.lookup(definition));
+    });
+    auto forall = dyn_cast<scf::ForallOp>(op);
+    levels[&op] = level + (forall ? 1 : 0);
+    order.push_back({{levels[&op], !forall           ? 2
+                                   : isSmall(forall) ? 0
+                                                     : 1},
+                     &op});
+  }
+  llvm::stable_sort(
+      order, [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (auto &[key, op] : order)
+    op->moveBefore(block.getTerminator());
 }
 
 FailureOr<TtirFunction> FunctionExport::run() {
@@ -375,6 +483,7 @@ FailureOr<TtirFunction> FunctionExport::run() {
   }
   if (failed(blockAllWork(function)))
     return failure();
+  sortByDependence(function);
   bool failedAny = false;
   // Copies that place() adds stand in front of the op that is at work.
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -389,6 +498,7 @@ FailureOr<TtirFunction> FunctionExport::run() {
       continue;
     failedAny |= failed(addView(&op));
   }
+  failedAny |= failed(flush());
   if (failedAny)
     return failure();
   Operation *terminator = function.getBody().front().getTerminator();
@@ -400,8 +510,13 @@ FailureOr<TtirFunction> FunctionExport::run() {
   return result;
 }
 
-FailureOr<std::vector<TtirFunction>> triton::exportTtir(ModuleOp module,
-                                                        StringRef entry) {
+FailureOr<std::vector<TtirFunction>>
+triton::exportTtir(ModuleOp module, const TtirOptions &options) {
+  StringRef entry = options.entry;
+  if (!llvm::is_contained({"ieee", "tf32", "tf32x3"},
+                          StringRef(options.dotPrecision)))
+    return module.emitError("there is no precision of products '")
+           << options.dotPrecision << "': ieee, tf32, tf32x3";
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(simplifyForTtir(*copy)))
     return failure();
@@ -411,7 +526,7 @@ FailureOr<std::vector<TtirFunction>> triton::exportTtir(ModuleOp module,
     if (entry.empty() ? !function.isPublic() || function.isExternal()
                       : function.getName() != entry)
       continue;
-    FailureOr<TtirFunction> exported = FunctionExport(function).run();
+    FailureOr<TtirFunction> exported = FunctionExport(function, options).run();
     failedAny |= failed(exported);
     if (succeeded(exported))
       out.push_back(std::move(*exported));

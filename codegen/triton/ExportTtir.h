@@ -64,11 +64,18 @@ struct TtirFunction {
   std::vector<TtirKernel> kernels;
 };
 
-/// Exports every public function of a module in the phase `blocks`, or only
-/// `entry` where that is given. Reports each construct that it refuses as an
-/// error at its location, and fails then.
+struct TtirOptions {
+  /// The function to export; all public ones where it is empty.
+  std::string entry;
+  /// Triton's input precision of products of f32: ieee (all bits, on ordinary
+  /// cores), tf32, tf32x3.
+  std::string dotPrecision = "ieee";
+};
+
+/// Exports functions of a module in the phase `blocks`. Reports each construct
+/// that it refuses as an error at its location, and fails then.
 mlir::FailureOr<std::vector<TtirFunction>>
-exportTtir(mlir::ModuleOp module, llvm::StringRef entry = "");
+exportTtir(mlir::ModuleOp module, const TtirOptions &options = {});
 
 /// {"functions": [{"name", "buffers", "kernels"}]}, the kernels with their
 /// text.

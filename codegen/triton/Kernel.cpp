@@ -23,9 +23,9 @@ static constexpr int64_t kMaxElements = 1 << 20;
 
 KernelBuilder::KernelBuilder(std::vector<TtirBuffer> &buffers,
                              const DenseMap<Value, HostView> &hostViews,
-                             func::FuncOp function)
+                             func::FuncOp function, const TtirOptions &options)
     : buffers(buffers), hostViews(hostViews), function(function),
-      print(function.getContext()) {}
+      print(function.getContext(), options.dotPrecision) {}
 
 LogicalResult KernelBuilder::refuse(Operation *op, const Twine &why) {
   return op->emitError("no TTIR for '") << op->getName() << "': " << why;
@@ -671,16 +671,9 @@ LogicalResult KernelBuilder::emitStores(scf::ForallOp forall) {
   return success();
 }
 
-FailureOr<TtirKernel> KernelBuilder::build(scf::ForallOp op,
-                                           ArrayRef<Output> outputs,
-                                           StringRef name) {
-  forall = op;
-  scopes.emplace_back();
-  TtirKernel kernel;
-  kernel.name = name.str();
-
-  // Programs are numbered with the last dimension running fastest.
-  SmallVector<int64_t> counts, lowers, steps;
+/// The number of blocks; nothing where it is not constant.
+static std::optional<int64_t> countBlocks(scf::ForallOp op) {
+  int64_t count = 1;
   for (auto [lower, upper, step] :
        llvm::zip(op.getMixedLowerBound(), op.getMixedUpperBound(),
                  op.getMixedStep())) {
@@ -688,29 +681,35 @@ FailureOr<TtirKernel> KernelBuilder::build(scf::ForallOp op,
     std::optional<int64_t> u = getConstantIntValue(upper);
     std::optional<int64_t> s = getConstantIntValue(step);
     if (!l || !u || !s)
-      return refuse(op, "the number of blocks is not constant");
-    counts.push_back(std::max<int64_t>(0, llvm::divideCeilSigned(*u - *l, *s)));
-    lowers.push_back(*l);
-    steps.push_back(*s);
-    kernel.grid *= counts.back();
+      return std::nullopt;
+    count *= std::max<int64_t>(0, llvm::divideCeilSigned(*u - *l, *s));
   }
-  if (kernel.grid < 1 || kernel.grid > std::numeric_limits<int32_t>::max())
-    return refuse(op, "the number of blocks is " + Twine(kernel.grid));
-  Ssa id = print.convertInteger(print.programId(), print.i64());
-  for (int64_t i = counts.size() - 1; i >= 0; --i) {
-    Ssa count = print.constant(print.i64(), counts[i]);
-    Ssa own = i == 0 ? id : print.same("arith.remsi", {id, count});
-    if (i > 0)
+  return count;
+}
+
+LogicalResult KernelBuilder::emitPiece(const Piece &piece, Ssa id) {
+  scf::ForallOp op = piece.forall;
+  forall = op;
+  // Blocks are numbered with the last dimension running fastest.
+  for (int64_t i = op.getRank() - 1; i >= 0; --i) {
+    int64_t lower = *getConstantIntValue(op.getMixedLowerBound()[i]);
+    int64_t upper = *getConstantIntValue(op.getMixedUpperBound()[i]);
+    int64_t step = *getConstantIntValue(op.getMixedStep()[i]);
+    Ssa own = id;
+    if (i > 0) {
+      Ssa count = print.constant(print.i64(),
+                                 llvm::divideCeilSigned(upper - lower, step));
+      own = print.same("arith.remsi", {id, count});
       id = print.same("arith.divsi", {id, count});
-    if (steps[i] != 1)
-      own = print.same("arith.muli",
-                       {own, print.constant(print.i64(), steps[i])});
-    if (lowers[i] != 0)
-      own = print.same("arith.addi",
-                       {own, print.constant(print.i64(), lowers[i])});
+    }
+    if (step != 1)
+      own = print.same("arith.muli", {own, print.constant(print.i64(), step)});
+    if (lower != 0)
+      own = print.same("arith.addi", {own, print.constant(print.i64(), lower)});
     bind(op.getInductionVar(i), own);
   }
-  for (auto [output, argument] : llvm::zip(outputs, op.getRegionIterArgs())) {
+  for (auto [output, argument] :
+       llvm::zip(piece.outputs, op.getRegionIterArgs())) {
     Root &root = roots.emplace_back();
     root.host = output.initial;
     root.writable = true;
@@ -737,12 +736,48 @@ FailureOr<TtirKernel> KernelBuilder::build(scf::ForallOp op,
   for (Operation &inner : op.getBody()->without_terminator())
     if (failed(emit(&inner)))
       return failure();
-  if (failed(emitStores(op)))
+  return emitStores(op);
+}
+
+FailureOr<TtirKernel> KernelBuilder::build(ArrayRef<Piece> pieces,
+                                           StringRef name) {
+  TtirKernel kernel;
+  kernel.name = name.str();
+  kernel.grid = 0;
+  bool failedAny = false;
+  Ssa id = print.convertInteger(print.programId(), print.i64());
+  for (const Piece &piece : pieces) {
+    std::optional<int64_t> count = countBlocks(piece.forall);
+    if (!count)
+      return refuse(piece.forall, "the number of blocks is not constant");
+    if (*count < 1 || *count > std::numeric_limits<int32_t>::max())
+      return refuse(piece.forall, "the number of blocks is " + Twine(*count));
+    Ssa own = id;
+    if (pieces.size() > 1) {
+      Ssa start = print.constant(print.i64(), kernel.grid);
+      Ssa isHere = print.both(
+          print.compare("arith.cmpi", "sge", id, start),
+          print.compare("arith.cmpi", "slt", id,
+                        print.constant(print.i64(), kernel.grid + *count)));
+      print.open("scf.if " + isHere.name + " {");
+      own = print.same("arith.subi", {id, start});
+    }
+    scopes.emplace_back();
+    // The other pieces are still looked at, for what else is refused.
+    failedAny |= failed(emitPiece(piece, own));
+    while (!scopes.empty())
+      closeScope();
+    loopDepth = 0;
+    if (pieces.size() > 1)
+      print.close();
+    kernel.grid += *count;
+  }
+  if (failedAny)
     return failure();
   if (print.largestTensor() > kMaxElements)
-    return refuse(op, "a tile of " + Twine(print.largestTensor()) +
-                          " elements, above Triton's limit of " +
-                          Twine(kMaxElements));
+    return refuse(forall, "a tile of " + Twine(print.largestTensor()) +
+                              " elements, above Triton's limit of " +
+                              Twine(kMaxElements));
 
   std::string head;
   for (auto [parameter, ssa] : llvm::zip(parameters, parameterNames))

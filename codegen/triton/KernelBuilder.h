@@ -93,10 +93,17 @@ public:
 
   KernelBuilder(std::vector<TtirBuffer> &buffers,
                 const llvm::DenseMap<mlir::Value, HostView> &hostViews,
-                mlir::func::FuncOp function);
+                mlir::func::FuncOp function, const TtirOptions &options);
 
-  mlir::FailureOr<TtirKernel> build(mlir::scf::ForallOp forall,
-                                    llvm::ArrayRef<Output> outputs,
+  /// An scf.forall and where its results are.
+  struct Piece {
+    mlir::scf::ForallOp forall;
+    std::vector<Output> outputs;
+  };
+
+  /// One kernel of pieces that do not depend on each other: each gets as many
+  /// programs as it has blocks.
+  mlir::FailureOr<TtirKernel> build(llvm::ArrayRef<Piece> pieces,
                                     llvm::StringRef name);
 
 private:
@@ -104,6 +111,7 @@ private:
 
   // Kernel.cpp: regions and control flow.
   mlir::LogicalResult emit(mlir::Operation *op);
+  mlir::LogicalResult emitPiece(const Piece &piece, Ssa id);
   mlir::LogicalResult emitFor(mlir::scf::ForOp op);
   mlir::LogicalResult emitIf(mlir::scf::IfOp op);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);

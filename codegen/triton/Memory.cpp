@@ -626,8 +626,8 @@ LogicalResult KernelBuilder::emitReshape(Operation *op) {
     return failure();
   Ssa value = tile->value;
   bool zeroPadding = tile->zeroPadding;
-  ArrayRef<int64_t> fine = collapse ? ArrayRef<int64_t>(tile->extents)
-                                    : ArrayRef<int64_t>(extents);
+  ArrayRef<int64_t> fine =
+      collapse ? ArrayRef<int64_t>(tile->extents) : ArrayRef<int64_t>(extents);
   // One dimension for each group, its padding behind everything else.
   for (auto [axis, group] : llvm::enumerate(groups)) {
     int64_t elements = 1, padded = 1, axisExtent = 1;
@@ -643,12 +643,13 @@ LogicalResult KernelBuilder::emitReshape(Operation *op) {
       SmallVector<int64_t> shape(value.shape.begin(),
                                  value.shape.begin() + axis);
       shape.push_back(padded);
-      for (int64_t i = axis + group.size(); i < int64_t(value.shape.size()); ++i)
+      for (int64_t i = axis + group.size(); i < int64_t(value.shape.size());
+           ++i)
         shape.push_back(value.shape[i]);
       value = print.reshape(value, shape);
       if (!inOrder)
-        value = take(value, clamp(print, paddedPlaces(fine, group, elements),
-                                  padded),
+        value = take(value,
+                     clamp(print, paddedPlaces(fine, group, elements), padded),
                      axis);
     } else {
       // The axis of the group in the shape that is partly expanded so far.

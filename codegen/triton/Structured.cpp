@@ -402,8 +402,6 @@ FailureOr<Tile> KernelBuilder::resultOf(linalg::LinalgOp op, unsigned result,
   }
   BlockArgument out = op.getMatchingBlockArgument(init);
   std::optional<Combination> match = matchCombination(yielded, out);
-  if (!match)
-    return refuse(op, "a reduction that is not a chain of one associative op");
   Ssa sum;
   auto add = [&](Ssa term, bool negative) {
     if (!sum && negative)
@@ -479,10 +477,13 @@ LogicalResult KernelBuilder::emitGeneric(linalg::LinalgOp op) {
     if (!reduces.back())
       continue;
     unsigned i = init.getOperandNumber() - op.getNumDpsInputs();
-    if (std::optional<Combination> match =
-            matchCombination(body->getTerminator()->getOperand(i),
-                             op.getMatchingBlockArgument(&init)))
-      combining.insert(match->ops.begin(), match->ops.end());
+    std::optional<Combination> match =
+        matchCombination(body->getTerminator()->getOperand(i),
+                         op.getMatchingBlockArgument(&init));
+    if (!match)
+      return refuse(op,
+                    "a reduction that is not a chain of one associative op");
+    combining.insert(match->ops.begin(), match->ops.end());
   }
   for (OpOperand &operand : op->getOpOperands()) {
     if (operand.getOperandNumber() >= body->getNumArguments())

@@ -66,7 +66,8 @@ static std::string types(ArrayRef<Ssa> values) {
       ", ");
 }
 
-TtirPrinter::TtirPrinter(MLIRContext *context) : context(context) {}
+TtirPrinter::TtirPrinter(MLIRContext *context, StringRef dotPrecision)
+    : context(context), dotPrecision(dotPrecision.str()) {}
 
 //===----------------------------------------------------------------------===//
 // Text
@@ -365,9 +366,9 @@ Ssa TtirPrinter::gather(const Ssa &value, const Ssa &indices, int64_t axis) {
 
 Ssa TtirPrinter::dot(const Ssa &a, const Ssa &b, const Ssa &sum) {
   dots = true;
-  // ieee: operands of f32 are not rounded to fewer bits.
-  return emit("tt.dot " + names({a, b, sum}) + ", inputPrecision = ieee : " +
-                  typeText(a) + " * " + typeText(b) + " -> " + typeText(sum),
+  return emit("tt.dot " + names({a, b, sum}) +
+                  ", inputPrecision = " + dotPrecision + " : " + typeText(a) +
+                  " * " + typeText(b) + " -> " + typeText(sum),
               sum.element, sum.shape);
 }
 

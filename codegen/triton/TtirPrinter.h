@@ -48,7 +48,7 @@ std::string typeText(const Ssa &value);
 
 class TtirPrinter {
 public:
-  explicit TtirPrinter(mlir::MLIRContext *context);
+  TtirPrinter(mlir::MLIRContext *context, llvm::StringRef dotPrecision);
 
   mlir::Type i1() const { return mlir::IntegerType::get(context, 1); }
   mlir::Type i32() const { return mlir::IntegerType::get(context, 32); }
@@ -124,6 +124,7 @@ private:
                              mlir::Type element);
 
   mlir::MLIRContext *context;
+  std::string dotPrecision;
   std::map<std::string, std::string> constants;
   std::vector<std::string> entry;
   std::string text;

@@ -11,13 +11,16 @@
 #include "lib/Compiler/Compiler.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace drawloom;
 
 /// Brings a copy of a program to the phase `blocks` and exports it.
 static mlir::FailureOr<std::vector<triton::TtirFunction>>
-exportProgram(mlir::ModuleOp module, const std::string &from) {
+exportProgram(mlir::ModuleOp module, const std::string &from,
+              const std::string &precision) {
   std::optional<Phase> phase = parsePhase(from);
   if (!phase || *phase > Phase::Blocks)
     return module.emitError("no way leads from the phase '")
@@ -30,17 +33,25 @@ exportProgram(mlir::ModuleOp module, const std::string &from) {
     if (failed(compile(*copy, options)))
       return mlir::failure();
   }
-  return triton::exportTtir(*copy);
+  triton::TtirOptions options;
+  options.dotPrecision = precision;
+  return triton::exportTtir(*copy, options);
 }
 
 void drawloom::registerTtirTranslation(const std::string &from) {
   auto registerDialects = [](mlir::DialectRegistry &registry) {
     registerAllDialects(registry);
   };
+  static llvm::cl::OptionCategory category("Translations to Triton");
+  static llvm::cl::opt<std::string> precision(
+      "ttir-dot-precision",
+      llvm::cl::desc("Precision of f32 operands of products: ieee, tf32, "
+                     "tf32x3 (default: ieee)"),
+      llvm::cl::init("ieee"), llvm::cl::cat(category));
   static mlir::TranslateFromMLIRRegistration toText(
       "mlir-to-ttir", "export a program as Triton kernels",
       [&from](mlir::ModuleOp module, llvm::raw_ostream &stream) {
-        auto functions = exportProgram(module, from);
+        auto functions = exportProgram(module, from, precision);
         if (failed(functions))
           return mlir::failure();
         bool first = true;
@@ -59,7 +70,7 @@ void drawloom::registerTtirTranslation(const std::string &from) {
       "mlir-to-ttir-json",
       "export a program as Triton kernels and what to launch them with",
       [&from](mlir::ModuleOp module, llvm::raw_ostream &stream) {
-        auto functions = exportProgram(module, from);
+        auto functions = exportProgram(module, from, precision);
         if (failed(functions))
           return mlir::failure();
         stream << llvm::formatv("{0:2}", triton::toJson(*functions)) << "\n";
