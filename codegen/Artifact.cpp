@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Artifact.h"
+#include "codegen/ValueTypeJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -27,12 +28,9 @@ static std::string digest(StringRef bytes) {
   return toHex(SHA256::hash(arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
 }
 
-static json::Array describe(ArrayRef<ValueType> types) {
-  json::Array list;
-  for (const ValueType &type : types)
-    list.push_back(json::Object{{"element", static_cast<int>(type.element)},
-                                {"shape", json::Array(type.shape)}});
-  return list;
+json::Value toJSON(const ValueType &type) {
+  return json::Object{{"element", static_cast<int>(type.element)},
+                      {"shape", json::Array(type.shape)}};
 }
 
 static json::Object describe(const Artifact::Variant &variant) {
@@ -40,8 +38,8 @@ static json::Object describe(const Artifact::Variant &variant) {
   for (const Artifact::Entry &entry : variant.entries)
     entries.push_back(
         json::Object{{"name", entry.signature.name},
-                     {"arguments", describe(entry.signature.arguments)},
-                     {"results", describe(entry.signature.results)},
+                     {"arguments", json::Array(entry.signature.arguments)},
+                     {"results", json::Array(entry.signature.results)},
                      {"workspace_bytes", entry.signature.workspaceBytes},
                      {"scratch_bytes", entry.scratchBytes}});
   return json::Object{{"isa", variant.isa},
@@ -74,8 +72,7 @@ std::string writeArtifact(const Artifact &artifact) {
   return bytes;
 }
 
-static bool fromJSON(const json::Value &value, ValueType &type,
-                     json::Path path) {
+bool fromJSON(const json::Value &value, ValueType &type, json::Path path) {
   json::ObjectMapper map(value, path);
   int64_t element = 0;
   if (!map || !map.map("element", element) || !map.map("shape", type.shape))

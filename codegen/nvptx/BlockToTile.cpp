@@ -395,12 +395,11 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
     blocks *= count;
   Value number = block;
   if (blocks < allBlocks) {
-    Value behind = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, block,
-        constant(firstBlock + blocks));
-    Value before =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, block,
-                              constant(firstBlock));
+    Value behind =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, block,
+                              constant(firstBlock + blocks));
+    Value before = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::uge, block, constant(firstBlock));
     Value mine = arith::AndIOp::create(builder, loc, before, behind);
     auto branch = scf::IfOp::create(builder, loc, mine,
                                     /*withElseRegion=*/false);

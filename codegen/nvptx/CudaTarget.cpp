@@ -163,9 +163,7 @@ public:
       variant.entries.push_back({entry.signature, 0});
     for (const LaunchKernel &kernel : plan->kernels)
       variant.kernels.push_back(kernel.name);
-    BundleOptions bundle;
-    bundle.modules = std::getenv("DRAWLOOM_EMULATED_MODULES") != nullptr;
-    variant.code = packBundle(makeBundle({std::move(*kernels)}, bundle));
+    variant.code = packBundle(makeBundle({std::move(*kernels)}));
     return variant;
   }
 

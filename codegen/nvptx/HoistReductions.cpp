@@ -62,8 +62,7 @@ static tile::ReduceOp addedReduction(scf::ForOp loop, unsigned i) {
                : add.getRhs() == carried ? add.getLhs()
                                          : Value();
   auto reduce = term ? term.getDefiningOp<tile::ReduceOp>() : nullptr;
-  if (!reduce || !reduce->hasOneUse() ||
-      reduce->getBlock() != loop.getBody() ||
+  if (!reduce || !reduce->hasOneUse() || reduce->getBlock() != loop.getBody() ||
       reduce.getKind() != tile::Combiner::Add || reduce.getWithinThread())
     return {};
   return reduce;
@@ -103,10 +102,9 @@ static void carryShares(OpBuilder &builder, scf::ForOp loop, unsigned i,
   Value total = loop.getResult(i);
   total.setType(shares);
   builder.setInsertionPointAfter(loop);
-  Value whole = tile::ReduceOp::create(builder, loc, result,
-                                       tile::Combiner::Add,
-                                       /*withinThread=*/false, total, dims,
-                                       Value());
+  Value whole =
+      tile::ReduceOp::create(builder, loc, result, tile::Combiner::Add,
+                             /*withinThread=*/false, total, dims, Value());
   Value end = arith::AddFOp::create(builder, loc, init, whole);
   total.replaceAllUsesExcept(end, whole.getDefiningOp());
 }

@@ -7,36 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LaunchPlan.h"
+#include "codegen/ValueTypeJson.h"
 #include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 namespace json = llvm::json;
-
-namespace drawloom {
-
-static constexpr std::pair<ElementType, StringLiteral> elementNames[] = {
-    {ElementType::F64, "f64"},   {ElementType::F32, "f32"},
-    {ElementType::BF16, "bf16"}, {ElementType::F16, "f16"},
-    {ElementType::I64, "i64"},   {ElementType::I32, "i32"},
-    {ElementType::I8, "i8"},     {ElementType::I1, "i1"}};
-
-// Where the parser looks for it.
-static bool fromJSON(const json::Value &value, ValueType &type,
-                     json::Path path) {
-  json::ObjectMapper map(value, path);
-  std::string element;
-  if (!map || !map.map("element", element) || !map.map("shape", type.shape))
-    return false;
-  for (const auto &[known, name] : elementNames)
-    if (name == element) {
-      type.element = known;
-      return true;
-    }
-  return path.field("element").report("unknown element type"), false;
-}
-
-} // namespace drawloom
 
 namespace drawloom::nvptx {
 
@@ -49,19 +25,6 @@ const LaunchKernel *LaunchPlan::find(StringRef name) const {
 
 static constexpr StringLiteral kindNames[] = {"argument", "result", "workspace",
                                               "scalar"};
-static json::Value toJson(const std::vector<ValueType> &types) {
-  json::Array array;
-  for (const ValueType &type : types) {
-    StringRef name;
-    for (const auto &[element, known] : elementNames)
-      if (element == type.element)
-        name = known;
-    array.push_back(json::Object{{"element", name.str()},
-                                 {"shape", json::Array(type.shape)}});
-  }
-  return array;
-}
-
 json::Value toJson(const LaunchPlan &plan) {
   json::Array kernels, entries;
   for (const LaunchKernel &kernel : plan.kernels)
@@ -85,8 +48,8 @@ json::Value toJson(const LaunchPlan &plan) {
     }
     entries.push_back(
         json::Object{{"name", entry.signature.name},
-                     {"arguments", toJson(entry.signature.arguments)},
-                     {"results", toJson(entry.signature.results)},
+                     {"arguments", json::Array(entry.signature.arguments)},
+                     {"results", json::Array(entry.signature.results)},
                      {"workspace_bytes", entry.signature.workspaceBytes},
                      {"steps", std::move(steps)}});
   }

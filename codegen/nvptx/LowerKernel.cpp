@@ -366,8 +366,8 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
   Type element = getElementTypeOrSelf(op->getResult(0));
   const Registers values = registers.lookup(source);
   auto pair = VectorType::get(2, element);
-  std::string name = element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn"
-                                      : "llvm.nvvm.ff2f16x2.rn";
+  std::string name =
+      element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
   if (maximum)
     name += ".relu";
   std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
@@ -377,9 +377,9 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
     auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
     if (!made.first) {
       // The first operand is the upper half.
-      Value rounded = LLVM::CallIntrinsicOp::create(
-                          builder, loc, pair, builder.getStringAttr(name),
-                          ValueRange{high, low})
+      Value rounded = LLVM::CallIntrinsicOp::create(builder, loc, pair,
+                                                    builder.getStringAttr(name),
+                                                    ValueRange{high, low})
                           .getResult(0);
       made = {LLVM::ExtractElementOp::create(builder, loc, rounded,
                                              constant(0, 32)),

@@ -61,10 +61,9 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
   return addElements(address, own, memory.element);
 }
 
-SmallVector<LowerKernel::Access> LowerKernel::accesses(const Memory &memory,
-                                                       const Layout &layout,
-                                                       ArrayRef<int64_t> shape,
-                                                       bool rowsApart, Range range) {
+SmallVector<LowerKernel::Access>
+LowerKernel::accesses(const Memory &memory, const Layout &layout,
+                      ArrayRef<int64_t> shape, bool rowsApart, Range range) {
   int64_t rank = shape.size();
   int64_t bytes = bytesOf(memory.element);
   SmallVector<int64_t> extents = layout.extents(rank);
@@ -265,16 +264,15 @@ void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
   const Registers source = registers.lookup(op.getSource());
   Value address = threadAddress(memory, layout);
   underCondition(isOwner(layout), [&] {
-    for (const Access &access :
-         accesses(memory, layout, shape, false, range)) {
+    for (const Access &access : accesses(memory, layout, shape, false, range)) {
       SmallVector<Value> values;
       for (int64_t place : access.registers)
         values.push_back(source[place]);
       underCondition(inside(memory, layout, shape, access), [&] {
-        storeVector(addBytes(address,
-                             bytesAt(access.coordinates, memory.strides,
-                                     bytesOf(memory.element))),
-                    values);
+        storeVector(
+            addBytes(address, bytesAt(access.coordinates, memory.strides,
+                                      bytesOf(memory.element))),
+            values);
       });
     }
   });
@@ -291,8 +289,8 @@ LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
   // The row is chosen by the index; the rest of the address is the thread's.
   Value address = threadAddress(memory, layout, 1);
   Registers result(layout.registerCount());
-  for (const Access &access : accesses(row, layout, shape, true,
-                                      {0, layout.registerCount()})) {
+  for (const Access &access :
+       accesses(row, layout, shape, true, {0, layout.registerCount()})) {
     Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
     Value condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));
@@ -327,8 +325,8 @@ LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
   row.sizes[0] = builder.getIndexAttr(shape[0]);
   Value address = threadAddress(memory, layout, 1);
   Value owner = isOwner(layout);
-  for (const Access &access : accesses(row, layout, shape, true,
-                                      {0, layout.registerCount()})) {
+  for (const Access &access :
+       accesses(row, layout, shape, true, {0, layout.registerCount()})) {
     Value index = toI64(indices[*rows.registerAt({access.coordinates[0]})]);
     Value condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, index, constant(0, 64));

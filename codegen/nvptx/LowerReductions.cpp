@@ -132,8 +132,7 @@ void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
         there.push_back(0);
     }
     Value value = values[i];
-    if (Value condition =
-            inside(own, source, type.getShape(), Access{{i}, at}))
+    if (Value condition = inside(own, source, type.getShape(), Access{{i}, at}))
       value = arith::SelectOp::create(builder, loc, condition, value,
                                       neutral(op.getKind(), value.getType()));
     Value &sum = results[*result.registerAt(there)];

@@ -180,18 +180,17 @@ bool Outliner::isMadeBy(Value value, ArrayRef<Operation *> part) {
     return false;
   if (kernelOf.count(def))
     return llvm::is_contained(part, def);
-  return llvm::any_of(valuesReadBy(def), [&](Value read) {
-    return isMadeBy(read, part);
-  });
+  return llvm::any_of(valuesReadBy(def),
+                      [&](Value read) { return isMadeBy(read, part); });
 }
 
 void Outliner::outline(unsigned index) {
   Kernel &kernel = kernels[index];
   OpBuilder host(body().getTerminator());
   Location loc = kernel.parts.front().front()->getLoc();
-  auto outlined = func::FuncOp::create(
-      loc, (function.getName() + "_" + Twine(index)).str(),
-      FunctionType::get(function.getContext(), {}, {}));
+  auto outlined =
+      func::FuncOp::create(loc, (function.getName() + "_" + Twine(index)).str(),
+                           FunctionType::get(function.getContext(), {}, {}));
   outlined.setPrivate();
   outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
   symbols.insert(outlined, Block::iterator(function));
@@ -285,12 +284,12 @@ void Outliner::outline(unsigned index) {
       for (OpOperand &init : blocks.getOutputsMutable()) {
         if (init.get().getDefiningOp<tensor::EmptyOp>())
           continue;
-        const auto *place = llvm::find(kernel.results,
-                                 Value(blocks.getTiedOpResult(&init)));
+        const auto *place =
+            llvm::find(kernel.results, Value(blocks.getTiedOpResult(&init)));
         const auto *operand = llvm::find(
             operands, replacements.lookup_or(init.get(), init.get()));
-        updates.append({place - kernel.results.begin(),
-                        operand - operands.begin()});
+        updates.append(
+            {place - kernel.results.begin(), operand - operands.begin()});
       }
   if (!updates.empty())
     call->setAttr(updatesAttr, host.getDenseI64ArrayAttr(updates));

@@ -72,8 +72,7 @@ struct MaximumOfNarrow : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-struct NvptxSimplifyTiles
-    : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
+struct NvptxSimplifyTiles : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SelectIsMaximum, MaximumOfNarrow>(&getContext());

@@ -137,8 +137,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
   RowSchedule schedule;
   schedule.tileRows = options.tileRows;
   int64_t least = leastRowsOf(region, options);
-  for (int64_t candidate = options.mostRows; candidate >= least;
-       candidate /= 2)
+  for (int64_t candidate = options.mostRows; candidate >= least; candidate /= 2)
     if (!schedule.tileRows &&
         footprint.workingSet(candidate) <= options.cacheBytes)
       schedule.tileRows = candidate;

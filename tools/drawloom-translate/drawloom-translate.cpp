@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/CpuTarget.h"
 #include "TtirTranslation.h"
+#include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/nvptx/GpuTarget.h"
 #include "lib/Compiler/Compiler.h"
