@@ -281,7 +281,7 @@ TEST(Embed, RefusesAnUnknownTarget) {
   Result<Compiler> compiler = Compiler::create(options);
   ASSERT_FALSE(bool(compiler));
   EXPECT_EQ(compiler.error().message(),
-            "unknown target 'abacus'; known: 'cpu'");
+            "unknown target 'abacus'; known: 'cpu', 'cuda', 'emulator'");
 }
 
 TEST(Embed, RefusesAMissingFile) {
