@@ -91,7 +91,10 @@ void Outliner::materialize(Value value, unsigned before) {
   if (!op || !isRepeatable(op))
     return;
   // The kernel in front makes it too, unless that is one of blocks.
-  if (before == 0 || isa<scf::ForallOp>(kernels[before - 1].ops.front())) {
+  auto runsBlocks = [](const Kernel &kernel) {
+    return !kernel.ops.empty() && isa<scf::ForallOp>(kernel.ops.front());
+  };
+  if (before == 0 || runsBlocks(kernels[before - 1])) {
     kernels.insert(kernels.begin() + before, Kernel());
     for (auto &entry : kernelOf)
       if (entry.second >= before)
