@@ -197,7 +197,7 @@ struct NvptxAllocateShared
       InFlightDiagnostic error =
           kernel.emitError("needs ")
           << arena.bytes << " bytes of shared memory, but a block has at most "
-          << limit;
+          << limit.getValue();
       // Where most is needed at once.
       int64_t peak = 0, most = 0;
       for (const Lifetime &at : lifetimes) {

@@ -376,7 +376,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       return;
     if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps)) {
       kernel.emitError("cannot have ")
-          << warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
+          << warps.getValue() << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
     kernel->setAttr(warpsAttr, IntegerAttr::get(
