@@ -15,6 +15,7 @@
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include <atomic>
 #include <cstdlib>
 
 using namespace mlir;
@@ -26,8 +27,11 @@ class Session final : public nvptx::DeviceSession {
 public:
   Session(const Module &module, unsigned threads) : module(module) {
     options.threads = threads;
+    static std::atomic<uint64_t> runs{0};
     if (const char *seed = std::getenv("DRAWLOOM_EMULATOR_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
+    if (options.seed != 0)
+      options.seed += runs++;
   }
 
   llvm::Expected<void *> allocate(int64_t bytes) override {

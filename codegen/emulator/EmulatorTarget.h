@@ -15,7 +15,8 @@ namespace drawloom::emulator {
 
 /// The kernels of the NVIDIA target, run by the emulator. The environment's
 /// DRAWLOOM_EMULATOR_SEED chooses in which order threads go on: 0, the default,
-/// in that of their numbers, else at random.
+/// in that of their numbers, else at random. Each further run of a process then
+/// has the next seed, so that --check-bits compares many orders.
 const CompileTarget &target();
 
 } // namespace drawloom::emulator

@@ -120,11 +120,29 @@ bool BlockToTile::needsMemory(Value tensor) {
          });
 }
 
+/// Whether one op runs only where the other does not.
+static bool areExclusive(Operation *a, Operation *b) {
+  Operation *both = b->getParentOp();
+  while (both && !both->isProperAncestor(a))
+    both = both->getParentOp();
+  auto branch = dyn_cast_or_null<scf::IfOp>(both);
+  if (!branch)
+    return false;
+  Region &first = branch.getThenRegion();
+  return first.isAncestor(a->getParentRegion()) !=
+         first.isAncestor(b->getParentRegion());
+}
+
 bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
   for (Operation *user : tensor.getUsers()) {
     if (user == op)
       continue;
     Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+    // What changes it in a branch asks for itself.
+    if (ancestor == op && isa<scf::IfOp>(op))
+      continue;
+    if (!ancestor && areExclusive(user, op))
+      continue;
     // A user in another block is outside of a loop or branch that holds `op`.
     if (!ancestor || op->isBeforeInBlock(ancestor) || ancestor == op)
       return true;
@@ -263,6 +281,7 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   // in its memory.
   SmallVector<Type> types;
   SmallVector<unsigned> tiles;
+  SmallVector<std::pair<unsigned, Value>> inPlace;
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     if (isa<RankedTensorType>(result.getType())) {
       Value from =
@@ -274,6 +293,7 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
       if (from == other && changed && home(from).kind == Home::Memory &&
           home(from).writable && !isReadAfter(from, op)) {
         setMemory(result, home(from).value, /*writable=*/true);
+        inPlace.push_back({i, home(from).value});
         continue;
       }
     }
@@ -304,6 +324,16 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
       if (failed(elements))
         return failure();
       yields.push_back(*elements);
+    }
+    // A branch that had to make a copy brings it back.
+    for (auto &[i, memory] : inPlace) {
+      Value value = from.getTerminator()->getOperand(i);
+      if (home(value).kind == Home::Memory && home(value).value == memory)
+        continue;
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      tile::StoreOp::create(builder, op.getLoc(), *elements, memory);
     }
     homes = std::move(before);
     scf::YieldOp::create(builder, op.getLoc(), yields);
@@ -477,13 +507,51 @@ LogicalResult BlockToTile::convert(Operation *op) {
   return success();
 }
 
+/// Each element chosen by its place: for the few numbers that a program has,
+/// such as factors of octaves.
+LogicalResult BlockToTile::convertTable(arith::ConstantOp op) {
+  auto table = dyn_cast<DenseElementsAttr>(op.getValue());
+  auto type = cast<RankedTensorType>(op.getType());
+  constexpr int64_t most = 64;
+  if (!table || type.getNumElements() > most)
+    return op->emitError("tables of more than ")
+           << most
+           << " constants have no form on a GPU yet: "
+              "pass them as arguments";
+  Location loc = op.getLoc();
+  int64_t count = type.getNumElements();
+  auto line = RankedTensorType::get({count}, type.getElementType());
+  auto places = RankedTensorType::get({count}, builder.getIndexType());
+  Value place =
+      tile::IotaOp::create(builder, loc, places, builder.getI64IntegerAttr(0));
+  auto elements = llvm::to_vector(table.getValues<Attribute>());
+  Value result;
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    Value here = splat(
+        loc, arith::ConstantOp::create(builder, loc, cast<TypedAttr>(element)),
+        line.getShape());
+    if (!result) {
+      result = here;
+      continue;
+    }
+    Value from = splat(loc, arith::ConstantIndexOp::create(builder, loc, i),
+                       line.getShape());
+    Value chosen = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge, place, from);
+    result = arith::SelectOp::create(builder, loc, chosen, here, result);
+  }
+  if (type.getRank() != 1)
+    result = tile::ReshapeOp::create(builder, loc, type, result);
+  setTile(op.getResult(), result);
+  return success();
+}
+
 LogicalResult BlockToTile::convertElementwise(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto splatted = dyn_cast<SplatElementsAttr>(constant.getValue());
-    if (!splatted)
-      return op->emitError("tables of constants have no form on a GPU yet: "
-                           "pass them as arguments");
     auto type = cast<RankedTensorType>(constant.getType());
+    if (!splatted)
+      return convertTable(constant);
     Value scalar = arith::ConstantOp::create(
         builder, op->getLoc(), splatted.getSplatValue<TypedAttr>());
     setTile(op->getResult(0), splat(op->getLoc(), scalar, type.getShape()));

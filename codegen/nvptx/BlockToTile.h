@@ -62,6 +62,7 @@ private:
   convertParallelInsert(mlir::tensor::ParallelInsertSliceOp op);
   mlir::LogicalResult convertReshape(mlir::Operation *op);
   mlir::LogicalResult convertBlockOp(mlir::Operation *op);
+  mlir::LogicalResult convertTable(mlir::arith::ConstantOp op);
   /// Of arithmetic on tensors.
   mlir::LogicalResult convertElementwise(mlir::Operation *op);
 

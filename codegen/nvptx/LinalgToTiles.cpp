@@ -204,6 +204,14 @@ static std::optional<tile::Combiner> combinerOf(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+static LogicalResult refuseResult(linalg::GenericOp op, unsigned output) {
+  return op.emitError("result ")
+         << output
+         << " is no sum, product, minimum or maximum of one "
+            "term for each iteration, which has no form on a "
+            "GPU yet";
+}
+
 /// What an op adds to an output, over the dimensions that this lacks.
 FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
                                          ArrayRef<int64_t> reduced,
@@ -213,14 +221,7 @@ FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
   BlockArgument before = op.getRegionOutputArgs()[output];
   auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
   Operation *combine = yield.getValues()[output].getDefiningOp();
-  auto refuse = [&] {
-    op.emitError("result ")
-        << output
-        << " is no sum, product, minimum or maximum of one "
-           "term for each iteration, which has no form on a "
-           "GPU yet";
-    return failure();
-  };
+  auto refuse = [&] { return refuseResult(op, output); };
   if (!combine || combine->getBlock() != op.getBody())
     return refuse();
   auto asWhole = [&](Value value) {
@@ -331,12 +332,19 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
   // What adds a term to a sum is no arithmetic on iterations.
   auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
   DenseSet<Operation *> combining;
-  for (auto [output, gone] : llvm::enumerate(reduced))
-    if (!gone.empty())
-      if (Operation *def = yield.getValues()[output].getDefiningOp();
-          def && llvm::is_contained(def->getOperands(),
-                                    Value(op.getRegionOutputArgs()[output])))
-        combining.insert(def);
+  for (auto [output, gone] : llvm::enumerate(reduced)) {
+    if (gone.empty())
+      continue;
+    BlockArgument before = op.getRegionOutputArgs()[output];
+    Operation *def = yield.getValues()[output].getDefiningOp();
+    // The sum so far is nothing that an iteration may know.
+    if (!def || !def->hasOneUse() ||
+        llvm::any_of(before.getUsers(),
+                     [&](Operation *user) { return user != def; }))
+      return refuseResult(op, output);
+    if (!before.use_empty())
+      combining.insert(def);
+  }
   for (Operation &point : op.getBody()->without_terminator())
     if (!combining.contains(&point) &&
         failed(convertPoint(&point, body, shape)))

@@ -12,6 +12,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -30,8 +31,8 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     NvptxLowerBase::getDependentDialects(registry);
-    registry
-        .insert<arith::ArithDialect, cf::ControlFlowDialect, scf::SCFDialect>();
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    math::MathDialect, scf::SCFDialect>();
   }
 
   void runOnOperation() override {

@@ -146,6 +146,15 @@ void LowerKernel::lowerMma(tile::DotOp op) {
   int64_t k = memory.strides[op.getTransposeB() ? 1 : 0];
   int64_t n = memory.strides[op.getTransposeB() ? 0 : 1];
 
+  // The op has words for bf16, pairs for f16.
+  auto operands = [&](const Registers &words) -> Registers {
+    if (element.isBF16())
+      return words;
+    auto pair = VectorType::get(2, element);
+    return llvm::map_to_vector<8>(words, [&](Value word) -> Value {
+      return LLVM::BitcastOp::create(builder, loc, pair, word);
+    });
+  };
   for (int64_t step = 0; step < steps; step += 16) {
     std::map<int64_t, Registers> right;
     for (size_t i = 0; i < columns.size(); i += 2) {
@@ -161,8 +170,10 @@ void LowerKernel::lowerMma(tile::DotOp op) {
       if (pair)
         right[columns[i + 1]] = {words[2], words[3]};
     }
+    for (auto &[column, words] : right)
+      words = operands(words);
     for (int64_t row : rows) {
-      Registers a = left(row, step);
+      Registers a = operands(left(row, step));
       for (int64_t column : columns) {
         SmallVector<int64_t> places;
         for (auto [m, c] : {std::pair(0, 0), std::pair(0, 1), std::pair(8, 0),

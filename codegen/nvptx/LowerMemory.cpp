@@ -237,19 +237,31 @@ static int64_t bytesAt(ArrayRef<int64_t> coordinates, ArrayRef<int64_t> strides,
   return sum * bytes;
 }
 
+/// Whether a view has an element: then its first one may be read by every
+/// thread. What is in front of the view may be written by other blocks.
+static bool hasElement(ArrayRef<OpFoldResult> sizes) {
+  return llvm::all_of(sizes, [](OpFoldResult size) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    return known && *known > 0;
+  });
+}
+
 void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   const Memory &memory = memoryOf(op.getSource());
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
   Value address = threadAddress(memory, layout);
+  Value otherwise =
+      hasElement(memory.sizes)
+          ? addElements(memory.root, memory.offset, memory.element)
+          : memory.root;
   Registers &result = registers[op.getResult()];
   result.resize(range.end);
   for (const Access &access : accesses(memory, layout, shape, false, range)) {
     Value at = addBytes(address, bytesAt(access.coordinates, memory.strides,
                                          bytesOf(memory.element)));
-    Value vector =
-        loadVector(at, memory.element, access.registers.size(),
-                   inside(memory, layout, shape, access), memory.root);
+    Value vector = loadVector(at, memory.element, access.registers.size(),
+                              inside(memory, layout, shape, access), otherwise);
     SmallVector<Value> values;
     unpack(vector, memory.element, access.registers.size(), values);
     for (auto [place, value] : llvm::zip(access.registers, values))

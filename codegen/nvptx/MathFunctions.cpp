@@ -122,15 +122,32 @@ struct ExpOfF64 : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// x / y = x s rcp(y s), good to 2 ulp. rcp.approx.ftz reads denormal numbers
+/// as zero and gives none: s moves y away from both ends of the range.
 struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::DivFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!op.getType().isF32())
       return failure();
-    Value inverse = callIntrinsic(rewriter, op.getLoc(),
-                                  "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), inverse);
+    Location loc = op.getLoc();
+    Value size = math::AbsFOp::create(rewriter, loc, op.getRhs());
+    Value isSmall =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size,
+                              number(rewriter, loc, 0x1p-126f));
+    Value isLarge =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGE, size,
+                              number(rewriter, loc, 0x1p126f));
+    Value scale = arith::SelectOp::create(rewriter, loc, isLarge,
+                                          number(rewriter, loc, 0x1p-2f),
+                                          number(rewriter, loc, 1));
+    scale = arith::SelectOp::create(rewriter, loc, isSmall,
+                                    number(rewriter, loc, 0x1p24f), scale);
+    Value inverse = callIntrinsic(
+        rewriter, loc, "llvm.nvvm.rcp.approx.ftz.f",
+        arith::MulFOp::create(rewriter, loc, op.getRhs(), scale).getResult());
+    Value scaled = arith::MulFOp::create(rewriter, loc, op.getLhs(), scale);
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, scaled, inverse);
     return success();
   }
 };

@@ -188,6 +188,22 @@ void reshapeThroughMemory(OpBuilder &builder, tile::ReshapeOp reshape) {
 // Hoisting
 //===----------------------------------------------------------------------===//
 
+/// Whether a load may go in front of a loop: a loop that does not run may have
+/// nothing to read where its offsets point to.
+static bool mayReadBefore(scf::ForOp loop, Value memory) {
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
+  if (from && to && *from < *to)
+    return true;
+  while (Operation *view = memory.getDefiningOp()) {
+    if (auto part = dyn_cast<memref::SubViewOp>(view);
+        part && part->getNumOperands() > 1)
+      return false;
+    memory = view->getOperand(0);
+  }
+  return true;
+}
+
 /// Adds what makes `value` in the loop's body to `ops`, in order, if it is the
 /// same in each iteration and made of memory that the kernel only reads.
 static bool collectInvariant(scf::ForOp loop, Value value,
@@ -204,7 +220,8 @@ static bool collectInvariant(scf::ForOp loop, Value value,
     if (!collectInvariant(loop, operand, inputs, ops))
       return false;
   if (auto load = dyn_cast<tile::LoadOp>(def)) {
-    if (!inputs.contains(rootOf(load.getSource())))
+    if (!inputs.contains(rootOf(load.getSource())) ||
+        !mayReadBefore(loop, load.getSource()))
       return false;
   }
   ops.insert(def);

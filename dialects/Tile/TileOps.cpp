@@ -89,8 +89,14 @@ LogicalResult DotOp::verify() {
   SmallVector<int64_t> a = shape(getA(), getTransposeA());
   SmallVector<int64_t> b = shape(getB(), getTransposeB());
   ArrayRef<int64_t> c = shapeOf(getAccumulator());
-  if (a.size() != 2 || b.size() != 2 || c.size() != 2 || a[0] != c[0] ||
-      a[1] != b[0] || b[1] != c[1])
+  // Buffers are padded to what the instructions read.
+  auto covers = [](Value operand, int64_t extent, int64_t wanted) {
+    return isa<MemRefType>(operand.getType()) ? extent >= wanted
+                                              : extent == wanted;
+  };
+  if (a.size() != 2 || b.size() != 2 || c.size() != 2 ||
+      !covers(getA(), a[0], c[0]) || a[1] != b[0] ||
+      !covers(getB(), b[1], c[1]))
     return emitOpError("multiplies ")
            << getA().getType() << " by " << getB().getType() << " into "
            << getAccumulator().getType();

@@ -1,0 +1,25 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --nvptx-allocate-shared | FileCheck %s
+
+#t = #tile.layout<registers = [0:128*2], lanes = [0:1, 0:2, 0:4, 0:8, 0:16], warps = [0:32, 0:64]>
+
+// The second buffer gets the first one's bytes, which others may still read.
+// CHECK: tile.alloc at 0
+// CHECK: tile.load %{{.*}} : memref<256xf32, 3>
+// CHECK: tile.alloc at 0
+// CHECK: tile.barrier
+// CHECK-NEXT: tile.store %{{.*}}, %{{.*}} : tensor<256xf32, {{.*}}, memref<256xf32, 3>
+func.func @f(%x: memref<256xf32>, %y: memref<256xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
+  %0 = tile.load %x : memref<256xf32> -> tensor<256xf32, #t>
+  %a = tile.alloc : memref<256xf32, 3>
+  tile.store %0, %a : tensor<256xf32, #t>, memref<256xf32, 3>
+  %1 = tile.load %a : memref<256xf32, 3> -> tensor<256xf32, #t>
+  %b = tile.alloc : memref<256xf32, 3>
+  tile.store %1, %b : tensor<256xf32, #t>, memref<256xf32, 3>
+  %2 = tile.load %b : memref<256xf32, 3> -> tensor<256xf32, #t>
+  tile.store %2, %y : tensor<256xf32, #t>, memref<256xf32>
+  return
+}
