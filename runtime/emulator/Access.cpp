@@ -141,6 +141,12 @@ static void checkGlobal(Thread &thread, uintptr_t value, int64_t bytes,
   GlobalMemory::Range range = memory->find(value);
   if (!range.contains(value, bytes)) {
     GlobalMemory::Range close = memory->before(value);
+    GlobalMemory::Range next = memory->after(value);
+    int64_t gap = block.launch.options->memoryBeyond;
+    if (gap >= 0 && value >= close.end + static_cast<uintptr_t>(gap) &&
+        (next.end == 0 ||
+         value + static_cast<uintptr_t>(bytes + gap) <= next.start))
+      return;
     if (close.end == 0)
       outside("which no allocation holds");
     outside("which is byte " + std::to_string(value - close.start) +

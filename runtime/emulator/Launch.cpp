@@ -43,6 +43,13 @@ GlobalMemory::Range GlobalMemory::before(uintptr_t address) const {
   return {next->first, next->second};
 }
 
+GlobalMemory::Range GlobalMemory::after(uintptr_t address) const {
+  auto next = ranges.upper_bound(address);
+  if (next == ranges.end())
+    return {};
+  return {next->first, next->second};
+}
+
 GlobalMemory::Range GlobalMemory::find(uintptr_t address) const {
   Range range = before(address);
   return address < range.end ? range : Range();

@@ -39,8 +39,9 @@ public:
   };
   /// The range that holds the address; an empty one where none does.
   Range find(uintptr_t address) const;
-  /// The greatest range that starts at or before the address.
+  /// The greatest range that starts at or before the address, and the next one.
   Range before(uintptr_t address) const;
+  Range after(uintptr_t address) const;
 
 private:
   /// By start.
@@ -59,6 +60,9 @@ struct LaunchOptions {
   bool countAccesses = false;
   /// What global memory is legal; everything but the first page where null.
   const GlobalMemory *memory = nullptr;
+  /// Where this is not below 0, memory that is this many bytes away from every
+  /// range of `memory` is legal too: the caller does not know it.
+  int64_t memoryBeyond = -1;
   /// Accesses that one thread may make before it counts as running for ever; 0:
   /// any number.
   uint64_t mostAccesses = uint64_t(1) << 32;

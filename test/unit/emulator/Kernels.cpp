@@ -96,4 +96,21 @@ std::string Kernels::run(llvm::ArrayRef<const void *> parameters,
   return "";
 }
 
+testing::AssertionResult says(const std::string &text,
+                              std::initializer_list<const char *> parts) {
+  for (const char *part : parts)
+    if (text.find(part) == std::string::npos)
+      return testing::AssertionFailure()
+             << "no '" << part << "' in '" << text << "'";
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult saysOne(const std::string &text,
+                                 std::initializer_list<const char *> parts) {
+  for (const char *part : parts)
+    if (says(text, {part}))
+      return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "none of the parts in '" << text << "'";
+}
+
 } // namespace drawloom::test

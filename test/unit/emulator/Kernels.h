@@ -11,6 +11,7 @@
 
 #include "codegen/emulator/Emulator.h"
 #include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
 #include <string>
 #include <vector>
 
@@ -51,6 +52,12 @@ public:
   std::string error;
   emulator::Report report;
 };
+
+/// Whether the text holds all the parts, or at least one of them.
+testing::AssertionResult says(const std::string &text,
+                              std::initializer_list<const char *> parts);
+testing::AssertionResult saysOne(const std::string &text,
+                                 std::initializer_list<const char *> parts);
 
 } // namespace drawloom::test
 

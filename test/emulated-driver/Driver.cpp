@@ -1,0 +1,121 @@
+//===- Driver.cpp - the state behind an emulated libcuda
+//-------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdlib>
+
+namespace drawloom::driver {
+
+Driver &Driver::get() {
+  // Never destroyed: programs call while they exit.
+  static Driver *driver = new Driver;
+  return *driver;
+}
+
+bool isSet(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value && llvm::StringRef(value) != "0";
+}
+
+int number(const char *variable, int otherwise) {
+  const char *value = std::getenv(variable);
+  int result = 0;
+  if (!value || llvm::StringRef(value).getAsInteger(10, result))
+    return otherwise;
+  return result;
+}
+
+std::optional<int> variableNames(const char *variable, llvm::StringRef word) {
+  const char *value = std::getenv(variable);
+  if (!value)
+    return std::nullopt;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(value).split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    auto [name, count] = part.split(':');
+    int result = 0;
+    if (name != word || (!count.empty() && count.getAsInteger(10, result)))
+      continue;
+    return result;
+  }
+  return std::nullopt;
+}
+
+void logLine(const std::string &text) {
+  if (const char *path = std::getenv("DRAWLOOM_EMULATOR_LOG"); path && *path)
+    if (FILE *file = std::fopen(path, "a")) {
+      std::fprintf(file, "%s\n", text.c_str());
+      std::fclose(file);
+      return;
+    }
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+Stream *Driver::stream(void *handle) {
+  // The legacy and the per-thread default stream have small numbers.
+  if (reinterpret_cast<uintptr_t>(handle) <= 2)
+    return &defaultStream;
+  auto *found = static_cast<Stream *>(handle);
+  return streams.count(found) ? found : nullptr;
+}
+
+Result Driver::enqueue(Stream &stream, Operation operation) {
+  if (stream.capture) {
+    stream.capture->operations.push_back(std::move(operation));
+    return Success;
+  }
+  // The default stream and the others wait for each other.
+  if (&stream == &defaultStream)
+    for (Stream *other : streams)
+      runUntil(*other, other->asked);
+  else
+    runUntil(defaultStream, defaultStream.asked);
+  stream.pending.push_back(std::move(operation));
+  ++stream.asked;
+  if (!isSet("DRAWLOOM_EMULATED_DEFER"))
+    runUntil(stream, stream.asked);
+  return Success;
+}
+
+void Driver::runUntil(Stream &stream, uint64_t done) {
+  while (stream.done < done && !stream.pending.empty()) {
+    Operation operation = std::move(stream.pending.front());
+    stream.pending.pop_front();
+    // Counted first: an operation may wait for an event of this stream.
+    ++stream.done;
+    operation();
+  }
+}
+
+void Driver::runAll() {
+  runUntil(defaultStream, defaultStream.asked);
+  for (Stream *stream : streams)
+    runUntil(*stream, stream->asked);
+}
+
+bool Driver::anyCapture() const {
+  for (const Stream *stream : streams)
+    if (stream->capture)
+      return true;
+  return false;
+}
+
+Result Driver::synchronize() {
+  if (anyCapture())
+    return CaptureUnsupported;
+  runAll();
+  return failure;
+}
+
+bool Driver::holds(DevicePointer pointer, size_t bytes) const {
+  return memory.find(pointer).contains(pointer, static_cast<int64_t>(bytes));
+}
+
+} // namespace drawloom::driver
