@@ -42,13 +42,13 @@ SLOTS, SHARED_BYTES, MUFU_LANES = 4, 128, 16
 WIDTHS = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 
 
-def tool(name, *arguments, timeout=COMPILE_SECONDS, **environment):
+def tool(name, *arguments, **environment):
     """A tool's standard output; RuntimeError with the first line of what it said where it fails."""
     try:
-        done = subprocess.run([BUILD / "bin" / name, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
-                              env={**os.environ, **environment})
+        done = subprocess.run([BUILD / "bin" / name, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=COMPILE_SECONDS, env={**os.environ, **environment})
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"{name} did not end in {timeout} s") from None
+        raise RuntimeError(f"{name} did not end in {COMPILE_SECONDS} s") from None
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["no message"]
         raise RuntimeError(re.sub(r"^\S*?: ", "", lines[0]).replace("\0", "?")[:200])
@@ -100,7 +100,7 @@ def emulate(case, folder):
                                         "shared" if site["shared"] else "global", site["bytes"],
                                         re.sub(r"\S*/", "", site["where"])])
     for kernel in out.values():
-        kernel["worst"] = sorted(kernel["worst"], reverse=True)[:3]
+        kernel["worst"] = sorted(kernel["worst"], reverse=True)[:1]
     return out
 
 
@@ -302,6 +302,16 @@ def table(results):
     return "\n".join(lines) + "\n"
 
 
+def write_results(results):
+    """One line a case and architecture, so that a change of one shows as one."""
+    lines = []
+    for key, rows in results["cases"].items():
+        inside = ",\n".join(f"  {json.dumps(arch)}: {json.dumps(row, separators=(',', ':'))}" for arch, row in rows.items())
+        lines.append(f" {json.dumps(key)}: {{\n{inside}\n }}")
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text('{"cases": {\n' + ",\n".join(lines) + "\n}}\n")
+
+
 def write_page(results):
     text = PAGE.read_text()
     head, rest = text.split(BEGIN)
@@ -326,9 +336,12 @@ def main():
     parser.add_argument("--only", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--against", type=pathlib.Path, default=RESULTS, help="the results to compare with")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=int, default=COMPILE_SECONDS, help="the longest that a program may take to compile")
     options = parser.parse_args()
+    globals()["COMPILE_SECONDS"] = options.seconds
     stored = json.loads(options.against.read_text()) if options.against.exists() else {"cases": {}}
     if options.page:
+        write_results(stored)
         return write_page(stored)
     if options.check and not stored["cases"]:
         sys.exit(f"gpu_kernels.py: '{options.against}' has no results to compare with; write them with --write")
@@ -343,8 +356,7 @@ def main():
                 stored["cases"].setdefault(key, {}).update(rows)
                 order = [case.key for case in gpu_programs.cases()]
                 stored["cases"] = {k: stored["cases"][k] for k in order if k in stored["cases"]}
-                RESULTS.parent.mkdir(exist_ok=True)
-                RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+                write_results(stored)
                 print(f"{key}: " + ", ".join(f"{arch} {row.get('error', 'done')}" for arch, row in rows.items()), flush=True)
                 continue
             for arch, row in rows.items():

@@ -20,7 +20,7 @@ import irregular  # noqa: E402
 import kan_programs  # noqa: E402
 
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "i64": 8}
-# Of a result's largest magnitude. A case in half precision rounds every activation.
+# Of a result's largest magnitude. A case in half precision rounds every activation, the reference none.
 TOLERANCES = {"f32": 2e-5, "bf16": 2e-2, "f16": 3e-3}
 
 
@@ -44,7 +44,10 @@ class Case:
         self.name, self.element, self.entry = name, element, entry
         self.text, self.arguments, self.products = text, arguments, products
         self.rows, self.small, self.quick = rows, small, quick
-        self.tolerance = TOLERANCES[element]
+        # Gradients of ReLU jump: a rounding puts some numbers on the other side of zero, and a few elements are wrong
+        # by all they are. The root of the mean square shows what is wrong with more than those.
+        self.measure = "rms" if "relu train" in name and element != "f32" else "largest"
+        self.tolerance = 0.1 if self.measure == "rms" else TOLERANCES[element]
 
     @property
     def key(self):
@@ -112,11 +115,11 @@ def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
         for i in range(layers):
             out += [store(inputs.normal(rng, width, width, scale=width**-0.5), element), inputs.normal(rng, width, scale=0.1)]
             if activation == "rational" and i + 1 < layers:
-                # The first is near to x, so that numbers neither vanish nor grow.
-                linear = np.zeros((8, 6), np.float32)
-                linear[:, 1] = 1
-                out += [store(linear + inputs.normal(rng, 8, 6, scale=0.05), element),
-                        store(inputs.normal(rng, 8, 4, scale=0.05), element)]
+                # Near to x, so that numbers neither vanish nor grow, nor cancel.
+                fading = np.float32(0.1) / np.float32(4) ** np.arange(6, dtype=np.float32)
+                linear = np.eye(6, dtype=np.float32)[1]
+                out += [store(linear + fading * inputs.normal(rng, 8, 6), element),
+                        store(fading[1:5] * inputs.normal(rng, 8, 4), element)]
         return out
 
     def products(rows):

@@ -86,7 +86,7 @@ def pack_case(case, folder, architectures, emulated):
         call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", "--target=interpreter", "--float64",
              f"--output={folder / 'expected.npz'}", *(f"--input={path}" for path in files))
     (folder / "case.json").write_text(json.dumps({"key": case.key, "entry": case.entry, "element": case.element,
-                                                  "tolerance": case.tolerance}) + "\n")
+                                                  "measure": case.measure, "tolerance": case.tolerance}) + "\n")
     return None
 
 
@@ -211,14 +211,16 @@ def as_float64(array, element):
     return array.astype(np.float64)
 
 
-def largest_error(result, expected):
-    """As a share of the largest expected magnitude; infinite where either is not finite."""
+def error_of(result, expected, measure):
+    """Largest error as a share of the largest expected magnitude, or the same of the roots of mean squares; infinite
+    where something is not finite."""
     if result.shape != expected.shape:
         return float("inf")
     if not expected.size:
         return 0.0
-    error = np.max(np.abs(result - expected))
-    return float(error / max(np.max(np.abs(expected)), 1e-30)) if np.isfinite(error) else float("inf")
+    size = (lambda x: np.max(np.abs(x))) if measure == "largest" else lambda x: np.sqrt(np.mean(x**2))
+    error = size(result - expected)
+    return float(error / max(size(expected), 1e-30)) if np.isfinite(error) else float("inf")
 
 
 def same_bits(entry, runs):
@@ -251,13 +253,13 @@ def check(library, folder, tally, runs):
     try:
         with Entry(library, folder / "small", case["entry"], arguments) as entry:
             differs = same_bits(entry, runs)
-            errors = [largest_error(as_float64(result, case["element"]), e)
+            errors = [error_of(as_float64(result, case["element"]), e, case["measure"])
                       for result, e in zip(entry.download(), expected, strict=True)]
     except (RunError, ValueError) as error:
         tally.note(False, f"{case['key']}: {error}")
         return
     tally.note(max(errors) <= case["tolerance"],
-               f"{case['key']}: largest error {max(errors):.1e}, tolerance {case['tolerance']:.0e}")
+               f"{case['key']}: {case['measure']} error {max(errors):.1e}, tolerance {case['tolerance']:.0e}")
     tally.note(differs is None, f"{case['key']}: " + (f"the same bits in {runs} runs" if differs is None
                                                       else f"run {differs + 1} has other bits than the first"))
 
