@@ -16,6 +16,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include <atomic>
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include <cstdlib>
 
 using namespace mlir;
@@ -23,11 +25,45 @@ using namespace mlir;
 namespace drawloom::emulator {
 namespace {
 
+/// Adds a line to the file: what each place of a launch did to memory.
+llvm::Error appendCounts(StringRef path, StringRef kernel,
+                         const Report &report) {
+  llvm::json::Array sites;
+  for (const SiteCount &site : report.sites)
+    sites.push_back(llvm::json::Object{{"where", site.where},
+                                       {"shared", site.shared},
+                                       {"bytes", site.bytesPerThread},
+                                       {"accesses", site.accesses},
+                                       {"actual", site.actual},
+                                       {"ideal", site.ideal}});
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code,
+                            llvm::sys::fs::OF_Append | llvm::sys::fs::OF_Text);
+  if (!code) {
+    file << llvm::json::Value(llvm::json::Object{{"kernel", kernel},
+                                                 {"blocks", report.blocks},
+                                                 {"sites", std::move(sites)}})
+         << '\n';
+    file.flush();
+    code = file.error();
+    file.clear_error();
+  }
+  if (code)
+    return llvm::createStringError("'" + path +
+                                   "', which DRAWLOOM_EMULATOR_COUNTS names, "
+                                   "cannot be written: " +
+                                   code.message());
+  return llvm::Error::success();
+}
+
 class Session final : public nvptx::DeviceSession {
 public:
   Session(const Module &module, unsigned threads) : module(module) {
     options.threads = threads;
     static std::atomic<uint64_t> runs{0};
+    if (const char *path = std::getenv("DRAWLOOM_EMULATOR_COUNTS"))
+      counts = path;
+    options.countAccesses = !counts.empty();
     if (const char *seed = std::getenv("DRAWLOOM_EMULATOR_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
     if (options.seed != 0)
@@ -82,12 +118,18 @@ public:
     grid.x = kernel.grid;
     llvm::Expected<Report> report = module.launch(kernel.name, grid, parameters,
                                                   kernel.sharedBytes, options);
-    return report.takeError();
+    if (!report)
+      return report.takeError();
+    if (!counts.empty())
+      return appendCounts(counts, kernel.name, *report);
+    return llvm::Error::success();
   }
 
 private:
   const Module &module;
   LaunchOptions options;
+  /// The file that the counts of launches go to; empty where to none.
+  std::string counts;
   GlobalMemory legal;
   std::vector<runtime::AlignedBuffer> buffers;
 };

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -124,6 +125,31 @@ struct ExpOfF64 : OpRewritePattern<math::ExpOp> {
 
 /// x / y = x s rcp(y s), good to 2 ulp. rcp.approx.ftz reads denormal numbers
 /// as zero and gives none: s moves y away from both ends of the range.
+enum class Sign { Unknown, NotNegative, Positive };
+
+/// What is known of a number: `Positive` is at least the smallest normal one.
+Sign signOf(Value value, int depth = 0) {
+  if (depth > 16)
+    return Sign::Unknown;
+  FloatAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constant.getValueAsDouble() >= 0x1p-126 ? Sign::Positive
+           : constant.getValue().isNegative()      ? Sign::Unknown
+                                                   : Sign::NotNegative;
+  Operation *op = value.getDefiningOp();
+  auto of = [&](unsigned i) { return signOf(op->getOperand(i), depth + 1); };
+  auto known = [&](unsigned i) { return of(i) != Sign::Unknown; };
+  if (isa_and_nonnull<math::AbsFOp>(op))
+    return Sign::NotNegative;
+  if (isa_and_nonnull<arith::AddFOp>(op) && known(0) && known(1))
+    return of(0) == Sign::Positive ? Sign::Positive : of(1);
+  if (isa_and_nonnull<arith::MulFOp>(op) && known(0) && known(1))
+    return Sign::NotNegative;
+  if (isa_and_nonnull<math::FmaOp>(op) && known(0) && known(1) && known(2))
+    return of(2);
+  return Sign::Unknown;
+}
+
 struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::DivFOp op,
@@ -131,6 +157,14 @@ struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
     if (!op.getType().isF32())
       return failure();
     Location loc = op.getLoc();
+    // The denominator of a rational function, 1 + |...|: never small, and where
+    // it exceeds 2^126 the function is taken to be 0.
+    if (signOf(op.getRhs()) == Sign::Positive) {
+      Value inverse = callIntrinsic(rewriter, loc, "llvm.nvvm.rcp.approx.ftz.f",
+                                    op.getRhs());
+      rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), inverse);
+      return success();
+    }
     Value size = math::AbsFOp::create(rewriter, loc, op.getRhs());
     Value isSmall =
         arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size,

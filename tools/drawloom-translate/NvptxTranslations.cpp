@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-translate/NvptxTranslations.h"
+#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -72,6 +73,13 @@ compileFor(mlir::ModuleOp program, const Architecture &architecture,
       compileKernels(**lowered, architecture, options);
   if (!compiled)
     return report(program, compiled.takeError());
+  // Modules written by hand are kernels alone.
+  if ((**lowered)->hasAttr(planAttr)) {
+    llvm::Expected<LaunchPlan> plan = planOf(**lowered);
+    if (!plan)
+      return report(program, plan.takeError());
+    compiled->plan = toJson(*plan);
+  }
   if (!compiled->note.empty())
     mlir::emitRemark(mlir::UnknownLoc::get(program.getContext()))
         << compiled->note;

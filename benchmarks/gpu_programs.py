@@ -1,0 +1,213 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The programs whose GPU kernels are counted, checked and timed: text, arguments, what is ideal.
+
+A case is a program in one element type. `rows` is what grows: rows of a network, tokens, nodes. Arguments are NumPy
+arrays; bf16 is uint16 there, as everywhere in Drawloom.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "test" / "block-programs"))
+
+import dense  # noqa: E402
+import inputs  # noqa: E402
+import irregular  # noqa: E402
+import kan_programs  # noqa: E402
+
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "i64": 8}
+# Of a result's largest magnitude. A case in half precision rounds every activation, the reference none.
+TOLERANCES = {"f32": 2e-5, "bf16": 2e-2, "f16": 3e-3}
+
+
+def store(array, element):
+    """The numbers in an element type."""
+    if element == "bf16":
+        bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.asarray(array, {"f32": np.float32, "f16": np.float16}[element])
+
+
+def tensor(*shape, element="f32"):
+    return f"tensor<{''.join(f'{n}x' for n in shape)}{element}>"
+
+
+class Case:
+    """`text(rows)` is the program with the public function `entry`, `arguments(rng, rows)` what it takes;
+    `products(rows)` is the number of multiply-adds that tensor cores should do, 0 where none should."""
+
+    def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, quick=False):
+        self.name, self.element, self.entry = name, element, entry
+        self.text, self.arguments, self.products = text, arguments, products
+        self.rows, self.small, self.quick = rows, small, quick
+        # Gradients of ReLU jump: a rounding puts some numbers on the other side of zero, and a few elements are wrong
+        # by all they are. The root of the mean square shows what is wrong with more than those.
+        self.measure = "rms" if "relu train" in name and element != "f32" else "largest"
+        self.tolerance = 0.1 if self.measure == "rms" else TOLERANCES[element]
+
+    @property
+    def key(self):
+        return f"{self.name} {self.element}"
+
+
+def rational(element, entry, channels=768, groups=8, quick=False):
+    x, a, b = (tensor(*s, element=element) for s in (("ROWS", channels), (groups, 6), (groups, 4)))
+    plain = kan_programs.only(kan_programs.rational("ROWS", channels, groups), entry).replace("f32", element)
+    assert x in plain and a in plain and b in plain
+
+    def arguments(rng, rows):
+        out = [inputs.normal(rng, rows, channels)]
+        if entry == "train":
+            out.append(inputs.normal(rng, rows, channels))
+        out += [inputs.normal(rng, groups, 6, scale=0.3), inputs.normal(rng, groups, 4, scale=0.3)]
+        return [store(one, element) for one in out]
+
+    return Case(f"rational {'forward' if entry == 'forward' else 'backward'}", element, entry,
+                lambda rows: plain.replace("ROWS", str(rows)), arguments, 1 << 16, 48, quick=quick)
+
+
+def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
+    """Dense layers of one width. In half precision products are added in f32, to a bias in f32, and the result is
+    rounded; the activation's coefficients are in the element type."""
+    def text(rows):
+        x, z, w, b = (tensor(*s, element=e) for s, e in (((rows, width), element), ((rows, width), "f32"),
+                                                         ((width, width), element), ((width,), "f32")))
+        a, d = tensor(8, 6, element=element), tensor(8, 4, element=element)
+        names, types, body, last = [], [], "", "%x"
+        for i in range(layers):
+            names += [f"%w{i}", f"%b{i}"]
+            types += [w, b]
+            body += f"""
+  %e{i} = tensor.empty() : {z}
+  %c{i} = linalg.broadcast ins(%b{i} : {b}) outs(%e{i} : {z}) dimensions = [0]
+  %s{i} = linalg.matmul ins({last}, %w{i} : {x}, {w}) outs(%c{i} : {z}) -> {z}"""
+            last = f"%s{i}"
+            if element != "f32":
+                body += f"\n  %z{i} = arith.truncf %s{i} : {z} to {x}"
+                last = f"%z{i}"
+            if i + 1 < layers:
+                if activation == "relu":
+                    body += f"\n  %h{i} = kan.relu {last} : {x}"
+                else:
+                    body += f"\n  %h{i} = kan.rational {last}, %n{i}, %d{i} form(abs_sum) : {x}, {a}, {d}"
+                    names += [f"%n{i}", f"%d{i}"]
+                    types += [a, d]
+                last = f"%h{i}"
+        parameters = ", ".join(f"{n}: {t}" for n, t in zip(names, types))
+        results, count = ", ".join([x, *types]), len(names)
+        private = " private" if entry == "train" else ""
+        out = f"func.func{private} @forward(%x: {x}, {parameters}) -> {x} {{{body}\n  return {last} : {x}\n}}\n"
+        if entry == "train":
+            out += f"""func.func @train(%x: {x}, %dy: {x}, {parameters}) -> ({x}, {results}) {{
+  %y, %g:{count + 1} = ad.vjp @forward(%x, {", ".join(names)}) cotangents(%dy) wrt {list(range(count + 1))}
+    : ({x}, {", ".join(types)}) -> ({x}, {results})
+  return %y, {", ".join(f"%g#{i}" for i in range(count + 1))} : {x}, {results}
+}}
+"""
+        return out
+
+    def arguments(rng, rows):
+        out = [store(inputs.normal(rng, rows, width), element) for _ in range(2 if entry == "train" else 1)]
+        for i in range(layers):
+            out += [store(inputs.normal(rng, width, width, scale=width**-0.5), element), inputs.normal(rng, width, scale=0.1)]
+            if activation == "rational" and i + 1 < layers:
+                # Near to x, so that numbers neither vanish nor grow, nor cancel.
+                fading = np.float32(0.1) / np.float32(4) ** np.arange(6, dtype=np.float32)
+                linear = np.eye(6, dtype=np.float32)[1]
+                out += [store(linear + fading * inputs.normal(rng, 8, 6), element),
+                        store(fading[1:5] * inputs.normal(rng, 8, 4), element)]
+        return out
+
+    def products(rows):
+        return 0 if element == "f32" else rows * layers * width * width * (3 if entry == "train" else 1)
+
+    return Case(f"MLP {width} {activation} {entry}", element, entry, text, arguments, 1 << 18, 192, products, quick)
+
+
+def adamw(quick=False):
+    p = tensor("ROWS")
+    text = f"""func.func @step(%p: {p}, %g: {p}, %m: {p}, %v: {p}, %rate: f32, %step: i64) -> ({p}, {p}, {p}) {{
+  %n, %q, %r = opt.adamw params(%p) grads(%g) first(%m) second(%v) lr(%rate : f32) step(%step : i64)
+    weight_decay [0.01] : {p}
+  return %n, %q, %r : {p}, {p}, {p}
+}}
+"""
+
+    def arguments(rng, rows):
+        return [inputs.normal(rng, rows), inputs.normal(rng, rows), inputs.normal(rng, rows, scale=0.1),
+                np.abs(inputs.normal(rng, rows, scale=0.01)), np.float32(1e-3), np.int64(7)]
+
+    return Case("AdamW", "f32", "step", lambda rows: text.replace("ROWS", str(rows)), arguments, 1 << 24, 5000, quick=quick)
+
+
+def gla():
+    """`rows` tokens in two sequences, 16 heads; the small one has 2."""
+    def heads(rows):
+        return 16 if rows > 1000 else 2
+
+    def arguments(rng, rows):
+        return inputs.gla(rng, heads(rows), (rows // 4, rows - rows // 4))
+
+    return Case("GLA chunks", "f32", "gla", lambda rows: irregular.gla(heads(rows), rows, 2), arguments, 1 << 14, 200)
+
+
+def rgcn():
+    """`rows` nodes, 4 edges a node, 5 relations."""
+    def make(rng, rows):
+        return inputs.rgcn(rng, rows, 5, *inputs.random_graph(rng, rows, 4 * rows, 5))
+
+    def text(rows):
+        return irregular.rgcn(**make(np.random.default_rng(11), rows)[1])
+
+    return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64)
+
+
+def lora():
+    def arguments(rng, rows):
+        return [inputs.normal(rng, rows, 768), inputs.normal(rng, 768, 768, scale=0.03), inputs.normal(rng, 768, 16, scale=0.1),
+                inputs.normal(rng, 16, 768)]
+
+    return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64)
+
+
+def block_sparse():
+    """`rows` is a multiple of 32; a block row has 4 blocks on average."""
+    def sizes(rows):
+        return rows // 32, 4 * (rows // 32)
+
+    def text(rows):
+        return irregular.block_sparse(sizes(rows)[0], sizes(rows)[0], sizes(rows)[1])
+
+    def arguments(rng, rows):
+        blocks, stored = sizes(rows)
+        starts = np.sort(np.concatenate([[0, stored], rng.integers(0, stored, blocks - 1)])).astype(np.int32)
+        return [inputs.normal(rng, stored, 32, 32, scale=0.2), starts, rng.integers(0, blocks, stored).astype(np.int32),
+                inputs.normal(rng, rows, 64)]
+
+    return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128)
+
+
+def csr():
+    """`rows` rows and columns, 8 numbers a row on average."""
+    def arguments(rng, rows):
+        starts, columns = inputs.compressed_rows(rng, rows, rows, 8 * rows, skew=True)
+        return [inputs.normal(rng, 8 * rows), starts, columns, inputs.normal(rng, rows, 64)]
+
+    return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64)
+
+
+def cases():
+    out = []
+    for element in ("f32", "bf16", "f16"):
+        out += [rational(element, "forward", quick=element == "bf16"), rational(element, "train")]
+    for element in ("f32", "bf16"):
+        for activation in ("relu", "rational"):
+            for entry in ("forward", "train"):
+                out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward") and activation == "relu"))
+        for width in (16, 32, 128):
+            out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
+    return [*out, adamw(quick=True), gla(), rgcn(), lora(), block_sparse(), csr()]

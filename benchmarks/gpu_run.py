@@ -1,0 +1,343 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Packs GPU kernels with arguments and expected results, and checks and times them where there is neither compiler nor LLVM.
+
+benchmarks/gpu.sh calls this; see there. A pack holds one folder a case: case.json, small/ and full/ (bundles), arguments.npz
+and expected.npz (float64, of the interpreter) for small/; and libdrawloom_gpu.so, the runtime.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
+LIBRARY = "libdrawloom_gpu.so"
+MOST_BYTES = 60 << 20
+KINDS = ["pointer", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"]
+TYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i64": np.int64, "i32": np.int32,
+         "i8": np.int8, "i1": np.bool_}
+# Bytes a second, multiply-adds a second in half precision and in f32, by what is in the device's name.
+ROOFS = {"H200": (4.8e12, 494e12, 33.5e12), "H100": (3.35e12, 494e12, 33.5e12), "A100": (2.04e12, 156e12, 9.75e12)}
+
+
+class RunError(RuntimeError):
+    pass
+
+
+def call(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["no message"]
+        raise RunError(f"{pathlib.Path(str(command[0])).name}: {lines[0][:300]}")
+
+
+# ---------------------------------------------------------------------------
+# Packing: on the machine that has the compiler
+# ---------------------------------------------------------------------------
+
+
+def copy_runtime(folder):
+    """The runtime as one library that needs libc and the driver only."""
+    built = BUILD / "benchmarks" / LIBRARY
+    if not built.exists():
+        raise RunError(f"there is no '{built}'; build it: ninja -C {BUILD} DrawloomGpuRunner")
+    shutil.copy(built, folder)
+
+
+def bundle(case, rows, folder, architectures, modules):
+    program = folder.with_suffix(".mlir")
+    program.write_text(case.text(rows))
+    call(BUILD / "bin" / "drawloom-translate", "--mlir-to-bundle", f"--arch={','.join(architectures)}",
+         f"--bundle-dir={folder}", *(["--bundle-modules"] if modules else []), "--line-info=false", program, timeout=400)
+    if not modules:
+        # Not needed to launch; readers check only the files that they read.
+        for path in folder.rglob("*.llir"):
+            path.unlink()
+    return program
+
+
+def pack_case(case, folder, architectures, emulated):
+    folder.mkdir()
+    try:
+        program = bundle(case, case.small, folder / "small", architectures, emulated)
+        if not emulated:
+            bundle(case, case.rows, folder / "full", architectures, False)
+    except (RunError, subprocess.TimeoutExpired) as error:
+        shutil.rmtree(folder)
+        return str(error).splitlines()[0]
+    arguments = case.arguments(np.random.default_rng(7), case.small)
+    np.savez_compressed(folder / "arguments.npz", *arguments)
+    with tempfile.TemporaryDirectory() as name:
+        files = []
+        for i, array in enumerate(arguments):
+            files.append(pathlib.Path(name) / f"{i}.npy")
+            np.save(files[-1], array)
+        call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", "--target=interpreter", "--float64",
+             f"--output={folder / 'expected.npz'}", *(f"--input={path}" for path in files))
+    (folder / "case.json").write_text(json.dumps({"key": case.key, "entry": case.entry, "element": case.element,
+                                                  "measure": case.measure, "tolerance": case.tolerance}) + "\n")
+    return None
+
+
+def pack(folder, cases, architectures, emulated):
+    """Writes the pack; a line for each case that has no kernels."""
+    if folder.exists() and any(folder.iterdir()) and not (folder / LIBRARY).exists():
+        raise RunError(f"'{folder}' holds other files; name an empty folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    copy_runtime(folder)
+    for number, case in enumerate(cases):
+        failed = pack_case(case, folder / f"{number:02}", architectures, emulated)
+        print(f"left out  {case.key}: {failed}" if failed else f"packed    {case.key}", flush=True)
+    if not emulated:
+        for name in ("gpu.sh", "gpu_run.py", "gpu_timing.py", "gpu_programs.py", "kan_programs.py"):
+            (folder / "benchmarks").mkdir(exist_ok=True)
+            shutil.copy(HERE / name, folder / "benchmarks")
+        (folder / "test" / "block-programs").mkdir(parents=True)
+        for path in (ROOT / "test" / "block-programs").glob("*.py"):
+            shutil.copy(path, folder / "test" / "block-programs")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{size / 2**20:.1f} MiB in '{folder}'")
+    if size > MOST_BYTES:
+        raise RunError(f"the pack has {size / 2**20:.1f} MiB, more than the {MOST_BYTES >> 20} that can be carried")
+
+
+# ---------------------------------------------------------------------------
+# Running
+# ---------------------------------------------------------------------------
+
+
+class Library:
+    """The runtime's functions; an error is raised."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(str(path))
+        self.library.drawloomGpuMessage.restype = ctypes.c_char_p
+
+    def __call__(self, name, *arguments):
+        function = getattr(self.library, "drawloomGpu" + name)
+        if function(*arguments):
+            raise RunError(self.library.drawloomGpuMessage().decode())
+
+    def device(self):
+        name, capability = ctypes.c_char_p(), ctypes.c_int()
+        self("Device", ctypes.byref(name), ctypes.byref(capability))
+        return name.value.decode(), capability.value
+
+
+class Entry:
+    """A function of a bundle with its memory: arguments go up once, results come down when asked for."""
+
+    def __init__(self, library, folder, entry, arguments):
+        self.library, self.runner = library, ctypes.c_void_p()
+        arch = ctypes.c_char_p()
+        library("Open", str(folder).encode(), ctypes.byref(self.runner), ctypes.byref(arch))
+        manifest = json.loads((folder / "bundle.json").read_text())
+        plan = next(one["plan"] for one in manifest["architectures"] if one["name"] == arch.value.decode())
+        grids = {kernel["name"]: kernel["grid"] for kernel in plan["kernels"]}
+        found = next(one for one in plan["entries"] if one["name"] == entry)
+        if len(arguments) != len(found["arguments"]):
+            raise RunError(f"'{entry}' takes {len(found['arguments'])} arguments, not {len(arguments)}")
+        arguments = [np.asarray(array, TYPES[kind["element"]], order="C")
+                     for array, kind in zip(arguments, found["arguments"])]
+        self.inputs = [self.allocate(array.nbytes) for array in arguments]
+        for memory, array in zip(self.inputs, arguments):
+            library("Upload", self.runner, memory, array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes))
+        self.results = [np.empty(kind["shape"], TYPES[kind["element"]]) for kind in found["results"]]
+        self.outputs = [self.allocate(array.nbytes) for array in self.results]
+        self.bytes = sum(array.nbytes for array in [*arguments, *self.results])
+        workspace = self.allocate(found["workspace_bytes"])
+        self.launches = 0
+
+        def address(kind, value):
+            if kind == "workspace":
+                return (workspace.value or 0) + value
+            return {"argument": self.inputs, "result": self.outputs}[kind][value].value or 0
+
+        for step in found["steps"]:
+            if "kernel" not in step:
+                source, target = (address(*operand) for operand in step["operands"])
+                library.library.drawloomGpuAddCopy(self.runner, ctypes.c_void_p(target), ctypes.c_void_p(source),
+                                                   ctypes.c_size_t(step["copy_bytes"]))
+                continue
+            kinds, bits = [], []
+            for kind, value in step["operands"]:
+                if kind == "scalar":
+                    kinds.append(KINDS.index(found["arguments"][value]["element"]))
+                    bits.append(int.from_bytes(arguments[value].tobytes(), "little"))
+                else:
+                    kinds.append(0)
+                    bits.append(address(kind, value))
+            self.launches += 1
+            library("AddLaunch", self.runner, step["kernel"].encode(), ctypes.c_int64(grids[step["kernel"]]),
+                    ctypes.c_size_t(len(kinds)), (ctypes.c_int * len(kinds))(*kinds), (ctypes.c_uint64 * len(bits))(*bits))
+
+    def allocate(self, size):
+        memory = ctypes.c_void_p()
+        self.library("Allocate", self.runner, ctypes.c_size_t(size), ctypes.byref(memory))
+        return memory
+
+    def run(self, times=1):
+        self.library("Run", self.runner, times)
+
+    def download(self):
+        """The results, after what was started has ended. The arrays are used again by the next call."""
+        self.library("Wait", self.runner)
+        for memory, array in zip(self.outputs, self.results):
+            self.library("Download", self.runner, array.ctypes.data_as(ctypes.c_void_p), memory, ctypes.c_size_t(array.nbytes))
+        return self.results
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.library.library.drawloomGpuClose(self.runner)
+
+
+def as_float64(array, element):
+    if element == "bf16" and array.dtype == np.uint16:
+        return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return array.astype(np.float64)
+
+
+def error_of(result, expected, measure):
+    """Largest error as a share of the largest expected magnitude, or the same of the roots of mean squares; infinite
+    where something is not finite."""
+    if result.shape != expected.shape:
+        return float("inf")
+    if not expected.size:
+        return 0.0
+    size = (lambda x: np.max(np.abs(x))) if measure == "largest" else lambda x: np.sqrt(np.mean(x**2))
+    error = size(result - expected)
+    return float(error / max(size(expected), 1e-30)) if np.isfinite(error) else float("inf")
+
+
+def same_bits(entry, runs):
+    entry.run()
+    first = [array.tobytes() for array in entry.download()]
+    for run in range(1, runs):
+        entry.run()
+        if [array.tobytes() for array in entry.download()] != first:
+            return run
+    return None
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def note(self, ok, what):
+        self.passed, self.failed = self.passed + ok, self.failed + (not ok)
+        print(f"{'ok  ' if ok else 'FAIL'}  {what}", flush=True)
+
+
+def check(library, folder, tally, runs):
+    """A case's small bundle against the interpreter, and against itself."""
+    case = json.loads((folder / "case.json").read_text())
+    with np.load(folder / "arguments.npz") as stored:
+        arguments = [stored[name] for name in stored.files]
+    path = folder / "expected.npz"
+    with np.load(path) as stored:
+        expected = [stored[name] for name in stored.files] if hasattr(stored, "files") else [stored]
+    try:
+        with Entry(library, folder / "small", case["entry"], arguments) as entry:
+            differs = same_bits(entry, runs)
+            errors = [error_of(as_float64(result, case["element"]), e, case["measure"])
+                      for result, e in zip(entry.download(), expected, strict=True)]
+    except (RunError, ValueError) as error:
+        tally.note(False, f"{case['key']}: {error}")
+        return
+    tally.note(max(errors) <= case["tolerance"],
+               f"{case['key']}: {case['measure']} error {max(errors):.1e}, tolerance {case['tolerance']:.0e}")
+    tally.note(differs is None, f"{case['key']}: " + (f"the same bits in {runs} runs" if differs is None
+                                                      else f"run {differs + 1} has other bits than the first"))
+
+
+def time_case(library, folder, case, device):
+    """One line of the table: the median of 7 measurements with CUDA events, microseconds."""
+    import gpu_timing
+    arguments = case.arguments(np.random.default_rng(7), case.rows)
+    with Entry(library, folder / "full", case.entry, arguments) as entry:
+        ours = gpu_timing.microseconds(entry.run)
+        differs = same_bits(entry, 3)
+        name, rival = gpu_timing.best_rival(case, arguments)
+        roof = next((values for part, values in ROOFS.items() if part in device), None)
+        share = "-"
+        if roof:
+            least = max(entry.bytes / roof[0], case.products(case.rows) / roof[1]) * 1e6
+            share = f"{100 * least / ours:.0f} %"
+        ratio = f"{rival / ours:.2f}" if rival else "-"
+        rival = f"{rival:.1f} ({name})" if rival else "-"
+        print(f"| {case.key} | {case.rows} | {entry.launches} | {ours:.1f} | {rival} | {ratio} | {share} |", flush=True)
+        return differs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="write what a GPU machine needs")
+    parser.add_argument("--folder", type=pathlib.Path, help="the pack to run (default: where this script was packed)")
+    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times")
+    parser.add_argument("--quick", action="store_true", help="some cases")
+    parser.add_argument("--only", default="", help="cases with one of these words in their names, with commas between them")
+    parser.add_argument("--runs", type=int, help="runs whose bits are compared (default: 100, emulated 2)")
+    options = parser.parse_args()
+    sys.path.append(str(HERE))
+    import gpu_programs
+    cases = [case for case in gpu_programs.cases() if (not options.quick or case.quick)
+             and any(word in case.key for word in options.only.split(","))]
+    if options.pack:
+        pack(options.pack, cases, ["sm_80", "sm_90a"], False)
+        return 0
+    temporary = tempfile.TemporaryDirectory(prefix="drawloom-gpu-") if options.emulated and not options.folder else None
+    folder = options.folder or (pathlib.Path(temporary.name) / "pack" if temporary else ROOT)
+    tally = Tally()
+    if options.emulated:
+        driver = BUILD / "emulated-driver" / "libcuda.so.1"
+        if not driver.exists():
+            raise RunError(f"there is no '{driver}'; build it: ninja -C build EmulatedDriver")
+        if temporary:
+            pack(folder, cases, ["sm_90a"], True)
+        os.environ["DRAWLOOM_LIBCUDA"] = str(driver)
+        os.environ["DRAWLOOM_EMULATED_MODULES"] = ":".join(str(path) for path in sorted(folder.glob("*/small/sm_90a")))
+    if not (folder / LIBRARY).exists():
+        raise RunError(f"'{folder}' is no pack; make one with benchmarks/gpu.sh --pack FOLDER")
+    library = Library(folder / LIBRARY)
+    device, capability = library.device()
+    print(f"{device}, capability {capability // 10}.{capability % 10}")
+    packed = {json.loads(path.read_text())["key"]: path.parent for path in sorted(folder.glob("*/case.json"))}
+    chosen = [case for case in cases if case.key in packed]
+    for case in chosen:
+        check(library, packed[case.key], tally, options.runs or (2 if options.emulated else 100))
+    if not options.emulated:
+        print("\n| program | rows | launches | us | best rival us | rival / ours | share of the roof |\n|" + " --- |" * 7)
+        for case in chosen:
+            try:
+                differs = time_case(library, packed[case.key], case, device)
+                if differs is not None:
+                    tally.note(False, f"{case.key}: at full size run {differs + 1} has other bits than the first")
+            except RunError as error:
+                tally.note(False, f"{case.key} at full size: {error}")
+    if not chosen:
+        tally.note(False, "no case was run")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (RunError, OSError) as error:
+        print(f"gpu_run.py: {error}", file=sys.stderr)
+        print("0 passed, 1 failed")
+        sys.exit(1)

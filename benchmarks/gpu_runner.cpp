@@ -1,0 +1,165 @@
+//===- gpu_runner.cpp - runs the launch plan of a bundle, for ctypes ------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The GPU runtime behind functions of C, which benchmarks/gpu_run.py calls on
+// machines without LLVM. Functions that return int give 0, or 1 where
+// drawloomGpuMessage() says what went wrong. One thread at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/runtime/Cuda.h"
+
+using namespace drawloom::runtime::cuda;
+
+namespace {
+struct Step {
+  bool copies = false;
+  size_t kernel = 0, bytes = 0;
+  int64_t grid = 1;
+  void *to = nullptr;
+  const void *from = nullptr;
+  std::vector<Argument> arguments;
+};
+
+struct Runner {
+  std::shared_ptr<Device> device;
+  std::shared_ptr<Module> module;
+  std::unique_ptr<CachingAllocator> memory;
+  std::vector<Step> steps;
+};
+
+std::string message;
+
+int fail(const Status &status) {
+  message = status.message();
+  return 1;
+}
+int done(const Status &status) { return status.ok() ? 0 : fail(status); }
+
+/// The one device of the process, opened once.
+Result<std::shared_ptr<Device>> openDevice() {
+  static std::shared_ptr<Device> device;
+  if (!device) {
+    auto driver = Driver::open();
+    if (!driver.ok())
+      return driver.status();
+    auto opened = Device::open(*driver);
+    if (!opened.ok())
+      return opened.status();
+    device = *opened;
+  }
+  return device;
+}
+} // namespace
+
+extern "C" {
+
+const char *drawloomGpuMessage() { return message.c_str(); }
+
+/// The device's name and 10 * major + minor of its capability.
+int drawloomGpuDevice(const char **name, int *capability) {
+  auto device = openDevice();
+  if (!device.ok())
+    return fail(device.status());
+  *name = (*device)->name().c_str();
+  *capability = static_cast<int>((*device)->capability());
+  return 0;
+}
+
+/// Loads the kernels of a bundle's folder; `arch` is the architecture taken.
+int drawloomGpuOpen(const char *folder, void **runner, const char **arch) {
+  auto device = openDevice();
+  if (!device.ok())
+    return fail(device.status());
+  auto bundle = Bundle::fromFolder(folder);
+  if (!bundle.ok())
+    return fail(bundle.status());
+  auto module = Module::load(*device, **bundle);
+  if (!module.ok())
+    return fail(module.status());
+  auto *opened = new Runner;
+  opened->device = *device;
+  opened->module = *module;
+  opened->memory = std::make_unique<CachingAllocator>(*device);
+  *runner = opened;
+  *arch = (*module)->architecture().name.c_str();
+  return 0;
+}
+
+/// Also frees the memory that was allocated with it.
+void drawloomGpuClose(void *runner) { delete static_cast<Runner *>(runner); }
+
+int drawloomGpuAllocate(void *runner, size_t bytes, void **memory) {
+  auto result = static_cast<Runner *>(runner)->memory->allocate(bytes, nullptr);
+  if (!result.ok())
+    return fail(result.status());
+  *memory = *result;
+  return 0;
+}
+
+int drawloomGpuUpload(void *runner, void *device, const void *host,
+                      size_t bytes) {
+  return done(
+      static_cast<Runner *>(runner)->device->upload(device, host, bytes));
+}
+
+int drawloomGpuDownload(void *runner, void *host, const void *device,
+                        size_t bytes) {
+  return done(
+      static_cast<Runner *>(runner)->device->download(host, device, bytes));
+}
+
+/// Adds a launch; kinds are numbers of Kind, bits the values or addresses.
+int drawloomGpuAddLaunch(void *runner, const char *kernel, int64_t grid,
+                         size_t count, const int *kinds, const uint64_t *bits) {
+  auto *to = static_cast<Runner *>(runner);
+  auto index = to->module->find(kernel);
+  if (!index.ok())
+    return fail(index.status());
+  Step step;
+  step.kernel = *index;
+  step.grid = grid;
+  for (size_t i = 0; i < count; ++i) {
+    Argument argument;
+    argument.kind = static_cast<Kind>(kinds[i]);
+    argument.bits = bits[i];
+    step.arguments.push_back(argument);
+  }
+  to->steps.push_back(std::move(step));
+  return 0;
+}
+
+void drawloomGpuAddCopy(void *runner, void *to, const void *from,
+                        size_t bytes) {
+  Step step;
+  step.copies = true;
+  step.to = to;
+  step.from = from;
+  step.bytes = bytes;
+  static_cast<Runner *>(runner)->steps.push_back(std::move(step));
+}
+
+/// Puts all steps on the default stream so many times; waits for nothing.
+int drawloomGpuRun(void *runner, int times) {
+  auto *of = static_cast<Runner *>(runner);
+  for (int i = 0; i < times; ++i)
+    for (const Step &step : of->steps) {
+      Status status =
+          step.copies ? of->device->copy(step.to, step.from, step.bytes)
+                      : of->module->launch(step.kernel, Grid{step.grid, 1, 1},
+                                           step.arguments, nullptr);
+      if (!status.ok())
+        return fail(status);
+    }
+  return 0;
+}
+
+int drawloomGpuWait(void *runner) {
+  return done(static_cast<Runner *>(runner)->device->synchronize());
+}
+}
