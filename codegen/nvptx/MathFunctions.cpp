@@ -159,7 +159,9 @@ struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
     Location loc = op.getLoc();
     // The denominator of a rational function, 1 + |...|: never small, and where
     // it exceeds 2^126 the function is taken to be 0.
-    if (signOf(op.getRhs()) == Sign::Positive) {
+    if (isa_and_nonnull<arith::AddFOp, math::FmaOp>(
+            op.getRhs().getDefiningOp()) &&
+        signOf(op.getRhs()) == Sign::Positive) {
       Value inverse = callIntrinsic(rewriter, loc, "llvm.nvvm.rcp.approx.ftz.f",
                                     op.getRhs());
       rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), inverse);

@@ -81,7 +81,8 @@ BlockToTile::convertParallelInsert(tensor::ParallelInsertSliceOp op) {
   SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
   Home &source = home(op.getSource());
   if (source.kind == Home::Memory &&
-      isSliceOf(source.value, memory, offsets, sizes))
+      (source.value == memory ||
+       isSliceOf(source.value, memory, offsets, sizes)))
     return success();
   FailureOr<Value> elements = asTile(op.getSource());
   if (failed(elements))
@@ -168,10 +169,31 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
   return success();
 }
 
+/// The insertion of all of `tensor`, once it is filled, into a block's result.
+static tensor::ParallelInsertSliceOp insertionOf(Value tensor) {
+  for (Operation *user : tensor.getUsers()) {
+    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user);
+        whole && whole.getSource() == tensor &&
+        whole.getSourceType() == whole.getDestType())
+      return whole;
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+        insert && insert.getDest() == tensor)
+      if (tensor::ParallelInsertSliceOp whole = insertionOf(insert.getResult()))
+        return whole;
+  }
+  return {};
+}
+
 LogicalResult BlockToTile::convertTensorOp(Operation *op) {
   Location loc = op->getLoc();
   if (isa<tensor::EmptyOp>(op)) {
     home(op->getResult(0)) = Home();
+    // What is filled part by part, and is a result then, is filled there.
+    if (needsMemory(op->getResult(0)))
+      if (tensor::ParallelInsertSliceOp whole = insertionOf(op->getResult(0)))
+        if (home(whole.getDest()).kind == Home::Memory)
+          setMemory(op->getResult(0), home(whole.getDest()).value,
+                    /*writable=*/true);
     return success();
   }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
