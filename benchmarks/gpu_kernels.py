@@ -104,6 +104,14 @@ def emulate(case, folder):
     return out
 
 
+def summary(counted):
+    """Bank cycles and sectors over all launches, actual and ideal, and the places that lose most."""
+    out = {space: [sum(kernel[space][i] for kernel in counted.values()) for i in (0, 1)] for space in ("shared", "sectors")}
+    worst = {(name, *place) for name, kernel in counted.items() for place in kernel["worst"]}
+    out["worst"] = sorted(worst, key=lambda place: -place[1])[:3]
+    return out
+
+
 def amount(counts, *names):
     return sum(n for name, n in counts.items() if name.split(".")[0] in names)
 
@@ -209,11 +217,12 @@ def measure(case, architectures, with_emulator=True):
                    "bytes": entry_bytes(plan, case.entry), "tensor_ideal": case.products(case.rows) // (16 * 8 * 16)}
             row["main"] = max(row["kernels"], key=lambda kernel: row["kernels"][kernel]["instructions"])
             if with_emulator:
-                row["emulated"] = counted
+                row.update(summary(counted))
                 row["emulator_error"] = failed
                 row["estimate"] = estimate(case, arch, row, counted)
+            main_kernel = row["kernels"][row["main"]]
+            row["mix"] = main_kernel["in_loop"] or main_kernel["all"]
             for kernel in row["kernels"].values():
-                kernel["mix"] = {key: n for key, n in (kernel["in_loop"] or kernel["all"]).items()}
                 del kernel["all"], kernel["in_loop"]
             out[arch] = row
         return out
@@ -267,8 +276,8 @@ def mean_width(row, cell):
 
 def ratio(row, space):
     """Actual over ideal, 0 where nothing was counted."""
-    totals = [sum(kernel[space][i] for kernel in row.get("emulated", {}).values()) for i in (0, 1)]
-    return round(totals[0] / totals[1], 3) if totals[1] else 0
+    actual, ideal = row.get(space, (0, 0))
+    return round(actual / ideal, 3) if ideal else 0
 
 
 def counts_text(found):

@@ -163,7 +163,8 @@ def rgcn():
     def text(rows):
         return irregular.rgcn(**make(np.random.default_rng(11), rows)[1])
 
-    return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64)
+    return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64,
+                quick=True)
 
 
 def lora():
@@ -171,7 +172,7 @@ def lora():
         return [inputs.normal(rng, rows, 768), inputs.normal(rng, 768, 768, scale=0.03), inputs.normal(rng, 768, 16, scale=0.1),
                 inputs.normal(rng, 16, 768)]
 
-    return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64)
+    return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64, quick=True)
 
 
 def block_sparse():
@@ -188,7 +189,7 @@ def block_sparse():
         return [inputs.normal(rng, stored, 32, 32, scale=0.2), starts, rng.integers(0, blocks, stored).astype(np.int32),
                 inputs.normal(rng, rows, 64)]
 
-    return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128)
+    return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128, quick=True)
 
 
 def csr():
@@ -197,7 +198,7 @@ def csr():
         starts, columns = inputs.compressed_rows(rng, rows, rows, 8 * rows, skew=True)
         return [inputs.normal(rng, 8 * rows), starts, columns, inputs.normal(rng, rows, 64)]
 
-    return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64)
+    return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64, quick=True)
 
 
 def cases():
@@ -207,7 +208,7 @@ def cases():
     for element in ("f32", "bf16"):
         for activation in ("relu", "rational"):
             for entry in ("forward", "train"):
-                out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward") and activation == "relu"))
+                out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward")))
         for width in (16, 32, 128):
             out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
     return [*out, adamw(quick=True), gla(), rgcn(), lora(), block_sparse(), csr()]
