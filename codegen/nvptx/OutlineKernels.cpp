@@ -63,8 +63,6 @@ private:
   /// of the first kernel.
   void materialize(Value value);
   void markNeeds(Value value, unsigned user);
-  /// Whether ops of a part make the value, or what it is repeated from.
-  bool isMadeBy(Value value, ArrayRef<Operation *> part);
   void outline(unsigned index);
 
   SymbolTable &symbols;
@@ -174,16 +172,6 @@ void Outliner::markNeeds(Value value, unsigned user) {
   }
 }
 
-bool Outliner::isMadeBy(Value value, ArrayRef<Operation *> part) {
-  Operation *def = value.getDefiningOp();
-  if (!def || def->getBlock() != &body())
-    return false;
-  if (kernelOf.count(def))
-    return llvm::is_contained(part, def);
-  return llvm::any_of(valuesReadBy(def),
-                      [&](Value read) { return isMadeBy(read, part); });
-}
-
 void Outliner::outline(unsigned index) {
   Kernel &kernel = kernels[index];
   OpBuilder host(body().getTerminator());
@@ -212,18 +200,33 @@ void Outliner::outline(unsigned index) {
     operands.push_back(replacements.lookup_or(value, value));
     mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
   };
-  // First what comes from outside, so that parts hold only their own.
+  // First what comes from outside. What a group of ops repeats is its own: an
+  // empty tensor that it fills, say.
+  std::function<void(Value, ArrayRef<Operation *>)> bringRoots =
+      [&](Value value, ArrayRef<Operation *> part) {
+        Operation *def = value.getDefiningOp();
+        if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
+          for (Value operand : valuesReadBy(def))
+            bringRoots(operand, part);
+        } else if (!llvm::is_contained(part, def)) {
+          bring(value);
+        }
+      };
   for (ArrayRef<Operation *> part : kernel.parts)
     for (Operation *op : part)
-      for (Value value : valuesReadBy(op))
-        if (!isMadeBy(value, part))
+      for (Value value : valuesReadBy(op)) {
+        if (isa<scf::ForallOp>(op))
           bring(value);
+        else
+          bringRoots(value, part);
+      }
   for (ArrayRef<Operation *> part : kernel.parts) {
     if (isa<scf::ForallOp>(part.front())) {
       inside.clone(*part.front(), mapping);
       continue;
     }
     // One block that writes its results as a whole.
+    IRMapping outside = mapping;
     SmallVector<Value> values, inits;
     for (Value value : kernel.results)
       if (llvm::is_contained(part, value.getDefiningOp())) {
@@ -265,6 +268,7 @@ void Outliner::outline(unsigned index) {
                                               offsets, sizes, ones);
       }
     }
+    mapping = outside;
     for (auto [value, result] : llvm::zip(values, single.getResults()))
       mapping.map(value, result);
   }

@@ -27,12 +27,7 @@ def compare(tmp_path, text, *options):
 
 
 # Refused: a loop over one block is folded away, and without it the rows of a sequence of unknown length have no place.
-REFUSED = {"gla-whole-chunks", "gla-strong-gates"}
-
-
-@pytest.fixture(scope="module", params=[
-    pytest.param(name, marks=pytest.mark.xfail(name in REFUSED, reason="one block with unknown extents", strict=True))
-    for name in programs.CASES])
+@pytest.fixture(scope="module", params=programs.CASES)
 def case(request):
     return programs.CASES[request.param]()
 
