@@ -71,24 +71,20 @@ def rational(element, entry, channels=768, groups=8, quick=False):
 
 
 def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
-    """Dense layers of one width. In half precision products are added in f32, to a bias in f32, and the result is
-    rounded; the activation's coefficients are in the element type."""
+    """Dense layers of one width, all of it in the element type: half-precision products are added up in f32 and rounded
+    once."""
     def text(rows):
-        x, z, w, b = (tensor(*s, element=e) for s, e in (((rows, width), element), ((rows, width), "f32"),
-                                                         ((width, width), element), ((width,), "f32")))
+        x, w, b = (tensor(*s, element=element) for s in ((rows, width), (width, width), (width,)))
         a, d = tensor(8, 6, element=element), tensor(8, 4, element=element)
         names, types, body, last = [], [], "", "%x"
         for i in range(layers):
             names += [f"%w{i}", f"%b{i}"]
             types += [w, b]
             body += f"""
-  %e{i} = tensor.empty() : {z}
-  %c{i} = linalg.broadcast ins(%b{i} : {b}) outs(%e{i} : {z}) dimensions = [0]
-  %s{i} = linalg.matmul ins({last}, %w{i} : {x}, {w}) outs(%c{i} : {z}) -> {z}"""
+  %e{i} = tensor.empty() : {x}
+  %c{i} = linalg.broadcast ins(%b{i} : {b}) outs(%e{i} : {x}) dimensions = [0]
+  %s{i} = linalg.matmul ins({last}, %w{i} : {x}, {w}) outs(%c{i} : {x}) -> {x}"""
             last = f"%s{i}"
-            if element != "f32":
-                body += f"\n  %z{i} = arith.truncf %s{i} : {z} to {x}"
-                last = f"%z{i}"
             if i + 1 < layers:
                 if activation == "relu":
                     body += f"\n  %h{i} = kan.relu {last} : {x}"
@@ -113,7 +109,8 @@ def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
     def arguments(rng, rows):
         out = [store(inputs.normal(rng, rows, width), element) for _ in range(2 if entry == "train" else 1)]
         for i in range(layers):
-            out += [store(inputs.normal(rng, width, width, scale=width**-0.5), element), inputs.normal(rng, width, scale=0.1)]
+            out += [store(inputs.normal(rng, width, width, scale=width**-0.5), element),
+                    store(inputs.normal(rng, width, scale=0.1), element)]
             if activation == "rational" and i + 1 < layers:
                 # Near to x, so that numbers neither vanish nor grow, nor cancel.
                 fading = np.float32(0.1) / np.float32(4) ** np.arange(6, dtype=np.float32)

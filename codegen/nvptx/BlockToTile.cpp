@@ -134,6 +134,13 @@ static bool areExclusive(Operation *a, Operation *b) {
 }
 
 bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
+  // In a loop, the next iteration reads it as it was.
+  for (Operation *parent = op->getParentOp();
+       parent->getParentRegion() &&
+       tensor.getParentRegion()->isAncestor(parent->getParentRegion());
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      return true;
   for (Operation *user : tensor.getUsers()) {
     if (user == op)
       continue;

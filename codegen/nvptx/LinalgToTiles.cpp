@@ -64,8 +64,8 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   std::optional<bool> b = isInOrder(maps[1], k, n);
   auto elements = [](Value value) { return getElementTypeOrSelf(value); };
   Type sum = elements(op.getDpsInits()[0]);
-  if (!a || !b || elements(left) != elements(right) || !isa<FloatType>(sum) ||
-      !isa<FloatType>(elements(left)))
+  if (!a || !b || !isa<FloatType>(sum) || !isa<FloatType>(elements(left)) ||
+      !isa<FloatType>(elements(right)))
     return std::nullopt;
   auto operand = [&](Value value) -> FailureOr<Value> {
     // A buffer in shared memory is read where it is.
@@ -81,6 +81,27 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   if (failed(lhs) || failed(rhs) || failed(accumulator))
     return failure();
   Location loc = op.getLoc();
+  // Of two types the wider one: products with gradients in f32 are f32 products.
+  Type wide = elements(*lhs).getIntOrFloatBitWidth() <
+                      elements(*rhs).getIntOrFloatBitWidth()
+                  ? elements(*rhs)
+                  : elements(*lhs);
+  if (elements(*lhs) != elements(*rhs) &&
+      wide.getIntOrFloatBitWidth() < 32)
+    wide = builder.getF32Type();
+  for (FailureOr<Value> *side : {&lhs, &rhs}) {
+    if (elements(**side) == wide)
+      continue;
+    auto type = cast<ShapedType>((*side)->getType());
+    if (isa<MemRefType>(type))
+      *side = loadTile(loc, **side,
+                       RankedTensorType::get(type.getShape(),
+                                             type.getElementType()));
+    *side = arith::ExtFOp::create(
+                builder, loc, RankedTensorType::get(type.getShape(), wide),
+                **side)
+                .getResult();
+  }
   auto narrow = cast<RankedTensorType>(accumulator->getType());
   bool widen = sum.getIntOrFloatBitWidth() < 32;
   if (widen)

@@ -103,6 +103,7 @@ Expected<Network> Network::create(const Options &options,
   }
 
   drawloom::CompilerOptions compilerOptions;
+  compilerOptions.target = options.target;
   compilerOptions.dumpPhasesTo = options.dumpPhasesTo;
   compilerOptions.note = [](const char *message) {
     errs() << "note: " << message << '\n';

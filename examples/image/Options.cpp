@@ -96,6 +96,12 @@ struct CommandLine {
                             cl::desc("Threads (default: all cores); the result "
                                      "has the same bits for any number"),
                             cl::cat(category)};
+  cl::opt<std::string> target{
+      "target", cl::value_desc("name"), cl::init("cpu"),
+      cl::desc("What runs the network: cpu (default), cuda for an NVIDIA GPU, "
+               "emulator for the GPU's code on the CPU (slow: for a few steps "
+               "of a small --batch)"),
+      cl::cat(category)};
   cl::opt<std::string> imageFile{
       "image", cl::value_desc("file"),
       cl::init(DRAWLOOM_IMAGE_FOLDER "/astronaut.png"),
@@ -178,6 +184,7 @@ Options image::parseOptions(int argc, char **argv) {
   options.threads = line.threads
                         ? line.threads.getValue()
                         : hardware_concurrency().compute_thread_count();
+  options.target = line.target;
   options.network = line.network;
   options.dumpPhasesTo = line.dumpPhasesTo;
   return options;

@@ -44,6 +44,8 @@ struct Options {
   /// The command line names a picture (a checkpoint names one too).
   bool imageGiven = false;
   unsigned threads = 1;
+  /// What runs the network: cpu, cuda, emulator.
+  std::string target;
   /// Folder of network.mlir and of its libraries.
   std::string network;
   /// Where the program is written after each phase; empty: nowhere.

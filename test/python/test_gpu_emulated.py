@@ -26,7 +26,6 @@ def compare(tmp_path, text, *options):
     kan.compare(tmp_path, text, "--target=emulator", *options)
 
 
-# Refused: a loop over one block is folded away, and without it the rows of a sequence of unknown length have no place.
 @pytest.fixture(scope="module", params=programs.CASES)
 def case(request):
     return programs.CASES[request.param]()
