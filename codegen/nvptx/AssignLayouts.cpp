@@ -389,16 +389,17 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     func::FuncOp kernel = getOperation();
     if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
       return;
-    if (warps == 0)
-      warps = chooseWarps(kernel);
-    if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps)) {
+    // The option is that of all kernels.
+    int64_t count = warps == 0 ? chooseWarps(kernel) : warps.getValue();
+    if (count < 1 || count > 32 || !llvm::isPowerOf2_64(count)) {
       kernel.emitError("cannot have ")
-          << warps.getValue() << " warps: a block has 1, 2, 4, 8, 16 or 32";
+          << count << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
-    kernel->setAttr(warpsAttr, IntegerAttr::get(
-                                   IntegerType::get(&getContext(), 64), warps));
-    if (failed(Assigner(kernel, warps).run()))
+    kernel->setAttr(warpsAttr,
+                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
+                                     count));
+    if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
   }
 };

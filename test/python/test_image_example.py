@@ -162,6 +162,17 @@ def test_network_learns(tmp_path, picture, activation, encoding):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_gpu_code_learns_as_the_processor_does(tmp_path, picture):
+    """On the emulator of GPUs: the same losses but for the order of sums."""
+    loss = {}
+    for target in "cpu", "emulator":
+        folder = tmp_path / target
+        result = run(folder, f"--image={picture}", "--encoding=frequency", f"--target={target}", "--steps=3", "--batch=256")
+        assert result.returncode == 0, result.stderr
+        loss[target] = losses(folder / "checkpoint.bin")
+    np.testing.assert_allclose(loss["emulator"], loss["cpu"], rtol=1e-5)
+
+
 def losses(checkpoint):
     """The losses that a checkpoint holds: Checkpoint.cpp has the layout."""
     data = checkpoint.read_bytes()
