@@ -15,9 +15,9 @@
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include <atomic>
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
+#include <atomic>
 #include <cstdlib>
 
 using namespace mlir;

@@ -396,9 +396,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
           << count << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
-    kernel->setAttr(warpsAttr,
-                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
-                                     count));
+    kernel->setAttr(warpsAttr, IntegerAttr::get(
+                                   IntegerType::get(&getContext(), 64), count));
     if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
   }

@@ -93,6 +93,13 @@ FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
   return memory;
 }
 
+FailureOr<Value> BlockToTile::memoryToChange(Value tensor, Operation *op) {
+  const Home &where = home(tensor);
+  if (where.kind == Home::Memory && where.writable && !isReadAfter(tensor, op))
+    return where.value;
+  return ownMemory(tensor);
+}
+
 bool BlockToTile::isDestination(Value tensor) {
   return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -206,16 +213,11 @@ LogicalResult BlockToTile::convertFor(scf::ForOp op) {
       carried.push_back(i);
       continue;
     }
-    Value memory = home(init).value;
-    if (home(init).kind != Home::Memory || !home(init).writable ||
-        isReadAfter(init, op)) {
-      FailureOr<Value> own = ownMemory(init);
-      if (failed(own))
-        return failure();
-      memory = *own;
-    }
-    setMemory(inside, memory, /*writable=*/true);
-    setMemory(op.getResult(i), memory, /*writable=*/true);
+    FailureOr<Value> memory = memoryToChange(init, op);
+    if (failed(memory))
+      return failure();
+    setMemory(inside, *memory, /*writable=*/true);
+    setMemory(op.getResult(i), *memory, /*writable=*/true);
   }
   auto loop = scf::ForOp::create(
       builder, op.getLoc(), scalars.lookup(op.getLowerBound()),
@@ -603,16 +605,11 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
     if (failed(rows) || failed(indices))
       return failure();
     Value dest = scatter.getDest();
-    Value memory = home(dest).value;
-    if (home(dest).kind != Home::Memory || !home(dest).writable ||
-        isReadAfter(dest, op)) {
-      FailureOr<Value> own = ownMemory(dest);
-      if (failed(own))
-        return failure();
-      memory = *own;
-    }
-    tile::ScatterOp::create(builder, loc, *rows, memory, *indices);
-    setMemory(scatter.getResult(), memory, /*writable=*/true);
+    FailureOr<Value> memory = memoryToChange(dest, op);
+    if (failed(memory))
+      return failure();
+    tile::ScatterOp::create(builder, loc, *rows, *memory, *indices);
+    setMemory(scatter.getResult(), *memory, /*writable=*/true);
     return success();
   }
   if (auto scan = dyn_cast<block::ScanOp>(op)) {

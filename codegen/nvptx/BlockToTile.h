@@ -90,6 +90,9 @@ private:
   mlir::Value allocate(mlir::Location loc, mlir::RankedTensorType type);
   /// Memory for a tensor that is changed part by part, with its elements.
   mlir::FailureOr<mlir::Value> ownMemory(mlir::Value tensor);
+  /// Where `op` may change the tensor in place: its own memory, or a copy.
+  mlir::FailureOr<mlir::Value> memoryToChange(mlir::Value tensor,
+                                              mlir::Operation *op);
   mlir::Value splat(mlir::Location loc, mlir::Value scalar,
                     llvm::ArrayRef<int64_t> shape);
   mlir::Value loadTile(mlir::Location loc, mlir::Value memory,

@@ -81,25 +81,25 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   if (failed(lhs) || failed(rhs) || failed(accumulator))
     return failure();
   Location loc = op.getLoc();
-  // Of two types the wider one: products with gradients in f32 are f32 products.
+  // Of two types the wider one: products with gradients in f32 are f32
+  // products.
   Type wide = elements(*lhs).getIntOrFloatBitWidth() <
                       elements(*rhs).getIntOrFloatBitWidth()
                   ? elements(*rhs)
                   : elements(*lhs);
-  if (elements(*lhs) != elements(*rhs) &&
-      wide.getIntOrFloatBitWidth() < 32)
+  if (elements(*lhs) != elements(*rhs) && wide.getIntOrFloatBitWidth() < 32)
     wide = builder.getF32Type();
   for (FailureOr<Value> *side : {&lhs, &rhs}) {
     if (elements(**side) == wide)
       continue;
     auto type = cast<ShapedType>((*side)->getType());
     if (isa<MemRefType>(type))
-      *side = loadTile(loc, **side,
-                       RankedTensorType::get(type.getShape(),
-                                             type.getElementType()));
-    *side = arith::ExtFOp::create(
-                builder, loc, RankedTensorType::get(type.getShape(), wide),
-                **side)
+      *side = loadTile(
+          loc, **side,
+          RankedTensorType::get(type.getShape(), type.getElementType()));
+    *side = arith::ExtFOp::create(builder, loc,
+                                  RankedTensorType::get(type.getShape(), wide),
+                                  **side)
                 .getResult();
   }
   auto narrow = cast<RankedTensorType>(accumulator->getType());

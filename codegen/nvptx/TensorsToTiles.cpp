@@ -46,28 +46,23 @@ static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
 
 LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
   Value dest = op.getDest();
-  Value memory = home(dest).value;
-  if (home(dest).kind != Home::Memory || !home(dest).writable ||
-      isReadAfter(dest, op)) {
-    FailureOr<Value> own = ownMemory(dest);
-    if (failed(own))
-      return failure();
-    memory = *own;
-  }
+  FailureOr<Value> memory = memoryToChange(dest, op);
+  if (failed(memory))
+    return failure();
   SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
   SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
   Home &source = home(op.getSource());
-  setMemory(op.getResult(), memory, /*writable=*/true);
+  setMemory(op.getResult(), *memory, /*writable=*/true);
   if (source.kind == Home::Memory &&
-      isSliceOf(source.value, memory, offsets, sizes))
+      isSliceOf(source.value, *memory, offsets, sizes))
     return success();
   FailureOr<Value> elements = asTile(op.getSource());
   if (failed(elements))
     return failure();
-  Value part = subview(op.getLoc(), memory, op.getSourceType(), offsets, sizes,
+  Value part = subview(op.getLoc(), *memory, op.getSourceType(), offsets, sizes,
                        mapped(op.getMixedStrides()));
   tile::StoreOp::create(builder, op.getLoc(), *elements, part);
-  setMemory(op.getResult(), memory, /*writable=*/true);
+  setMemory(op.getResult(), *memory, /*writable=*/true);
   return success();
 }
 
@@ -253,14 +248,9 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
   }
   if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
     Value dest = insert.getDest();
-    Value memory = home(dest).value;
-    if (home(dest).kind != Home::Memory || !home(dest).writable ||
-        isReadAfter(dest, op)) {
-      FailureOr<Value> own = ownMemory(dest);
-      if (failed(own))
-        return failure();
-      memory = *own;
-    }
+    FailureOr<Value> memory = memoryToChange(dest, op);
+    if (failed(memory))
+      return failure();
     SmallVector<OpFoldResult> offsets =
         llvm::map_to_vector(insert.getIndices(), [&](Value index) {
           return getAsOpFoldResult(scalars.lookup(index));
@@ -269,8 +259,8 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
     Value scalar = scalars.lookup(insert.getScalar());
     auto point = RankedTensorType::get({}, scalar.getType());
     tile::StoreOp::create(builder, loc, splat(loc, scalar, {}),
-                          subview(loc, memory, point, offsets, ones, ones));
-    setMemory(insert.getResult(), memory, /*writable=*/true);
+                          subview(loc, *memory, point, offsets, ones, ones));
+    setMemory(insert.getResult(), *memory, /*writable=*/true);
     return success();
   }
   return op->emitError("has no form on a GPU yet");
