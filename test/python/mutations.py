@@ -74,7 +74,7 @@ CHANGED = {
     ),
     "swizzle": (r"= llvm\.xor (%\w+), (%\w+) : i32", lambda m: f"= llvm.or {m[1]}, {m[1]} : i32"),
     "offset": (
-        r"(llvm\.getelementptr %\w+\[)(\d+)(\] : \(!llvm\.ptr<3>\))",
+        r"(llvm\.getelementptr (?:inbounds )?%\w+\[)(\d+)(\] : \(!llvm\.ptr<3>\))",
         lambda m: m[1] + str(int(m[2]) + 16) + m[3],
     ),
     "matrix layout": (

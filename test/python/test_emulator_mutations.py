@@ -4,6 +4,7 @@
 """What the emulator notices when good kernels are broken one place at a time."""
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 from emulated_driver import LAUNCH_FAILED, CudaError, Driver, install, needs_driver
 from gpu_kernels import gemm, reduction, scan
 from mutations import judge, mutations
+from runner import tool
 
 pytestmark = needs_driver
 
@@ -33,7 +35,8 @@ def runner(driver, tmp_path, monkeypatch):
     def once(function, shared, grid, inputs, output, numbers):
         (tmp_path / "log").write_text("")
         pointers = [driver.upload(array) for array in [*inputs, np.zeros_like(output)]]
-        arguments = [*map(ctypes.c_uint64, pointers), *map(ctypes.c_int32, numbers)]
+        arguments = [*map(ctypes.c_uint64, pointers),
+                     *(n if isinstance(n, ctypes.c_uint64) else ctypes.c_int32(n) for n in numbers)]
         driver.launch(function, arguments, 128, grid, shared)
         report = None
         try:
@@ -122,6 +125,48 @@ def test_every_change_is_noticed(name, runner, rng):
     for kind in SYNCHRONISATION:
         assert score.reported[kind] == score.total([kind]), str(score)
     assert not score.unnoticed, str(score)
+
+
+# Of ours: a product by mma whose rows end within a tile, another whose left operand is in registers already, and a sum
+# over rows, lanes and warps. Rows of padding are not zero before the sum, so that adding one shows.
+EMITTED = """
+func.func @network(%x: tensor<62x16xbf16>, %v: tensor<16x16xbf16>, %w: tensor<16x16xbf16>) -> tensor<16xf32> {
+  %e = tensor.empty() : tensor<62x16xf32>
+  %s = tensor.empty() : tensor<16xf32>
+  %zero = arith.constant 0.0 : f32
+  %sums = linalg.fill ins(%zero : f32) outs(%s : tensor<16xf32>) -> tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<62x16xf32>) -> tensor<62x16xf32>
+  %y = linalg.matmul ins(%x, %v : tensor<62x16xbf16>, tensor<16x16xbf16>) outs(%f : tensor<62x16xf32>) -> tensor<62x16xf32>
+  %one = arith.constant dense<1.0> : tensor<62x16xf32>
+  %p = arith.addf %y, %one : tensor<62x16xf32>
+  %h = arith.truncf %p : tensor<62x16xf32> to tensor<62x16xbf16>
+  %z = linalg.matmul ins(%h, %w : tensor<62x16xbf16>, tensor<16x16xbf16>) outs(%f : tensor<62x16xf32>) -> tensor<62x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                       iterator_types = ["reduction", "parallel"]} ins(%z : tensor<62x16xf32>) outs(%sums : tensor<16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+"""
+
+
+def test_changes_of_a_kernel_of_ours_are_noticed(runner, rng):
+    # Tiles as a program of blocks would have them: all of it is one block.
+    text = tool("drawloom-run", "-", "--random", "--target=emulator", "--compile-from=blocks", "--compile-to=llvm", text=EMITTED)
+    x, v, w = (rng.integers(-3, 4, shape).astype(np.float32) for shape in ((62, 16), (16, 16), (16, 16)))
+    (shared,) = map(int, re.findall(r"drawloom.shared_bytes = (\d+)", text))
+    case = ((1, 1, 1), [as_bf16(a) for a in (x, v, w)], np.zeros(16, np.float32), [ctypes.c_uint64(0), ctypes.c_uint64(0)])
+    run = runner("network_0", shared, [case])
+    report, results = run(text)
+    assert report is None
+    np.testing.assert_array_equal(results[0], ((x @ v + 1) @ w).sum(0))
+    score = judge(text, run)
+    print(f"\n{score}")
+    assert score.reported["barrier"] == score.total(["barrier"]) > 0, str(score)
+    # Three changes make no difference: zeros are stored into padding that holds zeros, once more or 16 bytes further on.
+    assert len(score.unnoticed) <= 3 and score.total() >= 30, str(score)
 
 
 def test_each_mutation_changes_one_line():
