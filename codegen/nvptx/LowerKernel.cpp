@@ -18,7 +18,6 @@
 #include <numeric>
 
 using namespace mlir;
-using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
