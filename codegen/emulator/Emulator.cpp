@@ -17,7 +17,6 @@
 
 using namespace mlir;
 using llvm::createStringError;
-using llvm::Error;
 using llvm::Expected;
 
 namespace drawloom::emulator {
