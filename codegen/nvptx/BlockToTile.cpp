@@ -198,6 +198,7 @@ LogicalResult BlockToTile::convertBody(Block &block) {
 LogicalResult BlockToTile::convertFor(scf::ForOp op) {
   SmallVector<Value> inits;
   SmallVector<unsigned> carried;
+  DenseSet<Value> taken;
   for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
     if (!isa<RankedTensorType>(init.getType())) {
       inits.push_back(scalars.lookup(init));
@@ -214,6 +215,9 @@ LogicalResult BlockToTile::convertFor(scf::ForOp op) {
       continue;
     }
     FailureOr<Value> memory = memoryToChange(init, op);
+    // Two that start as the same tensor change apart.
+    if (succeeded(memory) && !taken.insert(*memory).second)
+      memory = ownMemory(init);
     if (failed(memory))
       return failure();
     setMemory(inside, *memory, /*writable=*/true);
@@ -291,6 +295,11 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   SmallVector<Type> types;
   SmallVector<unsigned> tiles;
   SmallVector<std::pair<unsigned, Value>> inPlace;
+  // Two results that start as the same tensor change apart.
+  DenseMap<Value, unsigned> starts;
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    if (isa<RankedTensorType>(op.getResult(i).getType()))
+      ++starts[changedFrom(op.thenYield().getOperand(i), op.getThenRegion())];
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     if (isa<RankedTensorType>(result.getType())) {
       Value from =
@@ -299,8 +308,9 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
           changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
       bool changed = op.thenYield().getOperand(i) != from ||
                      op.elseYield().getOperand(i) != from;
-      if (from == other && changed && home(from).kind == Home::Memory &&
-          home(from).writable && !isReadAfter(from, op)) {
+      if (from == other && changed && starts[from] == 1 &&
+          home(from).kind == Home::Memory && home(from).writable &&
+          !isReadAfter(from, op)) {
         setMemory(result, home(from).value, /*writable=*/true);
         inPlace.push_back({i, home(from).value});
         continue;

@@ -9,6 +9,7 @@
 #include "codegen/nvptx/BlockToTile.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Block/Products.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -216,10 +217,12 @@ static std::optional<tile::Combiner> combinerOf(Operation *op) {
           [](auto) { return tile::Combiner::Add; })
       .Case<arith::MulFOp, arith::MulIOp>(
           [](auto) { return tile::Combiner::Mul; })
-      .Case<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(
+      .Case<arith::MaximumFOp, arith::MaxSIOp>(
           [](auto) { return tile::Combiner::Max; })
-      .Case<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(
+      .Case<arith::MinimumFOp, arith::MinSIOp>(
           [](auto) { return tile::Combiner::Min; })
+      .Case<arith::MaxNumFOp>([](auto) { return tile::Combiner::MaxNum; })
+      .Case<arith::MinNumFOp>([](auto) { return tile::Combiner::MinNum; })
       .Case<arith::AndIOp>([](auto) { return tile::Combiner::And; })
       .Case<arith::OrIOp>([](auto) { return tile::Combiner::Or; })
       .Default([](Operation *) { return std::nullopt; });
@@ -411,7 +414,7 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
 LogicalResult BlockToTile::convertLinalg(linalg::LinalgOp op) {
   if (auto fill = dyn_cast<linalg::FillOp>(op.getOperation()))
     return convertFill(fill);
-  if (linalg::isaContractionOpInterface(op))
+  if (isPlainProduct(op))
     if (std::optional<LogicalResult> dot = convertDot(op))
       return *dot;
   if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))

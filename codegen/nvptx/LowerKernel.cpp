@@ -55,26 +55,25 @@ Value LowerKernel::toI64(Value value) {
   return arith::ExtSIOp::create(builder, loc, i64, value);
 }
 
-/// A number that divides the value.
+/// A power of two that divides the value.
 int64_t LowerKernel::divisorOf(Value value) {
+  constexpr int64_t most = int64_t(1) << 20;
   if (std::optional<int64_t> known = getConstantIntValue(value))
-    return *known == 0 ? int64_t(1) << 40 : std::abs(*known);
+    return *known == 0 ? most : std::min(*known & -*known, most);
   Operation *def = value.getDefiningOp();
   if (!def) {
     auto argument = cast<BlockArgument>(value);
     if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
         loop && loop.getInductionVar() == argument)
-      return std::gcd(divisorOf(loop.getLowerBound()),
+      return std::min(divisorOf(loop.getLowerBound()),
                       divisorOf(loop.getStep()));
     return 1;
   }
   if (isa<arith::MulIOp>(def))
-    return std::min<int64_t>(
-        divisorOf(def->getOperand(0)) *
-            std::min<int64_t>(divisorOf(def->getOperand(1)), 1 << 20),
-        int64_t(1) << 40);
+    return std::min(
+        divisorOf(def->getOperand(0)) * divisorOf(def->getOperand(1)), most);
   if (isa<arith::AddIOp, arith::SubIOp>(def))
-    return std::gcd(divisorOf(def->getOperand(0)),
+    return std::min(divisorOf(def->getOperand(0)),
                     divisorOf(def->getOperand(1)));
   if (isa<arith::IndexCastOp>(def))
     return divisorOf(def->getOperand(0));
@@ -527,6 +526,13 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
       }
       run.push_back(op);
       made.insert(op->result_begin(), op->result_end());
+      // Its barrier comes when the run has ended: nothing behind it may be in
+      // the run.
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op);
+          reduce && reduce.getScratch()) {
+        op = op->getNextNode();
+        break;
+      }
       continue;
     }
     // What does not need the run comes before it.
@@ -594,9 +600,8 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
           std::gcd(memory.alignment, *known * stride * bytesOf(memory.element));
     } else {
       more = cast<Value>(count);
-      int64_t divisor = std::min<int64_t>(divisorOf(more), 1 << 20);
-      memory.alignment = std::gcd(memory.alignment,
-                                  divisor * stride * bytesOf(memory.element));
+      memory.alignment = std::gcd(
+          memory.alignment, divisorOf(more) * stride * bytesOf(memory.element));
       more = toI64(scalars.lookup(more));
       if (stride != 1)
         more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));

@@ -21,6 +21,11 @@ namespace drawloom::nvptx {
 Value LowerKernel::addBytes(Value address, int64_t bytes) {
   if (bytes == 0)
     return address;
+  // Constants in the op itself have fewer bits than memory has addresses.
+  if (!llvm::isInt<28>(bytes))
+    return LLVM::GEPOp::create(builder, loc, address.getType(),
+                               builder.getI8Type(), address,
+                               ArrayRef<LLVM::GEPArg>{constant(bytes, 64)});
   return LLVM::GEPOp::create(
       builder, loc, address.getType(), builder.getI8Type(), address,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)},
@@ -99,6 +104,9 @@ LowerKernel::accesses(const Memory &memory, const Layout &layout,
     };
     while (width > 1 && !fits())
       --width;
+    // A part of the registers may be less than a vector.
+    while ((range.end - range.begin) % width != 0)
+      width /= 2;
   }
   SmallVector<Access> result;
   for (int64_t i = range.begin; i < range.end; i += width) {

@@ -27,6 +27,10 @@ static arith::AtomicRMWKind atomicKind(tile::Combiner kind, Type type) {
     return real ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
   case tile::Combiner::Min:
     return real ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
+  case tile::Combiner::MaxNum:
+    return arith::AtomicRMWKind::maxnumf;
+  case tile::Combiner::MinNum:
+    return arith::AtomicRMWKind::minnumf;
   case tile::Combiner::And:
     return arith::AtomicRMWKind::andi;
   case tile::Combiner::Or:

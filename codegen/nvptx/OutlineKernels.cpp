@@ -153,6 +153,7 @@ void Outliner::collect() {
 
 void Outliner::materialize(Value value) {
   Operation *op = value.getDefiningOp();
+  // What nobody defines need not be written.
   if (op && op->getBlock() == &body() && isRepeatable(op) &&
       !isa<tensor::EmptyOp>(op))
     kernelOf[op] = 0;

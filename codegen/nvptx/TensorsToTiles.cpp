@@ -14,6 +14,45 @@ using namespace mlir;
 
 namespace drawloom::nvptx {
 
+/// Whether what becomes of a slice is put back where it was taken: only then
+/// may the slice be changed in its place.
+static bool isPutBack(Value tensor, tensor::ExtractSliceOp slice,
+                      int depth = 0) {
+  if (depth > 64)
+    return false;
+  return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    auto isPlace = [&](auto insert) {
+      return insert.getSource() == tensor &&
+             insert.getDest() == slice.getSource() &&
+             isEqualConstantIntOrValueArray(insert.getMixedOffsets(),
+                                            slice.getMixedOffsets()) &&
+             isEqualConstantIntOrValueArray(insert.getMixedSizes(),
+                                            slice.getMixedSizes()) &&
+             isEqualConstantIntOrValueArray(insert.getMixedStrides(),
+                                            slice.getMixedStrides());
+    };
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+      return isPlace(insert);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return isPlace(insert) ||
+             (insert.getDest() == tensor &&
+              isPutBack(insert.getResult(), slice, depth + 1));
+    if (auto insert = dyn_cast<tensor::InsertOp>(user))
+      return isPutBack(insert.getResult(), slice, depth + 1);
+    if (auto scatter = dyn_cast<block::ScatterOp>(user))
+      return scatter.getDest() == tensor &&
+             isPutBack(scatter.getResult(), slice, depth + 1);
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return use.getOperandNumber() >= loop.getNumControlOperands() &&
+             isPutBack(loop.getTiedLoopResult(&use), slice, depth + 1);
+    if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp()))
+      return isPutBack(user->getParentOp()->getResult(use.getOperandNumber()),
+                       slice, depth + 1);
+    return false;
+  });
+}
+
 LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
   Value source = op.getSource();
   if (home(source).kind == Home::Undefined) {
@@ -27,19 +66,23 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
   Value part =
       subview(op.getLoc(), *memory, op.getType(), mapped(op.getMixedOffsets()),
               mapped(op.getMixedSizes()), mapped(op.getMixedStrides()));
-  // Memory that changes is read now, not where the slice is used.
-  if (writable && op.getType().hasStaticShape() && !needsMemory(op.getResult()))
+  // Memory that changes is read now, not where the slice is used; but for a
+  // slice that is changed and put back.
+  bool inPlace = needsMemory(op.getResult()) && isPutBack(op.getResult(), op);
+  if (writable && op.getType().hasStaticShape() && !inPlace)
     setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
   else
-    setMemory(op.getResult(), part, writable);
+    setMemory(op.getResult(), part, writable && inPlace);
   return success();
 }
 
 /// Whether `part` is the very slice of `whole`.
 static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
-                      ArrayRef<OpFoldResult> sizes) {
+                      ArrayRef<OpFoldResult> sizes,
+                      ArrayRef<OpFoldResult> strides) {
   auto view = part.getDefiningOp<memref::SubViewOp>();
   return view && view.getSource() == whole &&
+         isEqualConstantIntOrValueArray(view.getMixedStrides(), strides) &&
          isEqualConstantIntOrValueArray(view.getMixedOffsets(), offsets) &&
          isEqualConstantIntOrValueArray(view.getMixedSizes(), sizes);
 }
@@ -51,10 +94,11 @@ LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
     return failure();
   SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
   SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
-  Home &source = home(op.getSource());
+  const Home source = home(op.getSource());
   setMemory(op.getResult(), *memory, /*writable=*/true);
   if (source.kind == Home::Memory &&
-      isSliceOf(source.value, *memory, offsets, sizes))
+      isSliceOf(source.value, *memory, offsets, sizes,
+                mapped(op.getMixedStrides())))
     return success();
   FailureOr<Value> elements = asTile(op.getSource());
   if (failed(elements))
@@ -74,10 +118,10 @@ BlockToTile::convertParallelInsert(tensor::ParallelInsertSliceOp op) {
   Value memory = dest.value;
   SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
   SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
-  Home &source = home(op.getSource());
+  const Home source = home(op.getSource());
   if (source.kind == Home::Memory &&
-      (source.value == memory ||
-       isSliceOf(source.value, memory, offsets, sizes)))
+      (source.value == memory || isSliceOf(source.value, memory, offsets, sizes,
+                                           mapped(op.getMixedStrides()))))
     return success();
   FailureOr<Value> elements = asTile(op.getSource());
   if (failed(elements))
@@ -132,7 +176,10 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
     home(result) = Home();
     return success();
   }
-  if (home(source).kind == Home::Memory) {
+  // Memory that changes is read now.
+  bool changes = home(source).kind == Home::Memory && home(source).writable &&
+                 type.hasStaticShape() && !needsMemory(result);
+  if (home(source).kind == Home::Memory && !changes) {
     Value memory = home(source).value;
     auto from = cast<MemRefType>(memory.getType());
     bool writable = home(source).writable;
@@ -201,6 +248,12 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
     return convertReshape(op);
   if (auto cast = dyn_cast<tensor::CastOp>(op)) {
     Home source = home(cast.getSource());
+    auto type = mlir::cast<RankedTensorType>(cast.getType());
+    if (source.kind == Home::Memory && source.writable &&
+        type.hasStaticShape() && !needsMemory(cast.getResult())) {
+      setTile(cast.getResult(), loadTile(loc, source.value, type));
+      return success();
+    }
     if (source.kind == Home::Memory) {
       auto from = mlir::cast<MemRefType>(source.value.getType());
       auto to = MemRefType::get(

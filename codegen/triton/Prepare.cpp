@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Block/Products.h"
 #include "passes/Graph/Passes.h"
 
 using namespace mlir;
@@ -231,7 +232,7 @@ static LogicalResult blockLinalg(RewriterBase &rewriter, linalg::LinalgOp op,
   if (ShapedType::isDynamicShape(ranges))
     return op.emitError("no TTIR for '")
            << op->getName() << "': dynamic extents between blocks";
-  bool isProduct = linalg::isaContractionOpInterface(op);
+  bool isProduct = isPlainProduct(op);
   SmallVector<int64_t> shape(ranges), cutExtents, cutShape;
   SmallVector<unsigned> parallel, reduction;
   op.getParallelDims(parallel);

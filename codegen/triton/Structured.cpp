@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Block/Products.h"
 
 using namespace mlir;
 using namespace drawloom;
@@ -517,7 +518,7 @@ LogicalResult KernelBuilder::emitGeneric(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<bool> KernelBuilder::emitContraction(linalg::LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op))
+  if (!isPlainProduct(op))
     return false;
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);

@@ -4,8 +4,8 @@
 
 // RUN: drawloom-opt %s --nvptx-outline-kernels | FileCheck %s
 
-// Memory has to be written with them: by a kernel of their own, also for blocks that are none.
-// CHECK-LABEL: func.func private @f_0() -> (tensor<4xf32>, tensor<0xf32>) attributes {drawloom.kernel}
+// Memory has to be written with them, by a kernel of their own; not with what is not defined.
+// CHECK-LABEL: func.func private @f_0() -> tensor<4xf32> attributes {drawloom.kernel}
 // CHECK: arith.constant dense<1.000000e+00>
 // CHECK-LABEL: func.func @f()
 // CHECK: call @f_0()

@@ -1,0 +1,23 @@
+//===- Products.h - which linalg ops are products of matrices ---*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
+#define DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace drawloom {
+
+/// A contraction whose body adds the product of its two operands and does
+/// nothing else to them but widen them. linalg's own test lets other functions
+/// of one operand pass as well.
+bool isPlainProduct(mlir::linalg::LinalgOp op);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
