@@ -25,6 +25,8 @@ BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
 LIBRARY = "libdrawloom_gpu.so"
 MOST_BYTES = 60 << 20
 KINDS = ["pointer", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"]
+# As plans number them: codegen/Program.h.
+ELEMENTS = ["f64", "f32", "bf16", "f16", "i64", "i32", "i8", "i1"]
 TYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i64": np.int64, "i32": np.int32,
          "i8": np.int8, "i1": np.bool_}
 # Bytes a second, multiply-adds a second in half precision and in f32, by what is in the device's name.
@@ -149,12 +151,12 @@ class Entry:
         found = next(one for one in plan["entries"] if one["name"] == entry)
         if len(arguments) != len(found["arguments"]):
             raise RunError(f"'{entry}' takes {len(found['arguments'])} arguments, not {len(arguments)}")
-        arguments = [np.asarray(array, TYPES[kind["element"]], order="C")
+        arguments = [np.asarray(array, TYPES[ELEMENTS[kind["element"]]], order="C")
                      for array, kind in zip(arguments, found["arguments"])]
         self.inputs = [self.allocate(array.nbytes) for array in arguments]
         for memory, array in zip(self.inputs, arguments):
             library("Upload", self.runner, memory, array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes))
-        self.results = [np.empty(kind["shape"], TYPES[kind["element"]]) for kind in found["results"]]
+        self.results = [np.empty(kind["shape"], TYPES[ELEMENTS[kind["element"]]]) for kind in found["results"]]
         self.outputs = [self.allocate(array.nbytes) for array in self.results]
         self.bytes = sum(array.nbytes for array in [*arguments, *self.results])
         workspace = self.allocate(found["workspace_bytes"])
@@ -174,7 +176,7 @@ class Entry:
             kinds, bits = [], []
             for kind, value in step["operands"]:
                 if kind == "scalar":
-                    kinds.append(KINDS.index(found["arguments"][value]["element"]))
+                    kinds.append(KINDS.index(ELEMENTS[found["arguments"][value]["element"]]))
                     bits.append(int.from_bytes(arguments[value].tobytes(), "little"))
                 else:
                     kinds.append(0)
