@@ -39,6 +39,11 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     dots are put into shared memory, but for the left one of `mma` that
     is in the right registers already.
 
+    So that registers suffice: what elementwise arithmetic makes is made again
+    rather than kept over products, tiles that wait longest do so in shared
+    memory, sums of the rows that a product reads are products with ones, and
+    arithmetic that ends in many sums gets a layout of few columns a thread.
+
     Example: test/codegen/nvptx/assign-layouts-chains-dots.mlir
   }];
   let options = [

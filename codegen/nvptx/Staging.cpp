@@ -38,6 +38,25 @@ int64_t bytesOf(MemRefType type) {
   return (last + 1) * llvm::divideCeil(bits, 8);
 }
 
+bool isFree(Operation *op) {
+  return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op);
+}
+
+Value cloneFree(OpBuilder &builder, Value tile) {
+  Operation *op = tile.getDefiningOp();
+  IRMapping mapping;
+  if (isa<tile::BroadcastOp>(op))
+    if (auto load = op->getOperand(0).getDefiningOp<tile::LoadOp>()) {
+      auto memory = dyn_cast<BlockArgument>(rootOf(load.getSource()));
+      auto kernel = load->getParentOfType<func::FuncOp>();
+      if (memory && memory.getOwner() == &kernel.getBody().front() &&
+          static_cast<int64_t>(memory.getArgNumber()) <
+              kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt())
+        mapping.map(load.getResult(), builder.clone(*load)->getResult(0));
+    }
+  return builder.clone(*op, mapping)->getResult(0);
+}
+
 Value allocatePadded(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                      Type element) {
   Attribute space = builder.getI64IntegerAttr(tile::sharedSpace);

@@ -88,8 +88,11 @@ void sumByProducts(OpBuilder &builder, func::FuncOp kernel) {
                                       /*transposeB=*/false);
       add.replaceAllUsesWith(sum);
       add.erase();
+      Operation *wide = reduce->getOperand(0).getDefiningOp();
       if (reduce->use_empty())
         reduce->erase();
+      if (wide->use_empty())
+        wide->erase();
 
       Value total = loop.getResult(i);
       total.setType(sums);
