@@ -17,6 +17,9 @@ namespace drawloom::nvptx {
 /// The argument or buffer that a view is of.
 mlir::Value rootOf(mlir::Value memory);
 
+/// Memory that a kernel only reads.
+llvm::DenseSet<mlir::Value> inputsOf(mlir::func::FuncOp kernel);
+
 /// Bytes from the first to the last element of a buffer.
 int64_t bytesOf(mlir::MemRefType type);
 
@@ -24,8 +27,17 @@ int64_t bytesOf(mlir::MemRefType type);
 /// memory, but for a left operand of mma.sync that is in its registers already.
 void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps);
 
+/// Whether the right operand of a product can be staged with its columns in
+/// another order, and that costs little: it is staged once, or by rows.
+bool mayPermuteColumns(tile::DotOp dot);
+
 /// A reshape that no renaming of digits says.
 void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
+
+/// Vectors that a loop reads alike in each iteration, each thread copies of
+/// what others read, go through shared memory where they would take many
+/// registers.
+void stageVectors(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 /// What is staged in every iteration of a loop and always the same is staged
 /// once, in front of it.
@@ -38,6 +50,10 @@ void hoistReductions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 /// Conversions between threads become a store to shared memory and a load, and
 /// reductions across warps get scratch memory.
 void expandConversions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+
+/// Tiles that only pass through registers on their way from inputs to shared
+/// memory are copied there by themselves, in loops an iteration ahead.
+void startCopiesEarly(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx
 
