@@ -87,6 +87,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, Layout> layouts;
   SmallVector<Value> tiles;
+  /// Copies of tiles in shared memory.
+  StagedCopies staged;
   /// Smallest element of a class in memory, in bits.
   DenseMap<void *, int64_t> bits;
 };
@@ -315,7 +317,7 @@ LogicalResult Assigner::rewrite(Operation *op) {
     Layout sums = sumLayout(dot, warps);
     require(dot.getAccumulatorMutable(), sums);
     provide(cast<OpResult>(dot.getResult()), sums);
-    stageOperands(builder, dot, warps);
+    stageOperands(builder, dot, warps, staged);
   } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     RankedTensorType from = tileType(reshape.getSource());
     RankedTensorType to = tileType(reshape.getResult());
@@ -357,7 +359,6 @@ LogicalResult Assigner::run() {
   stageVectors(builder, kernel);
   hoistStaging(kernel);
   expandConversions(builder, kernel);
-  startCopiesEarly(builder, kernel);
   return success();
 }
 
@@ -389,10 +390,16 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
           << count << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
+    OpBuilder builder(kernel.getContext());
+    sumByProducts(builder, kernel);
     kernel->setAttr(warpsAttr, IntegerAttr::get(
                                    IntegerType::get(&getContext(), 64), count));
     if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
+    keepShared(kernel, limit.getValue());
+
+    OpBuilder builder(&getContext());
+    startCopiesEarly(builder, kernel, limit.getValue());
   }
 };
 

@@ -80,9 +80,9 @@ struct Filled {
 
 /// Slots of a ring: one is read while the other is filled.
 static constexpr int64_t ringSlots = 2;
-/// Bytes of shared memory of a kernel beyond which no buffer becomes a ring:
-/// more would leave no room for a second block, or for any at all.
-static constexpr int64_t mostRingBytes = 112 * 1024;
+/// Bytes of shared memory that two blocks of a kernel may have at once: no ring
+/// makes one of two.
+static constexpr int64_t halfOfShared = 112 * 1024;
 
 /// Adds what makes `value` of the loop's counter to `slice`. False where the
 /// next iteration's cannot be known in this one.
@@ -134,7 +134,7 @@ static MemRefType ringType(MemRefType buffer) {
   int64_t bytes = buffer.getElementTypeBitWidth() / 8;
   SmallVector<int64_t> shape{ringSlots}, apart;
   llvm::append_range(shape, buffer.getShape());
-  apart.push_back(llvm::alignTo(bytesOf(buffer), int64_t(128)) /
+  apart.push_back(llvm::alignTo(bytesOf(buffer), sharedAlignment) /
                   std::max<int64_t>(bytes, 1));
   llvm::append_range(apart, strides);
   return MemRefType::get(shape, buffer.getElementType(),
@@ -188,17 +188,17 @@ static void startCopies(OpBuilder &builder, scf::ForOp loop,
 
 /// Makes rings of the buffers that the loop's iterations fill.
 static void pipeline(OpBuilder &builder, scf::ForOp loop,
-                     const DenseSet<Value> &inputs, int64_t &bytes) {
+                     const DenseSet<Value> &inputs, int64_t &room) {
   SmallVector<Filled> buffers;
   for (auto buffer : loop.getBody()->getOps<tile::AllocOp>()) {
     std::optional<Filled> found = filledBuffer(loop, buffer, inputs);
     if (!found)
       continue;
     int64_t more = bytesOf(ringType(cast<MemRefType>(buffer.getType())));
-    if (bytes + more > mostRingBytes)
+    if (more > room)
       continue;
     buffers.push_back(*found);
-    bytes += more;
+    room -= more;
   }
   if (buffers.empty())
     return;
@@ -279,7 +279,7 @@ static void placeWaits(OpBuilder &builder, Block &block,
   }
 }
 
-void startCopiesEarly(OpBuilder &builder, func::FuncOp kernel) {
+void startCopiesEarly(OpBuilder &builder, func::FuncOp kernel, int64_t limit) {
   DenseSet<Value> inputs = inputsOf(kernel);
   SmallVector<tile::StoreOp> stores;
   kernel.walk([&](tile::StoreOp store) {
@@ -295,14 +295,14 @@ void startCopiesEarly(OpBuilder &builder, func::FuncOp kernel) {
     store.erase();
     load.erase();
   }
-  int64_t bytes = 0;
-  kernel.walk([&](tile::AllocOp buffer) {
-    bytes += bytesOf(cast<MemRefType>(buffer.getType()));
-  });
+  int64_t bytes =
+      layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment).bytes;
+  int64_t room =
+      (bytes > halfOfShared ? limit : std::min(halfOfShared, limit)) - bytes;
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops)
-    pipeline(builder, loop, inputs, bytes);
+    pipeline(builder, loop, inputs, room);
   // Those of rings are in groups already.
   DenseSet<Operation *> copies;
   kernel.walk([&](tile::CopyAsyncOp copy) {
