@@ -87,6 +87,8 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, Layout> layouts;
   SmallVector<Value> tiles;
+  /// How many sums of tiles of a class loops carry.
+  DenseMap<void *, int64_t> sums;
   /// Copies of tiles in shared memory.
   StagedCopies staged;
   /// Smallest element of a class in memory, in bits.
@@ -132,6 +134,11 @@ void Assigner::collect() {
       for (Value operand : op->getOperands())
         tie(operand, op->getResult(0));
     }
+  });
+  kernel.walk([&](tile::ReduceOp reduce) {
+    if (reduce.getKind() == tile::Combiner::Add &&
+        reduce->getParentOfType<scf::ForOp>())
+      ++sums[leader(reduce.getSource())];
   });
   kernel.walk([&](Operation *op) {
     Value value;
@@ -252,9 +259,13 @@ void Assigner::fixRest() {
     if (known(value))
       continue;
     auto found = bits.find(leader(value));
-    int64_t vector = 128 / (found == bits.end() ? 32 : found->second);
-    fix(value, tile::blockedLayout(tileType(value).getShape(),
-                                   std::min<int64_t>(vector, 8), warps));
+    int64_t vector =
+        std::min<int64_t>(128 / (found == bits.end() ? 32 : found->second), 8);
+    // Each sum over rows takes a register for each column of a thread, and so
+    // does what it is a gradient of.
+    while (vector > 4 && vector * sums.lookup(leader(value)) > 64)
+      vector /= 2;
+    fix(value, tile::blockedLayout(tileType(value).getShape(), vector, warps));
     settle();
   }
 }
@@ -392,6 +403,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     }
     OpBuilder builder(kernel.getContext());
     sumByProducts(builder, kernel);
+    recomputeTiles(kernel, count);
     kernel->setAttr(warpsAttr, IntegerAttr::get(
                                    IntegerType::get(&getContext(), 64), count));
     if (failed(Assigner(kernel, count).run()))

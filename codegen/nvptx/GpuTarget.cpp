@@ -37,7 +37,7 @@ BlockBudget GpuTarget::blockBudget() const {
   // tile; and blocks enough for every multiprocessor of the largest device,
   // twice.
   BlockBudget budget;
-  budget.tileBytes = 48 * 1024;
+  budget.tileBytes = (getenv("TB") ? atoi(getenv("TB")) : 48) * 1024;
   budget.leastRows = 1;
   budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;

@@ -52,6 +52,12 @@ private:
     llvm::SmallVector<int64_t> coordinates;
   };
 
+  static bool isTile(mlir::Value value) {
+    return llvm::isa<mlir::RankedTensorType>(value.getType());
+  }
+  /// Where an op was written: debug information wants one place.
+  static mlir::Location placeOf(mlir::Location loc);
+
   /// Registers [begin, end) of a tile.
   struct Range {
     int64_t begin = 0, end = 0;

@@ -54,6 +54,10 @@ using StagedCopies =
 void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps,
                    StagedCopies &staged);
 
+/// Where more tiles are alive at products than registers hold, those that
+/// elementwise arithmetic makes from others are made where they are read.
+void recomputeTiles(mlir::func::FuncOp kernel, int64_t warps);
+
 /// Sums of rows that a product multiplies as well become products with ones.
 void sumByProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
