@@ -409,8 +409,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
     keepShared(kernel, limit.getValue());
-
-    OpBuilder builder(&getContext());
+    choosePaddings(kernel, limit.getValue());
     startCopiesEarly(builder, kernel, limit.getValue());
   }
 };
