@@ -38,19 +38,24 @@ public:
       return root == other.root && write == other.write;
     }
   };
-  /// Accesses since the last barrier.
-  using State = SmallVector<Access>;
+  /// Accesses since the last barrier, and copies that nobody has waited for:
+  /// they may still write.
+  struct State {
+    SmallVector<Access> accesses, copies;
+  };
 
   State run(Block &block, State state);
 
 private:
-  static void add(State &state, Access access) {
-    if (!llvm::is_contained(state, access))
-      state.push_back(access);
+  static void add(SmallVector<Access> &list, Access access) {
+    if (!llvm::is_contained(list, access))
+      list.push_back(access);
   }
   static void merge(State &state, const State &other) {
-    for (Access access : other)
-      add(state, access);
+    for (Access access : other.accesses)
+      add(state.accesses, access);
+    for (Access access : other.copies)
+      add(state.copies, access);
   }
   static bool overlap(Value a, Value b) {
     if (a == b)
@@ -64,7 +69,7 @@ private:
            to < from + bytesOf(cast<MemRefType>(a.getType()));
   }
   static bool conflict(const State &state, Access access) {
-    return llvm::any_of(state, [&](const Access &before) {
+    return llvm::any_of(state.accesses, [&](const Access &before) {
       return (before.write || access.write) &&
              overlap(before.root, access.root);
     });
@@ -81,7 +86,15 @@ private:
 Barriers::State Barriers::run(Block &block, State state) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isa<tile::BarrierOp>(op)) {
-      state.clear();
+      state.accesses.clear();
+      continue;
+    }
+    // What a thread has waited for, the others see behind the next barrier.
+    // Which copies those are is not told apart.
+    if (isa<tile::WaitCopiesOp>(op)) {
+      for (Access copy : state.copies)
+        add(state.accesses, copy);
+      state.copies.clear();
       continue;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -119,17 +132,22 @@ Barriers::State Barriers::run(Block &block, State state) {
                      [&](Access access) { return conflict(state, access); })) {
       OpBuilder builder(&op);
       tile::BarrierOp::create(builder, op.getLoc());
-      state.clear();
+      state.accesses.clear();
+    }
+    if (isa<tile::CopyAsyncOp>(op)) {
+      for (Access access : accesses)
+        add(access.write ? state.copies : state.accesses, access);
+      continue;
     }
     // A reduction has a barrier between writing its scratch and reading it.
     if (auto reduce = dyn_cast<tile::ReduceOp>(op);
         reduce && reduce.getScratch()) {
-      state.clear();
-      add(state, {rootOf(reduce.getScratch()), false});
+      state.accesses.clear();
+      add(state.accesses, {rootOf(reduce.getScratch()), false});
       continue;
     }
     for (Access access : accesses)
-      add(state, access);
+      add(state.accesses, access);
   }
   return state;
 }

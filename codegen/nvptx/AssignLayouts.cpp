@@ -31,58 +31,6 @@ RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
-/// The layout of the same elements in row-major order in another shape, if the
-/// digits of this one can say it.
-std::optional<Layout> reshaped(const Layout &layout, ArrayRef<int64_t> from,
-                               ArrayRef<int64_t> to) {
-  // Padding would end up between elements.
-  if (layout.extents(from.size()) != SmallVector<int64_t>(from))
-    return std::nullopt;
-  SmallVector<int64_t> weights(from.size(), 1);
-  for (int64_t dim = static_cast<int64_t>(from.size()) - 2; dim >= 0; --dim)
-    weights[dim] = weights[dim + 1] * from[dim + 1];
-  auto rename = [&](ArrayRef<Digit> digits, bool registers,
-                    SmallVector<Digit> &result) {
-    for (Digit digit : digits) {
-      if (digit.replicated()) {
-        result.push_back(digit);
-        continue;
-      }
-      // Where the digit counts in the linear order, piece by piece of the
-      // dimensions there, the last of which counts fastest.
-      int64_t weight = digit.stride * weights[digit.dim];
-      int64_t below = 1;
-      for (int64_t dim = static_cast<int64_t>(to.size()) - 1;
-           dim >= 0 && digit.extent > 1; --dim) {
-        int64_t above = below * to[dim];
-        if (weight < above) {
-          if (weight % below != 0)
-            return false;
-          int64_t stride = weight / below;
-          int64_t room = to[dim] / stride;
-          int64_t piece = std::min(digit.extent, room);
-          if (to[dim] % stride != 0 || digit.extent % piece != 0 ||
-              (piece != digit.extent && !registers))
-            return false;
-          result.push_back({dim, stride, piece});
-          digit.extent /= piece;
-          weight *= piece;
-        }
-        below = above;
-      }
-      if (digit.extent > 1)
-        return false;
-    }
-    return true;
-  };
-  Layout result;
-  if (!rename(layout.registers, true, result.registers) ||
-      !rename(layout.lanes, false, result.lanes) ||
-      !rename(layout.warps, false, result.warps) || result.check(to))
-    return std::nullopt;
-  return result;
-}
-
 class Assigner {
 public:
   Assigner(func::FuncOp kernel, int64_t warps)
@@ -109,6 +57,7 @@ private:
   Layout layoutOf(Value value) { return *known(value); }
 
   void collect();
+  void chooseNeighbours();
   void fixDots();
   bool propagate(Operation *op);
   void fixRest();
@@ -174,7 +123,10 @@ void Assigner::collect() {
         tie(branch.getResult(i), branch.elseYield().getOperand(i));
       }
     } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      tie(dot.getAccumulator(), dot.getResult());
+      // One number is made again for each layout: sums that start alike need
+      // not be alike.
+      if (!dot.getAccumulator().getDefiningOp<tile::SplatOp>())
+        tie(dot.getAccumulator(), dot.getResult());
     } else if (auto lookup = dyn_cast<tile::LookupOp>(op)) {
       for (Value index : lookup.getIndices())
         tie(index, lookup.getResult());
@@ -204,7 +156,46 @@ void Assigner::collect() {
   });
 }
 
+/// Results of products that are stored in global memory and are no operand of
+/// another product leave by stores of 16 bytes: their threads get neighbouring
+/// columns.
+void Assigner::chooseNeighbours() {
+  // Bytes of an element in memory, by class.
+  DenseMap<void *, int64_t> stored;
+  DenseSet<void *> operands;
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      auto type = cast<MemRefType>(store.getDest().getType());
+      auto [strides, offset] = type.getStridesAndOffset();
+      if (tile::isShared(type) || strides.empty() || strides.back() != 1)
+        return;
+      int64_t bytes = llvm::divideCeil(
+          type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(),
+          8);
+      int64_t &least =
+          stored.try_emplace(leader(store.getSource()), bytes).first->second;
+      least = std::min(least, bytes);
+    } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      if (usesTensorCores(dot) && tileType(dot.getA()))
+        operands.insert(leader(dot.getA()));
+    }
+  });
+  kernel.walk([&](tile::DotOp dot) {
+    void *of = leader(dot.getResult());
+    auto found = stored.find(of);
+    if (!usesTensorCores(dot) || found == stored.end() ||
+        operands.contains(of) || !mayPermuteColumns(dot))
+      return;
+    WarpGrid grid = warpGrid(dot.getM(), dot.getN(), warps);
+    int64_t neighbours = tile::accumulatorNeighbours(
+        dot.getN(), grid.n, std::clamp<int64_t>(16 / found->second, 2, 8));
+    if (neighbours > 2)
+      dot.setNeighbours(neighbours);
+  });
+}
+
 void Assigner::fixDots() {
+  chooseNeighbours();
   kernel.walk(
       [&](tile::DotOp dot) { fix(dot.getResult(), sumLayout(dot, warps)); });
   kernel.walk([&](Operation *op) {
@@ -380,6 +371,7 @@ LogicalResult Assigner::run() {
     if (failed(rewrite(op)))
       return failure();
   hoistReductions(builder, kernel);
+  stageVectors(builder, kernel);
   hoistStaging(kernel);
   expandConversions(builder, kernel);
   return success();
@@ -422,6 +414,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
     keepShared(kernel, limit.getValue());
+    choosePaddings(kernel, limit.getValue());
+    startCopiesEarly(builder, kernel, limit.getValue());
   }
 };
 

@@ -42,7 +42,7 @@ inline tile::Layout sumLayout(tile::DotOp dot, int64_t warps) {
   if (!usesTensorCores(dot))
     return tile::outerProductLayout(m, n, warps);
   WarpGrid grid = warpGrid(m, n, warps);
-  return tile::accumulatorLayout(m, n, grid.m, grid.n);
+  return tile::accumulatorLayout(m, n, grid.m, grid.n, dot.columnsInThread());
 }
 
 } // namespace drawloom::nvptx

@@ -111,7 +111,8 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   Value product =
       tile::DotOp::create(builder, loc, accumulator->getType(), *lhs, *rhs,
                           *accumulator, /*transposeA=*/!*a,
-                          /*transposeB=*/!*b);
+                          /*transposeB=*/!*b, /*neighbours=*/IntegerAttr(),
+                          /*tf32=*/false);
   if (widen)
     product = arith::TruncFOp::create(builder, loc, narrow, product);
   setTile(op->getResult(0), product);

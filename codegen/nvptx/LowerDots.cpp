@@ -75,12 +75,14 @@ void LowerKernel::lowerMma(tile::DotOp op) {
   Layout sums = *tile::layoutOf(op.getResult().getType());
   SmallVector<int64_t> extents = sums.extents(2);
   Registers result = registers.lookup(op.getAccumulator());
-  // Where the tiles of 16 x 8 are that this warp has.
+  int64_t neighbours = op.columnsInThread();
+  // Where the tiles of 16 x 8 are that this warp has: columns are those of the
+  // instructions.
   llvm::SmallSetVector<int64_t, 8> rows, columns;
   for (int64_t i = 0; i < sums.registerCount(); ++i) {
     SmallVector<int64_t> at = sums.registerOffset(i, 2);
     rows.insert(at[0] / 16 * 16);
-    columns.insert(at[1] / 8 * 8);
+    columns.insert(tile::accumulatorPosition(at[1], neighbours) / 8 * 8);
   }
   // Bits of the thread number: those of the warp say which rows and columns.
   auto warpPart = [&](int64_t dim, int64_t stride) {
@@ -178,7 +180,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
         SmallVector<int64_t> places;
         for (auto [m, c] : {std::pair(0, 0), std::pair(0, 1), std::pair(8, 0),
                             std::pair(8, 1)})
-          places.push_back(*sums.registerAt({row + m, column + c}));
+          places.push_back(*sums.registerAt(
+              {row + m, tile::accumulatorColumn(column + c, neighbours)}));
         Registers c;
         for (int64_t place : places)
           c.push_back(result[place]);

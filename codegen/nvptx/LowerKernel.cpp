@@ -536,6 +536,16 @@ LogicalResult LowerKernel::lower(Operation *op) {
         NVVM::Barrier0Op::create(builder, loc);
         return success();
       })
+      .Case<tile::CopyAsyncOp>(
+          [&](auto op) { return lowerCopy(op), success(); })
+      .Case<tile::CommitCopiesOp>([&](auto) {
+        NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+        return success();
+      })
+      .Case<tile::WaitCopiesOp>([&](auto op) {
+        NVVM::CpAsyncWaitGroupOp::create(builder, loc, op.getUnderWay());
+        return success();
+      })
       .Case<tile::BlockIdOp>([&](auto op) {
         Value id = NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
         scalars.map(op.getResult(),

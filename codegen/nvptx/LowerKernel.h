@@ -106,6 +106,7 @@ private:
   //===- Memory -----------------------------------------------------------===//
   void lowerLoad(tile::LoadOp op, Range range);
   void lowerStore(tile::StoreOp op, Range range);
+  void lowerCopy(tile::CopyAsyncOp op);
   mlir::LogicalResult lowerGather(tile::GatherOp op);
   mlir::LogicalResult lowerScatter(tile::ScatterOp op);
   mlir::LogicalResult lowerLookup(tile::LookupOp op);

@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/LowerKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include <numeric>
@@ -293,6 +294,56 @@ void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
             addBytes(address, bytesAt(access.coordinates, memory.strides,
                                       bytesOf(memory.element))),
             values);
+      });
+    }
+  });
+}
+
+void LowerKernel::lowerCopy(tile::CopyAsyncOp op) {
+  const Memory &source = memoryOf(op.getSource());
+  const Memory &dest = memoryOf(op.getDest());
+  auto type = cast<RankedTensorType>(op.getTile());
+  Layout layout = *tile::layoutOf(type);
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t bytes = bytesOf(source.element);
+  Value from = threadAddress(source, layout), to = threadAddress(dest, layout);
+  Value otherwise =
+      hasElement(source.sizes)
+          ? addElements(source.root, source.offset, source.element)
+          : source.root;
+  Range range{0, layout.registerCount()};
+  SmallVector<Access> pieces = accesses(source, layout, shape, false, range);
+  SmallVector<Access> others = accesses(dest, layout, shape, false, range);
+  if (others.size() > pieces.size())
+    std::swap(pieces, others);
+  underCondition(isOwner(layout), [&] {
+    for (const Access &access : pieces) {
+      int64_t count = access.registers.size(), width = count * bytes;
+      Value at =
+          addBytes(from, bytesAt(access.coordinates, source.strides, bytes));
+      Value there =
+          addBytes(to, bytesAt(access.coordinates, dest.strides, bytes));
+      Value exists = inside(source, layout, shape, access);
+      underCondition(inside(dest, layout, shape, access), [&] {
+        // There is no asynchronous copy of less.
+        if (width < 4) {
+          SmallVector<Value> values;
+          unpack(loadVector(at, source.element, count, exists, otherwise),
+                 source.element, count, values);
+          storeVector(there, values);
+          return;
+        }
+        Value size;
+        if (exists) {
+          at = LLVM::SelectOp::create(builder, loc, exists, at, otherwise);
+          size = arith::SelectOp::create(builder, loc, exists,
+                                         constant(width, 32), constant(0, 32));
+        }
+        NVVM::CpAsyncOp::create(builder, loc, there, at, width,
+                                width == 16 ? NVVM::LoadCacheModifierKind::CG
+                                            : NVVM::LoadCacheModifierKind::CA,
+                                size);
+        ++ops;
       });
     }
   });

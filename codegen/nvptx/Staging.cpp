@@ -28,6 +28,14 @@ Value rootOf(Value memory) {
   return memory;
 }
 
+DenseSet<Value> inputsOf(func::FuncOp kernel) {
+  DenseSet<Value> inputs;
+  int64_t count = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
+  for (BlockArgument argument : kernel.getArguments().take_front(count))
+    inputs.insert(argument);
+  return inputs;
+}
+
 int64_t bytesOf(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
   int64_t last = 0;
@@ -80,6 +88,71 @@ Value allocatePadded(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
   return tile::AllocOp::create(builder, loc,
                                MemRefType::get(shape, element, layout, space),
                                IntegerAttr());
+}
+
+/// Whether a value is the same in each iteration of the loops around it, as far
+/// as can be told before what it reads has a place.
+static bool isSteady(Value value, scf::ForOp loop) {
+  if (!loop || !loop.getRegion().isAncestor(value.getParentRegion()))
+    return true;
+  Operation *def = value.getDefiningOp();
+  return def && def->getNumRegions() == 0 &&
+         llvm::all_of(def->getOperands(),
+                      [&](Value operand) { return isSteady(operand, loop); });
+}
+
+bool mayPermuteColumns(tile::DotOp dot) {
+  int64_t n = dot.getN(), k = dot.getK();
+  // What is padded is filled with zeros first, in the order of memory.
+  if (tile::paddedExtent(n, 8) != n || tile::paddedExtent(k, 16) != k)
+    return false;
+  return dot.getTransposeB() ||
+         isSteady(dot.getB(), dot->getParentOfType<scf::ForOp>());
+}
+
+/// A copy of the right operand in shared memory, its columns in the order in
+/// which the instructions take them.
+static Value stagePermuted(OpBuilder &builder, Location loc, Value elements,
+                           bool transposed, int64_t neighbours) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  Value buffer =
+      allocatePadded(builder, loc, type.getShape(), type.getElementType());
+  int64_t rowStride =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset().first.front();
+  // Columns as units of so many instructions, threads, pairs and one of two:
+  // the instructions count pairs behind threads.
+  int64_t dim = transposed ? 0 : 1, step = transposed ? rowStride : 1;
+  SmallVector<int64_t> shape{type.getDimSize(dim) / (4 * neighbours), 4,
+                             neighbours / 2, 2};
+  SmallVector<int64_t> strides{4 * neighbours * step, 2 * step, 8 * step, step};
+  auto *place = transposed ? shape.end() : shape.begin();
+  shape.insert(place, type.getDimSize(1 - dim));
+  place = transposed ? strides.end() : strides.begin();
+  strides.insert(place, transposed ? 1 : rowStride);
+
+  Layout layout = *tile::layoutOf(type);
+  std::optional<Layout> split = tile::reshaped(layout, type.getShape(), shape);
+  if (!split) {
+    layout = tile::blockedLayout(type.getShape(), 4, layout.warpCount());
+    type = tile::withLayout(type, layout);
+    elements = tile::ConvertOp::create(builder, loc, type, elements);
+    split = tile::reshaped(layout, type.getShape(), shape);
+    assert(split && "extents without padding can be split");
+  }
+  Value parts = tile::ReshapeOp::create(
+      builder, loc,
+      tile::withLayout(RankedTensorType::get(shape, type.getElementType()),
+                       *split),
+      elements);
+  auto view =
+      MemRefType::get(shape, type.getElementType(),
+                      StridedLayoutAttr::get(builder.getContext(), 0, strides),
+                      builder.getI64IntegerAttr(tile::sharedSpace));
+  tile::StoreOp::create(builder, loc, parts,
+                        memref::ReinterpretCastOp::create(builder, loc, view,
+                                                          buffer, /*offset=*/0,
+                                                          shape, strides));
+  return buffer;
 }
 
 /// A copy of the tile in shared memory, zeros beyond it up to `shape`.
@@ -186,8 +259,12 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps,
   SmallVector<int64_t> shape{steps, sums[1]};
   if (dot.getTransposeB())
     std::swap(shape[0], shape[1]);
-  Value b = stage(builder, loc, tileOf(dot.getB()), shape, /*transpose=*/false,
-                  staged);
+  Value b = tileOf(dot.getB());
+  if (dot.getNeighbours())
+    b = stagePermuted(builder, loc, b, dot.getTransposeB(),
+                      dot.columnsInThread());
+  else
+    b = stage(builder, loc, b, shape, /*transpose=*/false, staged);
   dot.getAMutable().assign(a);
   dot.getBMutable().assign(b);
 }
@@ -262,6 +339,97 @@ static bool collectInvariant(scf::ForOp loop, Value value,
   return true;
 }
 
+/// Registers of a thread that copies of vectors may take in a loop; what is
+/// beyond is read from shared memory in each iteration.
+static constexpr int64_t mostVectorRegisters = 24;
+
+/// The type that all uses of a vector widen it to, once they have broadcast it.
+static Type widenedElement(tile::LoadOp load) {
+  Type wide;
+  for (Operation *user : load->getUsers()) {
+    auto broadcast = dyn_cast<tile::BroadcastOp>(user);
+    if (!broadcast)
+      return {};
+    for (Operation *reader : broadcast->getUsers()) {
+      auto extension = dyn_cast<arith::ExtFOp>(reader);
+      if (!extension || (wide && wide != getElementTypeOrSelf(extension)))
+        return {};
+      wide = getElementTypeOrSelf(extension);
+    }
+  }
+  return wide;
+}
+
+static void stageVector(OpBuilder &builder, tile::LoadOp load) {
+  auto type = cast<RankedTensorType>(load.getResult().getType());
+  Layout layout = *tile::layoutOf(type);
+  Location loc = load.getLoc();
+  builder.setInsertionPoint(load);
+  auto spread = tile::withLayout(
+      type, tile::blockedLayout(
+                type.getShape(),
+                128 / std::max<int64_t>(type.getElementTypeBitWidth(), 16),
+                layout.warpCount()));
+  Value elements = tile::LoadOp::create(builder, loc, spread, load.getSource());
+  Type wide = widenedElement(load), element = type.getElementType();
+  if (wide) {
+    element = wide;
+    elements =
+        arith::ExtFOp::create(builder, loc, spread.clone(wide), elements);
+  }
+  Value buffer = allocatePadded(builder, loc, type.getShape(), element);
+  tile::StoreOp::create(builder, loc, elements, buffer);
+  Value copies =
+      tile::LoadOp::create(builder, loc, type.clone(element), buffer);
+  if (!wide) {
+    load.replaceAllUsesWith(copies);
+    load.erase();
+    return;
+  }
+  for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {
+    auto broadcast = cast<tile::BroadcastOp>(user);
+    builder.setInsertionPoint(broadcast);
+    Value rows = tile::BroadcastOp::create(
+        builder, loc,
+        cast<RankedTensorType>(broadcast.getResult().getType()).clone(wide),
+        copies, broadcast.getDims());
+    for (Operation *reader :
+         llvm::make_early_inc_range(broadcast->getUsers())) {
+      reader->getResult(0).replaceAllUsesWith(rows);
+      reader->erase();
+    }
+    broadcast.erase();
+  }
+  load.erase();
+}
+
+void stageVectors(OpBuilder &builder, func::FuncOp kernel) {
+  DenseSet<Value> inputs = inputsOf(kernel);
+  kernel.walk([&](scf::ForOp loop) {
+    SmallVector<tile::LoadOp> loads;
+    int64_t registers = 0;
+    for (auto load : loop.getBody()->getOps<tile::LoadOp>()) {
+      auto type = cast<RankedTensorType>(load.getResult().getType());
+      Layout layout = *tile::layoutOf(type);
+      llvm::SetVector<Operation *> ops;
+      if (!type.getElementType().isIntOrFloat() ||
+          tile::isShared(load.getSource().getType()) ||
+          llvm::none_of(layout.lanes,
+                        [](tile::Digit lane) { return lane.replicated(); }) ||
+          !collectInvariant(loop, load, inputs, ops))
+        continue;
+      loads.push_back(load);
+      Type wide = widenedElement(load);
+      registers +=
+          layout.registerCount() *
+          (wide ? wide : type.getElementType()).getIntOrFloatBitWidth() / 32;
+    }
+    if (registers > mostVectorRegisters)
+      for (tile::LoadOp load : loads)
+        stageVector(builder, load);
+  });
+}
+
 /// Shared memory that what is staged once for a whole kernel may take: the rest
 /// is for what the loop itself stages.
 static constexpr int64_t mostHoistedBytes = 96 * 1024;
@@ -269,10 +437,7 @@ static constexpr int64_t mostHoistedBytes = 96 * 1024;
 void hoistStaging(func::FuncOp kernel) {
   int64_t hoisted = 0;
   DenseSet<Operation *> counted;
-  DenseSet<Value> inputs;
-  int64_t count = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
-  for (BlockArgument argument : kernel.getArguments().take_front(count))
-    inputs.insert(argument);
+  DenseSet<Value> inputs = inputsOf(kernel);
   // From the innermost loop outwards.
   kernel.walk([&](scf::ForOp loop) {
     SmallVector<tile::AllocOp> buffers(loop.getBody()->getOps<tile::AllocOp>());
@@ -282,8 +447,8 @@ void hoistStaging(func::FuncOp kernel) {
       bool invariant = true;
       std::function<void(Value)> visit = [&](Value memory) {
         for (Operation *user : memory.getUsers()) {
-          if (auto view = dyn_cast<memref::SubViewOp>(user)) {
-            visit(view.getResult());
+          if (isa<memref::SubViewOp, memref::ReinterpretCastOp>(user)) {
+            visit(user->getResult(0));
             continue;
           }
           auto store = dyn_cast<tile::StoreOp>(user);

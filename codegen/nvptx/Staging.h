@@ -18,6 +18,9 @@ namespace drawloom::nvptx {
 /// The argument or buffer that a view is of.
 mlir::Value rootOf(mlir::Value memory);
 
+/// Memory that a kernel only reads.
+llvm::DenseSet<mlir::Value> inputsOf(mlir::func::FuncOp kernel);
+
 /// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
 /// 1024.
 inline constexpr int64_t sharedAlignment = 128;
@@ -70,8 +73,17 @@ mlir::Value cloneFree(mlir::OpBuilder &builder, mlir::Value tile);
 /// Sums of rows that a product multiplies as well become products with ones.
 void sumByProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
+/// Whether the right operand of a product can be staged with its columns in
+/// another order, and that costs little: it is staged once, or by rows.
+bool mayPermuteColumns(tile::DotOp dot);
+
 /// A reshape that no renaming of digits says.
 void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
+
+/// Vectors that a loop reads alike in each iteration, each thread copies of
+/// what others read, go through shared memory where they would take many
+/// registers.
+void stageVectors(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 /// What is staged in every iteration of a loop and always the same is staged
 /// once, in front of it.
@@ -88,6 +100,21 @@ void keepShared(mlir::func::FuncOp kernel, int64_t limit);
 /// Conversions between threads become a store to shared memory and a load, and
 /// reductions across warps get scratch memory.
 void expandConversions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+
+/// Clocks of the banks of shared memory in which a warp moves all its elements of
+/// a tile to or from a buffer with these strides, of `bytes` an element.
+int64_t bankClocks(const tile::Layout &layout, llvm::ArrayRef<int64_t> strides,
+                   llvm::ArrayRef<int64_t> shape, int64_t bytes);
+
+/// Puts the rows of buffers so far apart that all who access them take the
+/// fewest clocks, as far as `limit` bytes of shared memory allow.
+void choosePaddings(mlir::func::FuncOp kernel, int64_t limit);
+
+/// Tiles that only pass through registers on their way from inputs to shared
+/// memory are copied there by themselves, in loops an iteration ahead.
+/// Rings take no more than `limit` bytes of shared memory with all the rest.
+void startCopiesEarly(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,
+                      int64_t limit);
 
 } // namespace drawloom::nvptx
 

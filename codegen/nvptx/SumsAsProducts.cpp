@@ -85,7 +85,9 @@ void sumByProducts(OpBuilder &builder, func::FuncOp kernel) {
               .getDefiningOp();
       Value sum = tile::DotOp::create(builder, loc, sums, ones, rows, carried,
                                       /*transposeA=*/false,
-                                      /*transposeB=*/false);
+                                      /*transposeB=*/false,
+                                      /*neighbours=*/IntegerAttr(),
+                                      /*tf32=*/false);
       add.replaceAllUsesWith(sum);
       add.erase();
       Operation *wide = reduce->getOperand(0).getDefiningOp();

@@ -150,6 +150,56 @@ int64_t Layout::contiguousAlong(int64_t dim) const {
   return count;
 }
 
+std::optional<Layout> reshaped(const Layout &layout, ArrayRef<int64_t> from,
+                               ArrayRef<int64_t> to) {
+  // Padding would end up between elements.
+  if (layout.extents(from.size()) != SmallVector<int64_t>(from))
+    return std::nullopt;
+  SmallVector<int64_t> weights(from.size(), 1);
+  for (int64_t dim = static_cast<int64_t>(from.size()) - 2; dim >= 0; --dim)
+    weights[dim] = weights[dim + 1] * from[dim + 1];
+  auto rename = [&](ArrayRef<Digit> digits, bool registers,
+                    SmallVector<Digit> &result) {
+    for (Digit digit : digits) {
+      if (digit.replicated()) {
+        result.push_back(digit);
+        continue;
+      }
+      // Where the digit counts in the linear order, piece by piece of the
+      // dimensions there, the last of which counts fastest.
+      int64_t weight = digit.stride * weights[digit.dim];
+      int64_t below = 1;
+      for (int64_t dim = static_cast<int64_t>(to.size()) - 1;
+           dim >= 0 && digit.extent > 1; --dim) {
+        int64_t above = below * to[dim];
+        if (weight < above) {
+          if (weight % below != 0)
+            return false;
+          int64_t stride = weight / below;
+          int64_t room = to[dim] / stride;
+          int64_t piece = std::min(digit.extent, room);
+          if (to[dim] % stride != 0 || digit.extent % piece != 0 ||
+              (piece != digit.extent && !registers))
+            return false;
+          result.push_back({dim, stride, piece});
+          digit.extent /= piece;
+          weight *= piece;
+        }
+        below = above;
+      }
+      if (digit.extent > 1)
+        return false;
+    }
+    return true;
+  };
+  Layout result;
+  if (!rename(layout.registers, true, result.registers) ||
+      !rename(layout.lanes, false, result.lanes) ||
+      !rename(layout.warps, false, result.warps) || result.check(to))
+    return std::nullopt;
+  return result;
+}
+
 int64_t paddedExtent(int64_t size, int64_t multiple) {
   int64_t padded = llvm::alignTo(std::max<int64_t>(size, 1), multiple);
   while (padded >> llvm::countr_zero(static_cast<uint64_t>(padded)) > 7)
@@ -209,11 +259,35 @@ Layout blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t warps) {
   return layout;
 }
 
-Layout accumulatorLayout(int64_t m, int64_t n, int64_t warpsM, int64_t warpsN) {
+int64_t accumulatorNeighbours(int64_t n, int64_t warpsN, int64_t most) {
+  int64_t perWarp = paddedExtent(n, 8 * warpsN) / 8 / warpsN;
+  // Warps that share an odd number of instructions interleave their columns.
+  bool interleaved = warpsN > 1 && (perWarp & (perWarp - 1)) != 0;
+  int64_t neighbours = 2;
+  while (!interleaved && neighbours < most && perWarp % neighbours == 0)
+    neighbours *= 2;
+  return neighbours;
+}
+
+int64_t accumulatorColumn(int64_t position, int64_t neighbours) {
+  int64_t unit = 4 * neighbours, at = position % unit;
+  return position - at + at % 2 + at / 2 % 4 * neighbours + at / 8 * 2;
+}
+
+int64_t accumulatorPosition(int64_t column, int64_t neighbours) {
+  int64_t unit = 4 * neighbours, at = column % unit;
+  return column - at + at % 2 + at / neighbours * 2 + at % neighbours / 2 * 8;
+}
+
+Layout accumulatorLayout(int64_t m, int64_t n, int64_t warpsM, int64_t warpsN,
+                         int64_t neighbours) {
+  assert(accumulatorNeighbours(n, warpsN, neighbours) == neighbours &&
+         "a thread has as many columns");
   Dispenser rows(0, llvm::alignTo(m, 16 * warpsM));
   Dispenser columns(1, paddedExtent(n, 8 * warpsN));
   Layout layout;
-  layout.registers.push_back(columns.take(2));
+  for (int64_t i = 1; i < neighbours; i *= 2)
+    layout.registers.push_back(columns.take(2));
   layout.lanes.push_back(columns.take(2));
   layout.lanes.push_back(columns.take(2));
   for (int i = 0; i < 3; ++i)

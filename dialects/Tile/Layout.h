@@ -96,9 +96,26 @@ int64_t paddedExtent(int64_t size, int64_t multiple = 1);
 Layout blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector,
                      int64_t warps);
 
+/// The layout of the same elements in row-major order in another shape, if the
+/// digits of this one can say it.
+std::optional<Layout> reshaped(const Layout &layout,
+                               llvm::ArrayRef<int64_t> from,
+                               llvm::ArrayRef<int64_t> to);
+
 /// The result of mma.sync m16n8kN over a tile of M x N, warps along M first
 /// (PTX ISA, matrix fragments for mma.m16n8k16: accumulators).
-Layout accumulatorLayout(int64_t m, int64_t n, int64_t warpsM, int64_t warpsN);
+///
+/// The instructions leave pairs of neighbouring columns in a thread. Since it
+/// is free which columns an instruction takes, `neighbours` of them, 2, 4 or 8,
+/// can be neighbours, and leave by wider stores.
+Layout accumulatorLayout(int64_t m, int64_t n, int64_t warpsM, int64_t warpsN,
+                         int64_t neighbours = 2);
+/// The largest number of neighbours, up to `most`, that a thread can have.
+int64_t accumulatorNeighbours(int64_t n, int64_t warpsN, int64_t most);
+/// Column of the tile that the instructions take as their column `position`.
+int64_t accumulatorColumn(int64_t position, int64_t neighbours);
+/// The other way round.
+int64_t accumulatorPosition(int64_t column, int64_t neighbours);
 /// Its left operand, M x K of 16-bit elements. Rows are spread over the warps
 /// as in the result.
 Layout leftOperandLayout(int64_t m, int64_t k, int64_t warpsM, int64_t warpsN);

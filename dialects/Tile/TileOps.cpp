@@ -79,6 +79,17 @@ LogicalResult ConvertOp::verify() {
   return verifyLayout(*this, result);
 }
 
+LogicalResult CopyAsyncOp::verify() {
+  if (!isa<RankedTensorType>(getTile()) || !isShared(getDest().getType()) ||
+      isShared(getSource().getType()))
+    return emitOpError("copies a tile of type ")
+           << getTile() << " from memory of type " << getSource().getType()
+           << " to memory of type " << getDest().getType();
+  if (failed(verifyAccess(*this, getSource().getType(), getTile())))
+    return failure();
+  return verifyAccess(*this, getDest().getType(), getTile());
+}
+
 LogicalResult DotOp::verify() {
   auto shape = [](Value value, bool transposed) {
     auto extents = llvm::to_vector(shapeOf(value));
@@ -103,6 +114,11 @@ LogicalResult DotOp::verify() {
   if (cast<ShapedType>(getA().getType()).getElementType() !=
       cast<ShapedType>(getB().getType()).getElementType())
     return emitOpError("multiplies different element types");
+  if (getTf32() && !cast<ShapedType>(getA().getType()).getElementType().isF32())
+    return emitOpError("rounds operands to tf32 that are not f32");
+  if (int64_t columns = columnsInThread();
+      getNeighbours() && columns != 4 && columns != 8)
+    return emitOpError("cannot leave ") << columns << " columns in a thread";
   return verifyLayout(*this, getResult().getType());
 }
 

@@ -90,6 +90,22 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_CommitCopiesOp : Tile_Op<"commit_copies"> {
+  let summary = "makes a group of the copies that a thread has started";
+  let description = [{
+    The copies since the last group, none or many: `tile.wait_copies` counts
+    groups.
+
+    ```mlir
+    func.func @f() {
+      tile.commit_copies
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "the same tile in another layout";
   let description = [{
@@ -101,6 +117,31 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let arguments = (ins Tile_Tile:$source);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_CopyAsyncOp : Tile_Op<"copy_async"> {
+  let summary = "starts a copy from global to shared memory";
+  let description = [{
+    As a `tile.load` of the type `tile` and a `tile.store` of it, but the elements
+    are in shared memory only when `tile.wait_copies` has waited for the group of
+    the copy, for the thread that copied them; for others behind the next
+    barrier. Where an extent of `source` is known only when the kernel runs,
+    zeros are stored beyond it.
+
+    ```mlir
+    func.func @f(%x: memref<64x64xbf16>, %buffer: memref<64x64xbf16, strided<[72, 1]>, 3>) {
+      tile.copy_async %x, %buffer by tensor<64x64xbf16> : memref<64x64xbf16>, memref<64x64xbf16, strided<[72, 1]>, 3>
+      tile.commit_copies
+      tile.wait_copies 0
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest, TypeAttr:$tile);
+  let assemblyFormat =
+      "$source `,` $dest `by` $tile attr-dict `:` type($source) `,` type($dest)";
   let hasVerifier = 1;
 }
 
@@ -117,10 +158,18 @@ def Tile_DotOp : Tile_Op<"dot", [
     An operand is a tile in registers, or a buffer of shared memory from
     which the instructions read their operands themselves.
 
+    With `neighbours`, each thread holds so many neighbouring columns of the
+    result (`accumulatorLayout`). If `b` is a buffer, its columns then lie in the
+    order in which the instructions take them (`accumulatorPosition`).
+
+    With `tf32`, operands of f32 are rounded to 10 bits of fraction first, ties
+    away from zero, so that tensor cores multiply them.
+
     Constraints:
 
     1. Shapes agree.
-    2. `a` and `b` have the same element type.
+    2. `a` and `b` have the same element type, f32 with `tf32`.
+    3. `neighbours` is 4 or 8.
 
     ```mlir
     func.func @f(%a: tensor<64x32xbf16>, %b: tensor<32x64xbf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -132,7 +181,8 @@ def Tile_DotOp : Tile_Op<"dot", [
   let arguments = (ins AnyTypeOf<[Tile_Tile, AnyMemRef]>:$a,
                        AnyTypeOf<[Tile_Tile, AnyMemRef]>:$b,
                        Tile_Tile:$accumulator, UnitAttr:$transposeA,
-                       UnitAttr:$transposeB);
+                       UnitAttr:$transposeB,
+                       OptionalAttr<I64Attr>:$neighbours, UnitAttr:$tf32);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $a (`transpose_a` $transposeA^)? `,` $b (`transpose_b` $transposeB^)? `,`
@@ -143,6 +193,7 @@ def Tile_DotOp : Tile_Op<"dot", [
     int64_t getM() { return shapeOf(getAccumulator())[0]; }
     int64_t getN() { return shapeOf(getAccumulator())[1]; }
     int64_t getK() { return shapeOf(getA())[getTransposeA() ? 0 : 1]; }
+    int64_t columnsInThread() { return getNeighbours().value_or(2); }
     static ::llvm::ArrayRef<int64_t> shapeOf(::mlir::Value value) {
       return ::llvm::cast<::mlir::ShapedType>(value.getType()).getShape();
     }
@@ -311,6 +362,23 @@ def Tile_StoreOp : Tile_Op<"store"> {
   let arguments = (ins Tile_Tile:$source, Arg<AnyMemRef, "", [MemWrite]>:$dest);
   let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
   let hasVerifier = 1;
+}
+
+def Tile_WaitCopiesOp : Tile_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for copies to shared memory";
+  let description = [{
+    Of the groups that this thread has committed, the last `underWay` may go on;
+    the copies of all others have arrived.
+
+    ```mlir
+    func.func @f() {
+      tile.wait_copies 1
+      return
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$underWay);
+  let assemblyFormat = "$underWay attr-dict";
 }
 
 #endif // DRAWLOOM_DIALECTS_TILE_TILEOPS_TD

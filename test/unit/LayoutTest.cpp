@@ -129,6 +129,45 @@ TEST(LayoutTest, WarpsAlongColumnsHaveNeighbouringColumns) {
     EXPECT_EQ(layout.threadOffset(0, warp, 2)[1], 16 * warp);
 }
 
+TEST(LayoutTest, NeighbouringColumnsOfAccumulatorsAreInOneThread) {
+  for (auto [n, warps, most, found] :
+       {std::tuple(64, 1, 8, 8), std::tuple(64, 4, 8, 4),
+        std::tuple(16, 1, 8, 4), std::tuple(24, 1, 8, 2),
+        std::tuple(48, 1, 8, 4), std::tuple(96, 1, 8, 8),
+        std::tuple(64, 1, 4, 4), std::tuple(96, 4, 8, 2)})
+    EXPECT_EQ(accumulatorNeighbours(n, warps, most), found) << n;
+  for (auto [n, warps, neighbours] :
+       {std::tuple(64, 1, 8), std::tuple(96, 1, 8), std::tuple(64, 4, 4),
+        std::tuple(48, 1, 4)}) {
+    Layout plain = accumulatorLayout(32, n, 1, warps);
+    Layout layout = accumulatorLayout(32, n, 1, warps, neighbours);
+    expectEachElementOnce(layout, {32, n});
+    EXPECT_EQ(layout.contiguousAlong(1), neighbours);
+    std::set<int64_t> columns;
+    for (int64_t position = 0; position < n; ++position) {
+      int64_t column = accumulatorColumn(position, neighbours);
+      columns.insert(column);
+      EXPECT_EQ(accumulatorPosition(column, neighbours), position);
+    }
+    EXPECT_EQ(static_cast<int64_t>(columns.size()), n);
+    EXPECT_EQ(*columns.rbegin(), n - 1);
+    // A thread has the columns that stand for those of the instructions.
+    for (int64_t warp = 0; warp < warps; ++warp)
+      for (int64_t lane = 0; lane < 32; ++lane) {
+        std::set<Coordinates> expected, held;
+        for (int64_t i = 0; i < plain.registerCount(); ++i) {
+          Coordinates at = sum(plain.threadOffset(lane, warp, 2),
+                               plain.registerOffset(i, 2));
+          at[1] = accumulatorColumn(at[1], neighbours);
+          expected.insert(at);
+          held.insert(sum(layout.threadOffset(lane, warp, 2),
+                          layout.registerOffset(i, 2)));
+        }
+        EXPECT_EQ(held, expected);
+      }
+  }
+}
+
 TEST(LayoutTest, ResultsOfProductsAreLeftOperandsOfTheNext) {
   // What chained products rely on: no element changes its thread.
   for (int64_t n : {16, 48, 64, 80, 128})

@@ -1,0 +1,226 @@
+//===- ChoosePadding.cpp - rows of shared memory, apart from each other ---===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How many clocks the banks of shared memory need for an access follows from
+// the layout of the tile and the strides of the buffer: 32 banks of 4 bytes, as
+// many lanes at once as make 128 bytes, and lanes that want the same word share
+// its clock. So a few paddings are tried for each buffer, and the one that
+// costs all who write and read it least is taken.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Dots.h"
+#include "codegen/nvptx/Staging.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <array>
+
+using namespace mlir;
+using drawloom::tile::Digit;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+
+/// Clocks of one access of `width` bytes by each lane, at these addresses.
+static int64_t clocksOf(ArrayRef<int64_t> addresses, int64_t width) {
+  size_t atOnce = std::min<int64_t>(addresses.size(), 128 / width);
+  int64_t clocks = 0;
+  for (size_t start = 0; start < addresses.size(); start += atOnce) {
+    SmallVector<int64_t, 64> words;
+    for (int64_t address : addresses.slice(start, atOnce))
+      for (int64_t word = address / 4; word <= (address + width - 1) / 4;
+           ++word)
+        words.push_back(word);
+    llvm::sort(words);
+    words.erase(llvm::unique(words), words.end());
+    std::array<int64_t, 32> perBank{};
+    int64_t most = 0;
+    for (int64_t word : words)
+      most = std::max(most, ++perBank[word % 32]);
+    clocks += most;
+  }
+  return clocks;
+}
+
+int64_t bankClocks(const Layout &layout, ArrayRef<int64_t> strides,
+                   ArrayRef<int64_t> shape, int64_t bytes) {
+  auto rank = static_cast<int64_t>(shape.size());
+  // As wide as LowerKernel makes them.
+  int64_t inner = -1, width = 1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (strides[dim] == 1 && shape[dim] > 1)
+      inner = dim;
+  if (inner >= 0)
+    for (int64_t next = 2; next * bytes <= 16; next *= 2) {
+      bool fits =
+          layout.contiguousAlong(inner) % next == 0 && shape[inner] % next == 0;
+      for (ArrayRef<Digit> digits :
+           {ArrayRef(layout.registers), ArrayRef(layout.lanes),
+            ArrayRef(layout.warps)})
+        for (const Digit &digit : digits)
+          if (!digit.replicated() &&
+              (digit.dim != inner || digit.stride >= next))
+            fits &= digit.stride * strides[digit.dim] % next == 0;
+      if (!fits)
+        break;
+      width = next;
+    }
+  SmallVector<int64_t> addresses;
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    int64_t at = 0;
+    for (auto [coordinate, stride] :
+         llvm::zip(layout.threadOffset(lane, 0, rank), strides))
+      at += coordinate * stride;
+    addresses.push_back(at * bytes);
+  }
+  return clocksOf(addresses, width * bytes) * layout.registerCount() / width;
+}
+
+/// Clocks in which the instructions of a product read a buffer.
+static int64_t dotClocks(tile::DotOp dot, Value buffer,
+                         ArrayRef<int64_t> strides, int64_t bytes) {
+  Layout sums = *tile::layoutOf(dot.getResult().getType());
+  int64_t clocks = 0, rows = 1, columns = 1;
+  for (const Digit &digit : sums.registers)
+    (digit.dim == 0 ? rows : columns) *= digit.extent;
+  if (usesTensorCores(dot) && bytes == 2) {
+    // Matrices of eight rows of 16 bytes.
+    SmallVector<int64_t> addresses;
+    for (int64_t row = 0; row < 8; ++row)
+      addresses.push_back(row * strides[0] * bytes);
+    int64_t matrices = dot.getK() / 8;
+    if (dot.getA() == buffer)
+      clocks += clocksOf(addresses, 16) * matrices * rows;
+    if (dot.getB() == buffer)
+      clocks += clocksOf(addresses, 16) * matrices * columns / 2;
+    return clocks;
+  }
+  int64_t width = 16 / bytes;
+  auto lanesAlong = [&](int64_t dim, int64_t stride) {
+    SmallVector<int64_t> addresses;
+    for (int64_t lane = 0; lane < 32; ++lane)
+      addresses.push_back(sums.threadOffset(lane, 0, 2)[dim] * stride * bytes);
+    return addresses;
+  };
+  if (dot.getA() == buffer) {
+    while (width > 1 && strides[0] % width != 0)
+      width /= 2;
+    clocks += clocksOf(lanesAlong(0, strides[0]), width * bytes) *
+              (dot.getK() / width) * rows;
+  }
+  if (dot.getB() == buffer) {
+    width = std::min(width, sums.contiguousAlong(1));
+    while (width > 1 && strides[0] % width != 0)
+      width /= 2;
+    clocks += clocksOf(lanesAlong(1, 1), width * bytes) * dot.getK() *
+              std::max<int64_t>(1, columns / width);
+  }
+  return clocks;
+}
+
+/// A buffer's type with its rows `stride` elements apart.
+static MemRefType withRows(MemRefType type, int64_t stride) {
+  SmallVector<int64_t> strides(type.getRank(), 1);
+  for (int64_t dim = type.getRank() - 2; dim >= 0; --dim) {
+    strides[dim] = stride;
+    stride *= type.getDimSize(dim);
+  }
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         StridedLayoutAttr::get(type.getContext(), 0, strides),
+                         type.getMemorySpace());
+}
+
+/// The views and ops that access a buffer; false where its strides mean more
+/// than the distance of rows.
+static bool collectAccesses(Value memory, SmallVectorImpl<Operation *> &ops,
+                            SmallVectorImpl<memref::SubViewOp> &views) {
+  for (Operation *user : memory.getUsers()) {
+    if (auto view = dyn_cast<memref::SubViewOp>(user)) {
+      if (view.getType().getRank() != view.getSourceType().getRank() ||
+          !view.hasUnitStride())
+        return false;
+      views.push_back(view);
+      if (!collectAccesses(view, ops, views))
+        return false;
+    } else if (isa<tile::LoadOp, tile::StoreOp, tile::DotOp>(user)) {
+      ops.push_back(user);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void setType(tile::AllocOp buffer, MemRefType type,
+                    ArrayRef<memref::SubViewOp> views) {
+  buffer.getBuffer().setType(type);
+  for (memref::SubViewOp view : views)
+    view.getResult().setType(
+        cast<MemRefType>(memref::SubViewOp::inferResultType(
+            view.getSourceType(), view.getMixedOffsets(), view.getMixedSizes(),
+            view.getMixedStrides())));
+}
+
+void choosePaddings(func::FuncOp kernel, int64_t limit) {
+  auto arena = [&] {
+    return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment).bytes;
+  };
+  SmallVector<tile::AllocOp> buffers;
+  kernel.walk([&](tile::AllocOp buffer) { buffers.push_back(buffer); });
+  for (tile::AllocOp buffer : buffers) {
+    auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<Operation *> ops;
+    SmallVector<memref::SubViewOp> views;
+    if (type.getRank() < 2 || !type.getElementType().isIntOrFloat() ||
+        !collectAccesses(buffer.getBuffer(), ops, views))
+      continue;
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    auto cost = [&](MemRefType padded) {
+      auto [strides, offset] = padded.getStridesAndOffset();
+      int64_t clocks = 0;
+      for (Operation *op : ops) {
+        int64_t times = 1;
+        for (Operation *around = op->getParentOp(); around != kernel;
+             around = around->getParentOp())
+          times *= isa<scf::ForOp>(around) ? 16 : 1;
+        if (auto dot = dyn_cast<tile::DotOp>(op)) {
+          clocks += times * dotClocks(dot, buffer.getBuffer(), strides, bytes);
+          continue;
+        }
+        auto tile = cast<RankedTensorType>(isa<tile::LoadOp>(op)
+                                               ? op->getResult(0).getType()
+                                               : op->getOperand(0).getType());
+        clocks += times * bankClocks(*tile::layoutOf(tile), strides,
+                                     tile.getShape(), bytes);
+      }
+      return clocks;
+    };
+    bool matrices = llvm::any_of(ops, [&](Operation *op) {
+      auto dot = dyn_cast<tile::DotOp>(op);
+      return dot && usesTensorCores(dot);
+    });
+    MemRefType best = type;
+    int64_t least = cost(type);
+    for (int64_t padding : {0, 4, 8, 16, 32, 48, 64}) {
+      int64_t row = type.getShape().back() * bytes + padding;
+      if (row % bytes != 0 || (matrices && row % 16 != 0))
+        continue;
+      MemRefType padded = withRows(type, row / bytes);
+      if (int64_t clocks = cost(padded); clocks < least)
+        best = padded, least = clocks;
+    }
+    if (best == type)
+      continue;
+    int64_t before = arena();
+    setType(buffer, best, views);
+    if (int64_t after = arena(); after > before && after > limit)
+      setType(buffer, type, views);
+  }
+}
+
+} // namespace drawloom::nvptx
