@@ -41,6 +41,13 @@ struct CodeOptions {
       "compile-from",
       llvm::cl::desc("The phase that the program is in (default: input)"),
       llvm::cl::init("input"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> denseProducts{
+      "dense-products",
+      llvm::cl::desc(
+          "Who computes dense products that nothing fuses with, for a bundle: "
+          "own; assume (whoever is estimated to be faster, and the bundle's "
+          "machine has cuBLASLt); library (default: own)"),
+      llvm::cl::init("own"), llvm::cl::cat(category)};
   /// Listed in the help; obeyed before anything asks for a program.
   llvm::cl::opt<bool> printMachine{
       llvm::StringRef(machineOption),
@@ -68,6 +75,14 @@ lower(mlir::ModuleOp module, const CodeOptions &options,
   compileOptions.target = &target;
   compileOptions.codegen.isa = isa.str();
   compileOptions.from = *from;
+  std::optional<DenseProducts> products =
+      parseDenseProducts(options.denseProducts);
+  // What is found here says nothing about the machine that it is for.
+  if (!products || *products == DenseProducts::Auto)
+    return report(module, llvm::createStringError(
+                              "--dense-products=" + options.denseProducts +
+                              ": expected own, assume or library"));
+  compileOptions.codegen.denseProducts = *products;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   if (failed(compile(*copy, compileOptions)))
     return mlir::failure();
