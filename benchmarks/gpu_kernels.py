@@ -12,6 +12,7 @@ sectors are counted by the emulator at a small size, times are arithmetic: docs/
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -35,10 +36,8 @@ BEGIN, END = "<!-- table: written by benchmarks/gpu_kernels.py -->\n", "<!-- end
 ARCHITECTURES = ["sm_80", "sm_90a", "sm_100a"]
 COMPILE_SECONDS = 300
 
-# Of the devices that times are estimated for: multiprocessors, clock in Hz, bytes of memory a second, clocks that a
-# multiprocessor's tensor cores take for an m16n8k16 of mma.sync in half precision.
-DEVICES = {"sm_80": ("A100", 108, 1.41e9, 2.04e12, 2.0), "sm_90a": ("H200", 132, 1.755e9, 4.8e12, 1.0)}
-SLOTS, SHARED_BYTES, MUFU_LANES = 4, 128, 16
+# The device that times are estimated for, of each architecture.
+DEVICES = {"sm_80": "A100", "sm_90a": "H200"}
 WIDTHS = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 
 
@@ -53,6 +52,12 @@ def tool(name, *arguments, **environment):
         lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["no message"]
         raise RuntimeError(re.sub(r"^\S*?: ", "", lines[0]).replace("\0", "?")[:200])
     return done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def machine(product):
+    """What the compiler knows of a device: multiprocessors, clocks, bandwidths."""
+    return next(one for one in json.loads(tool("drawloom-translate", "--print-machine")) if one["product"] == product)
 
 
 def compile_bundle(case, rows, arch, folder):
@@ -153,7 +158,9 @@ def estimate(case, arch, row, counted):
     """Microseconds of an entry on a device, by what would bind it, kernel after kernel; the bounds are added."""
     if arch not in DEVICES or not counted:
         return None
-    device, processors, clock, bandwidth, tensor_clocks = DEVICES[arch]
+    device = DEVICES[arch]
+    it = machine(device)
+    processors, clock, bandwidth = it["multiprocessors"], it["clock_hz"], it["memory_bytes_per_second"]
     total = {"issue": 0.0, "tensor": 0.0, "shared": 0.0, "bytes": 0.0, "sum": 0.0}
     executed = 0.0
     for name, kernel in row["kernels"].items():
@@ -171,8 +178,8 @@ def estimate(case, arch, row, counted):
         used = min(processors, grid)
         launches = there["launches"]
         per_clock = launches * grid * warps / used / clock * 1e6
-        issue = sum(run.values()) * per_clock / SLOTS
-        tensor = run.get("tensor", 0) * per_clock * tensor_clocks
+        issue = sum(run.values()) * per_clock / it["issue_slots"]
+        tensor = run.get("tensor", 0) * per_clock * it["tensor_clocks"]
         shared = there["shared"][0] * scale / used / clock * 1e6
         moved = there["sectors"][1] * 32 * scale / bandwidth * 1e6
         bound = max(issue, tensor, shared, min(moved, row["bytes"] / bandwidth * 1e6))

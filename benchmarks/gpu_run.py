@@ -168,6 +168,10 @@ class Entry:
             return {"argument": self.inputs, "result": self.outputs}[kind][value].value or 0
 
         for step in found["steps"]:
+            if "product" in step:
+                self.launches += 1
+                self.add_product(step["product"], step["workspace_bytes"], [address(*operand) for operand in step["operands"]])
+                continue
             if "kernel" not in step:
                 source, target = (address(*operand) for operand in step["operands"])
                 library.library.drawloomGpuAddCopy(self.runner, ctypes.c_void_p(target), ctypes.c_void_p(source),
@@ -184,6 +188,18 @@ class Entry:
             self.launches += 1
             library("AddLaunch", self.runner, step["kernel"].encode(), ctypes.c_int64(grids[step["kernel"]]),
                     ctypes.c_size_t(len(kinds)), (ctypes.c_int * len(kinds))(*kinds), (ctypes.c_uint64 * len(bits))(*bits))
+
+    def add_product(self, product, workspace_bytes, operands):
+        """A product by cuBLASLt; absent fields of the plan are 0."""
+        given = iter(operands)
+        pointers = [next(given) if name in ("left", "right", "result", "workspace") or product.get(name) else 0
+                    for name in ("left", "right", "addend", "bias", "result", "workspace")]
+        numbers = [product.get(name, 0) for name in ("m", "n", "k", "batch")]
+        numbers += [KINDS.index(product[name]) for name in ("operands", "result")]
+        numbers += [product.get(name, 0) for name in ("transpose_left", "transpose_right")]
+        numbers += [product.get(f"{name}_{what}", 0) for what in ("stride", "batch") for name in ("left", "right", "addend", "result")]
+        numbers += [product.get(name, 0) for name in ("addend", "bias", "relu")] + [workspace_bytes]
+        self.library("AddProduct", self.runner, (ctypes.c_int64 * len(numbers))(*numbers), (ctypes.c_void_p * len(pointers))(*pointers))
 
     def allocate(self, size):
         memory = ctypes.c_void_p()

@@ -66,7 +66,9 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addPass(createNvptxOutlineKernels());
     // No cleanup in between: that would take the empty tensors that blocks fill
     // out of them.
-    pm.addPass(createNvptxPlanLaunches());
+    NvptxPlanLaunchesOptions plan;
+    plan.productWorkspace = productWorkspace(options.isa);
+    pm.addPass(createNvptxPlanLaunches(plan));
     pm.addNestedPass<func::FuncOp>(createNvptxBlockToTile());
     pm.addPass(createLowerAffinePass());
     pm.addPass(createCanonicalizerPass());
