@@ -48,6 +48,9 @@ BEGIN, END = "<!-- table: written by benchmarks/gpu_mutations.py -->\n", "<!-- e
 # Rows that end within a block, so that masks matter, and few enough that a launch is short.
 ROWS = {"rational forward": 21, "rational backward": 21, "AdamW": 2500, "GLA chunks": 90}
 MLP_ROWS = 90
+VERDICTS = ("reported", "wrong", "no effect", "unnoticed")
+# Of the changes that have an effect, what the emulator must report.
+LEAST = 0.95
 QUICK = ("MLP 16 relu train bf16", "RGCN layer f32", "CSR product f32", "rational backward f32")
 
 
@@ -178,7 +181,7 @@ def finding(report):
     for name, words in (("race", "race on"), ("uninitialised", "which nothing has written"), ("under way", "is under way"),
                         ("deadlock", "deadlock"), ("endless", "run for ever"), ("misaligned", "not a multiple"),
                         ("out of bounds", r"bytes of global memory at|of shared memory, which has"),
-                        ("element", "element")):
+                        ("other element", r"accesses (byte|element)")):
         if re.search(words, report):
             return name
     return "divergence or misuse"
@@ -237,42 +240,95 @@ def main():
     if not keys:
         sys.exit(f"gpu_mutations.py: no program has '{options.only}' in its name")
     most = options.most or (2 if options.quick else 5)
-    results, places = {}, collections.Counter()
+    stored = {} if options.quick else load()
+    done = {}
     with concurrent.futures.ProcessPoolExecutor(options.jobs, max_tasks_per_child=1) as pool:
         futures = {pool.submit(examine, key, most, options.seed): key for key in keys}
-        for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
+        for number, future in enumerate(concurrent.futures.as_completed(futures), 1):
             key = futures[future]
-            rows, found = future.result()
-            results[key] = rows
-            places += found
+            rows, places = future.result()
+            done[key] = summary(rows, places)
             verdicts = collections.Counter(row[4] for row in rows)
-            print(f"[{done}/{len(keys)}] {key}: {len(rows)} changes, "
+            print(f"[{number}/{len(keys)}] {key}: {len(rows)} changes, "
                   + ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common()), flush=True)
             for row in rows:
                 if row[4] == "unnoticed" or (options.verbose and row[4] != "reported"):
                     print(f"    {row[4]}: @{row[0]}, line {row[2]}, {row[1]}: {row[3]}" + (f" ({row[5]})" if row[5] else ""), flush=True)
-    rows = [row for key in keys for row in results[key]]
-    print(table(rows, places))
+            if options.write:
+                stored[key] = done[key]
+                write({one.key: stored[one.key] for one in gpu_programs.cases() if one.key in stored})
+    print(table(done))
+    if options.check:
+        sys.exit(check(done))
 
 
-def table(rows, places):
-    lines = ["| change | places | tried | no effect | reported | wrong result only | unnoticed | reported by |",
+def summary(rows, places):
+    """What is kept of a program: by kind the places, the verdicts and who reported; and what was not reported."""
+    out = {"kinds": {}, "survivors": [{"kernel": row[0], "line": row[2], "kind": row[1], "change": row[3], "verdict": row[4],
+                                       "why": row[5]} for row in rows if row[4] != "reported"]}
+    for kind in sorted({row[1] for row in rows}, key=mutations.ORDER.index):
+        mine = [row for row in rows if row[1] == kind]
+        out["kinds"][kind] = {"places": places[kind], "tried": len(mine),
+                              **{verdict: sum(row[4] == verdict for row in mine) for verdict in VERDICTS},
+                              "by": dict(collections.Counter(row[5] for row in mine if row[4] == "reported"))}
+    return out
+
+
+def check(done):
+    """Says what is below what is asked for; the number of such things."""
+    problems = [f"{key}: unnoticed: @{one['kernel']}, line {one['line']}: {one['change']}"
+                for key, program in done.items() for one in program["survivors"] if one["verdict"] == "unnoticed"]
+    for name, kinds in (("barriers, waits, fences and masks", [*mutations.REMOVED, "wait for one less", "mask"]),
+                        ("all changes", mutations.ORDER)):
+        count = total(done, kinds)
+        effective = count["tried"] - count["no effect"]
+        if count["reported"] < LEAST * effective:
+            problems.append(f"of {name}, {count['reported']} of {effective} that have an effect are reported, less than {LEAST:.0%}")
+    for problem in problems:
+        print(f"gpu_mutations.py: {problem}")
+    return len(problems)
+
+
+def total(done, kinds):
+    count = collections.Counter()
+    for program in done.values():
+        for kind in kinds:
+            numbers = program["kinds"].get(kind, {})
+            count += collections.Counter({name: n for name, n in numbers.items() if name != "by"})
+            count += collections.Counter({("by", name): n for name, n in numbers.get("by", {}).items()})
+    return count
+
+
+def load():
+    return json.loads(RESULTS.read_text())["programs"] if RESULTS.exists() else {}
+
+
+def write(done):
+    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(program, separators=(',', ':'))}" for key, program in done.items())
+    RESULTS.write_text('{"programs": {\n' + lines + "\n}}\n")
+    head, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(head + BEGIN + "\n" + table(done) + "\n" + END + rest.split(END)[1])
+
+
+def table(done):
+    lines = ["| change | places | tried | no effect | reported | wrong result only | unnoticed | reported as |",
              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
 
     def line(name, kinds):
-        mine = [row for row in rows if row[1] in kinds]
-        count = collections.Counter(row[4] for row in mine)
-        effective = len(mine) - count["no effect"]
-        share = lambda n: f"{n} ({100 * n / effective:.1f} %)" if effective else "0"  # noqa: E731
-        by = collections.Counter(row[5] for row in mine if row[4] == "reported")
-        lines.append(f"| {name} | {sum(places[k] for k in kinds)} | {len(mine)} | {count['no effect']} | {share(count['reported'])} | "
-                     f"{share(count['wrong'])} | {count['unnoticed']} | {', '.join(f'{k} {n}' for k, n in by.most_common())} |")
+        count = total(done, kinds)
+        if not count["tried"]:
+            return
+        effective = count["tried"] - count["no effect"]
+        by = collections.Counter({key[1]: n for key, n in count.items() if isinstance(key, tuple)})
+        share = f" ({100 * count['reported'] / effective:.1f} %)" if effective else ""
+        lines.append(f"| {name} | {count['places']} | {count['tried']} | {count['no effect']} | {count['reported']}{share} | "
+                     f"{count['wrong']} | {count['unnoticed']} | {', '.join(f'{k} {n}' for k, n in by.most_common())} |")
 
-    kinds = sorted({row[1] for row in rows}, key=mutations.ORDER.index)
-    for kind in kinds:
-        line(kind, {kind})
-    line("**all**", set(kinds))
-    return "\n".join(lines) + "\n"
+    for kind in mutations.ORDER:
+        line(kind, [kind])
+    line("**all**", mutations.ORDER)
+    kernels = f"{len(done)} of {len(gpu_programs.cases())} programs"
+    return "\n".join(lines) + f"\n\n{kernels}; \"tried\" are drawn from \"places\".\n"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ public:
 protected:
   /// Most shared memory of a block for the set, in bytes.
   virtual int64_t sharedLimit(llvm::StringRef isa) const = 0;
+  /// Whether accesses say which element they are of.
+  virtual bool describesAccesses() const { return false; }
 };
 
 /// Real devices, through the CUDA driver.
