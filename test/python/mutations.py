@@ -113,6 +113,7 @@ class Text:
             elif found := re.search(r"llvm\.cond_br (%\w+)", line):
                 self.branches.add(found[1])
                 tests[block] = found[1]
+                loops |= headers & set(re.findall(r"\^\w+", line))
             elif found := re.search(r"llvm\.select (%\w+), .* : i1, (.*)", line):
                 (self.pointers if "ptr" in found[2] else self.others).add(found[1])
             elif found := re.search(r"llvm\.br (\^\w+)", line):
