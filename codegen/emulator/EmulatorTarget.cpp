@@ -183,6 +183,7 @@ protected:
     return std::nullopt;
   }
   int64_t sharedLimit(StringRef) const override { return mostSharedBytes; }
+  bool describesAccesses() const override { return true; }
 
   llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const override {

@@ -88,9 +88,12 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addNestedPass<func::FuncOp>(createNvptxAllocateShared(arena));
     return;
   }
-  case Phase::Llvm:
-    pm.addPass(createNvptxLower());
+  case Phase::Llvm: {
+    NvptxLowerOptions lower;
+    lower.describeAccesses = describesAccesses();
+    pm.addPass(createNvptxLower(lower));
     return;
+  }
   default:
     llvm_unreachable("the phase belongs to no target");
   }

@@ -28,6 +28,8 @@ protected:
   virtual int64_t productWorkspace(llvm::StringRef isa) const {
     return int64_t(4) << 20;
   }
+  /// Whether accesses say which element they are of.
+  virtual bool describesAccesses() const { return false; }
 };
 
 /// Real devices, through the CUDA driver.

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
@@ -198,6 +199,23 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
       sum += coordinate * stride;
     return sum * bytes;
   };
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  // A row of the scratch for each share, elements behind each other in it.
+  auto placeOf = [&](int64_t share, int64_t i, bool ofWarp) {
+    SmallVector<Digit> digits = threadDigits(layout);
+    for (Digit &digit : digits)
+      if (!digit.replicated())
+        digit = {1, digit.stride * row.strides[digit.dim]};
+    for (auto [i, bit] : llvm::enumerate(bits))
+      if (ofWarp)
+        digits[bit.first] = {0, int64_t(1) << i};
+    Memory both = memory;
+    both.strides = {memory.strides[0], 1};
+    both.sizes = {builder.getIndexAttr(shares), builder.getIndexAttr(elements)};
+    return describe(both, {share, place(i) / bytes}, digits);
+  };
   Value owner;
   if (replicas != 0) {
     Value own =
@@ -207,7 +225,7 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
   }
   underCondition(owner, [&] {
     for (auto [i, value] : llvm::enumerate(results))
-      storeVector(addBytes(to, place(i)), value);
+      storeVector(addBytes(to, place(i)), value, placeOf(0, i, true));
   });
   NVVM::Barrier0Op::create(builder, loc);
   for (auto [i, value] : llvm::enumerate(results)) {
@@ -215,8 +233,8 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
     for (int64_t s = 0; s < shares; ++s) {
       Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
       SmallVector<Value> part;
-      unpack(loadVector(at, memory.element, 1, {}, {}), memory.element, 1,
-             part);
+      unpack(loadVector(at, memory.element, 1, {}, {}, placeOf(s, i, false)),
+             memory.element, 1, part);
       sum = sum ? combine(op.getKind(), sum, part[0]) : part[0];
     }
     value = sum;
@@ -257,7 +275,8 @@ LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
     int64_t at = row * memory.strides[0] + column * memory.strides[1];
     Value address = addElements(memory.root, memory.offset, memory.element);
     SmallVector<Value> value;
-    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {}),
+    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {},
+                      describe(memory, {row, column}, {})),
            memory.element, 1, value);
     return value[0];
   };

@@ -115,11 +115,17 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
     Each register of a tile becomes a value. Kernels get Triton's signature:
     their buffers, then two pointers to scratch memory.
 
+    With `describe-accesses`, each access carries in `drawloom.element` which
+    element of which buffer the layouts say that it is of. The emulator compares
+    the address with it.
+
     Example: test/codegen/nvptx/lower-multiplies-by-mma.mlir
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", "60000",
-           "Most operations of a kernel: beyond, it is refused">];
+           "Most operations of a kernel: beyond, it is refused">,
+    Option<"describeAccesses", "describe-accesses", "bool", "false",
+           "Say of each access which element it is of">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }

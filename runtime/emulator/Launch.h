@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_RUNTIME_EMULATOR_LAUNCH_H
 #define DRAWLOOM_RUNTIME_EMULATOR_LAUNCH_H
 
+#include "runtime/emulator/Element.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -96,6 +97,8 @@ struct KernelCode {
   int64_t threads = 32;
   /// What stands where in the source, by site number.
   const std::vector<std::string> *sites = nullptr;
+  /// What accesses are meant to be, by number.
+  const std::vector<Element> *elements = nullptr;
   /// The module's own constants, legal beside LaunchOptions::memory.
   std::vector<GlobalMemory::Range> constants;
 };
