@@ -22,7 +22,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 
@@ -39,10 +38,10 @@ CAPABILITIES = {"sm_80": 80, "sm_90a": 90, "sm_100a": 100}
 WARPS, STAGES = (4, 8), (1, 2, 3)
 # Of processor time, for Triton and for ptxas each; on a busy machine that takes longer.
 COMPILE_SECONDS, WAIT_SECONDS = 60, 400
-# No further candidate of a kernel is tried after so long.
-SEARCH_SECONDS = 40
+# Of processor time too: no further candidate of a kernel is tried after so long.
+SEARCH_SECONDS = 30
 # Changes with what this file counts, so that stored counts are not taken for what they are not.
-VERSION = 1
+VERSION = 2
 SAMPLES = 24
 
 
@@ -75,7 +74,8 @@ def candidates(kernel):
     if not works(kernel):
         return [own]
     stages = STAGES if "scf.for" in kernel["ttir"] and "tt.dot" in kernel["ttir"] else own[1:]
-    return [own, *((w, s) for s in stages for w in WARPS if (w, s) != own)]
+    tried = [(w, s) for s in stages for w in WARPS if (w, s) != own]
+    return [own, *sorted(tried, key=lambda one: one[1] != own[1])]
 
 
 def nameless(kernel):
@@ -140,14 +140,15 @@ def worker():
                 answer = {"error": "Triton's compiler crashed"}
         child.kill()
         child.join()
-        print(json.dumps(answer), flush=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(json.dumps({**answer, "used": used.ru_utime + used.ru_stime}), flush=True)
 
 
 class Compiler:
     """A process that compiles with the Triton that is installed."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.used = folder, 0.0
         self.process = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env={**os.environ, "TRITON_CACHE_DIR": str(folder / "cache")})
 
@@ -160,7 +161,9 @@ class Compiler:
             line = ""
         if not line:
             raise TritonError("Triton's process ended; is triton installed?")
-        return json.loads(line)
+        answer = json.loads(line)
+        self.used = answer.pop("used")
+        return answer
 
     def parse(self, text):
         """What Triton prints of a kernel."""
@@ -374,9 +377,9 @@ def grouped(counts):
 
 def best_of(kernel, arch, compiler, turns, choices, number):
     """The candidate that executes least without local memory, else the one that executes least; and the first's error."""
-    found, failed, began = None, None, time.monotonic()
+    found, failed, began = None, None, compiler.used
     for warps, stages in choices:
-        if found and time.monotonic() - began > SEARCH_SECONDS:
+        if found and compiler.used - began > SEARCH_SECONDS:
             break
         cubin = str(compiler.folder / f"{number}-{arch}-{warps}-{stages}.cubin")
         answer = compiler.ask({"kernel": kernel, "arch": arch, "warps": warps, "stages": stages, "cubin": cubin})
