@@ -59,9 +59,15 @@ def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 0.0
 
 
+def estimated(row):
+    """The estimate of a row; None without one, or where it is of before roofs were in it."""
+    given = row.get("estimate")
+    return given if given and "roof" in given else None
+
+
 def share(row):
     """Per cent of the estimate that the roof is."""
-    given = row.get("estimate")
+    given = estimated(row)
     return f"{100 * given['roof'] / given['us']['sum']:.0f} %" if given and given["us"]["sum"] else "-"
 
 
@@ -126,7 +132,7 @@ def summary(results):
         if "error" in row:
             lines.append(line([key, f"fails: {row['error']}", *[""] * 11]))
             continue
-        given = row.get("estimate")
+        given = estimated(row)
         lines.append(line([
             key, over(row, "registers", max), over(row, "spills"), executed_tensor(row),
             f"{number(mean_width(row, 'loads'))} / {number(mean_width(row, 'stores'))}", ratio(row, "shared") or "-",
@@ -235,8 +241,7 @@ def picture(results):
         svg.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end" fill="#222">{key}</text>')
         svg.append(f'<line x1="{x(1):.1f}" y1="{y}" x2="{x(value):.1f}" y2="{y}" stroke="{colour}" stroke-width="2"/>')
         svg.append(f'<circle cx="{x(value):.1f}" cy="{y}" r="4" fill="{"white" if local else colour}" stroke="{colour}"/>')
-        if row.get("estimate"):
-            given = row["estimate"]
+        if given := estimated(row):
             part = min(given["roof"] / given["us"]["sum"], 1.0) if given["us"]["sum"] else 0
             svg.append(f'<rect x="{middle}" y="{y - 5}" width="{200 * part:.1f}" height="10" fill="#6b8fb5"/>')
     return "\n".join([*svg, "</svg>"]) + "\n"

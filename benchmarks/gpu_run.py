@@ -99,11 +99,11 @@ def pack_fragments(folder, architectures, modules):
          f"--bundle-dir={folder / 'fragments'}", *(["--bundle-modules"] if modules else []), program, timeout=400)
 
 
-def pack_case(case, folder, architectures, emulated):
+def pack_case(case, folder, architectures, modules, full):
     folder.mkdir()
     try:
-        program = bundle(case, case.small, folder / "small", architectures, emulated)
-        if not emulated:
+        program = bundle(case, case.small, folder / "small", architectures, modules)
+        if full:
             bundle(case, case.rows, folder / "full", architectures, False)
     except (RunError, subprocess.TimeoutExpired) as error:
         shutil.rmtree(folder)
@@ -125,18 +125,19 @@ def pack_case(case, folder, architectures, emulated):
     return None
 
 
-def pack(folder, cases, architectures, emulated):
-    """Writes the pack; a line for each case that has no kernels."""
+def pack(folder, cases, architectures, modules, full=False):
+    """Writes the pack; a line for each case that has no kernels. With `modules` the emulated driver can run it, without `full`
+    it has no kernels of full size and no scripts."""
     if folder.exists() and any(folder.iterdir()) and not (folder / LIBRARY).exists():
         raise RunError(f"'{folder}' holds other files; name an empty folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_runtime(folder)
-    pack_fragments(folder, architectures, emulated)
+    pack_fragments(folder, architectures, modules)
     for number, case in enumerate(cases):
-        failed = pack_case(case, folder / f"{number:02}", architectures, emulated)
+        failed = pack_case(case, folder / f"{number:02}", architectures, modules, full)
         print(f"left out  {case.key}: {failed}" if failed else f"packed    {case.key}", flush=True)
-    if not emulated:
+    if full:
         for name in ("gpu.sh", "gpu_run.py", "gpu_timing.py", "gpu_rivals.py", "gpu_fragments.py", "gpu_programs.py",
                      "kan_programs.py"):
             (folder / "benchmarks").mkdir(exist_ok=True)
@@ -353,11 +354,16 @@ def table_line(case, launches, moved, ours, rivals, device):
             + f" | {f'{min(same) / ours:.2f}' if same else '-'} | {share} |")
 
 
+def packs_itself(options):
+    """Whether there is nothing to run yet: neither was a pack named nor is this script part of one."""
+    return not options.folder and not (ROOT / LIBRARY).exists()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="write what a GPU machine needs")
     parser.add_argument("--folder", type=pathlib.Path, help="the pack to run (default: where this script was packed)")
-    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times")
+    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times. With --pack: a pack that can do that")
     parser.add_argument("--quick", action="store_true", help="some cases")
     parser.add_argument("--only", default="", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--runs", type=int, help="runs whose bits are compared (default: 100, emulated 2)")
@@ -375,15 +381,16 @@ def main():
     cases = [case for case in gpu_programs.cases() if (not options.quick or case.quick)
              and any(word in case.key for word in options.only.split(","))]
     if options.pack:
-        pack(options.pack, cases, ["sm_80", "sm_90a"], False)
+        pack(options.pack, cases, ["sm_80", "sm_90a"], options.emulated, True)
         return 0
-    temporary = tempfile.TemporaryDirectory(prefix="drawloom-gpu-") if options.emulated and not options.folder else None
+    temporary = tempfile.TemporaryDirectory(prefix="drawloom-gpu-") if options.emulated and packs_itself(options) else None
     folder = options.folder or (pathlib.Path(temporary.name) / "pack" if temporary else ROOT)
     tally = Tally()
     if options.emulated:
         driver = BUILD / "emulated-driver" / "libcuda.so.1"
         if not driver.exists():
-            raise RunError(f"there is no '{driver}'; build it: ninja -C build EmulatedDriver")
+            raise RunError(f"there is no '{driver}'; build it (ninja -C build EmulatedDriver), or say where a build is with "
+                           "DRAWLOOM_BUILD_DIR")
         if temporary:
             pack(folder, cases, ["sm_90a"], True)
         os.environ["DRAWLOOM_LIBCUDA"] = str(driver)

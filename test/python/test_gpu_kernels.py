@@ -93,6 +93,20 @@ def test_counts_of_accesses_go_to_a_file(tmp_path):
     assert done.returncode != 0 and "DRAWLOOM_EMULATOR_COUNTS" in done.stderr
 
 
+def test_counts_of_some_blocks_are_those_of_all_by_their_share(tmp_path):
+    (tmp_path / "p.mlir").write_text(PROGRAM.replace("256", "16384"))
+
+    def count(**environment):
+        path = tmp_path / f"counts{len(environment)}"
+        subprocess.run([BUILD / "bin/drawloom-run", tmp_path / "p.mlir", "--random", "--target=emulator"], check=True, capture_output=True,
+                       env={**os.environ, "DRAWLOOM_EMULATOR_COUNTS": str(path), **environment})
+        launch, = map(json.loads, path.read_text().splitlines())
+        return launch["blocks"], sum(site["accesses"] for site in launch["sites"])
+
+    (blocks, accesses), (some, of_some) = count(), count(DRAWLOOM_EMULATOR_BLOCKS="3")
+    assert some == 3 < blocks and of_some * blocks == accesses * some
+
+
 def test_bundles_of_programs_hold_their_plan(tmp_path):
     (tmp_path / "p.mlir").write_text(PROGRAM)
     tool("drawloom-translate", "--mlir-to-bundle", "--arch=sm_80", f"--bundle-dir={tmp_path / 'b'}", tmp_path / "p.mlir")
