@@ -138,6 +138,10 @@ private:
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, Layout> layouts;
   SmallVector<Value> tiles;
+  /// How many sums of tiles of a class loops carry.
+  DenseMap<void *, int64_t> sums;
+  /// Copies of tiles in shared memory.
+  StagedCopies staged;
   /// Smallest element of a class in memory, in bits.
   DenseMap<void *, int64_t> bits;
 };
@@ -178,6 +182,11 @@ void Assigner::collect() {
       for (Value operand : op->getOperands())
         tie(operand, op->getResult(0));
     }
+  });
+  kernel.walk([&](tile::ReduceOp reduce) {
+    if (reduce.getKind() == tile::Combiner::Add &&
+        reduce->getParentOfType<scf::ForOp>())
+      ++sums[leader(reduce.getSource())];
   });
   kernel.walk([&](Operation *op) {
     Value value;
@@ -259,9 +268,13 @@ void Assigner::fixRest() {
     if (known(value))
       continue;
     auto found = bits.find(leader(value));
-    int64_t vector = 128 / (found == bits.end() ? 32 : found->second);
-    fix(value, tile::blockedLayout(tileType(value).getShape(),
-                                   std::min<int64_t>(vector, 8), warps));
+    int64_t vector =
+        std::min<int64_t>(128 / (found == bits.end() ? 32 : found->second), 8);
+    // Each sum over rows takes a register for each column of a thread, and so
+    // does what it is a gradient of.
+    while (vector > 4 && vector * sums.lookup(leader(value)) > 64)
+      vector /= 2;
+    fix(value, tile::blockedLayout(tileType(value).getShape(), vector, warps));
     settle();
   }
 }
@@ -324,7 +337,7 @@ LogicalResult Assigner::rewrite(Operation *op) {
     Layout sums = sumLayout(dot, warps);
     require(dot.getAccumulatorMutable(), sums);
     provide(cast<OpResult>(dot.getResult()), sums);
-    stageOperands(builder, dot, warps);
+    stageOperands(builder, dot, warps, staged);
   } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     RankedTensorType from = tileType(reshape.getSource());
     RankedTensorType to = tileType(reshape.getResult());
@@ -396,10 +409,14 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
           << count << " warps: a block has 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
+    OpBuilder builder(kernel.getContext());
+    sumByProducts(builder, kernel);
+    recomputeTiles(kernel, count);
     kernel->setAttr(warpsAttr, IntegerAttr::get(
                                    IntegerType::get(&getContext(), 64), count));
     if (failed(Assigner(kernel, count).run()))
       return signalPassFailure();
+    keepShared(kernel, limit.getValue());
   }
 };
 

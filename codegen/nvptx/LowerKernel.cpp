@@ -129,8 +129,7 @@ Value LowerKernel::threadCoordinate(const Layout &layout, int64_t dim) {
   return valueOfBits(bits);
 }
 
-/// Where an op was written: debug information wants one place.
-static Location placeOf(Location loc) {
+Location LowerKernel::placeOf(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     return place;
   return UnknownLoc::get(loc.getContext());
@@ -139,10 +138,6 @@ static Location placeOf(Location loc) {
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
-
-static bool isTile(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
 
 void LowerKernel::appendFlat(Value value, SmallVectorImpl<Value> &flat) {
   if (isTile(value))
@@ -331,67 +326,6 @@ void LowerKernel::lowerReshape(tile::ReshapeOp op) {
   registers[op.getResult()] = std::move(result);
 }
 
-static bool isZeroSplat(Value value) {
-  auto splat = value.getDefiningOp<tile::SplatOp>();
-  return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
-}
-
-bool LowerKernel::lowerRounding(Operation *op, Range range) {
-  bool maximum = false;
-  Value source;
-  if (auto round = dyn_cast<arith::TruncFOp>(op)) {
-    source = round.getIn();
-    if (!getElementTypeOrSelf(source).isF32())
-      return false;
-    // cvt.rn.relu does both.
-    if (round->hasOneUse())
-      if (auto next = dyn_cast<arith::MaximumFOp>(*round->getUsers().begin());
-          next && next.getLhs() == round.getOut() &&
-          isZeroSplat(next.getRhs())) {
-        unrounded.insert(round.getOut());
-        const Registers values = registers.lookup(source);
-        registers[round.getOut()].append(values.begin() + range.begin,
-                                         values.begin() + range.end);
-        return true;
-      }
-  } else if (auto next = dyn_cast<arith::MaximumFOp>(op);
-             next && unrounded.contains(next.getLhs())) {
-    source = next.getLhs();
-    maximum = true;
-  } else {
-    return false;
-  }
-  Type element = getElementTypeOrSelf(op->getResult(0));
-  const Registers values = registers.lookup(source);
-  auto pair = VectorType::get(2, element);
-  std::string name =
-      element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
-  if (maximum)
-    name += ".relu";
-  std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
-  Registers &results = registers[op->getResult(0)];
-  for (int64_t i = range.begin; i < range.end; i += 2) {
-    Value low = values[i], high = i + 1 < range.end ? values[i + 1] : low;
-    auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
-    if (!made.first) {
-      // The first operand is the upper half.
-      Value rounded = LLVM::CallIntrinsicOp::create(builder, loc, pair,
-                                                    builder.getStringAttr(name),
-                                                    ValueRange{high, low})
-                          .getResult(0);
-      made = {LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(0, 32)),
-              LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(1, 32))};
-      ++ops;
-    }
-    results.push_back(made.first);
-    if (i + 1 < range.end)
-      results.push_back(made.second);
-  }
-  return true;
-}
-
 void LowerKernel::lowerElementwise(Operation *op, Range range) {
   if (auto add = dyn_cast<arith::AddFOp>(op))
     if (auto reduce = add.getRhs().getDefiningOp<tile::ReduceOp>();
@@ -402,7 +336,7 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
                                          sums.begin() + range.end);
       return;
     }
-  if (lowerRounding(op, range))
+  if (lowerRounding(op, range) || lowerMask(op, range))
     return;
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;
@@ -430,140 +364,6 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
   }
   for (auto [result, list] : llvm::zip(op->getResults(), results))
     llvm::append_range(registers[result], list);
-}
-
-//===----------------------------------------------------------------------===//
-// Runs
-//===----------------------------------------------------------------------===//
-
-/// Registers of one part of a run: whole vectors of memory.
-static constexpr int64_t partRegisters = 8;
-
-/// Sums that the reductions of one run may hold, in registers.
-static constexpr int64_t mostRunSums = 96;
-
-/// The tile whose layout is that of the run that an op belongs to.
-static Value runTile(Operation *op) {
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return store.getSource();
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return reduce.getSource();
-  if (isa<tile::LoadOp, tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op))
-    return op->getResult(0);
-  if (op->getNumResults() > 0 && isTile(op->getResult(0)) &&
-      !isa<tile::TileDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
-      OpTrait::hasElementwiseMappableTraits(op))
-    return op->getResult(0);
-  return {};
-}
-
-bool LowerKernel::joinsRun(Operation *op, const Layout &layout) {
-  Value tile = runTile(op);
-  return tile && tile::layoutOf(tile.getType()) == layout;
-}
-
-void LowerKernel::lowerPart(Operation *op, Range range) {
-  loc = placeOf(op->getLoc());
-  llvm::TypeSwitch<Operation *>(op)
-      .Case<tile::SplatOp>([&](auto op) { lowerSplat(op, range); })
-      .Case<tile::IotaOp>([&](auto op) { lowerIota(op, range); })
-      .Case<tile::BroadcastOp>([&](auto op) { lowerBroadcast(op, range); })
-      .Case<tile::LoadOp>([&](auto op) { lowerLoad(op, range); })
-      .Case<tile::StoreOp>([&](auto op) { lowerStore(op, range); })
-      .Case<tile::ReduceOp>([&](auto op) { lowerReduce(op, range); })
-      .Default([&](Operation *op) { lowerElementwise(op, range); });
-}
-
-LogicalResult LowerKernel::refuseSize() {
-  return kernel.emitError("would have more than ")
-         << maxOps
-         << " operations: its tiles are too large for the registers of its "
-            "threads; cut it into smaller tiles";
-}
-
-FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
-  Value tile = runTile(first);
-  if (!tile)
-    return nullptr;
-  Layout layout = *tile::layoutOf(tile.getType());
-  int64_t count = layout.registerCount();
-  if (count <= 2 * partRegisters)
-    return nullptr;
-  SmallVector<Operation *> run, others;
-  DenseSet<Value> made, stored, loaded;
-  int64_t sums = 0;
-  Operation *op = first;
-  for (; !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
-    bool reads = llvm::any_of(op->getOperands(), [&](Value operand) {
-      return made.contains(operand);
-    });
-    if (joinsRun(op, layout)) {
-      // What a broadcast reads is whole, and parts of memory are not stored
-      // before all of them are loaded.
-      if (isa<tile::BroadcastOp>(op) && reads)
-        break;
-      if (auto load = dyn_cast<tile::LoadOp>(op)) {
-        if (stored.contains(rootOf(load.getSource())))
-          break;
-        loaded.insert(rootOf(load.getSource()));
-      }
-      if (auto store = dyn_cast<tile::StoreOp>(op)) {
-        if (loaded.contains(rootOf(store.getDest())))
-          break;
-        stored.insert(rootOf(store.getDest()));
-      }
-      // The result of a reduction is complete when the run is.
-      if (reads && llvm::any_of(op->getOperands(), [&](Value operand) {
-            return operand.getDefiningOp<tile::ReduceOp>() &&
-                   made.contains(operand);
-          }))
-        break;
-      // Sums are alive from the first part to the last.
-      if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-        sums += all(reduce.getResult()).end;
-        if (sums > mostRunSums && !run.empty())
-          break;
-      }
-      run.push_back(op);
-      made.insert(op->result_begin(), op->result_end());
-      // Its barrier comes when the run has ended: nothing behind it may be in
-      // the run.
-      if (auto reduce = dyn_cast<tile::ReduceOp>(op);
-          reduce && reduce.getScratch()) {
-        op = op->getNextNode();
-        break;
-      }
-      continue;
-    }
-    // What does not need the run comes before it.
-    bool moves = !reads && op->getNumRegions() == 0 &&
-                 (isPure(op) || isa<tile::LoadOp, memref::LoadOp>(op));
-    if (auto load = dyn_cast<tile::LoadOp>(op); load && moves)
-      moves = !stored.contains(rootOf(load.getSource()));
-    else if (isa<memref::LoadOp>(op) && moves)
-      moves = stored.empty();
-    if (!moves)
-      break;
-    others.push_back(op);
-  }
-  if (run.size() < 2)
-    return nullptr;
-  // In order: a broadcast of the run may read one of the others.
-  for (Operation *other : others)
-    if (failed(lower(other)))
-      return failure();
-  for (int64_t begin = 0; begin < count; begin += partRegisters)
-    for (Operation *member : run) {
-      if (++ops > maxOps)
-        return refuseSize();
-      lowerPart(member, {begin, std::min(begin + partRegisters, count)});
-    }
-  for (Operation *member : run)
-    if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
-      loc = placeOf(member->getLoc());
-      reduceAcrossLanes(reduce);
-    }
-  return op;
 }
 
 //===----------------------------------------------------------------------===//
@@ -691,6 +491,13 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+LogicalResult LowerKernel::refuseSize() {
+  return kernel.emitError("would have more than ")
+         << maxOps
+         << " operations: its tiles are too large for the registers of its "
+            "threads; cut it into smaller tiles";
+}
 
 LogicalResult LowerKernel::lower(Operation *op) {
   loc = placeOf(op->getLoc());

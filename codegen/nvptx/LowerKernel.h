@@ -52,6 +52,12 @@ private:
     llvm::SmallVector<int64_t> coordinates;
   };
 
+  static bool isTile(mlir::Value value) {
+    return llvm::isa<mlir::RankedTensorType>(value.getType());
+  }
+  /// Where an op was written: debug information wants one place.
+  static mlir::Location placeOf(mlir::Location loc);
+
   /// Registers [begin, end) of a tile.
   struct Range {
     int64_t begin = 0, end = 0;
@@ -81,6 +87,9 @@ private:
   /// Rounding to 16 bits two registers at a time, with the maximum with zero
   /// that may follow. False where the op is something else.
   bool lowerRounding(mlir::Operation *op, Range range);
+  /// Keeping 16-bit numbers where others are not zero, by masks of bits. False
+  /// where the op is something else.
+  bool lowerMask(mlir::Operation *op, Range range);
   mlir::LogicalResult lowerView(mlir::Operation *op);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,

@@ -57,6 +57,7 @@ static void buildBlocks(OpPassManager &pm, const BlockBudget &budget) {
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
   rows.maxBlocks = budget.maxBlocks;
+  rows.packUniform = budget.packUniform;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
   DistributeOpsOptions pieces;
   pieces.maxBlocks = budget.maxPieces;

@@ -129,7 +129,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
           "no structured op of static shape has a loop of two iterations");
     if (Operation *op = rows->findRowsAgainstRows(block))
       return reportMissed(op, "the op relates rows with rows");
-    prepareRows(block, *rows);
+    prepareRows(block, *rows, packUniform);
     rows = rows->refreshed(block);
     RowCostOptions costs;
     costs.tileRows = tileRows;
