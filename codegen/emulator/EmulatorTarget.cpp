@@ -64,6 +64,11 @@ public:
     if (const char *path = std::getenv("DRAWLOOM_EMULATOR_COUNTS"))
       counts = path;
     options.countAccesses = !counts.empty();
+    // Only counts are of use where some blocks did not run.
+    if (const char *blocks = std::getenv("DRAWLOOM_EMULATOR_BLOCKS");
+        blocks && options.countAccesses)
+      options.mostBlocks = std::strtoll(blocks, nullptr, 10);
+    options.checkRaces = options.mostBlocks <= 0;
     if (const char *seed = std::getenv("DRAWLOOM_EMULATOR_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
     if (options.seed != 0)

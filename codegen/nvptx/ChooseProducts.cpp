@@ -104,6 +104,7 @@ struct NvptxChooseProducts
     costs.maxBlocks = maxBlocks;
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
+    costs.packUniform = false;
     SmallVector<SmallVector<Operation *>> groups;
     if (!all)
       groups = findFusedRows(function, costs);

@@ -160,6 +160,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.leastRows = leastRows;
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
+    costs.packUniform = packUniform;
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
@@ -221,7 +222,7 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   std::optional<RowAnalysis> rows = RowAnalysis::create(block);
   if (!rows || rows->findRowsAgainstRows(block))
     return {};
-  prepareRows(block, *rows);
+  prepareRows(block, *rows, costs.packUniform);
   rows = rows->refreshed(block);
   DenseMap<Operation *, Operation *> original;
   function.walk([&](Operation *op) {

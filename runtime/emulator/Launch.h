@@ -59,6 +59,9 @@ struct LaunchOptions {
   bool checkRaces = true;
   /// Counts bank conflicts and sectors in Report::sites.
   bool countAccesses = false;
+  /// Runs no more than so many blocks, spread evenly over the grid: for counts,
+  /// since results are not all written then. 0: all.
+  int64_t mostBlocks = 0;
   /// What global memory is legal; everything but the first page where null.
   const GlobalMemory *memory = nullptr;
   /// Where this is not below 0, memory that is this many bytes away from every
