@@ -29,6 +29,8 @@ inline constexpr llvm::StringLiteral gridAttr = "drawloom.grid";
 inline constexpr llvm::StringLiteral inputsAttr = "drawloom.inputs";
 inline constexpr llvm::StringLiteral sharedBytesAttr = "drawloom.shared_bytes";
 inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
+/// Of a module: products of f32 may round their operands to tf32.
+inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
 /// On a call of a kernel: pairs (result, operand) of memory that the kernel
 /// updates in place.
 inline constexpr llvm::StringLiteral updatesAttr = "drawloom.updates";
