@@ -100,6 +100,25 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
       clocks += clocksOf(addresses, 16) * matrices * columns / 2;
     return clocks;
   }
+  if (dot.getTf32()) {
+    // Matrices of eight rows of 16 bytes where steps lie in rows, and numbers
+    // by themselves where not: four steps by eight rows or columns.
+    auto read = [&](bool stepsInRows) {
+      SmallVector<int64_t> addresses;
+      for (int64_t lane = 0; lane < 32; ++lane)
+        if (!stepsInRows)
+          addresses.push_back((lane % 4 * strides[0] + lane / 4) * bytes);
+        else if (lane < 8)
+          addresses.push_back(lane * strides[0] * bytes);
+      return clocksOf(addresses, stepsInRows ? 16 : 4);
+    };
+    int64_t matrices = dot.getK() / 4;
+    if (dot.getA() == buffer)
+      clocks += read(!dot.getTransposeA()) * matrices * rows;
+    if (dot.getB() == buffer)
+      clocks += read(dot.getTransposeB()) * matrices * columns / 2;
+    return clocks;
+  }
   int64_t width = 16 / bytes;
   auto lanesAlong = [&](int64_t dim, int64_t stride) {
     SmallVector<int64_t> addresses;
@@ -206,7 +225,7 @@ void choosePaddings(func::FuncOp kernel, int64_t limit) {
     });
     MemRefType best = type;
     int64_t least = cost(type);
-    for (int64_t padding : {0, 4, 8, 16, 32, 48, 64}) {
+    for (int64_t padding : {0, 2, 4, 8, 16, 32, 48, 64}) {
       int64_t row = type.getShape().back() * bytes + padding;
       if (row % bytes != 0 || (matrices && row % 16 != 0))
         continue;

@@ -69,7 +69,7 @@ static tile::LoadOp copiedLoad(tile::StoreOp store,
 /// what a warp reads of global memory at once is the same in any order.
 static Layout spreadOverBanks(RankedTensorType tile, MemRefType dest) {
   Layout layout = *tile::layoutOf(tile), best = layout;
-  auto [strides, offset] = dest.getStridesAndOffset();
+  SmallVector<int64_t> strides = dest.getStridesAndOffset().first;
   int64_t bytes = tile.getElementTypeBitWidth() / 8;
   auto clocks = [&](const Layout &of) {
     return bankClocks(of, strides, tile.getShape(), bytes);

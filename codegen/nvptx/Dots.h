@@ -18,7 +18,7 @@ namespace drawloom::nvptx {
 inline bool usesTensorCores(tile::DotOp dot) {
   mlir::Type element =
       llvm::cast<mlir::ShapedType>(dot.getA().getType()).getElementType();
-  return (element.isBF16() || element.isF16()) &&
+  return (element.isBF16() || element.isF16() || dot.getTf32()) &&
          llvm::cast<mlir::ShapedType>(dot.getResult().getType())
              .getElementType()
              .isF32();

@@ -105,6 +105,7 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   }
   auto narrow = cast<RankedTensorType>(accumulator->getType());
   bool widen = sum.getIntOrFloatBitWidth() < 32;
+  bool allowsTf32 = program->getParentOfType<ModuleOp>()->hasAttr(tf32Attr);
   if (widen)
     *accumulator = arith::ExtFOp::create(
         builder, loc, narrow.clone(builder.getF32Type()), *accumulator);
@@ -112,7 +113,7 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
       tile::DotOp::create(builder, loc, accumulator->getType(), *lhs, *rhs,
                           *accumulator, /*transposeA=*/!*a,
                           /*transposeB=*/!*b, /*neighbours=*/IntegerAttr(),
-                          /*tf32=*/false);
+                          /*tf32=*/wide.isF32() && sum.isF32() && allowsTf32);
   if (widen)
     product = arith::TruncFOp::create(builder, loc, narrow, product);
   setTile(op->getResult(0), product);

@@ -30,7 +30,9 @@ using drawloom::tile::Layout;
 namespace drawloom::nvptx {
 
 LogicalResult LowerKernel::lowerDot(tile::DotOp op) {
-  if (usesTensorCores(op))
+  if (op.getTf32())
+    lowerTf32(op);
+  else if (usesTensorCores(op))
     lowerMma(op);
   else
     lowerOuterProducts(op);

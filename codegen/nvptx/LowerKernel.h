@@ -193,6 +193,7 @@ private:
 
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerMma(tile::DotOp op);
+  void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
   Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,
                          bool transposed, mlir::DictionaryAttr element);

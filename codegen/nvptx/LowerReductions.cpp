@@ -163,7 +163,6 @@ void LowerKernel::reduceAcrossLanes(tile::ReduceOp op) {
 void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
                                     Registers &results) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
-  auto type = cast<RankedTensorType>(op.getResult().getType());
   const Memory &memory = memoryOf(op.getScratch());
   int64_t bytes = bytesOf(memory.element);
   // Row s of the scratch is the share of the warps whose reduced bits are s.
@@ -180,64 +179,77 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
   for (auto [i, digit] : llvm::enumerate(layout.lanes))
     if (digit.replicated())
       replicas |= int64_t(1) << i;
-  // Elements of the result in row-major order.
-  SmallVector<int64_t> extents = layout.extents(type.getRank());
-  Memory row;
-  row.root = memory.root;
-  row.element = memory.element;
-  row.strides.assign(type.getRank(), 1);
-  for (int64_t dim = type.getRank() - 2; dim >= 0; --dim)
-    row.strides[dim] = row.strides[dim + 1] * extents[dim + 1];
-  Value from = threadAddress(row, layout);
+  // Who writes a result reads it too: in a row the threads' registers lie as
+  // the banks like them, as many together as one access moves.
+  SmallVector<std::pair<int64_t, int64_t>> threadBits;
+  auto count = static_cast<int64_t>(results.size());
+  int64_t width = bytes == 1 ? 1 : 16 / bytes, threads = 1;
+  while (count % width != 0)
+    width /= 2;
+  for (auto [i, digit] : llvm::enumerate(layout.lanes))
+    if (!digit.replicated()) {
+      threadBits.push_back({i, threads * width});
+      threads *= 2;
+    }
+  for (auto [i, digit] : llvm::enumerate(layout.warps))
+    if (!digit.replicated()) {
+      threadBits.push_back({Layout::laneBits + i, threads * width});
+      threads *= 2;
+    }
+  Value own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                     valueOfBits(threadBits));
+  Value from = addElements(memory.root, own, memory.element);
   Value share = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                        valueOfBits(bits));
   Value to = addElements(from, share, memory.element);
-  auto place = [&](int64_t i) {
-    SmallVector<int64_t> at = layout.registerOffset(i, type.getRank());
-    int64_t sum = 0;
-    for (auto [coordinate, stride] : llvm::zip(at, row.strides))
-      sum += coordinate * stride;
-    return sum * bytes;
-  };
-  int64_t elements = 1;
-  for (int64_t extent : extents)
-    elements *= extent;
+  auto place = [&](int64_t i) { return i * threads * bytes; };
   // A row of the scratch for each share, elements behind each other in it.
   auto placeOf = [&](int64_t share, int64_t i, bool ofWarp) {
     SmallVector<Digit> digits = threadDigits(layout);
+    int64_t stride = width;
     for (Digit &digit : digits)
-      if (!digit.replicated())
-        digit = {1, digit.stride * row.strides[digit.dim]};
+      if (!digit.replicated()) {
+        digit = {1, stride};
+        stride *= 2;
+      }
     for (auto [i, bit] : llvm::enumerate(bits))
       if (ofWarp)
         digits[bit.first] = {0, int64_t(1) << i};
     Memory both = memory;
     both.strides = {memory.strides[0], 1};
-    both.sizes = {builder.getIndexAttr(shares), builder.getIndexAttr(elements)};
-    return describe(both, {share, place(i) / bytes}, digits);
+    both.sizes = {builder.getIndexAttr(shares),
+                  builder.getIndexAttr(memory.strides[0])};
+    return describe(both, {share, i * threads}, digits);
   };
   Value owner;
   if (replicas != 0) {
-    Value own =
+    Value copy =
         arith::AndIOp::create(builder, loc, thread, constant(replicas, 32));
-    owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, own,
+    owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, copy,
                                   constant(0, 32));
   }
   underCondition(owner, [&] {
-    for (auto [i, value] : llvm::enumerate(results))
-      storeVector(addBytes(to, place(i)), value, placeOf(0, i, true));
+    for (int64_t i = 0; i < count; i += width)
+      storeVector(addBytes(to, place(i)), ArrayRef(results).slice(i, width),
+                  placeOf(0, i, true));
   });
   NVVM::Barrier0Op::create(builder, loc);
-  for (auto [i, value] : llvm::enumerate(results)) {
-    Value sum;
+  for (int64_t i = 0; i < count; i += width) {
+    SmallVector<Value> sums;
     for (int64_t s = 0; s < shares; ++s) {
       Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
       SmallVector<Value> part;
-      unpack(loadVector(at, memory.element, 1, {}, {}, placeOf(s, i, false)),
-             memory.element, 1, part);
-      sum = sum ? combine(op.getKind(), sum, part[0]) : part[0];
+      unpack(
+          loadVector(at, memory.element, width, {}, {}, placeOf(s, i, false)),
+          memory.element, width, part);
+      for (auto [k, value] : llvm::enumerate(part)) {
+        if (s == 0)
+          sums.push_back(value);
+        else
+          sums[k] = combine(op.getKind(), sums[k], value);
+      }
     }
-    value = sum;
+    llvm::copy(sums, results.begin() + i);
   }
 }
 

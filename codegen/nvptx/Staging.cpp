@@ -231,6 +231,27 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps,
     dot.setTransposeB(false);
     return;
   }
+  if (dot.getTf32()) {
+    // Steps of 8, and both operands from memory.
+    SmallVector<int64_t> sums =
+        tile::layoutOf(dot.getResult().getType())->extents(2);
+    auto steps = static_cast<int64_t>(llvm::alignTo(k, 8));
+    SmallVector<int64_t> left{sums[0], steps}, right{steps, sums[1]};
+    if (dot.getTransposeA())
+      std::swap(left[0], left[1]);
+    if (dot.getTransposeB())
+      std::swap(right[0], right[1]);
+    Value a = stage(builder, loc, tileOf(dot.getA()), left,
+                    /*transpose=*/false, staged);
+    Value b = tileOf(dot.getB());
+    b = dot.getNeighbours()
+            ? stagePermuted(builder, loc, b, dot.getTransposeB(),
+                            dot.columnsInThread())
+            : stage(builder, loc, b, right, /*transpose=*/false, staged);
+    dot.getAMutable().assign(a);
+    dot.getBMutable().assign(b);
+    return;
+  }
   WarpGrid grid = warpGrid(m, n, warps);
   SmallVector<int64_t> sums =
       tile::layoutOf(dot.getResult().getType())->extents(2);

@@ -101,8 +101,8 @@ void keepShared(mlir::func::FuncOp kernel, int64_t limit);
 /// reductions across warps get scratch memory.
 void expandConversions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
-/// Clocks of the banks of shared memory in which a warp moves all its elements of
-/// a tile to or from a buffer with these strides, of `bytes` an element.
+/// Clocks of the banks of shared memory in which a warp moves all its elements
+/// of a tile to or from a buffer with these strides, of `bytes` an element.
 int64_t bankClocks(const tile::Layout &layout, llvm::ArrayRef<int64_t> strides,
                    llvm::ArrayRef<int64_t> shape, int64_t bytes);
 

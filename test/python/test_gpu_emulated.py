@@ -338,3 +338,39 @@ def test_products_carry_special_values(element):
     with np.errstate(all="ignore"):
         expected = a.astype(np.float64) @ b
     np.testing.assert_array_equal(c, expected.astype(np.float32))
+
+
+def round_to_tf32(array):
+    """To 11 significant bits, ties away from zero."""
+    return ((array.view(np.uint32) + 0x1000) & 0xFFFFE000).astype(np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize("left, right", [("m, k", "k, n"), ("k, m", "k, n"), ("m, k", "n, k")])
+@pytest.mark.parametrize("m, k, n", [(64, 32, 64), (40, 20, 24), (130, 16, 8)])
+def test_tf32_rounds_operands_of_products(rng, left, right, m, k, n):
+    """Only where the module allows it; products of what is rounded are exact, and sums as good as those of f32."""
+    sizes = {"m": m, "k": k, "n": n}
+    shapes = [[sizes[d] for d in dims.split(", ")] for dims in (left, right)]
+    a, b = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes)
+    types = ["tensor<" + "x".join(map(str, shape)) + "xf32>" for shape in (*shapes, (m, n))]
+    text = f"""module ATTRIBUTES {{
+func.func @f(%a: {types[0]}, %b: {types[1]}) -> {types[2]} {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : {types[2]}
+  %start = linalg.fill ins(%zero : f32) outs(%empty : {types[2]}) -> {types[2]}
+  %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> ({left})>, affine_map<(m, n, k) -> ({right})>,
+      affine_map<(m, n, k) -> (m, n)>] ins(%a, %b : {types[0]}, {types[1]}) outs(%start : {types[2]}) -> {types[2]}
+  return %c : {types[2]}
+}}
+}}"""
+
+    def product(a, b):
+        a, b = (x.astype(np.float64) for x in (a, b))
+        return np.einsum(f"{left.replace(', ', '')},{right.replace(', ', '')}->mn", a, b)
+
+    [rounded] = emulate(text.replace("ATTRIBUTES", "attributes {drawloom.tf32}"), "f", [a, b])
+    [exact] = emulate(text.replace("ATTRIBUTES", ""), "f", [a, b])
+    bound = k * 2.0**-23
+    np.testing.assert_allclose(rounded, product(round_to_tf32(a), round_to_tf32(b)), rtol=0, atol=bound)
+    np.testing.assert_allclose(exact, product(a, b), rtol=0, atol=bound)
+    assert np.abs(rounded - exact).max() > 8 * bound

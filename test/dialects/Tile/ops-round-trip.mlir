@@ -73,3 +73,14 @@ func.func @matrices(%a: tensor<64x32xbf16>, %b: memref<64x32xbf16, 3>, %c: tenso
   %2 = tile.solve reverse transpose unit %m, %rhs : memref<16x16xf32, 3>, tensor<16x64xf32>
   return
 }
+
+// CHECK-LABEL: @copies
+func.func @copies(%x: memref<?x64xbf16>, %buffer: memref<16x64xbf16, strided<[72, 1]>, 3>) {
+  // CHECK: tile.copy_async %{{.*}}, %{{.*}} by tensor<16x64xbf16> : memref<?x64xbf16>, memref<16x64xbf16, strided<[72, 1]>, 3>
+  tile.copy_async %x, %buffer by tensor<16x64xbf16> : memref<?x64xbf16>, memref<16x64xbf16, strided<[72, 1]>, 3>
+  // CHECK: tile.commit_copies
+  tile.commit_copies
+  // CHECK: tile.wait_copies 1
+  tile.wait_copies 1
+  return
+}
