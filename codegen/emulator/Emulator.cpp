@@ -118,8 +118,9 @@ Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
   for (Attribute text : (*clone)->getAttrOfType<ArrayAttr>(sitesAttr))
     result->sites.push_back(cast<StringAttr>(text).str());
   (*clone)->removeAttr(sitesAttr);
-  for (Attribute meant : (*clone)->getAttrOfType<ArrayAttr>(elementsAttr))
-    result->elements.push_back(elementOf(cast<DictionaryAttr>(meant)));
+  if (auto meant = (*clone)->getAttrOfType<ArrayAttr>(elementsAttr))
+    for (Attribute one : meant)
+      result->elements.push_back(elementOf(cast<DictionaryAttr>(one)));
   (*clone)->removeAttr(elementsAttr);
 
   Expected<std::unique_ptr<Jit>> jit = Jit::create(*clone);

@@ -532,8 +532,10 @@ void EmulatorInterceptNvvm::runOnOperation() {
   SmallVector<NamedAttribute> attributes;
   attributes.push_back({StringAttr::get(&getContext(), sitesAttr),
                         ArrayAttr::get(&getContext(), interceptor.sites())});
-  attributes.push_back({StringAttr::get(&getContext(), elementsAttr),
-                        ArrayAttr::get(&getContext(), interceptor.elements())});
+  if (!interceptor.elements().empty())
+    attributes.push_back(
+        {StringAttr::get(&getContext(), elementsAttr),
+         ArrayAttr::get(&getContext(), interceptor.elements())});
   if (StringAttr name = module.getSymNameAttr())
     attributes.push_back({StringAttr::get(&getContext(), "sym_name"), name});
   module->setAttrs(attributes);

@@ -487,7 +487,7 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
   } else if (!isa<memref::CastOp>(op)) {
-    return op->emitError("has no form on a GPU yet");
+    return op->emitOpError("has no form on a GPU yet");
   }
   memories[result.getAsOpaquePointer()] = memory;
   return success();
@@ -606,7 +606,7 @@ LogicalResult LowerKernel::lower(Operation *op) {
           lowerPart(op, all(op->getResult(0)));
           return success();
         }
-        return op->emitError("has no form on a GPU yet");
+        return op->emitOpError("has no form on a GPU yet");
       });
 }
 

@@ -47,7 +47,8 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
   // Both parts depend on different things: the view's on the loops around, the
   // thread's on none.
   Value address = addElements(memory.root, memory.offset, memory.element);
-  Value own;
+  Value own, far;
+  int64_t reach = 0;
   for (int64_t dim = first, rank = memory.strides.size(); dim < rank; ++dim) {
     SmallVector<std::pair<int64_t, int64_t>> bits;
     for (auto [i, digit] : llvm::enumerate(layout.lanes))
@@ -59,12 +60,26 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
             {Layout::laneBits + i, digit.stride * memory.strides[dim]});
     if (bits.empty())
       continue;
+    for (auto [bit, worth] : bits)
+      reach += worth;
+    // Rows so long that threads are more than 2^31 elements apart.
+    if (!llvm::isInt<32>(reach)) {
+      Value coordinate = arith::ExtUIOp::create(
+          builder, loc, builder.getI64Type(), threadCoordinate(layout, dim));
+      Value more = arith::MulIOp::create(builder, loc, coordinate,
+                                         constant(memory.strides[dim], 64));
+      far = far ? arith::AddIOp::create(builder, loc, far, more).getResult()
+                : more;
+      continue;
+    }
     Value more = valueOfBits(bits);
     own =
         own ? arith::AddIOp::create(builder, loc, own, more).getResult() : more;
   }
   if (own)
     own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own);
+  if (far)
+    own = own ? arith::AddIOp::create(builder, loc, own, far).getResult() : far;
   return addElements(address, own, memory.element);
 }
 

@@ -465,6 +465,7 @@ void hoistStaging(func::FuncOp kernel) {
     for (tile::AllocOp buffer : buffers) {
       llvm::SetVector<Operation *> ops;
       SmallVector<tile::StoreOp> stores;
+      SmallVector<Operation *> readers;
       bool invariant = true;
       std::function<void(Value)> visit = [&](Value memory) {
         for (Operation *user : memory.getUsers()) {
@@ -474,6 +475,7 @@ void hoistStaging(func::FuncOp kernel) {
           }
           auto store = dyn_cast<tile::StoreOp>(user);
           if (!store) {
+            readers.push_back(user);
             invariant &= isa<tile::DotOp, tile::LoadOp>(user);
             continue;
           }
@@ -483,9 +485,18 @@ void hoistStaging(func::FuncOp kernel) {
         }
       };
       visit(buffer);
+      if (!invariant)
+        continue;
       llvm::sort(stores, [](tile::StoreOp a, tile::StoreOp b) {
         return a->isBeforeInBlock(b);
       });
+      // What is read before the last of them must not find what that one
+      // stores.
+      for (Operation *reader : readers) {
+        Operation *ancestor = loop.getBody()->findAncestorOpInBlock(*reader);
+        invariant &= !stores.empty() && ancestor &&
+                     stores.back()->isBeforeInBlock(ancestor);
+      }
       // The buffer's own address is the same wherever it is taken.
       for (tile::StoreOp store : stores) {
         invariant =

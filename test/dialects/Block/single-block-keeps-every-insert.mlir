@@ -1,3 +1,7 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // RUN: drawloom-opt --canonicalize %s | FileCheck %s
 
 // Two inserts into one result of a loop of one iteration, and results in another order: upstream's pattern would drop
