@@ -359,6 +359,7 @@ def main():
     what.add_argument("--check", action="store_true")
     what.add_argument("--page", action="store_true", help="only write the tables into the pages again")
     parser.add_argument("--quick", action="store_true", help="some cases, one architecture each")
+    parser.add_argument("--keep-triton", action="store_true", help="leave Triton's side as it is stored, current or not")
     parser.add_argument("--only", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--against", type=pathlib.Path, default=RESULTS, help="the results to compare with")
     parser.add_argument("--jobs", type=int, default=2)
@@ -376,7 +377,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         architectures = ["sm_90a"] if options.quick else ARCHITECTURES
         futures = [(case, pool.submit(measure, case, architectures, not options.quick),
-                    pool.submit(rival, case, stored["triton"].get(case.key, {}), options.quick)) for case in chosen]
+                    pool.submit(rival, case, stored["triton"].get(case.key, {}), options.quick or options.keep_triton))
+                   for case in chosen]
         for number, (case, ours, theirs) in enumerate(futures, 1):
             rows, (triton, old) = ours.result(), theirs.result()
             key = case.key
@@ -391,6 +393,7 @@ def main():
                 write_results(stored)
                 words = [f"{arch} {row.get('error', 'done')}" for arch, row in rows.items()]
                 words += [f"Triton {arch}: {triton[arch]['error']}" for arch in ARCHITECTURES if triton and "error" in triton[arch]]
+                words += ["Triton's side is of before a change"] * old
                 print(f"{number} of {len(chosen)}, {time.monotonic() - began:.0f} s  {key}: " + ", ".join(words), flush=True)
                 continue
             for arch, row in rows.items():

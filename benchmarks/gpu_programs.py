@@ -154,7 +154,8 @@ def gla():
         return inputs.gla(rng, heads(rows), (rows // 4, rows - rows // 4))
 
     return Case("GLA chunks", "f32", "gla", lambda rows: irregular.gla(heads(rows), rows, 2), arguments, 1 << 14, 200,
-                blocks=2)
+                # Per token and head: with the state twice, with half of a chunk twice.
+                fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2)
 
 
 def rgcn():
@@ -166,7 +167,7 @@ def rgcn():
         return irregular.rgcn(**make(np.random.default_rng(11), rows)[1])
 
     return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64,
-                blocks=32, quick=True)
+                fused=lambda rows: rows * 6 * 64 * 64, blocks=32, quick=True)
 
 
 def lora():

@@ -115,7 +115,7 @@ def pack_case(case, folder, architectures, modules, full):
         for i, array in enumerate(arguments):
             files.append(pathlib.Path(name) / f"{i}.npy")
             np.save(files[-1], array)
-        for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator", "--cache="])):
+        for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator"])):
             call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", *options,
                  f"--output={folder / name}.npz", *(f"--input={path}" for path in files))
     export(case, folder / "ttir.json.gz")

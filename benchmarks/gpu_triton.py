@@ -12,6 +12,7 @@ arguments (test/python/ttir_interpreter.py); which loop of the machine code is w
 import argparse
 import bisect
 import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -37,9 +38,9 @@ CAPABILITIES = {"sm_80": 80, "sm_90a": 90, "sm_100a": 100}
 # What is tried for kernels that do the work; the others are compiled as exported.
 WARPS, STAGES = (4, 8), (1, 2, 3)
 # Of processor time, for Triton and for ptxas each; on a busy machine that takes longer.
-COMPILE_SECONDS, WAIT_SECONDS = 60, 400
+COMPILE_SECONDS, WAIT_SECONDS = 40, 400
 # Of processor time too: no further candidate of a kernel is tried after so long.
-SEARCH_SECONDS = 30
+SEARCH_SECONDS = 20
 # Changes with what this file counts, so that stored counts are not taken for what they are not.
 VERSION = 2
 SAMPLES = 24
@@ -201,14 +202,15 @@ class Turns(ttir_interpreter.Kernel):
 
     def __init__(self, text):
         super().__init__(text)
-        self.loops, self.wanted, makers = [], set(), {}
+        # Loops next to each other have the same names: one of those may be wanted and the others are run for nothing.
+        self.loops, self.wanted, makers = [], set(), collections.defaultdict(list)
 
         def walk(ops):
             for op in ops:
                 head = op.line.split(" iter_args(")[0] if op.name == "scf.for" else op.line
                 used = self.operands(head)
                 for result in op.results:
-                    makers[result] = op
+                    makers[result].append(op)
                 if op.name == "scf.for":
                     self.loops.append(op)
                     self.wanted.update(used[1:4])
@@ -222,16 +224,12 @@ class Turns(ttir_interpreter.Kernel):
         walk(self.body[1])
         pending = list(self.wanted)
         while pending:
-            op = makers.get(pending.pop())
-            if op is None:
-                continue
-            if op.regions and op.name != "tt.reduce":
-                raise TritonError("the turns of a loop depend on what another one computes")
-            for name in self.operands(op.line):
-                if name not in self.wanted:
-                    self.wanted.add(name)
-                    pending.append(name)
+            used = [name for op in makers[pending.pop()] if not op.regions or op.name == "tt.reduce"
+                    for name in self.operands(op.line)]
+            pending += [name for name in used if name not in self.wanted]
+            self.wanted.update(used)
         self.counts = [0] * len(self.loops)
+        self.numbers = {id(op): number for number, op in enumerate(self.loops)}
 
     @property
     def loads(self):
@@ -245,7 +243,7 @@ class Turns(ttir_interpreter.Kernel):
         for op in ops:
             if op.name == "scf.for":
                 counter, lower, upper, step = re.match(r"scf\.for (%[\w-]+) = (%\S+) to (%\S+) step (%\S+)", op.line).groups()
-                number, ((_, inside),) = self.loops.index(op), op.regions
+                number, ((_, inside),) = self.numbers[id(op)], op.regions
                 for i in range(int(env[lower]), int(env[upper]), int(env[step])):
                     self.counts[number] += 1
                     self.run_block(inside, {**env, counter: np.asarray(i).astype(np.asarray(env[lower]).dtype)[()]})
@@ -253,8 +251,10 @@ class Turns(ttir_interpreter.Kernel):
                 condition = env[self.operands(op.line)[0]]
                 if condition or len(op.regions) > 1:
                     self.run_block(op.regions[0 if condition else 1][1], dict(env))
-            elif any(name in self.wanted for name in op.results):
-                env.update(zip(op.results, self.execute(op, env)))
+            elif "tensor<" not in op.line and any(name in self.wanted for name in op.results):
+                # Tiles, what other loops compute and memory that kernels write are not known; a loop that turns by them is an error.
+                with contextlib.suppress(KeyError, AttributeError):
+                    env.update(zip(op.results, self.execute(op, env)))
         return []
 
     def a_program(self, arguments, grid):
@@ -290,8 +290,8 @@ def turns_of(kernel, function, text, arguments):
                 memories[i] = ttir_interpreter.Memory(np.frombuffer(bytes.fromhex(buffer["data"]), kind), element)
     try:
         return run.a_program(memories, kernel["grid"][0])
-    except AttributeError:  # A pointer to no memory.
-        raise TritonError("the turns of a loop depend on what a kernel computes") from None
+    except (KeyError, ttir_interpreter.TtirError) as error:
+        raise TritonError(f"the turns of a loop depend on what a kernel computes: {error}") from None
 
 
 # ---------------------------------------------------------------------------
@@ -345,15 +345,20 @@ def executed(code, text, turns):
     sizes = collections.defaultdict(list)
     for number, owner in owners.items():
         sizes[owner].append(number)
-    for owner, numbers in sizes.items():
+    for owner, numbers in sorted(sizes.items(), key=lambda one: one[0] is None):
         numbers.sort(key=lambda n: -code.loops[n].length)
         apart = [n for n in numbers[1:] if code.loops[n].first > code.loops[numbers[0]].last
                  or code.loops[n].last < code.loops[numbers[0]].first]
+        # No body is written more than eight times: what is shorter only waits for a copy or a product.
+        waits = [n for n in apart if owner is not None and 8 * code.loops[n].length < code.loops[numbers[0]].length]
+        apart = [n for n in apart if n not in waits]
         for n in numbers:
             if owner is None:
                 around = [m for m in order if m != n and code.loops[m].first <= code.loops[n].first
                           and code.loops[m].last >= code.loops[n].last]
                 times[n] = times.get(around[-1], 1.0) if around else 1.0
+            elif n in waits:
+                times[n] = 1.0
             elif n in apart:
                 times[n] = 0.0
             else:
@@ -431,10 +436,13 @@ def measure_function(function, case, architectures):
                     if key not in known:
                         known[key] = best_of(kernel, arch, compiler, turns, choices, number)
                 except TritonError as error:
-                    out[arch] = {"error": str(error)}
+                    # What takes too long for one takes too long for all.
+                    slow = "does not compile in" in str(error)
+                    out.update({one: {"error": str(error)} for one in (architectures if slow else [arch])})
                     continue
                 one = known[key]
-                choices = [(one["warps"], one["stages"])] if arch == "sm_90a" else choices
+                if arch == "sm_90a":
+                    choices = list(dict.fromkeys([(one["warps"], one["stages"]), choices[0]]))
                 for cell, combine in (("registers", max), ("stack", lambda a, b: a + b), ("local", lambda a, b: a + b),
                                       ("shared", max)):
                     row[cell] = combine(row[cell], one[cell])
