@@ -134,7 +134,6 @@ CASES = {
     "kat f32": (kat(*KAT, "f32"), "f32", 2),
     "kat bf16": (kat(*KAT, "bf16"), "bf16", 2),
     "train f32": (train(48, 40, 56, "f32"), "f32", 6),
-    "train f16": (train(48, 40, 56, "f16"), "f16", 6),
     "lone": (lone(37, 53, 29, "f32"), "f32", 1),
     "one row": (lone(1, 64, 40, "bf16"), "bf16", 1),
     "one column": (lone(64, 1, 40, "f16"), "f16", 1),
@@ -161,13 +160,10 @@ def test_products_of_the_library_give_what_the_definition_gives(name, tmp_path):
     done = run(source, *given, "--target=cuda", "--dense-products=library", "--isa=sm_90a", f"--output={tmp_path}/cuda.npz",
                DRAWLOOM_LIBCUDA=str(LIBRARY), DRAWLOOM_LIBCUBLASLT=str(CUBLASLT), DRAWLOOM_EMULATED_MODULES=modules)
     assert done.returncode == 0, done.stderr
-    # Where ReLU's derivative jumps, a rounding decides: what rounds at the same places is to be compared with.
-    rounds = name.startswith("train") and element != "f32"
-    options = ["--target=emulator"] if rounds else ["--target=interpreter", "--float64"]
-    done = run(source, *given, *options, f"--output={tmp_path}/expected.npz")
+    done = run(source, *given, "--target=interpreter", "--float64", f"--output={tmp_path}/expected.npz")
     assert done.returncode == 0, done.stderr
     results = numbers(tmp_path / "cuda.npz", element)
-    expected = numbers(tmp_path / "expected.npz", element if rounds else "f64")
+    expected = numbers(tmp_path / "expected.npz", "f64")
     for result, array in zip(results, expected, strict=True):
         assert np.max(np.abs(result - array)) <= TOLERANCES[element] * np.max(np.abs(array))
 
