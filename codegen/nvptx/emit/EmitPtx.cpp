@@ -146,7 +146,7 @@ static void optimize(Module &module, TargetMachine &machine) {
 }
 
 /// Instructions of a loop from which on it is not unrolled any more.
-static constexpr unsigned mostUnrolled = 96;
+static constexpr unsigned mostUnrolled = 40;
 
 /// Keeps ptxas from unrolling what is long already: four times its sums of
 /// products are what takes it seconds, and registers, and saves few branches.
