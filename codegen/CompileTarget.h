@@ -36,6 +36,9 @@ struct BlockBudget {
   int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
+  /// Whether products want the matrices that they read in every block to lie in
+  /// the order in which they read them.
+  bool packUniform = true;
   /// Blocks that carry partial sums.
   int64_t maxBlocks = 64;
   /// Of ops that share no rows: pieces of one, how many iterations make it

@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Arena.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Staging.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include <functional>
 
 namespace drawloom::nvptx {
 #define GEN_PASS_DEF_NVPTXALLOCATESHARED
@@ -22,10 +23,6 @@ using namespace mlir;
 
 namespace drawloom::nvptx {
 namespace {
-
-/// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
-/// 1024.
-constexpr int64_t bufferAlignment = 128;
 
 /// Barriers between accesses of different threads to the same memory.
 class Barriers {
@@ -137,6 +134,48 @@ Barriers::State Barriers::run(Block &block, State state) {
   return state;
 }
 
+} // namespace
+
+SharedBuffers sharedBuffers(func::FuncOp kernel) {
+  DenseMap<Operation *, int64_t> number;
+  DenseMap<Operation *, int64_t> end;
+  int64_t next = 0;
+  std::function<void(Operation *)> count = [&](Operation *op) {
+    number[op] = next++;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          count(&inner);
+    end[op] = next++;
+  };
+  count(kernel);
+  SharedBuffers shared;
+  kernel.walk([&](tile::AllocOp buffer) {
+    Lifetime lifetime{bytesOf(cast<MemRefType>(buffer.getBuffer().getType())),
+                      end[kernel], number[buffer]};
+    std::function<void(Value)> visit = [&](Value memory) {
+      for (Operation *user : memory.getUsers()) {
+        // In a loop that the buffer is made outside of, it is in use through
+        // all iterations.
+        Operation *ancestor = buffer->getBlock()->findAncestorOpInBlock(*user);
+        if (!isa<ViewLikeOpInterface>(user))
+          lifetime.first = std::min(lifetime.first, number[ancestor]);
+        lifetime.last = std::max(lifetime.last, end[ancestor]);
+        for (Value result : user->getResults())
+          if (isa<MemRefType>(result.getType()))
+            visit(result);
+      }
+    };
+    visit(buffer.getBuffer());
+    lifetime.first = std::min(lifetime.first, lifetime.last);
+    shared.buffers.push_back(buffer);
+    shared.lifetimes.push_back(lifetime);
+  });
+  return shared;
+}
+
+namespace {
+
 struct NvptxAllocateShared
     : impl::NvptxAllocateSharedBase<NvptxAllocateShared> {
   using NvptxAllocateSharedBase::NvptxAllocateSharedBase;
@@ -145,41 +184,8 @@ struct NvptxAllocateShared
     func::FuncOp kernel = getOperation();
     if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
       return;
-    DenseMap<Operation *, int64_t> number;
-    DenseMap<Operation *, int64_t> end;
-    int64_t next = 0;
-    std::function<void(Operation *)> count = [&](Operation *op) {
-      number[op] = next++;
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Operation &inner : block)
-            count(&inner);
-      end[op] = next++;
-    };
-    count(kernel);
-
-    SmallVector<tile::AllocOp> buffers;
-    SmallVector<Lifetime> lifetimes;
-    kernel.walk([&](tile::AllocOp buffer) {
-      Lifetime lifetime{bytesOf(cast<MemRefType>(buffer.getBuffer().getType())),
-                        number[buffer], number[buffer]};
-      std::function<void(Value)> visit = [&](Value memory) {
-        for (Operation *user : memory.getUsers()) {
-          // In a loop that the buffer is made outside of, it is in use through
-          // all iterations.
-          Operation *ancestor =
-              buffer->getBlock()->findAncestorOpInBlock(*user);
-          lifetime.last = std::max(lifetime.last, end[ancestor]);
-          for (Value result : user->getResults())
-            if (isa<MemRefType>(result.getType()))
-              visit(result);
-        }
-      };
-      visit(buffer.getBuffer());
-      buffers.push_back(buffer);
-      lifetimes.push_back(lifetime);
-    });
-    ArenaLayout arena = layOutArena(lifetimes, bufferAlignment);
+    auto [buffers, lifetimes] = sharedBuffers(kernel);
+    ArenaLayout arena = layOutArena(lifetimes, sharedAlignment);
     Builder builder(&getContext());
     for (auto [buffer, offset] : llvm::zip(buffers, arena.offsets))
       buffer.setOffset(offset);

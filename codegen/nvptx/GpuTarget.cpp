@@ -41,6 +41,8 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.leastRows = 1;
   budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;
+  // Matrix instructions read either order.
+  budget.packUniform = false;
   budget.maxBlocks = 264;
   budget.maxPieces = 1 << 20;
   budget.minIterations = 65536;
@@ -72,9 +74,12 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addNestedPass<func::FuncOp>(createNvptxSimplifyTiles());
     return;
   }
-  case Phase::Buffers:
-    pm.addNestedPass<func::FuncOp>(createNvptxAssignLayouts());
+  case Phase::Buffers: {
+    NvptxAssignLayoutsOptions layouts;
+    layouts.limit = sharedLimit(options.isa);
+    pm.addNestedPass<func::FuncOp>(createNvptxAssignLayouts(layouts));
     return;
+  }
   case Phase::Kernels: {
     NvptxAllocateSharedOptions arena;
     arena.limit = sharedLimit(options.isa);

@@ -263,6 +263,10 @@ void LowerKernel::lowerIota(tile::IotaOp op, Range range) {
   Type index = builder.getIndexType();
   Value own = arith::IndexCastUIOp::create(builder, loc, index,
                                            threadCoordinate(layout, dim));
+  if (rolled.dim == dim)
+    own = arith::AddIOp::create(
+        builder, loc, own,
+        arith::IndexCastOp::create(builder, loc, index, rolled.offset));
   Registers &result = registers[op.getResult()];
   for (int64_t i = range.begin; i < range.end; ++i) {
     int64_t offset = layout.registerOffset(i, type.getRank())[dim];
@@ -331,67 +335,6 @@ void LowerKernel::lowerReshape(tile::ReshapeOp op) {
   registers[op.getResult()] = std::move(result);
 }
 
-static bool isZeroSplat(Value value) {
-  auto splat = value.getDefiningOp<tile::SplatOp>();
-  return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
-}
-
-bool LowerKernel::lowerRounding(Operation *op, Range range) {
-  bool maximum = false;
-  Value source;
-  if (auto round = dyn_cast<arith::TruncFOp>(op)) {
-    source = round.getIn();
-    if (!getElementTypeOrSelf(source).isF32())
-      return false;
-    // cvt.rn.relu does both.
-    if (round->hasOneUse())
-      if (auto next = dyn_cast<arith::MaximumFOp>(*round->getUsers().begin());
-          next && next.getLhs() == round.getOut() &&
-          isZeroSplat(next.getRhs())) {
-        unrounded.insert(round.getOut());
-        const Registers values = registers.lookup(source);
-        registers[round.getOut()].append(values.begin() + range.begin,
-                                         values.begin() + range.end);
-        return true;
-      }
-  } else if (auto next = dyn_cast<arith::MaximumFOp>(op);
-             next && unrounded.contains(next.getLhs())) {
-    source = next.getLhs();
-    maximum = true;
-  } else {
-    return false;
-  }
-  Type element = getElementTypeOrSelf(op->getResult(0));
-  const Registers values = registers.lookup(source);
-  auto pair = VectorType::get(2, element);
-  std::string name =
-      element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
-  if (maximum)
-    name += ".relu";
-  std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
-  Registers &results = registers[op->getResult(0)];
-  for (int64_t i = range.begin; i < range.end; i += 2) {
-    Value low = values[i], high = i + 1 < range.end ? values[i + 1] : low;
-    auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
-    if (!made.first) {
-      // The first operand is the upper half.
-      Value rounded = LLVM::CallIntrinsicOp::create(builder, loc, pair,
-                                                    builder.getStringAttr(name),
-                                                    ValueRange{high, low})
-                          .getResult(0);
-      made = {LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(0, 32)),
-              LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(1, 32))};
-      ++ops;
-    }
-    results.push_back(made.first);
-    if (i + 1 < range.end)
-      results.push_back(made.second);
-  }
-  return true;
-}
-
 void LowerKernel::lowerElementwise(Operation *op, Range range) {
   if (auto add = dyn_cast<arith::AddFOp>(op))
     if (auto reduce = add.getRhs().getDefiningOp<tile::ReduceOp>();
@@ -402,7 +345,7 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
                                          sums.begin() + range.end);
       return;
     }
-  if (lowerRounding(op, range))
+  if (lowerRounding(op, range) || lowerMask(op, range))
     return;
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;
@@ -435,9 +378,6 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
-
-/// Registers of one part of a run: whole vectors of memory.
-static constexpr int64_t partRegisters = 8;
 
 /// Sums that the reductions of one run may hold, in registers.
 static constexpr int64_t mostRunSums = 96;
@@ -552,12 +492,13 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
   for (Operation *other : others)
     if (failed(lower(other)))
       return failure();
-  for (int64_t begin = 0; begin < count; begin += partRegisters)
-    for (Operation *member : run) {
-      if (++ops > maxOps)
-        return refuseSize();
-      lowerPart(member, {begin, std::min(begin + partRegisters, count)});
-    }
+  if (!rollRun(run, layout))
+    for (int64_t begin = 0; begin < count; begin += partRegisters)
+      for (Operation *member : run) {
+        if (++ops > maxOps)
+          return refuseSize();
+        lowerPart(member, {begin, std::min(begin + partRegisters, count)});
+      }
   for (Operation *member : run)
     if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
       loc = placeOf(member->getLoc());

@@ -43,7 +43,9 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"warps", "warps", "int64_t", "0",
-           "Warps of a block; 0: 4, or 8 where loops carry many sums">];
+           "Warps of a block; 0: 4, or 8 where loops carry many sums">,
+    Option<"limit", "limit", "int64_t", "232448",
+           "Bytes of shared memory that a block may have">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::memref::MemRefDialect"];
 }

@@ -27,6 +27,14 @@ bool isZeroTile(Value value) {
   return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
 }
 
+/// Whether `value` is `number`, or the same number in a wider type.
+bool isOrWidens(Value value, Value number) {
+  if (value == number)
+    return true;
+  auto wide = value.getDefiningOp<arith::ExtFOp>();
+  return wide && wide.getIn() == number;
+}
+
 /// x > 0 ? x : 0, NaN kept where the comparison is unordered.
 struct SelectIsMaximum : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -35,7 +43,7 @@ struct SelectIsMaximum : OpRewritePattern<arith::SelectOp> {
     auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
     if (!compare || !isa<RankedTensorType>(op.getType()) ||
         !isZeroTile(op.getFalseValue()) || !isZeroTile(compare.getRhs()) ||
-        compare.getLhs() != op.getTrueValue())
+        !isOrWidens(compare.getLhs(), op.getTrueValue()))
       return failure();
     if (compare.getPredicate() == arith::CmpFPredicate::UGT)
       rewriter.replaceOpWithNewOp<arith::MaximumFOp>(op, op.getTrueValue(),
@@ -72,10 +80,67 @@ struct MaximumOfNarrow : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// A choice between a narrow number and zero needs no wide ones.
+struct SelectOfNarrow : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto select = op.getIn().getDefiningOp<arith::SelectOp>();
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!select || !type || !select->hasOneUse() ||
+        !isZeroTile(select.getFalseValue()))
+      return failure();
+    auto wide = select.getTrueValue().getDefiningOp<arith::ExtFOp>();
+    if (!wide || wide.getIn().getType() != type)
+      return failure();
+    Value zero = arith::ConstantOp::create(
+        rewriter, op.getLoc(), rewriter.getZeroAttr(type.getElementType()));
+    Value zeros = tile::SplatOp::create(rewriter, op.getLoc(), type, zero);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, select.getCondition(),
+                                                 wide.getIn(), zeros);
+    return success();
+  }
+};
+
+/// Where max(x, 0) is at hand, it says which x are greater than zero (or no
+/// numbers): x, and a comparison made when x was, need not live until then.
+struct ConditionFromMaximum : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+    if (!compare || compare.getPredicate() != arith::CmpFPredicate::UGT ||
+        !isZeroTile(compare.getRhs()))
+      return failure();
+    Value x = compare.getLhs();
+    auto wide = x.getDefiningOp<arith::ExtFOp>();
+    for (Value number : {x, wide ? wide.getIn() : Value()}) {
+      if (!number)
+        continue;
+      for (Operation *user : number.getUsers()) {
+        auto maximum = dyn_cast<arith::MaximumFOp>(user);
+        if (!maximum || maximum.getLhs() != number ||
+            !isZeroTile(maximum.getRhs()) ||
+            maximum->getBlock() != op->getBlock() ||
+            !maximum->isBeforeInBlock(op))
+          continue;
+        Value condition = arith::CmpFOp::create(rewriter, compare.getLoc(),
+                                                arith::CmpFPredicate::UNE,
+                                                maximum, maximum.getRhs());
+        rewriter.modifyOpInPlace(
+            op, [&] { op.getConditionMutable().assign(condition); });
+        return success();
+      }
+    }
+    return failure();
+  }
+};
+
 struct NvptxSimplifyTiles : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SelectIsMaximum, MaximumOfNarrow>(&getContext());
+    patterns.add<SelectIsMaximum, MaximumOfNarrow, SelectOfNarrow,
+                 ConditionFromMaximum>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -38,11 +38,8 @@ int64_t bytesOf(MemRefType type) {
   return (last + 1) * llvm::divideCeil(bits, 8);
 }
 
-/// A buffer of this shape, its rows 16 bytes further apart than they are long
-/// where they would start in the same banks: eight rows of a matrix that one
-/// instruction reads then lie in different ones.
-static Value allocatePadded(OpBuilder &builder, Location loc,
-                            ArrayRef<int64_t> shape, Type element) {
+Value allocatePadded(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
+                     Type element) {
   Attribute space = builder.getI64IntegerAttr(tile::sharedSpace);
   MemRefLayoutAttrInterface layout;
   int64_t bytes = element.isIndex()
@@ -68,8 +65,15 @@ static Value allocatePadded(OpBuilder &builder, Location loc,
 
 /// A copy of the tile in shared memory, zeros beyond it up to `shape`.
 static Value stage(OpBuilder &builder, Location loc, Value elements,
-                   ArrayRef<int64_t> shape, bool transpose) {
+                   ArrayRef<int64_t> shape, bool transpose,
+                   StagedCopies &staged) {
   auto type = cast<RankedTensorType>(elements.getType());
+  if (!transpose)
+    for (tile::AllocOp copy : staged.lookup(elements))
+      if (copy->getBlock() == builder.getInsertionBlock() &&
+          cast<MemRefType>(copy.getBuffer().getType()).getShape() == shape)
+        return copy.getBuffer();
+  Value original = transpose ? Value() : elements;
   if (transpose) {
     Layout layout = tile::layoutOf(type)->project({1, 0});
     auto turned = tile::withLayout(
@@ -81,6 +85,8 @@ static Value stage(OpBuilder &builder, Location loc, Value elements,
     type = turned;
   }
   Value buffer = allocatePadded(builder, loc, shape, type.getElementType());
+  if (original)
+    staged[original].push_back(buffer.getDefiningOp<tile::AllocOp>());
   if (shape == type.getShape()) {
     tile::StoreOp::create(builder, loc, elements, buffer);
     return buffer;
@@ -102,7 +108,8 @@ static Value stage(OpBuilder &builder, Location loc, Value elements,
   return buffer;
 }
 
-void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps) {
+void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps,
+                   StagedCopies &staged) {
   builder.setInsertionPoint(dot);
   Location loc = dot.getLoc();
   auto tileOf = [&](Value operand) -> Value {
@@ -121,11 +128,11 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps) {
     Value a = stage(
         builder, loc, tileOf(dot.getA()),
         {tile::paddedExtent(m), static_cast<int64_t>(llvm::alignTo(k, 4))},
-        dot.getTransposeA());
+        dot.getTransposeA(), staged);
     Value b = stage(
         builder, loc, tileOf(dot.getB()),
         {static_cast<int64_t>(llvm::alignTo(k, 4)), tile::paddedExtent(n)},
-        dot.getTransposeB());
+        dot.getTransposeB(), staged);
     dot.getAMutable().assign(a);
     dot.getBMutable().assign(b);
     dot.setTransposeA(false);
@@ -138,6 +145,13 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps) {
   Layout left = tile::leftOperandLayout(m, k, grid.m, grid.n);
   int64_t steps = left.extents(2)[1];
   Value a = dot.getA();
+  // The same number everywhere is in the right registers anyway.
+  if (auto splat = a.getDefiningOp<tile::SplatOp>();
+      splat && !dot.getTransposeA() && steps == dot.getK())
+    a = tile::SplatOp::create(
+        builder, loc,
+        tile::withLayout(cast<RankedTensorType>(a.getType()), left),
+        splat.getValue());
   std::optional<Layout> now = tile::layoutOf(a.getType());
   if (!dot.getTransposeA() && now && now->sameThreads(left) && steps == k) {
     if (!(*now == left))
@@ -148,12 +162,13 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps) {
     SmallVector<int64_t> shape{sums[0], steps};
     if (dot.getTransposeA())
       std::swap(shape[0], shape[1]);
-    a = stage(builder, loc, tileOf(a), shape, /*transpose=*/false);
+    a = stage(builder, loc, tileOf(a), shape, /*transpose=*/false, staged);
   }
   SmallVector<int64_t> shape{steps, sums[1]};
   if (dot.getTransposeB())
     std::swap(shape[0], shape[1]);
-  Value b = stage(builder, loc, tileOf(dot.getB()), shape, /*transpose=*/false);
+  Value b = stage(builder, loc, tileOf(dot.getB()), shape, /*transpose=*/false,
+                  staged);
   dot.getAMutable().assign(a);
   dot.getBMutable().assign(b);
 }
@@ -228,11 +243,7 @@ static bool collectInvariant(scf::ForOp loop, Value value,
   return true;
 }
 
-/// Shared memory that what is staged once for a whole kernel may take: the rest
-/// is for what the loop itself stages.
-static constexpr int64_t mostHoistedBytes = 96 * 1024;
-
-void hoistStaging(func::FuncOp kernel) {
+void hoistStaging(func::FuncOp kernel, int64_t limit) {
   int64_t hoisted = 0;
   DenseSet<Operation *> counted;
   DenseSet<Value> inputs;
@@ -284,7 +295,7 @@ void hoistStaging(func::FuncOp kernel) {
         continue;
       int64_t bytes = bytesOf(cast<MemRefType>(buffer.getBuffer().getType()));
       // A buffer that was taken out of an inner loop is counted already.
-      if (!counted.contains(buffer) && hoisted + bytes > mostHoistedBytes)
+      if (!counted.contains(buffer) && hoisted + bytes > limit)
         continue;
       if (counted.insert(buffer).second)
         hoisted += bytes;

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 #define DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 
+#include "codegen/Arena.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -17,23 +18,56 @@ namespace drawloom::nvptx {
 /// The argument or buffer that a view is of.
 mlir::Value rootOf(mlir::Value memory);
 
+/// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
+/// 1024.
+inline constexpr int64_t sharedAlignment = 128;
+
+/// A discardable attribute of loads: no element is less than zero, and no zero
+/// has a sign.
+inline constexpr llvm::StringLiteral nonnegativeAttr = "drawloom.nonnegative";
+
+/// The buffers of a kernel and when each is in use.
+struct SharedBuffers {
+  llvm::SmallVector<tile::AllocOp> buffers;
+  llvm::SmallVector<Lifetime> lifetimes;
+};
+SharedBuffers sharedBuffers(mlir::func::FuncOp kernel);
+
+/// A buffer of this shape, its rows 16 bytes further apart than they are long
+/// where they would start in the same banks: eight rows of a matrix that one
+/// instruction reads then lie in different ones.
+mlir::Value allocatePadded(mlir::OpBuilder &builder, mlir::Location loc,
+                           llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
 /// Bytes from the first to the last element of a buffer.
 int64_t bytesOf(mlir::MemRefType type);
 
+/// Copies of tiles in shared memory, for those who need one that there is.
+using StagedCopies =
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<tile::AllocOp, 1>>;
+
 /// Puts a dot's operands where its instructions read them: both into shared
 /// memory, but for a left operand of mma.sync that is in its registers already.
-void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps);
+void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps,
+                   StagedCopies &staged);
+
+/// Sums of rows that a product multiplies as well become products with ones.
+void sumByProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 /// A reshape that no renaming of digits says.
 void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
 
 /// What is staged in every iteration of a loop and always the same is staged
-/// once, in front of it.
-void hoistStaging(mlir::func::FuncOp kernel);
+/// once, in front of it, up to `limit` bytes of a kernel.
+void hoistStaging(mlir::func::FuncOp kernel, int64_t limit);
 
 /// Sums that a loop carries are combined across threads behind it, not in each
 /// iteration.
 void hoistReductions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+
+/// Tiles that wait while others need their registers wait in shared memory, of
+/// which a block has `limit` bytes.
+void keepShared(mlir::func::FuncOp kernel, int64_t limit);
 
 /// Conversions between threads become a store to shared memory and a load, and
 /// reductions across warps get scratch memory.

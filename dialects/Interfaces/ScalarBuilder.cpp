@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -39,7 +40,20 @@ Value ScalarBuilder::add(Value a, Value b) {
 Value ScalarBuilder::sub(Value a, Value b) {
   return arith::SubFOp::create(builder, loc, a, b);
 }
+/// The condition of `c ? 1 : 0`; null for other values.
+static Value conditionOfStep(Value value) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  if (!select || !matchPattern(select.getTrueValue(), m_OneFloat()) ||
+      !matchPattern(select.getFalseValue(), m_PosZeroFloat()))
+    return {};
+  return select.getCondition();
+}
+
 Value ScalarBuilder::mul(Value a, Value b) {
+  if (Value condition = conditionOfStep(b))
+    return select(condition, a, constant(0, a));
+  if (Value condition = conditionOfStep(a))
+    return select(condition, b, constant(0, b));
   return arith::MulFOp::create(builder, loc, a, b);
 }
 Value ScalarBuilder::div(Value a, Value b) {

@@ -33,6 +33,8 @@ public:
   mlir::Value constant(double value, mlir::Value like);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
+  /// By a step that is 1 or 0, this chooses between the other factor and 0:
+  /// where a derivative is 0, so is the gradient, whatever comes from behind.
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value neg(mlir::Value a);

@@ -129,7 +129,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
           "no structured op of static shape has a loop of two iterations");
     if (Operation *op = rows->findRowsAgainstRows(block))
       return reportMissed(op, "the op relates rows with rows");
-    prepareRows(block, *rows);
+    prepareRows(block, *rows, packUniform);
     rows = rows->refreshed(block);
     RowCostOptions costs;
     costs.tileRows = tileRows;
@@ -138,6 +138,20 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.leastRows = leastRows;
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
+    // Somebody knows better: then no budget has a say.
+    if (auto given =
+            getOperation()->getAttrOfType<DictionaryAttr>("drawloom.schedule"))
+      if (Attribute value = given.get("rows")) {
+        auto number = dyn_cast<IntegerAttr>(value);
+        if (!number || number.getInt() < 1) {
+          getOperation().emitError("a schedule's rows cannot be ")
+              << value << ": a tile has one row at least";
+          return signalPassFailure();
+        }
+        costs.tileRows = number.getInt();
+        costs.cacheBytes = costs.sweptBytes =
+            std::numeric_limits<int64_t>::max() / 4;
+      }
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
@@ -184,6 +198,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         << remark::metric("accumulatorBytes", footprint.accumulatorBytes)
         << remark::metric("partialBytes", footprint.accumulatorBytes * slots)
         << remark::metric("rowResults", region.results.size());
+    schedule->isNoted = notesRows;
     return materializeRows(region, rows, *schedule);
   }
 };

@@ -162,7 +162,7 @@ void packUniformOperands(linalg::LinalgOp op, RowAnalysis &rows) {
 
 } // namespace
 
-void prepareRows(Block &block, RowAnalysis &rows) {
+void prepareRows(Block &block, RowAnalysis &rows, bool packUniform) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
     std::optional<unsigned> rowLoop = rows.rowLoop(&op);
@@ -173,7 +173,8 @@ void prepareRows(Block &block, RowAnalysis &rows) {
               linalgOp.getIteratorTypesArray()[*rowLoop]) &&
           keepLanes(generic, *rowLoop))
         continue;
-    packUniformOperands(linalgOp, rows);
+    if (packUniform)
+      packUniformOperands(linalgOp, rows);
   }
 }
 

@@ -18,9 +18,10 @@ namespace drawloom {
 ///    lanes, which one small op adds up after the second stage;
 ///  - a contraction that reads an operand without rows across its inner
 ///  dimension
-///    (dz times W transposed) gets a transposed copy, made once for all blocks.
+///    (dz times W transposed) gets a transposed copy, made once for all blocks,
+///    if `packUniform`.
 /// Invalidates `rows`.
-void prepareRows(mlir::Block &block, RowAnalysis &rows);
+void prepareRows(mlir::Block &block, RowAnalysis &rows, bool packUniform);
 
 } // namespace drawloom
 

@@ -14,7 +14,7 @@ func.func @f(%x: memref<256xf32>) attributes {drawloom.kernel, drawloom.grid = 1
   tile.store %0, %a : tensor<256xf32, #t>, memref<256xf32, 3>
   // expected-note @+1 {{1024 bytes: 'memref<256xi32, 3>'}}
   %b = tile.alloc : memref<256xi32, 3>
-  %1 = tile.load %a : memref<256xf32, 3> -> tensor<256xf32, #t>
-  %2 = tile.load %b : memref<256xi32, 3> -> tensor<256xi32, #t>
+  %1 = tile.load %b : memref<256xi32, 3> -> tensor<256xi32, #t>
+  %2 = tile.load %a : memref<256xf32, 3> -> tensor<256xf32, #t>
   return
 }

@@ -1,0 +1,291 @@
+//===- KeepShared.cpp - tiles that wait in shared memory ------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a forward pass makes and its backward pass reads is alive through all
+// products in between. Where these need more registers than a thread has, the
+// tiles with the longest wait are written to shared memory when they are made,
+// and read again when they are needed. Operands of a later product lie there
+// anyway.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Staging.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+namespace {
+
+/// Of a thread's registers, those that are for addresses, operands on their way
+/// and temporaries.
+constexpr int64_t workingRegisters = 48;
+
+/// Tiles of fewer registers are not worth the way to memory and back.
+constexpr int64_t fewestRegisters = 4;
+
+/// Registers of 32 bits that a thread holds a tile in.
+int64_t registersOf(Value value) {
+  std::optional<tile::Layout> layout = tile::layoutOf(value.getType());
+  if (!layout)
+    return 0;
+  Type element = getElementTypeOrSelf(value);
+  int64_t bits = element.isIndex()      ? 64
+                 : element.isInteger(1) ? 32
+                                        : element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(layout->registerCount() * bits, 32);
+}
+
+/// What is made from few registers when it is read.
+bool isCheap(Value value) {
+  return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(
+      value.getDefiningOp());
+}
+
+/// A tile of a block and the ops that read it, by their places.
+struct Wait {
+  Value value;
+  int64_t registers = 0;
+  int64_t made = 0;
+  SmallVector<int64_t> read;
+  /// It is what the loop carries on: in the registers of what it carried.
+  bool carriedOn = false;
+  bool waitsAt(int64_t place) const {
+    return made < place && !read.empty() && read.back() > place;
+  }
+  int64_t lastBefore(int64_t place) const {
+    int64_t last = made;
+    for (int64_t at : read)
+      if (at <= place)
+        last = at;
+    return last;
+  }
+  int64_t firstAfter(int64_t place) const {
+    for (int64_t at : read)
+      if (at > place)
+        return at;
+    return made;
+  }
+};
+
+class Keeper {
+public:
+  Keeper(func::FuncOp kernel, int64_t limit)
+      : kernel(kernel), limit(limit), builder(kernel.getContext()) {
+    int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
+    budget = std::min<int64_t>(255, 65536 / (32 * warps)) - workingRegisters;
+  }
+  void run(Block &block);
+
+private:
+  void survey(Block &block);
+  /// Writes a tile to memory where it is made and reads it again behind
+  /// `place`; false where the memory has no room.
+  bool keep(Block &block, const Wait &wait, int64_t place);
+  tile::StoreOp storeOf(Block &block, Value value);
+  static Value copyOf(Value value);
+
+  func::FuncOp kernel;
+  int64_t limit;
+  OpBuilder builder;
+  int64_t budget;
+
+  DenseMap<Operation *, int64_t> places;
+  SmallVector<tile::DotOp> dots;
+  std::vector<Wait> waits;
+  int64_t always = 0;
+};
+
+void Keeper::survey(Block &block) {
+  places.clear();
+  dots.clear();
+  waits.clear();
+  always = 0;
+  for (auto [place, op] : llvm::enumerate(block)) {
+    places[&op] = static_cast<int64_t>(place);
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      dots.push_back(dot);
+  }
+  for (BlockArgument argument : block.getArguments())
+    always += registersOf(argument);
+  // What was made outside and is read here stays.
+  DenseSet<Value> outside;
+  block.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!block.getParent()->isAncestor(operand.getParentRegion()) &&
+          !isCheap(operand) && outside.insert(operand).second)
+        always += registersOf(operand);
+  });
+  for (Operation &op : block)
+    for (Value result : op.getResults()) {
+      Wait wait;
+      wait.value = result;
+      wait.registers = registersOf(result);
+      wait.made = places[&op];
+      if (wait.registers == 0 || isCheap(result))
+        continue;
+      for (Operation *user : result.getUsers()) {
+        Operation *reader = block.findAncestorOpInBlock(*user);
+        wait.read.push_back(places.lookup(reader));
+        wait.carriedOn |= reader->hasTrait<OpTrait::IsTerminator>() &&
+                          isa<scf::ForOp>(block.getParentOp());
+      }
+      llvm::sort(wait.read);
+      if (!wait.carriedOn)
+        waits.push_back(std::move(wait));
+    }
+}
+
+/// The op that copies a whole tile into a buffer of its own.
+tile::StoreOp Keeper::storeOf(Block &block, Value value) {
+  for (Operation *user : value.getUsers()) {
+    auto store = dyn_cast<tile::StoreOp>(user);
+    if (!store || store.getSource() != value || store->getBlock() != &block)
+      continue;
+    auto buffer = store.getDest().getDefiningOp<tile::AllocOp>();
+    if (buffer && buffer->getBlock() == &block &&
+        llvm::count_if(buffer->getUsers(), [](Operation *other) {
+          return isa<tile::StoreOp>(other);
+        }) == 1)
+      return store;
+  }
+  return {};
+}
+
+/// The buffer that a tile was read from, which holds nothing else.
+Value Keeper::copyOf(Value value) {
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  auto buffer =
+      load ? load.getSource().getDefiningOp<tile::AllocOp>() : nullptr;
+  if (!buffer || llvm::count_if(buffer->getUsers(), [](Operation *user) {
+                   return !isa<tile::LoadOp, tile::DotOp>(user);
+                 }) != 1)
+    return {};
+  return buffer.getBuffer();
+}
+
+bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
+  Value value = wait.value;
+  SmallVector<OpOperand *> readers;
+  tile::StoreOp store = storeOf(block, value);
+  for (OpOperand &use : value.getUses()) {
+    Operation *reader = block.findAncestorOpInBlock(*use.getOwner());
+    if (reader != store && places.lookup(reader) > place)
+      readers.push_back(&use);
+  }
+  Operation *made = value.getDefiningOp();
+  Operation *moved = nullptr, *added = nullptr;
+  Value buffer = copyOf(value);
+  if (buffer) {
+    // It was read from there.
+  } else if (store) {
+    buffer = store.getDest();
+    moved = store->getNextNode();
+    buffer.getDefiningOp()->moveBefore(&block, block.begin());
+    store->moveAfter(made);
+  } else {
+    auto type = cast<RankedTensorType>(value.getType());
+    builder.setInsertionPointToStart(&block);
+    buffer = allocatePadded(builder, made->getLoc(), type.getShape(),
+                            type.getElementType());
+    builder.setInsertionPointAfter(made);
+    added = tile::StoreOp::create(builder, made->getLoc(), value, buffer);
+  }
+  Value again;
+  if (!readers.empty()) {
+    Operation *first = nullptr;
+    for (OpOperand *use : readers) {
+      Operation *reader = block.findAncestorOpInBlock(*use->getOwner());
+      if (!first || reader->isBeforeInBlock(first))
+        first = reader;
+    }
+    builder.setInsertionPoint(first);
+    auto load =
+        tile::LoadOp::create(builder, made->getLoc(), value.getType(), buffer);
+    if (auto maximum = dyn_cast<arith::MaximumFOp>(made))
+      if (auto zero = maximum.getRhs().getDefiningOp<tile::SplatOp>();
+          zero && matchPattern(zero.getValue(), m_PosZeroFloat()))
+        load->setAttr(nonnegativeAttr, builder.getUnitAttr());
+    again = load;
+    for (OpOperand *use : readers)
+      use->set(again);
+  }
+  SharedBuffers shared = sharedBuffers(kernel);
+  if (layOutArena(shared.lifetimes, sharedAlignment).bytes <= limit)
+    return true;
+  // Back to what it was.
+  if (again) {
+    again.replaceAllUsesWith(value);
+    again.getDefiningOp()->erase();
+  }
+  if (moved)
+    store->moveBefore(moved);
+  if (added) {
+    added->erase();
+    buffer.getDefiningOp()->erase();
+  }
+  return false;
+}
+
+void Keeper::run(Block &block) {
+  DenseSet<Value> refused;
+  for (;;) {
+    survey(block);
+    if (dots.size() < 2)
+      return;
+    // Where most is alive.
+    int64_t worst = 0, most = 0;
+    for (tile::DotOp dot : dots) {
+      int64_t place = places[dot];
+      int64_t alive = always;
+      for (const Wait &wait : waits)
+        if (wait.waitsAt(place) || wait.made == place ||
+            (wait.made < place && !wait.read.empty() &&
+             wait.read.back() == place))
+          alive += wait.registers;
+      if (alive > most)
+        most = alive, worst = place;
+    }
+    if (most <= budget)
+      return;
+    // What waits longest; what is copied anyway costs least.
+    const Wait *chosen = nullptr;
+    int64_t longest = 0;
+    for (const Wait &wait : waits) {
+      if (!wait.waitsAt(worst) || wait.registers < fewestRegisters ||
+          refused.contains(wait.value))
+        continue;
+      int64_t length =
+          (wait.firstAfter(worst) - wait.lastBefore(worst)) * wait.registers;
+      if (storeOf(block, wait.value))
+        length *= 4;
+      if (length > longest)
+        longest = length, chosen = &wait;
+    }
+    if (!chosen)
+      return;
+    Value value = chosen->value;
+    if (!keep(block, *chosen, worst))
+      refused.insert(value);
+  }
+}
+
+} // namespace
+
+void keepShared(func::FuncOp kernel, int64_t limit) {
+  SmallVector<Block *> blocks{&kernel.getBody().front()};
+  kernel.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
+  for (Block *block : blocks)
+    Keeper(kernel, limit).run(*block);
+}
+
+} // namespace drawloom::nvptx

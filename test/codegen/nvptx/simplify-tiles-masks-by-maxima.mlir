@@ -1,0 +1,25 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --nvptx-simplify-tiles | FileCheck %s
+
+// The gradient of a maximum with zero: which numbers were greater than zero is read from the maximum, in the narrow type.
+// CHECK-LABEL: func.func @f
+// CHECK-SAME: %[[X:.*]]: tensor<16x64xbf16>, %[[G:.*]]: tensor<16x64xbf16>
+// CHECK: %[[H:.*]] = arith.maximumf %[[X]], %[[ZERO:.*]] : tensor<16x64xbf16>
+// CHECK: %[[MASK:.*]] = arith.cmpf une, %[[H]], %[[ZERO]] : tensor<16x64xbf16>
+// CHECK: %[[D:.*]] = arith.select %[[MASK]], %[[G]], %{{.*}} : tensor<16x64xi1>, tensor<16x64xbf16>
+// CHECK: return %[[H]], %[[D]]
+func.func @f(%x: tensor<16x64xbf16>, %g: tensor<16x64xbf16>) -> (tensor<16x64xbf16>, tensor<16x64xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %zeros = tile.splat %zero : f32 -> tensor<16x64xf32>
+  %wide = arith.extf %x : tensor<16x64xbf16> to tensor<16x64xf32>
+  %positive = arith.cmpf ugt, %wide, %zeros : tensor<16x64xf32>
+  %h = arith.select %positive, %wide, %zeros : tensor<16x64xi1>, tensor<16x64xf32>
+  %y = arith.truncf %h : tensor<16x64xf32> to tensor<16x64xbf16>
+  %cotangent = arith.extf %g : tensor<16x64xbf16> to tensor<16x64xf32>
+  %d = arith.select %positive, %cotangent, %zeros : tensor<16x64xi1>, tensor<16x64xf32>
+  %dx = arith.truncf %d : tensor<16x64xf32> to tensor<16x64xbf16>
+  return %y, %dx : tensor<16x64xbf16>, tensor<16x64xbf16>
+}
