@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Dots.h"
+#include "codegen/nvptx/Estimate.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/Staging.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -33,8 +36,10 @@ RankedTensorType tileType(Value value) {
 
 class Assigner {
 public:
-  Assigner(func::FuncOp kernel, int64_t warps)
-      : kernel(kernel), warps(warps), builder(kernel.getContext()) {}
+  Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
+      : kernel(kernel), warps(warps), staging(staging),
+        builder(kernel.getContext()) {}
+  /// Says what is wrong, if something is.
   LogicalResult run();
 
 private:
@@ -83,6 +88,8 @@ private:
 
   func::FuncOp kernel;
   int64_t warps;
+  /// Bytes of shared memory for what is staged once.
+  int64_t staging;
   OpBuilder builder;
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, Layout> layouts;
@@ -372,13 +379,21 @@ LogicalResult Assigner::run() {
       return failure();
   hoistReductions(builder, kernel);
   stageVectors(builder, kernel);
-  hoistStaging(kernel);
+  hoistStaging(kernel, staging);
   expandConversions(builder, kernel);
   return success();
 }
 
+/// A kernel with the layouts of a schedule, and what that will cost.
+struct Candidate {
+  Schedule schedule;
+  OwningOpRef<func::FuncOp> kernel;
+  Estimate said;
+};
+
 /// Sums that loops carry live in registers from end to end: where four warps
-/// would need more than 64 of each thread for them, eight share them.
+/// would need more than 64 of each thread for them, eight share them. The
+/// predictions have no say in it before they are as good as this rule.
 int64_t chooseWarps(func::FuncOp kernel) {
   int64_t most = 0;
   kernel.walk([&](scf::ForOp loop) {
@@ -391,6 +406,25 @@ int64_t chooseWarps(func::FuncOp kernel) {
   return most > 4 * 32 * 64 ? 8 : 4;
 }
 
+DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
+  Builder builder(context);
+  const Estimate &it = candidate.said;
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, int64_t value) {
+    entries.push_back(
+        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  };
+  add("blocks_at_once", it.resident);
+  entries.push_back(
+      builder.getNamedAttr("bound", builder.getStringAttr(it.bound)));
+  add("clocks", static_cast<int64_t>(it.clocks));
+  add("registers", it.registers);
+  add("shared_bytes", it.sharedBytes);
+  add("spilled", it.spilled);
+  add("warps", candidate.schedule.warps);
+  return builder.getDictionaryAttr(entries);
+}
+
 struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
   using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
 
@@ -398,24 +432,95 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     func::FuncOp kernel = getOperation();
     if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
       return;
-    // The option is that of all kernels.
-    int64_t count = warps == 0 ? chooseWarps(kernel) : warps.getValue();
-    if (count < 1 || count > 32 || !llvm::isPowerOf2_64(count)) {
-      kernel.emitError("cannot have ")
-          << count << " warps: a block has 1, 2, 4, 8, 16 or 32";
+    llvm::Expected<Schedule> given =
+        readSchedule(kernel->getAttrOfType<DictionaryAttr>(scheduleAttr));
+    if (!given) {
+      kernel.emitError(llvm::toString(given.takeError()));
       return signalPassFailure();
     }
+    // The option is that of all kernels.
+    if (warps != 0)
+      given->warps = warps;
+    if (given->warps < 0 || given->warps > 32 ||
+        (given->warps != 0 && !llvm::isPowerOf2_64(given->warps))) {
+      kernel.emitError("cannot have ")
+          << given->warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
+      return signalPassFailure();
+    }
+    SmallVector<int64_t> counts{chooseWarps(kernel)};
+    counts.push_back(12 - counts.front());
+    if (given->warps)
+      counts = {given->warps};
     OpBuilder builder(kernel.getContext());
     sumByProducts(builder, kernel);
-    recomputeTiles(kernel, count);
-    detachSums(kernel);
-    kernel->setAttr(warpsAttr, IntegerAttr::get(
-                                   IntegerType::get(&getContext(), 64), count));
-    if (failed(Assigner(kernel, count).run()))
-      return signalPassFailure();
-    keepShared(kernel, limit.getValue());
-    choosePaddings(kernel, limit.getValue());
-    startCopiesEarly(builder, kernel, limit.getValue());
+    // Devices of one architecture have the limits of its first.
+    const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
+      return (*findArchitecture(machine.architecture))->sharedBytes == limit;
+    });
+    if (own == machines().end())
+      own = machines().begin();
+    SmallVector<Candidate, 2> candidates;
+    for (int64_t count : counts) {
+      Candidate candidate;
+      candidate.schedule = *given;
+      candidate.schedule.warps = count;
+      candidate.kernel = assigned(kernel, candidate.schedule, limit);
+      if (!candidate.kernel)
+        return signalPassFailure();
+      candidate.said = estimateKernel(*candidate.kernel, *own);
+      candidates.push_back(std::move(candidate));
+    }
+    adopt(kernel, candidates);
+  }
+
+  /// A copy of a kernel with layouts; null where that fails.
+  OwningOpRef<func::FuncOp>
+  assigned(func::FuncOp kernel, const Schedule &schedule, int64_t sharedBytes) {
+    OwningOpRef<func::FuncOp> copy(kernel.clone());
+    (*copy)->setAttr(warpsAttr,
+                     Builder(&getContext()).getI64IntegerAttr(schedule.warps));
+    recomputeTiles(*copy, schedule.warps);
+    detachSums(*copy);
+    if (failed(Assigner(*copy, schedule.warps,
+                        schedule.staging.value_or(defaultStaging))
+                   .run()))
+      return nullptr;
+    keepShared(*copy, sharedBytes);
+    return copy;
+  }
+
+  /// Makes the first candidate the kernel, and notes what was compared.
+  void adopt(func::FuncOp kernel, MutableArrayRef<Candidate> candidates) {
+    Candidate &best = candidates.front();
+    func::FuncOp copy = *best.kernel;
+    kernel.getBody().takeBody(copy.getBody());
+    kernel->setAttrs(copy->getAttrs());
+    Schedule schedule = best.schedule;
+    if (!schedule.staging)
+      schedule.staging = defaultStaging;
+    kernel->setAttr(scheduleAttr, nvptx::toAttribute(schedule, &getContext()));
+    SmallVector<Attribute> considered;
+    for (const Candidate &candidate : candidates) {
+      considered.push_back(toAttribute(candidate, &getContext()));
+      const Estimate &it = candidate.said;
+      bool chosen = &candidate == &best;
+      auto options = remark::RemarkOpts::name(chosen ? "Chosen" : "Considered")
+                         .category("schedule")
+                         .function(kernel.getName());
+      auto remark = chosen ? remark::passed(kernel.getLoc(), options)
+                           : remark::analysis(kernel.getLoc(), options);
+      remark << remark::metric("kernel", kernel.getName())
+             << remark::metric("rows", schedule.rows)
+             << remark::metric("warps", candidate.schedule.warps)
+             << remark::metric("staging", *schedule.staging)
+             << remark::metric("registers", it.registers)
+             << remark::metric("spilled", it.spilled)
+             << remark::metric("sharedBytes", it.sharedBytes)
+             << remark::metric("blocksAtOnce", it.resident)
+             << remark::metric("clocks", static_cast<int64_t>(it.clocks))
+             << remark::metric("bound", it.bound);
+    }
+    kernel->setAttr(consideredAttr, ArrayAttr::get(&getContext(), considered));
   }
 };
 

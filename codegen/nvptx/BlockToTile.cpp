@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/BlockToTile.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Schedule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -715,6 +716,8 @@ LogicalResult BlockToTile::run() {
   builder.setInsertionPointToEnd(end.getBlock());
   func::ReturnOp::create(builder, loc);
   program.getBody().takeBody(kernel->getBody());
+  if (Attribute schedule = program->getAttr(scheduleAttr))
+    (*kernel)->setAttr(scheduleAttr, schedule);
   program->setAttrs((*kernel)->getAttrDictionary());
   program.setFunctionType(kernel->getFunctionType());
   return success();

@@ -31,7 +31,8 @@ DictionaryAttr LowerKernel::describe(const Memory &memory,
                                      ArrayRef<int64_t> coordinates,
                                      ArrayRef<Digit> threads, Moving moving,
                                      ArrayRef<Digit> registers) {
-  if (!describes)
+  // Where a loop over registers is, the attribute cannot say.
+  if (!describes || rolled.dim >= 0)
     return {};
   int64_t bytes = bytesOf(memory.element);
   SmallVector<int64_t> sizes, strides;

@@ -258,6 +258,10 @@ void LowerKernel::lowerIota(tile::IotaOp op, Range range) {
   Type index = builder.getIndexType();
   Value own = arith::IndexCastUIOp::create(builder, loc, index,
                                            threadCoordinate(layout, dim));
+  if (rolled.dim == dim)
+    own = arith::AddIOp::create(
+        builder, loc, own,
+        arith::IndexCastOp::create(builder, loc, index, rolled.offset));
   Registers &result = registers[op.getResult()];
   for (int64_t i = range.begin; i < range.end; ++i) {
     int64_t offset = layout.registerOffset(i, type.getRank())[dim];

@@ -81,6 +81,22 @@ private:
   mlir::FailureOr<mlir::Operation *> lowerRun(mlir::Operation *op);
   bool joinsRun(mlir::Operation *op, const tile::Layout &layout);
   void lowerPart(mlir::Operation *op, Range range);
+  static constexpr int64_t partRegisters = 8; ///< Whole vectors of memory.
+  /// Lowers a run that would be very long as a loop over groups of registers.
+  /// False, with a remark, where it cannot be one.
+  bool rollRun(llvm::ArrayRef<mlir::Operation *> run,
+               const tile::Layout &layout);
+  /// What keeps a run from being a loop over registers that differ along `dim`,
+  /// `inner` of them in a group; nothing if it can be one.
+  std::optional<std::string> whyUnrolled(llvm::ArrayRef<mlir::Operation *> run,
+                                         int64_t dim, int64_t inner);
+  /// Inside of such a loop: how far along a dimension (i64) the group is that
+  /// it is at.
+  struct Rolled {
+    int64_t dim = -1;
+    mlir::Value offset;
+  };
+  Rolled rolled;
 
   //===- Control flow and scalars -----------------------------------------===//
   mlir::LogicalResult lowerBlock(mlir::Block &block);
@@ -128,6 +144,7 @@ private:
   /// The thread's address in a view, from dimension `first` on.
   mlir::Value threadAddress(const Memory &memory, const tile::Layout &layout,
                             int64_t first = 0);
+  mlir::Value rolledAddress(const Memory &memory, mlir::Value address);
   mlir::Value addBytes(mlir::Value address, int64_t bytes);
   mlir::Value addElements(mlir::Value address, mlir::Value elements,
                           mlir::Type element);

@@ -83,6 +83,15 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
   return addElements(address, own, memory.element);
 }
 
+/// The address in a group of registers that a loop is at.
+Value LowerKernel::rolledAddress(const Memory &memory, Value address) {
+  if (rolled.dim < 0 || memory.strides[rolled.dim] == 0)
+    return address;
+  Value more = arith::MulIOp::create(builder, loc, rolled.offset,
+                                     constant(memory.strides[rolled.dim], 64));
+  return addElements(address, more, memory.element);
+}
+
 SmallVector<LowerKernel::Access>
 LowerKernel::accesses(const Memory &memory, const Layout &layout,
                       ArrayRef<int64_t> shape, bool rowsApart, Range range) {
@@ -145,6 +154,11 @@ Value LowerKernel::inside(const Memory &memory, const Layout &layout,
     if (size && *size >= extents[dim])
       continue;
     Value here = threadCoordinate(layout, dim);
+    if (dim == rolled.dim)
+      here = arith::AddIOp::create(builder, loc, here,
+                                   arith::TruncIOp::create(builder, loc,
+                                                           builder.getI32Type(),
+                                                           rolled.offset));
     if (access.coordinates[dim] != 0)
       here = arith::AddIOp::create(builder, loc, here,
                                    constant(access.coordinates[dim], 32));
@@ -283,7 +297,7 @@ void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   const Memory &memory = memoryOf(op.getSource());
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
-  Value address = threadAddress(memory, layout);
+  Value address = rolledAddress(memory, threadAddress(memory, layout));
   Value otherwise =
       hasElement(memory.sizes)
           ? addElements(memory.root, memory.offset, memory.element)
@@ -309,7 +323,7 @@ void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
   Layout layout = *tile::layoutOf(op.getSource().getType());
   auto shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
   const Registers source = registers.lookup(op.getSource());
-  Value address = threadAddress(memory, layout);
+  Value address = rolledAddress(memory, threadAddress(memory, layout));
   underCondition(isOwner(layout), [&] {
     for (const Access &access : accesses(memory, layout, shape, false, range)) {
       SmallVector<Value> values;

@@ -17,9 +17,6 @@ using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
 
-/// Registers of one part of a run: whole vectors of memory.
-static constexpr int64_t partRegisters = 8;
-
 /// Sums that the reductions of one run may hold, in registers.
 static constexpr int64_t mostRunSums = 96;
 
@@ -62,7 +59,7 @@ static constexpr int64_t mostRunRegisters = 72;
 
 /// How many elements of a part of a run go through its arithmetic at once: all,
 /// or as few as their values have registers for.
-static int64_t stepOfRun(ArrayRef<Operation *> run) {
+static int64_t stepOfRun(ArrayRef<Operation *> run, int64_t part) {
   DenseMap<Value, size_t> last;
   for (auto [i, op] : llvm::enumerate(run))
     for (Value operand : op->getOperands())
@@ -89,7 +86,7 @@ static int64_t stepOfRun(ArrayRef<Operation *> run) {
           llvm::is_contained(run, operand.getDefiningOp()))
         alive -= bytes(operand);
   }
-  int64_t step = partRegisters;
+  int64_t step = part;
   while (step > 2 && step * most / 4 > mostRunRegisters)
     step /= 2;
   return step;
@@ -166,33 +163,35 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
   for (Operation *other : others)
     if (failed(lower(other)))
       return failure();
-  // Memory is read and written by whole vectors, at both ends of a part; what
-  // is in between takes few enough registers at once.
-  int64_t step = stepOfRun(run);
-  auto lowerMembers = [&](Range range, auto &&wanted) -> LogicalResult {
-    for (Operation *member : run) {
-      if (!wanted(member))
-        continue;
-      if (++ops > maxOps)
-        return refuseSize();
-      lowerPart(member, range);
-    }
-    return success();
-  };
-  for (int64_t begin = 0; begin < count; begin += partRegisters) {
-    Range part{begin, std::min(begin + partRegisters, count)};
-    if (failed(lowerMembers(
-            part, [](Operation *op) { return isa<tile::LoadOp>(op); })))
-      return failure();
-    for (int64_t at = part.begin; at < part.end; at += step)
-      if (failed(lowerMembers({at, std::min(at + step, part.end)},
-                              [](Operation *op) {
-                                return !isa<tile::LoadOp, tile::StoreOp>(op);
-                              })))
+  if (!rollRun(run, layout)) {
+    // Memory is read and written by whole vectors, at both ends of a part; what
+    // is in between takes few enough registers at once.
+    int64_t step = stepOfRun(run, partRegisters);
+    auto lowerMembers = [&](Range range, auto &&wanted) -> LogicalResult {
+      for (Operation *member : run) {
+        if (!wanted(member))
+          continue;
+        if (++ops > maxOps)
+          return refuseSize();
+        lowerPart(member, range);
+      }
+      return success();
+    };
+    for (int64_t begin = 0; begin < count; begin += partRegisters) {
+      Range part{begin, std::min(begin + partRegisters, count)};
+      if (failed(lowerMembers(
+              part, [](Operation *op) { return isa<tile::LoadOp>(op); })))
         return failure();
-    if (failed(lowerMembers(
-            part, [](Operation *op) { return isa<tile::StoreOp>(op); })))
-      return failure();
+      for (int64_t at = part.begin; at < part.end; at += step)
+        if (failed(lowerMembers({at, std::min(at + step, part.end)},
+                                [](Operation *op) {
+                                  return !isa<tile::LoadOp, tile::StoreOp>(op);
+                                })))
+          return failure();
+      if (failed(lowerMembers(
+              part, [](Operation *op) { return isa<tile::StoreOp>(op); })))
+        return failure();
+    }
   }
   for (Operation *member : run)
     if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {

@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ProductAttributes.h"
+#include "codegen/nvptx/Schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,11 +80,15 @@ private:
   void outline(unsigned index);
   /// Puts the call behind what is outlined by now.
   void place(func::CallOp product);
+  /// What the function, its block programs and JSON said of a kernel.
+  LogicalResult schedule(func::FuncOp outlined, const Kernel &kernel);
 
   SymbolTable &symbols;
   func::FuncOp function;
   SmallVector<Kernel> kernels;
   DenseMap<Operation *, unsigned> kernelOf;
+  /// By name.
+  SmallVector<func::FuncOp> made;
   /// What takes the place of a value in the function, once its kernel is made.
   DenseMap<Value, Value> replacements;
 };
@@ -206,6 +211,8 @@ void Outliner::outline(unsigned index) {
   symbols.insert(outlined, Block::iterator(function));
   Block *block = outlined.addEntryBlock();
   OpBuilder inside = OpBuilder::atBlockEnd(block);
+
+  made.push_back(outlined);
 
   IRMapping mapping;
   SmallVector<Value> operands;
@@ -350,6 +357,33 @@ void Outliner::place(func::CallOp product) {
     replacements[result] = made;
 }
 
+LogicalResult Outliner::schedule(func::FuncOp outlined, const Kernel &kernel) {
+  auto whole = function->getAttrOfType<DictionaryAttr>(scheduleAttr);
+  auto read = [&](Operation *op, DictionaryAttr said, Schedule &into) {
+    llvm::Expected<Schedule> schedule = readSchedule(said);
+    if (!schedule)
+      return LogicalResult(op->emitError(llvm::toString(schedule.takeError())));
+    into = merge(*schedule, into);
+    return success();
+  };
+  Schedule result;
+  if (failed(read(function, whole, result)))
+    return failure();
+  for (ArrayRef<Operation *> part : kernel.parts)
+    if (failed(read(part.front(),
+                    part.front()->getAttrOfType<DictionaryAttr>(scheduleAttr),
+                    result)))
+      return failure();
+  if (auto each = whole ? whole.getAs<DictionaryAttr>("kernels") : nullptr)
+    if (failed(read(function, each.getAs<DictionaryAttr>(outlined.getName()),
+                    result)))
+      return failure();
+  if (DictionaryAttr attribute = toAttribute(result, function.getContext());
+      !attribute.empty())
+    outlined->setAttr(scheduleAttr, attribute);
+  return success();
+}
+
 LogicalResult Outliner::run() {
   Operation *terminator = body().getTerminator();
   // What memory is needed for is made by a kernel, however cheap it is.
@@ -378,11 +412,27 @@ LogicalResult Outliner::run() {
   for (Value value : terminator->getOperands())
     markNeeds(value, kernels.size());
   for (unsigned i = 0; i < kernels.size(); ++i) {
-    if (!kernels[i].parts.empty())
+    if (!kernels[i].parts.empty()) {
+      // The ops of its parts are what carries attributes.
       outline(i);
+      if (failed(schedule(made.back(), kernels[i])))
+        return failure();
+    }
     for (func::CallOp product : kernels[i].products)
       place(product);
   }
+  if (auto whole = function->getAttrOfType<DictionaryAttr>(scheduleAttr))
+    if (auto each = whole.getAs<DictionaryAttr>("kernels"))
+      for (NamedAttribute entry : each)
+        if (llvm::none_of(made, [&](func::FuncOp kernel) {
+              return kernel.getName() == entry.getName();
+            }))
+          return function.emitError("has a schedule of the kernel '")
+                 << entry.getName().strref() << "', but "
+                 << (made.empty()
+                         ? "no kernels"
+                         : "its kernels are '" + made.front().getName() +
+                               "' to '" + made.back().getName() + "'");
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(replacements.lookup_or(operand.get(), operand.get()));
   // Backwards: what uses comes before what is used.

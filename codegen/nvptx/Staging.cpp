@@ -451,11 +451,7 @@ void stageVectors(OpBuilder &builder, func::FuncOp kernel) {
   });
 }
 
-/// Shared memory that what is staged once for a whole kernel may take: the rest
-/// is for what the loop itself stages.
-static constexpr int64_t mostHoistedBytes = 96 * 1024;
-
-void hoistStaging(func::FuncOp kernel) {
+void hoistStaging(func::FuncOp kernel, int64_t limit) {
   int64_t hoisted = 0;
   DenseSet<Operation *> counted;
   DenseSet<Value> inputs = inputsOf(kernel);
@@ -515,7 +511,7 @@ void hoistStaging(func::FuncOp kernel) {
         continue;
       int64_t bytes = bytesOf(cast<MemRefType>(buffer.getBuffer().getType()));
       // A buffer that was taken out of an inner loop is counted already.
-      if (!counted.contains(buffer) && hoisted + bytes > mostHoistedBytes)
+      if (!counted.contains(buffer) && hoisted + bytes > limit)
         continue;
       if (counted.insert(buffer).second)
         hoisted += bytes;

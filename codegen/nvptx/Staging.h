@@ -86,8 +86,8 @@ void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
 void stageVectors(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 /// What is staged in every iteration of a loop and always the same is staged
-/// once, in front of it.
-void hoistStaging(mlir::func::FuncOp kernel);
+/// once, in front of it, up to `limit` bytes of a kernel.
+void hoistStaging(mlir::func::FuncOp kernel, int64_t limit);
 
 /// Sums that a loop carries are combined across threads behind it, not in each
 /// iteration.

@@ -50,13 +50,16 @@ static void buildStructured(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void buildBlocks(OpPassManager &pm, const BlockBudget &budget) {
+static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
+  BlockBudget budget = target.blockBudget();
   FuseRowsOptions rows;
   rows.cacheBytes = budget.tileBytes;
   rows.leastRows = budget.leastRows;
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
   rows.maxBlocks = budget.maxBlocks;
+  // Its schedules are the CPU's own business.
+  rows.notesRows = target.name() != cpu::target().name();
   rows.packUniform = budget.packUniform;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
   DistributeOpsOptions pieces;
@@ -79,7 +82,7 @@ static void buildPhase(OpPassManager &pm, Phase phase,
     return buildStructured(pm);
   case Phase::Blocks:
     options.target->prepareBlocks(pm, options.codegen);
-    return buildBlocks(pm, options.target->blockBudget());
+    return buildBlocks(pm, *options.target);
   case Phase::Vectors:
   case Phase::Buffers:
   case Phase::Kernels:

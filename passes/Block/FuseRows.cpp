@@ -161,6 +161,20 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
     costs.packUniform = packUniform;
+    // Somebody knows better: then no budget has a say.
+    if (auto given =
+            getOperation()->getAttrOfType<DictionaryAttr>("drawloom.schedule"))
+      if (Attribute value = given.get("rows")) {
+        auto number = dyn_cast<IntegerAttr>(value);
+        if (!number || number.getInt() < 1) {
+          getOperation().emitError("a schedule's rows cannot be ")
+              << value << ": a tile has one row at least";
+          return signalPassFailure();
+        }
+        costs.tileRows = number.getInt();
+        costs.cacheBytes = costs.sweptBytes =
+            std::numeric_limits<int64_t>::max() / 4;
+      }
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
@@ -205,6 +219,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         << remark::metric("accumulatorBytes", footprint.accumulatorBytes)
         << remark::metric("partialBytes", footprint.accumulatorBytes * slots)
         << remark::metric("rowResults", region.results.size());
+    schedule->isNoted = notesRows;
     return materializeRows(region, rows, *schedule);
   }
 };

@@ -72,6 +72,8 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Upper bound on blocks that carry partial sums.">,
     Option<"mostRows", "most-rows", "int64_t", "64",
            "Most rows of a tile that are chosen: a power of two.">,
+    Option<"notesRows", "note-rows", "bool", "false",
+           "Note the rows of a tile on each block program.">,
     Option<"packUniform", "pack-uniform", "bool", "true",
            "Copy matrices that products read across their inner dimension.">,
     Option<"sweptBytes", "swept-bytes", "int64_t", "0",

@@ -340,6 +340,10 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                     values);
     if (failed(forall))
       return failure();
+    if (schedule.isNoted)
+      (*forall)->setAttr("drawloom.schedule",
+                         b.getDictionaryAttr(b.getNamedAttr(
+                             "rows", b.getI64IntegerAttr(schedule.tileRows))));
     values.assign(forall->result_begin(), forall->result_end());
   }
   if (schedule.rest) {

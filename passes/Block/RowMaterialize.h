@@ -42,6 +42,8 @@ struct RowSchedule {
   int64_t blocks = 0;
   /// Rows left for one more, smaller tile.
   int64_t rest = 0;
+  /// Whether the block program has an attribute that says tileRows.
+  bool isNoted = false;
 };
 
 /// Replaces a region by a forall over blocks, one more for the rest, and the

@@ -180,6 +180,12 @@ struct CommandLine {
       cl::desc("Print remarks (what was and was not optimised, and why) whose "
                "category matches; '.*' for all"),
       cl::value_desc("regex"), cl::cat(compiling)};
+  cl::opt<std::string> schedule{
+      "schedule",
+      cl::desc("Cut kernels for GPUs as this file says, a JSON object by "
+               "functions and kernels: {\"step\": {\"rows\": 64, \"warps\": "
+               "8}}; drawloom-translate --mlir-to-schedules writes one"),
+      cl::value_desc("file"), cl::cat(compiling)};
   cl::opt<std::string> reproducer{
       "reproducer",
       cl::desc("When a pass fails or crashes, write the program before it and "
@@ -319,6 +325,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
                              ": only --target=cuda has a library");
   options.compile.codegen.denseProducts = *products;
   options.compile.dumpPhasesTo = line.dump;
+  options.schedule = line.schedule;
   options.reproducer = line.reproducer;
   if (Error error = readPhase("compile-from", line.from, options.compile.from))
     return error;

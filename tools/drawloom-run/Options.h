@@ -44,6 +44,8 @@ struct Options {
   /// --compile-to was given: the program is printed, or interpreted, as it is
   /// after that phase.
   bool stopsAtPhase = false;
+  /// A file of schedules for kernels of GPUs.
+  std::string schedule;
   std::string reproducer;
   std::string remarksFilter;
   /// Runs of --check-bits; 0 without it.

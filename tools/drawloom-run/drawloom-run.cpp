@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/nvptx/Schedule.h"
 #include "lib/RegisterAll.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
@@ -228,6 +229,8 @@ static Error runProgram(Options &options) {
       parseSourceFiles(options.files, context);
   if (!module)
     return alreadyReported();
+  if (Error error = nvptx::applyScheduleFile(*module, options.schedule))
+    return error;
   Expected<std::vector<EntryPoint>> entries =
       chooseEntries(entryPoints(*module, options.compile.from), options);
   if (!entries)

@@ -8,12 +8,14 @@
 
 #include "tools/drawloom-translate/NvptxTranslations.h"
 #include "codegen/nvptx/LaunchPlan.h"
+#include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace drawloom;
@@ -168,12 +170,26 @@ static mlir::LogicalResult toBundle(mlir::ModuleOp program,
   return mlir::success();
 }
 
+static mlir::LogicalResult toSchedules(mlir::ModuleOp program,
+                                       llvm::raw_ostream &stream,
+                                       const LowerToKernels &lower,
+                                       const Options &options) {
+  auto architecture = oneArchitecture(program, options);
+  if (failed(architecture))
+    return mlir::failure();
+  auto lowered = lower(program, (*architecture)->name);
+  if (failed(lowered))
+    return mlir::failure();
+  stream << llvm::formatv("{0:2}", schedulesToJson(**lowered)) << '\n';
+  return mlir::success();
+}
+
 void drawloom::registerNvptxTranslations(
     std::function<void(mlir::DialectRegistry &)> registerDialects,
-    LowerToKernels lower) {
+    LowerToKernels lower, LowerToKernels lowerToLayouts) {
   static Options options;
   auto add = [&](llvm::StringRef name, llvm::StringRef description,
-                 auto translation) {
+                 auto translation, LowerToKernels lower) {
     mlir::TranslateFromMLIRRegistration(
         name, description,
         [=](mlir::ModuleOp program, llvm::raw_ostream &stream) {
@@ -184,10 +200,15 @@ void drawloom::registerNvptxTranslations(
           registerDialects(registry);
         });
   };
-  add("mlir-to-ptx", "compile a program to PTX for --arch", toPtx);
-  add("mlir-to-cubin", "compile a program to a cubin for --arch", toCubin);
+  add("mlir-to-ptx", "compile a program to PTX for --arch", toPtx, lower);
+  add("mlir-to-cubin", "compile a program to a cubin for --arch", toCubin,
+      lower);
   add("mlir-to-bundle",
       "compile a program to a folder of kernels that Drawloom's runtime and "
       "Triton load",
-      toBundle);
+      toBundle, lower);
+  add("mlir-to-schedules",
+      "print how a program's kernels are cut and what the model predicts, as "
+      "JSON",
+      toSchedules, lowerToLayouts);
 }

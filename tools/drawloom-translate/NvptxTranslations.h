@@ -22,11 +22,12 @@ using LowerToKernels =
     std::function<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>(
         mlir::ModuleOp program, llvm::StringRef arch)>;
 
-/// Registers --mlir-to-ptx, --mlir-to-cubin and --mlir-to-bundle with their
-/// options. To be called before the command line is read.
+/// Registers --mlir-to-ptx, --mlir-to-cubin, --mlir-to-bundle and
+/// --mlir-to-schedules with their options; `lowerToLayouts` goes as far as the
+/// phase `buffers`. To be called before the command line is read.
 void registerNvptxTranslations(
     std::function<void(mlir::DialectRegistry &)> registerDialects,
-    LowerToKernels lower);
+    LowerToKernels lower, LowerToKernels lowerToLayouts);
 
 } // namespace drawloom
 

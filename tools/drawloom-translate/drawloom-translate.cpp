@@ -10,6 +10,7 @@
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
@@ -48,6 +49,11 @@ struct CodeOptions {
           "own; assume (whoever is estimated to be faster, and the bundle's "
           "machine has cuBLASLt); library (default: own)"),
       llvm::cl::init("own"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> schedule{
+      "schedule",
+      llvm::cl::desc("Cut kernels as this file says, in the form that "
+                     "--mlir-to-schedules writes"),
+      llvm::cl::value_desc("file"), llvm::cl::cat(category)};
   /// Listed in the help; obeyed before anything asks for a program.
   llvm::cl::opt<bool> printMachine{
       llvm::StringRef(machineOption),
@@ -66,7 +72,8 @@ static mlir::LogicalResult report(mlir::ModuleOp module, llvm::Error error) {
 /// Brings a program to the llvm dialect.
 static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lower(mlir::ModuleOp module, const CodeOptions &options,
-      const CompileTarget &target, llvm::StringRef isa) {
+      const CompileTarget &target, llvm::StringRef isa,
+      Phase to = Phase::Llvm) {
   std::optional<Phase> from = parsePhase(options.from);
   if (!from)
     return report(module, llvm::createStringError("there is no phase '" +
@@ -83,7 +90,10 @@ lower(mlir::ModuleOp module, const CodeOptions &options,
                               "--dense-products=" + options.denseProducts +
                               ": expected own, assume or library"));
   compileOptions.codegen.denseProducts = *products;
+  compileOptions.to = to;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  if (llvm::Error error = nvptx::applyScheduleFile(*copy, options.schedule))
+    return report(module, std::move(error));
   if (failed(compile(*copy, compileOptions)))
     return mlir::failure();
   return copy;
@@ -144,10 +154,15 @@ int main(int argc, char **argv) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
       },
       registerDialects);
-  registerNvptxTranslations(registerDialects,
-                            [&](mlir::ModuleOp program, llvm::StringRef arch) {
-                              return lowerToKernels(program, arch, options);
-                            });
+  registerNvptxTranslations(
+      registerDialects,
+      [&](mlir::ModuleOp program, llvm::StringRef arch) {
+        return lowerToKernels(program, arch, options);
+      },
+      [&](mlir::ModuleOp program, llvm::StringRef arch) {
+        return lower(program, options, nvptx::cudaTarget(), arch,
+                     Phase::Buffers);
+      });
   registerTtirTranslation(options.from);
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Drawloom translation driver\n"));

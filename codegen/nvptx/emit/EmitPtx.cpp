@@ -19,8 +19,10 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -143,6 +145,28 @@ static void optimize(Module &module, TargetMachine &machine) {
   passes.run(module, modules);
 }
 
+/// Instructions of a loop from which on it is not unrolled any more.
+static constexpr unsigned mostUnrolled = 40;
+
+/// Keeps ptxas from unrolling what is long already: four times its sums of
+/// products are what takes it seconds, and registers, and saves few branches.
+/// Short loops wait for memory, of which it then asks for more at once.
+static void keepLongLoops(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    for (Loop *loop : loops.getLoopsInPreorder()) {
+      size_t length = 0;
+      for (BasicBlock *block : loop->blocks())
+        length += block->size();
+      if (length > mostUnrolled)
+        loop->setLoopAlreadyUnrolled();
+    }
+  }
+}
+
 /// Translates and optimizes; messages of LLVM go into `errors`.
 static Expected<std::unique_ptr<Module>>
 translate(mlir::ModuleOp module, const Architecture &architecture,
@@ -193,6 +217,7 @@ translate(mlir::ModuleOp module, const Architecture &architecture,
   if (Error error = checkIr(*result, architecture))
     return error;
   optimize(*result, machine);
+  keepLongLoops(*result);
   // Passes turn some calls into others.
   if (Error error = checkIr(*result, architecture))
     return error;
