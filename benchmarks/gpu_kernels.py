@@ -7,11 +7,13 @@
     python benchmarks/gpu_kernels.py --check [--quick]         fails on a cell that got worse
 
 Needs a build, ptxas and nvdisasm; no GPU. Registers, spills and instructions are read from cubins, bank conflicts and
-sectors are counted by the emulator at a small size, times are arithmetic: docs/gpu-kernels.md says which.
+sectors are counted by the emulator at a small size, times are arithmetic: docs/gpu-kernels.md says which. What Triton makes of
+the same programs is compiled again only where their TTIR or Triton changed.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -19,26 +21,27 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
+import gpu_page  # noqa: E402
 import gpu_programs  # noqa: E402
+import gpu_triton  # noqa: E402
+import gpu_turns  # noqa: E402
 import sass  # noqa: E402
+from gpu_page import mean_width, over, ratio  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
 RESULTS = ROOT / "benchmarks" / "results" / "gpu-kernels.json"
-PAGE = ROOT / "docs" / "gpu-kernels.md"
-BEGIN, END = "<!-- table: written by benchmarks/gpu_kernels.py -->\n", "<!-- end of the table -->\n"
 ARCHITECTURES = ["sm_80", "sm_90a", "sm_100a"]
 COMPILE_SECONDS = 300
 
-# Of the devices that times are estimated for: multiprocessors, clock in Hz, bytes of memory a second, clocks that a
-# multiprocessor's tensor cores take for an m16n8k16 of mma.sync in half precision.
-DEVICES = {"sm_80": ("A100", 108, 1.41e9, 2.04e12, 2.0), "sm_90a": ("H200", 132, 1.755e9, 4.8e12, 1.0)}
-SLOTS, SHARED_BYTES, MUFU_LANES = 4, 128, 16
+# The device that times are estimated for, of each architecture.
+DEVICES = {"sm_80": "A100", "sm_90a": "H200"}
 WIDTHS = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 
 
@@ -53,6 +56,12 @@ def tool(name, *arguments, **environment):
         lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["no message"]
         raise RuntimeError(re.sub(r"^\S*?: ", "", lines[0]).replace("\0", "?")[:200])
     return done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def machine(product):
+    """What the compiler knows of a device: multiprocessors, clocks, bandwidths."""
+    return next(one for one in json.loads(tool("drawloom-translate", "--print-machine")) if one["product"] == product)
 
 
 def compile_bundle(case, rows, arch, folder):
@@ -77,21 +86,23 @@ def save_arguments(case, rows, folder):
     return options
 
 
-def emulate(case, folder):
-    """By kernel: launches, blocks, and per warp instruction of memory what the emulator counted at the small size."""
-    program, counts = folder / "small.mlir", folder / "counts"
-    program.write_text(case.text(case.small))
+def emulate(case, rows, folder, **environment):
+    """By kernel: launches, blocks, and of its accesses of memory what the emulator counted with so many rows."""
+    program, counts = folder / "small.mlir", folder / f"counts-{rows}"
+    program.write_text(case.text(rows))
     tool("drawloom-run", program, f"--entry={case.entry}", "--target=emulator", "--threads=1", "--cache=",
-         *save_arguments(case, case.small, folder), DRAWLOOM_EMULATOR_COUNTS=str(counts))
+         *save_arguments(case, rows, folder), DRAWLOOM_EMULATOR_COUNTS=str(counts), **environment)
     out = {}
     for line in counts.read_text().splitlines():
         launch = json.loads(line)
-        kernel = out.setdefault(launch["kernel"], {"launches": 0, "blocks": 0, "accesses": 0, "shared": [0, 0], "sectors": [0, 0],
+        kernel = out.setdefault(launch["kernel"], {"launches": 0, "blocks": 0, "moved": {}, "shared": [0, 0], "sectors": [0, 0],
                                                    "worst": []})
         kernel["launches"] += 1
         kernel["blocks"] += launch["blocks"]
         for site in launch["sites"]:
-            kernel["accesses"] += site["accesses"]
+            key = gpu_turns.site(site["where"], site["shared"])
+            amount = site["accesses"] * (1 if key[0] == "matrix load" else site["bytes"])
+            kernel["moved"][key] = kernel["moved"].get(key, 0) + amount
             total = kernel["shared" if site["shared"] else "sectors"]
             total[0] += site["actual"]
             total[1] += site["ideal"]
@@ -124,7 +135,7 @@ def widths(counts, name):
 
 def count_kernel(info, folder, times):
     """What the machine code of one kernel is made of."""
-    kernel, = sass.disassemble(folder / "bundle" / info["cubin"])
+    kernel, = sass.disassemble(folder / "bundle" / info["cubin"], lines=True)
     loop = kernel.loops[0].counts if kernel.loops else {}
     return {"threads": info["threads"], "shared": info["shared_bytes"] + info["static_shared_bytes"],
             "registers": info["registers"], "spills": info["spill_store_bytes"] + info["spill_load_bytes"],
@@ -133,63 +144,84 @@ def count_kernel(info, folder, times):
             "instructions": kernel.length, "loop": sum(loop.values()), "tensor": amount(kernel.counts, "tensor"),
             "local": amount(kernel.counts, "local"), "loads": widths(kernel.counts, "LDG"),
             "copies": widths(kernel.counts, "LDGSTS"), "stores": widths(kernel.counts, "STG"),
-            "all": kernel.counts, "in_loop": loop}
+            "in_loop": loop, "code": kernel}
 
 
-def memory_instructions(counts):
-    return amount(counts, "LDG", "STG", "LDS", "STS", "LDGSTS", "LDSM", "STSM")
+def tensor_bytes(kind):
+    """Of an argument or result of a plan."""
+    return gpu_programs.BYTES.get(kind["element"], 8) * int(np.prod(kind["shape"], dtype=np.int64))
 
 
-def rounds(kernel, counted, threads):
-    """How often a warp runs the largest loop: as often as makes its accesses those that the emulator counted."""
-    inside, everything = memory_instructions(kernel["in_loop"]), memory_instructions(kernel["all"])
-    if not inside or not counted:
-        return 1.0 if kernel["loop"] else 0.0
-    a_warp = counted["accesses"] / (counted["blocks"] * threads / 32)
-    return max((a_warp - (everything - inside)) / inside, 1.0)
+def sampled(case, folder, row):
+    """By kernel what the emulator counts for all blocks of the program at full size, from some of them."""
+    counted = emulate(case, case.rows, folder, DRAWLOOM_EMULATOR_BLOCKS=str(case.blocks))
+    for name, kernel in counted.items():
+        share = kernel["launches"] * row["grids"].get(name, 0) / kernel["blocks"]
+        kernel["moved"] = {key: n * share for key, n in kernel["moved"].items()}
+        for space in ("shared", "sectors"):
+            kernel[space] = [n * share for n in kernel[space]]
+    return {name: kernel for name, kernel in counted.items() if name in row["kernels"]}
+
+
+def launched(row, counted):
+    """Of each kernel that runs: name, launches, instructions by class that a warp executes on average."""
+    for name, there in counted.items():
+        kernel = row["kernels"][name]
+        code, warps = kernel["code"], there["launches"] * row["grids"][name] * kernel["threads"] / 32
+        turns = gpu_turns.turns(code, WIDTHS, there["moved"], warps)
+        run = {}
+        for one, loop in zip(code.classes, code.innermost()):
+            if one:
+                run[one] = run.get(one, 0) + (1.0 if loop is None else turns[loop])
+        yield name, there["launches"], run
+
+
+def executed(row, counted):
+    """Warp instructions of an entry, all and by the groups of gpu_triton."""
+    total = dict.fromkeys(["all", *gpu_triton.GROUPS], 0.0)
+    for name, launches, run in launched(row, counted):
+        by_group = {}
+        for key, n in run.items():
+            by_group[key.split(".")[0]] = by_group.get(key.split(".")[0], 0) + n
+        warps = launches * row["grids"][name] * row["kernels"][name]["threads"] / 32
+        for key, n in gpu_triton.grouped(by_group).items():
+            total[key] += n * warps
+    return {key: round(n) for key, n in total.items()}
 
 
 def estimate(case, arch, row, counted):
-    """Microseconds of an entry on a device, by what would bind it, kernel after kernel; the bounds are added."""
+    """Microseconds of an entry on a device, by what would bind it, kernel after kernel; the bounds are added. The roof is
+    what bytes, tensor cores or fused multiply-adds take at least."""
     if arch not in DEVICES or not counted:
         return None
-    device, processors, clock, bandwidth, tensor_clocks = DEVICES[arch]
+    device = DEVICES[arch]
+    it = machine(device)
+    processors, clock, bandwidth = it["multiprocessors"], it["clock_hz"], it["memory_bytes_per_second"]
     total = {"issue": 0.0, "tensor": 0.0, "shared": 0.0, "bytes": 0.0, "sum": 0.0}
-    executed = 0.0
-    for name, kernel in row["kernels"].items():
-        if name not in counted:
-            continue
-        there, warps = counted[name], kernel["threads"] / 32
-        grid = row["grids"][name]
-        # The small program may cut its rows into other blocks. What has no more blocks works on parameters.
-        blocks = there["blocks"] / there["launches"]
-        scale = case.rows / case.small if grid > blocks else 1.0
-        turns = rounds(kernel, there, kernel["threads"]) * scale * blocks / grid
-        turns = max(turns, 1.0) if kernel["loop"] else 0.0
-        outside = {key: n - kernel["in_loop"].get(key, 0) for key, n in kernel["all"].items()}
-        run = {key: outside[key] + turns * kernel["in_loop"].get(key, 0) for key in outside}
+    for name, launches, run in launched(row, counted):
+        there, grid = counted[name], row["grids"][name]
         used = min(processors, grid)
-        launches = there["launches"]
-        per_clock = launches * grid * warps / used / clock * 1e6
-        issue = sum(run.values()) * per_clock / SLOTS
-        tensor = run.get("tensor", 0) * per_clock * tensor_clocks
-        shared = there["shared"][0] * scale / used / clock * 1e6
-        moved = there["sectors"][1] * 32 * scale / bandwidth * 1e6
+        per_clock = launches * grid * row["kernels"][name]["threads"] / 32 / used / clock * 1e6
+        issue = sum(run.values()) * per_clock / it["issue_slots"]
+        tensor = run.get("tensor", 0) * per_clock * it["tensor_clocks"]
+        shared = there["shared"][0] / used / clock * 1e6
+        moved = there["sectors"][1] * 32 / bandwidth * 1e6
         bound = max(issue, tensor, shared, min(moved, row["bytes"] / bandwidth * 1e6))
         for key, value in (("issue", issue), ("tensor", tensor), ("shared", shared), ("sum", bound)):
             total[key] += value
-        executed += run.get("tensor", 0) * launches * grid * warps
     total["bytes"] = row["bytes"] / bandwidth * 1e6
     total["sum"] = max(total["sum"], total["bytes"])
+    products = row["tensor_ideal"] * it["tensor_clocks"] / processors / clock * 1e6
+    fused = case.fused(case.rows) / (32 * it["issue_slots"]) / processors / clock * 1e6
     return {"device": device, "us": {key: round(value, 1) for key, value in total.items()},
-            "binds": max(("issue", "tensor", "shared", "bytes"), key=lambda key: total[key]), "tensor_executed": round(executed)}
+            "roof": round(max(total["bytes"], products, fused), 1),
+            "binds": max(("issue", "tensor", "shared", "bytes"), key=lambda key: total[key])}
 
 
 def entry_bytes(plan, entry):
     """What the entry's arguments and results take: moved once at least."""
     found = next(one for one in plan["entries"] if one["name"] == entry)
-    return sum(gpu_programs.BYTES.get(t["element"], 8) * int(np.prod(t["shape"], dtype=np.int64))
-               for t in found["arguments"] + found["results"])
+    return sum(map(tensor_bytes, found["arguments"] + found["results"]))
 
 
 def measure(case, architectures, with_emulator=True):
@@ -199,10 +231,10 @@ def measure(case, architectures, with_emulator=True):
         counted, failed = {}, None
         if with_emulator:
             try:
-                counted = emulate(case, folder)
+                counted = emulate(case, case.small, folder)
             except RuntimeError as error:
                 failed = str(error)
-        out = {}
+        out, full = {}, None
         for arch in architectures:
             place = folder / arch
             place.mkdir()
@@ -219,11 +251,15 @@ def measure(case, architectures, with_emulator=True):
             if with_emulator:
                 row.update(summary(counted))
                 row["emulator_error"] = failed
-                row["estimate"] = estimate(case, arch, row, counted)
+                # All architectures have the same blocks and accesses.
+                if full is None and counted:
+                    full = sampled(case, folder, row)
+                row["run"] = executed(row, full) if full else None
+                row["estimate"] = estimate(case, arch, row, full)
             main_kernel = row["kernels"][row["main"]]
-            row["mix"] = main_kernel["in_loop"] or main_kernel["all"]
+            row["mix"] = main_kernel["in_loop"] or main_kernel["code"].counts
             for kernel in row["kernels"].values():
-                del kernel["all"], kernel["in_loop"]
+                del kernel["code"], kernel["in_loop"]
             out[arch] = row
         return out
 
@@ -239,9 +275,6 @@ def compare(key, arch, old, new, say):
         return
     if "error" in old:
         return
-
-    def over(row, cell, combine=sum):
-        return combine(kernel[cell] for kernel in row["kernels"].values())
 
     for cell in ("spills", "local", "tensor"):
         if over(new, cell) > over(old, cell):
@@ -267,64 +300,48 @@ def compare(key, arch, old, new, say):
         ratios = [ratio(row, space) for row in (old, new)]
         if all(ratios) and ratios[1] > 1.05 * ratios[0]:
             worse({"shared": "bank cycles over ideal", "sectors": "sectors over ideal"}[space], *ratios)
+    before, now = (row["run"]["all"] if row.get("run") else 0 for row in (old, new))
+    if before and now > 1.1 * before:
+        worse("executed instructions", before, now)
 
 
-def mean_width(row, cell):
-    found = [(int(width), n) for kernel in row["kernels"].values() for width, n in kernel[cell].items()]
-    return round(sum(w * n for w, n in found) / sum(n for _, n in found), 2) if found else 0
-
-
-def ratio(row, space):
-    """Actual over ideal, 0 where nothing was counted."""
-    actual, ideal = row.get(space, (0, 0))
-    return round(actual / ideal, 3) if ideal else 0
-
-
-def counts_text(found):
-    return " ".join(f"{n}x{width}" for width, n in found.items()) or "-"
-
-
-def table(results):
-    """One row a case and architecture; the columns of machine code are those of its longest kernel."""
-    lines = ["| program | arch | kernels | regs | spill B | local | shared B | instr all / loop | tensor in code; run / ideal | loads | copies | "
-             "stores | bank cycles / ideal | sectors / ideal | compile ms | estimate us: issue, tensor, shared, bytes -> sum |",
-             "|" + " --- |" * 16]
-    for key, rows in results["cases"].items():
-        for arch, row in rows.items():
-            if "error" in row:
-                lines.append(f"| {key} | {arch} | fails: {row['error'].replace('|', '/')} |" + " |" * 13)
-                continue
-            main, all_kernels = row["kernels"][row["main"]], row["kernels"].values()
-            given = row.get("estimate")
-            run = f"{given['tensor_executed'] / row['tensor_ideal']:.2f}" if given and row["tensor_ideal"] else "-"
-            times = "-"
-            if given:
-                us = given["us"]
-                times = (f"{given['device']}: {us['issue']}, {us['tensor']}, {us['shared']}, {us['bytes']} -> {us['sum']} "
-                         f"({given['binds']})")
-            lines.append("| " + " | ".join(map(str, [
-                key, arch, len(row["kernels"]), max(k["registers"] for k in all_kernels), sum(k["spills"] for k in all_kernels),
-                sum(k["local"] for k in all_kernels), main["shared"], f"{main['instructions']} / {main['loop'] or '-'}",
-                f"{main['tensor']}; {run}", counts_text(main["loads"]), counts_text(main["copies"]), counts_text(main["stores"]),
-                ratio(row, "shared") or "-", ratio(row, "sectors") or "-",
-                sum(sum(k["milliseconds"]) for k in all_kernels), times])) + " |")
-    return "\n".join(lines) + "\n"
+def compare_rival(key, old, new, say):
+    """Programs that were exported and compiled by Triton have to stay so. What Triton makes of them is not ours."""
+    for arch, row in new.items():
+        if arch in ARCHITECTURES and "error" in row and "error" not in old.get(arch, {"error": ""}):
+            say(f"{key}, {arch}, through Triton: worked before, {row['error']} now")
 
 
 def write_results(results):
     """One line a case and architecture, so that a change of one shows as one."""
-    lines = []
-    for key, rows in results["cases"].items():
-        inside = ",\n".join(f"  {json.dumps(arch)}: {json.dumps(row, separators=(',', ':'))}" for arch, row in rows.items())
-        lines.append(f" {json.dumps(key)}: {{\n{inside}\n }}")
+    def block(of):
+        lines = []
+        for key, rows in of.items():
+            inside = ",\n".join(f"  {json.dumps(arch)}: {json.dumps(row, separators=(',', ':'))}" for arch, row in rows.items())
+            lines.append(f" {json.dumps(key)}: {{\n{inside}\n }}")
+        return "{\n" + ",\n".join(lines) + "\n}"
+
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text('{"cases": {\n' + ",\n".join(lines) + "\n}}\n")
+    RESULTS.write_text(f'{{"rows": {json.dumps(results["rows"])},\n"cases": {block(results["cases"])},\n'
+                       f'"triton": {block(results["triton"])}}}\n')
 
 
-def write_page(results):
-    text = PAGE.read_text()
-    head, rest = text.split(BEGIN)
-    PAGE.write_text(head + BEGIN + "\n" + table(results) + "\n" + END + rest.split(END)[1])
+def read_results(path):
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    return {"rows": {}, "cases": {}, "triton": {}, **stored}
+
+
+def write_pages(results):
+    for path, text in gpu_page.pages(results, ARCHITECTURES).items():
+        path.write_text(text)
+
+
+def rival(case, stored, quick):
+    """Triton's side of a case, and whether what is stored is of other kernels, which is not compiled again for a quick
+    look or where there is no Triton."""
+    if quick or not gpu_triton.version():
+        return None, not gpu_triton.is_current(case, stored)
+    return gpu_triton.measure(case, ARCHITECTURES, stored), False
 
 
 def selected(options):
@@ -340,42 +357,63 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
-    what.add_argument("--page", action="store_true", help="only write the table into the page again")
+    what.add_argument("--page", action="store_true", help="only write the tables into the pages again")
     parser.add_argument("--quick", action="store_true", help="some cases, one architecture each")
+    parser.add_argument("--keep-triton", action="store_true", help="leave Triton's side as it is stored, current or not")
     parser.add_argument("--only", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--against", type=pathlib.Path, default=RESULTS, help="the results to compare with")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=COMPILE_SECONDS, help="the longest that a program may take to compile")
     options = parser.parse_args()
     globals()["COMPILE_SECONDS"] = options.seconds
-    stored = json.loads(options.against.read_text()) if options.against.exists() else {"cases": {}}
+    stored = read_results(options.against)
     if options.page:
         write_results(stored)
-        return write_page(stored)
+        return write_pages(stored)
     if options.check and not stored["cases"]:
         sys.exit(f"gpu_kernels.py: '{options.against}' has no results to compare with; write them with --write")
     chosen = selected(options)
+    began, problems, notes = time.monotonic(), [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         architectures = ["sm_90a"] if options.quick else ARCHITECTURES
-        futures = {case.key: pool.submit(measure, case, architectures, not options.quick) for case in chosen}
-        problems = []
-        for key, future in futures.items():
-            rows = future.result()
+        futures = [(case, pool.submit(measure, case, architectures, not options.quick),
+                    pool.submit(rival, case, stored["triton"].get(case.key, {}), options.quick or options.keep_triton))
+                   for case in chosen]
+        for number, (case, ours, theirs) in enumerate(futures, 1):
+            rows, (triton, old) = ours.result(), theirs.result()
+            key = case.key
             if options.write:
                 stored["cases"].setdefault(key, {}).update(rows)
+                stored["rows"][key] = case.rows
+                if triton:
+                    stored["triton"][key] = triton
                 order = [case.key for case in gpu_programs.cases()]
-                stored["cases"] = {k: stored["cases"][k] for k in order if k in stored["cases"]}
+                for part in stored:
+                    stored[part] = {k: stored[part][k] for k in order if k in stored[part]}
                 write_results(stored)
-                print(f"{key}: " + ", ".join(f"{arch} {row.get('error', 'done')}" for arch, row in rows.items()), flush=True)
+                words = [f"{arch} {row.get('error', 'done')}" for arch, row in rows.items()]
+                words += [f"Triton {arch}: {triton[arch]['error']}" for arch in ARCHITECTURES if triton and "error" in triton[arch]]
+                words += ["Triton's side is of before a change"] * old
+                print(f"{number} of {len(chosen)}, {time.monotonic() - began:.0f} s  {key}: " + ", ".join(words), flush=True)
                 continue
             for arch, row in rows.items():
-                old = stored["cases"].get(key, {}).get(arch)
-                if old is None:
+                before = stored["cases"].get(key, {}).get(arch)
+                if before is None:
                     problems.append(f"{key}, {arch}: not in the results; add it with --write")
                 else:
-                    compare(key, arch, old, row, problems.append)
+                    compare(key, arch, before, row, problems.append)
+            if triton:
+                compare_rival(key, stored["triton"].get(key, {}), triton, problems.append)
+            elif old:
+                notes.append(f"{key}: what Triton compiled was exported before a change; --write compiles it again")
     if options.write:
-        write_page(stored)
+        write_pages(stored)
+    elif options.against == RESULTS:
+        problems += [f"'{path.relative_to(ROOT)}' is not what the results say; renew it with --page"
+                     for path, text in gpu_page.pages(stored, ARCHITECTURES).items()
+                     if not path.exists() or path.read_text() != text]
+    for note in notes:
+        print(f"note: {note}")
     for problem in problems:
         print(f"worse: {problem}")
     if options.check:
@@ -386,5 +424,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (RuntimeError, sass.SassError, OSError) as error:
+    except (RuntimeError, OSError) as error:
         sys.exit(f"gpu_kernels.py: {error}")

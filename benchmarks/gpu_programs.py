@@ -38,12 +38,15 @@ def tensor(*shape, element="f32"):
 
 class Case:
     """`text(rows)` is the program with the public function `entry`, `arguments(rng, rows)` what it takes;
-    `products(rows)` is the number of multiply-adds that tensor cores should do, 0 where none should."""
+    `products(rows)` is the number of multiply-adds that tensor cores should do, `fused(rows)` of those of f32 products,
+    which they cannot; 0 where none should. Of launches at full size the emulator runs `blocks` blocks, to count
+    accesses."""
 
-    def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, quick=False):
+    def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, fused=lambda rows: 0,
+                 blocks=4, quick=False):
         self.name, self.element, self.entry = name, element, entry
-        self.text, self.arguments, self.products = text, arguments, products
-        self.rows, self.small, self.quick = rows, small, quick
+        self.text, self.arguments, self.products, self.fused = text, arguments, products, fused
+        self.rows, self.small, self.blocks, self.quick = rows, small, blocks, quick
         # Gradients of ReLU jump: a rounding puts some numbers on the other side of zero, and a few elements are wrong
         # by all they are. The root of the mean square shows what is wrong with more than those.
         self.measure = "rms" if "relu train" in name and element != "f32" else "largest"
@@ -120,9 +123,10 @@ def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
         return out
 
     def products(rows):
-        return 0 if element == "f32" else rows * layers * width * width * (3 if entry == "train" else 1)
+        return rows * layers * width * width * (3 if entry == "train" else 1)
 
-    return Case(f"MLP {width} {activation} {entry}", element, entry, text, arguments, 1 << 18, 192, products, quick)
+    return Case(f"MLP {width} {activation} {entry}", element, entry, text, arguments, 1 << 18, 192,
+                blocks=1 if entry == "train" else 4, quick=quick, **{"fused" if element == "f32" else "products": products})
 
 
 def adamw(quick=False):
@@ -149,7 +153,9 @@ def gla():
     def arguments(rng, rows):
         return inputs.gla(rng, heads(rows), (rows // 4, rows - rows // 4))
 
-    return Case("GLA chunks", "f32", "gla", lambda rows: irregular.gla(heads(rows), rows, 2), arguments, 1 << 14, 200)
+    return Case("GLA chunks", "f32", "gla", lambda rows: irregular.gla(heads(rows), rows, 2), arguments, 1 << 14, 200,
+                # Per token and head: with the state twice, with half of a chunk twice.
+                fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2)
 
 
 def rgcn():
@@ -161,7 +167,7 @@ def rgcn():
         return irregular.rgcn(**make(np.random.default_rng(11), rows)[1])
 
     return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64,
-                quick=True)
+                fused=lambda rows: rows * 6 * 64 * 64, blocks=32, quick=True)
 
 
 def lora():
@@ -169,7 +175,8 @@ def lora():
         return [inputs.normal(rng, rows, 768), inputs.normal(rng, 768, 768, scale=0.03), inputs.normal(rng, 768, 16, scale=0.1),
                 inputs.normal(rng, 16, 768)]
 
-    return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64, quick=True)
+    return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64,
+                fused=lambda rows: rows * 768 * (768 + 2 * 16), quick=True)
 
 
 def block_sparse():
@@ -186,7 +193,8 @@ def block_sparse():
         return [inputs.normal(rng, stored, 32, 32, scale=0.2), starts, rng.integers(0, blocks, stored).astype(np.int32),
                 inputs.normal(rng, rows, 64)]
 
-    return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128, quick=True)
+    return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128,
+                fused=lambda rows: sizes(rows)[1] * 32 * 32 * 64, blocks=64, quick=True)
 
 
 def csr():
@@ -195,7 +203,8 @@ def csr():
         starts, columns = inputs.compressed_rows(rng, rows, rows, 8 * rows, skew=True)
         return [inputs.normal(rng, 8 * rows), starts, columns, inputs.normal(rng, rows, 64)]
 
-    return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64, quick=True)
+    return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64,
+                blocks=128, quick=True)
 
 
 def cases():

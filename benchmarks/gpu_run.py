@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Packs GPU kernels with arguments and expected results, and checks and times them where there is neither compiler nor LLVM.
 
-benchmarks/gpu.sh calls this; see there. A pack holds one folder a case: case.json, small/ and full/ (bundles), arguments.npz
-and expected.npz (float64, of the interpreter) for small/; and libdrawloom_gpu.so, the runtime.
+benchmarks/gpu.sh calls this; see there. A pack holds one folder a case: case.json, small/ and full/ (bundles), arguments.npz,
+expected.npz (float64, of the interpreter) and emulated.npz (of the emulator) for small/, ttir.json.gz (the program at full size
+for Triton); fragments/ (gpu_fragments.py); and libdrawloom_gpu.so, the runtime.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -69,11 +71,39 @@ def bundle(case, rows, folder, architectures, modules):
     return program
 
 
-def pack_case(case, folder, architectures, emulated):
+# Whose results the hardware may round in another way or another order than the emulator does.
+LOOSE = re.compile(r"\.approx|\bmma\.|\bwgmma\.|\bred\.|\batom\.|\.ftz")
+
+
+def exact(bundle_folder):
+    """Whether the emulator's results are defined to be the hardware's, bit for bit: no approximation, no sum in an order that is
+    not said."""
+    return not any(LOOSE.search(path.read_text()) for path in bundle_folder.rglob("*.ptx"))
+
+
+def export(case, path):
+    """The program at full size for Triton; what it cannot say is no part of the pack."""
+    import gpu_rivals
+    import gpu_triton
+    try:
+        gpu_rivals.write_exported(path, gpu_triton.export(case.text(case.rows)))
+    except gpu_triton.TritonError as error:
+        print(f"no TTIR   {case.key}: {error}", flush=True)
+
+
+def pack_fragments(folder, architectures, modules):
+    import gpu_fragments
+    program = folder / "fragments.mlir"
+    program.write_text(gpu_fragments.module())
+    call(BUILD / "bin" / "drawloom-translate", "--mlir-to-bundle", f"--arch={','.join(architectures)}",
+         f"--bundle-dir={folder / 'fragments'}", *(["--bundle-modules"] if modules else []), program, timeout=400)
+
+
+def pack_case(case, folder, architectures, modules, full):
     folder.mkdir()
     try:
-        program = bundle(case, case.small, folder / "small", architectures, emulated)
-        if not emulated:
+        program = bundle(case, case.small, folder / "small", architectures, modules)
+        if full:
             bundle(case, case.rows, folder / "full", architectures, False)
     except (RunError, subprocess.TimeoutExpired) as error:
         shutil.rmtree(folder)
@@ -85,25 +115,31 @@ def pack_case(case, folder, architectures, emulated):
         for i, array in enumerate(arguments):
             files.append(pathlib.Path(name) / f"{i}.npy")
             np.save(files[-1], array)
-        call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", "--target=interpreter", "--float64",
-             f"--output={folder / 'expected.npz'}", *(f"--input={path}" for path in files))
+        for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator"])):
+            call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", *options,
+                 f"--output={folder / name}.npz", *(f"--input={path}" for path in files))
+    export(case, folder / "ttir.json.gz")
     (folder / "case.json").write_text(json.dumps({"key": case.key, "entry": case.entry, "element": case.element,
-                                                  "measure": case.measure, "tolerance": case.tolerance}) + "\n")
+                                                  "measure": case.measure, "tolerance": case.tolerance,
+                                                  "exact": exact(folder / "small")}) + "\n")
     return None
 
 
-def pack(folder, cases, architectures, emulated):
-    """Writes the pack; a line for each case that has no kernels."""
+def pack(folder, cases, architectures, modules, full=False):
+    """Writes the pack; a line for each case that has no kernels. With `modules` the emulated driver can run it, without `full`
+    it has no kernels of full size and no scripts."""
     if folder.exists() and any(folder.iterdir()) and not (folder / LIBRARY).exists():
         raise RunError(f"'{folder}' holds other files; name an empty folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_runtime(folder)
+    pack_fragments(folder, architectures, modules)
     for number, case in enumerate(cases):
-        failed = pack_case(case, folder / f"{number:02}", architectures, emulated)
+        failed = pack_case(case, folder / f"{number:02}", architectures, modules, full)
         print(f"left out  {case.key}: {failed}" if failed else f"packed    {case.key}", flush=True)
-    if not emulated:
-        for name in ("gpu.sh", "gpu_run.py", "gpu_timing.py", "gpu_programs.py", "kan_programs.py"):
+    if full:
+        for name in ("gpu.sh", "gpu_run.py", "gpu_timing.py", "gpu_rivals.py", "gpu_fragments.py", "gpu_programs.py",
+                     "kan_programs.py"):
             (folder / "benchmarks").mkdir(exist_ok=True)
             shutil.copy(HERE / name, folder / "benchmarks")
         (folder / "test" / "block-programs").mkdir(parents=True)
@@ -168,6 +204,10 @@ class Entry:
             return {"argument": self.inputs, "result": self.outputs}[kind][value].value or 0
 
         for step in found["steps"]:
+            if "product" in step:
+                self.launches += 1
+                self.add_product(step["product"], step["workspace_bytes"], [address(*operand) for operand in step["operands"]])
+                continue
             if "kernel" not in step:
                 source, target = (address(*operand) for operand in step["operands"])
                 library.library.drawloomGpuAddCopy(self.runner, ctypes.c_void_p(target), ctypes.c_void_p(source),
@@ -184,6 +224,18 @@ class Entry:
             self.launches += 1
             library("AddLaunch", self.runner, step["kernel"].encode(), ctypes.c_int64(grids[step["kernel"]]),
                     ctypes.c_size_t(len(kinds)), (ctypes.c_int * len(kinds))(*kinds), (ctypes.c_uint64 * len(bits))(*bits))
+
+    def add_product(self, product, workspace_bytes, operands):
+        """A product by cuBLASLt; absent fields of the plan are 0."""
+        given = iter(operands)
+        pointers = [next(given) if name in ("left", "right", "result", "workspace") or product.get(name) else 0
+                    for name in ("left", "right", "addend", "bias", "result", "workspace")]
+        numbers = [product.get(name, 0) for name in ("m", "n", "k", "batch")]
+        numbers += [KINDS.index(product[name]) for name in ("operands", "result")]
+        numbers += [product.get(name, 0) for name in ("transpose_left", "transpose_right")]
+        numbers += [product.get(f"{name}_{what}", 0) for what in ("stride", "batch") for name in ("left", "right", "addend", "result")]
+        numbers += [product.get(name, 0) for name in ("addend", "bias", "relu")] + [workspace_bytes]
+        self.library("AddProduct", self.runner, (ctypes.c_int64 * len(numbers))(*numbers), (ctypes.c_void_p * len(pointers))(*pointers))
 
     def allocate(self, size):
         memory = ctypes.c_void_p()
@@ -244,19 +296,26 @@ class Tally:
         print(f"{'ok  ' if ok else 'FAIL'}  {what}", flush=True)
 
 
-def check(library, folder, tally, runs):
-    """A case's small bundle against the interpreter, and against itself."""
+def load(path):
+    """The arrays of a file; of one result there is but one."""
+    stored = np.load(path)
+    if not hasattr(stored, "files"):
+        return [stored]
+    with stored:
+        return [stored[name] for name in stored.files]
+
+
+def check(library, folder, tally, runs, emulated):
+    """A case's small bundle against the interpreter, against itself, and where numbers are defined to agree (on the emulated
+    driver all are) bit for bit against the emulator."""
     case = json.loads((folder / "case.json").read_text())
-    with np.load(folder / "arguments.npz") as stored:
-        arguments = [stored[name] for name in stored.files]
-    path = folder / "expected.npz"
-    with np.load(path) as stored:
-        expected = [stored[name] for name in stored.files] if hasattr(stored, "files") else [stored]
+    arguments, expected = load(folder / "arguments.npz"), load(folder / "expected.npz")
     try:
         with Entry(library, folder / "small", case["entry"], arguments) as entry:
             differs = same_bits(entry, runs)
             errors = [error_of(as_float64(result, case["element"]), e, case["measure"])
                       for result, e in zip(entry.download(), expected, strict=True)]
+            same = [result.tobytes() == e.tobytes() for result, e in zip(entry.results, load(folder / "emulated.npz"), strict=True)]
     except (RunError, ValueError) as error:
         tally.note(False, f"{case['key']}: {error}")
         return
@@ -264,54 +323,95 @@ def check(library, folder, tally, runs):
                f"{case['key']}: {case['measure']} error {max(errors):.1e}, tolerance {case['tolerance']:.0e}")
     tally.note(differs is None, f"{case['key']}: " + (f"the same bits in {runs} runs" if differs is None
                                                       else f"run {differs + 1} has other bits than the first"))
+    if case["exact"] or emulated:
+        tally.note(all(same), f"{case['key']}: " + ("the bits of the emulator" if all(same) else
+                                                    f"result {same.index(False)} has other bits than the emulator's"))
 
 
-def time_case(library, folder, case, device):
-    """One line of the table: the median of 7 measurements with CUDA events, microseconds."""
+def check_triton(path, key, tally):
+    """Without a GPU the rival is compiled, not run."""
+    import gpu_rivals
+    try:
+        found = gpu_rivals.check_exported(path)
+    except Exception as error:  # Triton raises what it likes.
+        tally.note(False, f"{key}: Triton: {(str(error).splitlines() or [type(error).__name__])[0][:200]}")
+        return
+    if found:
+        tally.note(True, f"{key}: Triton compiles {found[0]}, {found[1]} bytes")
+
+
+def time_case(library, folder, case, device, flashkat):
+    """One line of the table: medians of 7 measurements with CUDA events, microseconds."""
+    import gpu_rivals
     import gpu_timing
     arguments = case.arguments(np.random.default_rng(7), case.rows)
     with Entry(library, folder / "full", case.entry, arguments) as entry:
         ours = gpu_timing.microseconds(entry.run)
         differs = same_bits(entry, 3)
-        name, rival = gpu_timing.best_rival(case, arguments)
-        roof = next((values for part, values in ROOFS.items() if part in device), None)
-        share = "-"
-        if roof:
-            least = max(entry.bytes / roof[0], case.products(case.rows) / roof[1]) * 1e6
-            share = f"{100 * least / ours:.0f} %"
-        ratio = f"{rival / ours:.2f}" if rival else "-"
-        rival = f"{rival:.1f} ({name})" if rival else "-"
-        print(f"| {case.key} | {case.rows} | {entry.launches} | {ours:.1f} | {rival} | {ratio} | {share} |", flush=True)
+        rivals = gpu_rivals.times(case, arguments, folder / "ttir.json.gz", flashkat, gpu_timing.microseconds,
+                                  lambda text: print(f"  {text}", flush=True))
+        print(table_line(case, entry.launches, entry.bytes, ours, rivals, device), flush=True)
         return differs
+
+
+TABLE = "| program | rows | launches | us | rivals, us | fastest rival / ours | share of the roof |\n|" + " --- |" * 7
+
+
+def table_line(case, launches, moved, ours, rivals, device):
+    roof = next((values for part, values in ROOFS.items() if part in device), None)
+    share = "-"
+    if roof:
+        least = max(moved / roof[0], case.products(case.rows) / roof[1], case.fused(case.rows) / roof[2]) * 1e6
+        share = f"{100 * least / ours:.0f} %"
+    # Another function is shown, but no rival.
+    same = [us for name, us in rivals.items() if not name.startswith("GELU")]
+    return (f"| {case.key} | {case.rows} | {launches} | {ours:.1f} | "
+            + (", ".join(f"{name} {us:.1f}" for name, us in rivals.items()) or "-")
+            + f" | {f'{min(same) / ours:.2f}' if same else '-'} | {share} |")
+
+
+def packs_itself(options):
+    """Whether there is nothing to run yet: neither was a pack named nor is this script part of one."""
+    return not options.folder and not (ROOT / LIBRARY).exists()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="write what a GPU machine needs")
     parser.add_argument("--folder", type=pathlib.Path, help="the pack to run (default: where this script was packed)")
-    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times")
+    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times. With --pack: a pack that can do that")
     parser.add_argument("--quick", action="store_true", help="some cases")
     parser.add_argument("--only", default="", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--runs", type=int, help="runs whose bits are compared (default: 100, emulated 2)")
+    parser.add_argument("--flashkat", type=pathlib.Path, default=os.environ.get("DRAWLOOM_FLASHKAT"), metavar="FOLDER",
+                        help="a checkout of github.com/OSU-STARLAB/FlashKAT, a rival (default: $DRAWLOOM_FLASHKAT)")
     options = parser.parse_args()
     sys.path.append(str(HERE))
+    if options.flashkat:
+        import gpu_rivals
+        try:
+            gpu_rivals.flashkat(options.flashkat)
+        except gpu_rivals.RivalError as error:
+            raise RunError(error) from None
     import gpu_programs
     cases = [case for case in gpu_programs.cases() if (not options.quick or case.quick)
              and any(word in case.key for word in options.only.split(","))]
     if options.pack:
-        pack(options.pack, cases, ["sm_80", "sm_90a"], False)
+        pack(options.pack, cases, ["sm_80", "sm_90a"], options.emulated, True)
         return 0
-    temporary = tempfile.TemporaryDirectory(prefix="drawloom-gpu-") if options.emulated and not options.folder else None
+    temporary = tempfile.TemporaryDirectory(prefix="drawloom-gpu-") if options.emulated and packs_itself(options) else None
     folder = options.folder or (pathlib.Path(temporary.name) / "pack" if temporary else ROOT)
     tally = Tally()
     if options.emulated:
         driver = BUILD / "emulated-driver" / "libcuda.so.1"
         if not driver.exists():
-            raise RunError(f"there is no '{driver}'; build it: ninja -C build EmulatedDriver")
+            raise RunError(f"there is no '{driver}'; build it (ninja -C build EmulatedDriver), or say where a build is with "
+                           "DRAWLOOM_BUILD_DIR")
         if temporary:
             pack(folder, cases, ["sm_90a"], True)
         os.environ["DRAWLOOM_LIBCUDA"] = str(driver)
-        os.environ["DRAWLOOM_EMULATED_MODULES"] = ":".join(str(path) for path in sorted(folder.glob("*/small/sm_90a")))
+        os.environ["DRAWLOOM_EMULATED_MODULES"] = ":".join(
+            str(path) for path in [*sorted(folder.glob("*/small/sm_90a")), folder / "fragments" / "sm_90a"])
     if not (folder / LIBRARY).exists():
         raise RunError(f"'{folder}' is no pack; make one with benchmarks/gpu.sh --pack FOLDER")
     library = Library(folder / LIBRARY)
@@ -319,13 +419,21 @@ def main():
     print(f"{device}, capability {capability // 10}.{capability % 10}")
     packed = {json.loads(path.read_text())["key"]: path.parent for path in sorted(folder.glob("*/case.json"))}
     chosen = [case for case in cases if case.key in packed]
-    for case in chosen:
-        check(library, packed[case.key], tally, options.runs or (2 if options.emulated else 100))
+    import gpu_fragments
+    tables = gpu_fragments.check(library, folder / "fragments", tally)
     if not options.emulated:
-        print("\n| program | rows | launches | us | best rival us | rival / ours | share of the roof |\n|" + " --- |" * 7)
+        golden = HERE / "results" / f"gpu-fragments-{re.sub('[^A-Za-z0-9]+', '-', device)}.json"
+        gpu_fragments.write(golden, device, tables)
+        print(f"the fragments' layouts are in '{golden}'")
+    for case in chosen:
+        check(library, packed[case.key], tally, options.runs or (2 if options.emulated else 100), options.emulated)
+        if options.emulated and (packed[case.key] / "ttir.json.gz").exists():
+            check_triton(packed[case.key] / "ttir.json.gz", case.key, tally)
+    if not options.emulated:
+        print(f"\n{TABLE}")
         for case in chosen:
             try:
-                differs = time_case(library, packed[case.key], case, device)
+                differs = time_case(library, packed[case.key], case, device, options.flashkat)
                 if differs is not None:
                     tally.note(False, f"{case.key}: at full size run {differs + 1} has other bits than the first")
             except RunError as error:

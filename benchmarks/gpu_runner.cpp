@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/Cuda.h"
+#include "drawloom/runtime/CudaProducts.h"
 
 using namespace drawloom::runtime::cuda;
 
@@ -24,11 +25,14 @@ struct Step {
   void *to = nullptr;
   const void *from = nullptr;
   std::vector<Argument> arguments;
+  std::optional<Product> product;
+  ProductOperands operands;
 };
 
 struct Runner {
   std::shared_ptr<Device> device;
   std::shared_ptr<Module> module;
+  std::shared_ptr<ProductLibrary> products;
   std::unique_ptr<CachingAllocator> memory;
   std::vector<Step> steps;
 };
@@ -134,6 +138,47 @@ int drawloomGpuAddLaunch(void *runner, const char *kernel, int64_t grid,
   return 0;
 }
 
+/// Adds a product by cuBLASLt. `numbers`: m, n, k, batch, the kinds of operands
+/// and result, whether left and right are transposed, the strides and then the
+/// batch strides of left, right, addend and result, addend, bias, relu, bytes
+/// of workspace; `pointers`: left, right, addend, bias, result, workspace.
+int drawloomGpuAddProduct(void *runner, const int64_t *numbers,
+                          void *const *pointers) {
+  auto *to = static_cast<Runner *>(runner);
+  if (!to->products) {
+    auto opened = ProductLibrary::open(to->device);
+    if (!opened.ok())
+      return fail(opened.status());
+    to->products = *opened;
+  }
+  Step step;
+  Product &product = step.product.emplace();
+  auto next = [&] { return *numbers++; };
+  for (int64_t *field : {&product.m, &product.n, &product.k, &product.batch})
+    *field = next();
+  product.operands = static_cast<Kind>(next());
+  product.result = static_cast<Kind>(next());
+  product.transposeLeft = next() != 0;
+  product.transposeRight = next() != 0;
+  for (int64_t *field :
+       {&product.leftStride, &product.rightStride, &product.addendStride,
+        &product.resultStride, &product.leftBatch, &product.rightBatch,
+        &product.addendBatch, &product.resultBatch})
+    *field = next();
+  product.addend = next() != 0;
+  product.bias = next() != 0;
+  product.relu = next() != 0;
+  step.operands.workspaceBytes = static_cast<size_t>(next());
+  step.operands.left = pointers[0];
+  step.operands.right = pointers[1];
+  step.operands.addend = pointers[2];
+  step.operands.bias = pointers[3];
+  step.operands.result = pointers[4];
+  step.operands.workspace = pointers[5];
+  to->steps.push_back(std::move(step));
+  return 0;
+}
+
 void drawloomGpuAddCopy(void *runner, void *to, const void *from,
                         size_t bytes) {
   Step step;
@@ -150,9 +195,11 @@ int drawloomGpuRun(void *runner, int times) {
   for (int i = 0; i < times; ++i)
     for (const Step &step : of->steps) {
       Status status =
-          step.copies ? of->device->copy(step.to, step.from, step.bytes)
-                      : of->module->launch(step.kernel, Grid{step.grid, 1, 1},
-                                           step.arguments, nullptr);
+          step.product
+              ? of->products->multiply(*step.product, step.operands, nullptr)
+          : step.copies ? of->device->copy(step.to, step.from, step.bytes)
+                        : of->module->launch(step.kernel, Grid{step.grid, 1, 1},
+                                             step.arguments, nullptr);
       if (!status.ok())
         return fail(status);
     }

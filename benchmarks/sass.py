@@ -102,6 +102,16 @@ class Kernel:
     name: str
     counts: dict
     loops: list  # The largest first.
+    # Of each instruction: its class (None for padding), and the source line that it is of (0: unknown).
+    classes: list
+    lines: list
+
+    def innermost(self):
+        """Of each instruction the number of the smallest loop that it is in, None outside of all."""
+        inside = [None] * len(self.classes)
+        for number, loop in enumerate(self.loops):  # The largest first.
+            inside[loop.first:loop.last + 1] = [number] * (loop.last + 1 - loop.first)
+        return inside
 
     @property
     def length(self):
@@ -126,14 +136,17 @@ def parse(text):
         lines.append(line)
     kernels = []
     for name, lines in sections:
-        instructions, labels = [], {}
+        instructions, labels, source, sources = [], {}, 0, []
         for line in lines:
-            if match := re.match(r"\s*\.?(L_x_\d+):", line):
+            if match := re.match(r"\s*//## File .*?, line (\d+)", line):
+                source = int(match.group(1))
+            elif match := re.match(r"\s*\.?(L_x_\d+):", line):
                 labels[match.group(1)] = len(instructions)
             elif match := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([^;]+?)\s*;", line):
                 # What is never executed only fills the pipeline.
                 if match.group(1) not in ("!PT", "!UPT"):
                     instructions.append(match.group(2))
+                    sources.append(source)
         loops = []
         for at, instruction in enumerate(instructions):
             match = re.match(r"(?:BRA|BRX)\b.*?(L_x_\d+)", instruction)
@@ -142,13 +155,13 @@ def parse(text):
             if target is not None and target < at:
                 loops.append(Loop(target, at, count(instructions[target:at + 1])))
         loops.sort(key=lambda loop: loop.first - loop.last)
-        kernels.append(Kernel(name, count(instructions), loops))
+        kernels.append(Kernel(name, count(instructions), loops, [classify(text) for text in instructions], sources))
     return kernels
 
 
-def disassemble(cubin):
-    """The kernels of a cubin."""
-    done = subprocess.run([find_nvdisasm(), "-c", str(cubin)], capture_output=True, text=True)
+def disassemble(cubin, lines=False):
+    """The kernels of a cubin; with the lines of the source where the cubin has them."""
+    done = subprocess.run([find_nvdisasm(), "-c", *(["-g"] if lines else []), str(cubin)], capture_output=True, text=True)
     if done.returncode:
         raise SassError(f"nvdisasm on '{cubin}': {done.stderr.strip()}")
     kernels = parse(done.stdout)
@@ -184,7 +197,8 @@ def main():
     results = []
     for path in (cubin for given in options.paths for cubin in cubins(given)):
         for kernel in disassemble(path):
-            results.append({"file": str(path), **dataclasses.asdict(kernel)})
+            results.append({"file": str(path), "name": kernel.name, "counts": kernel.counts,
+                            "loops": [dataclasses.asdict(loop) for loop in kernel.loops]})
             if options.json:
                 continue
             print(f"{path}: {kernel.name}")

@@ -10,12 +10,22 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
 namespace drawloom {
 
 CompileTarget::~CompileTarget() = default;
+
+std::optional<DenseProducts> parseDenseProducts(StringRef name) {
+  return StringSwitch<std::optional<DenseProducts>>(name)
+      .Case("auto", DenseProducts::Auto)
+      .Case("assume", DenseProducts::Assume)
+      .Case("library", DenseProducts::Library)
+      .Case("own", DenseProducts::Own)
+      .Default(std::nullopt);
+}
 
 static std::string quoted(ArrayRef<std::string> names) {
   return "'" + join(names, "', '") + "'";
@@ -48,7 +58,7 @@ CompileTarget::fingerprint(const CodegenOptions &options) const {
   std::string text;
   for (StringRef set : *sets)
     text += fingerprintOf(set) + "\n";
-  return text;
+  return text + choicesOf(options);
 }
 
 Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {

@@ -21,10 +21,22 @@ class OpPassManager;
 
 namespace drawloom {
 
+/// Who computes dense products that nothing fuses with, where a target has a
+/// library for them.
+enum class DenseProducts {
+  Auto,    ///< Whoever is estimated to be faster, if the library is here.
+  Assume,  ///< The same, for a machine that has the library.
+  Library, ///< The library, whatever the estimates.
+  Own,     ///< Kernels of our own.
+};
+/// "auto", "assume", "library", "own".
+std::optional<DenseProducts> parseDenseProducts(llvm::StringRef name);
+
 struct CodegenOptions {
   /// Which of the target's instruction sets: one, several with commas between
   /// them, or "all", which is each but "native", this machine's.
   std::string isa = "native";
+  DenseProducts denseProducts = DenseProducts::Auto;
 };
 
 /// How large a machine likes its blocks. What it chooses decides how sums are
@@ -84,6 +96,11 @@ public:
   llvm::Expected<std::unique_ptr<Program>> load(const Artifact &artifact,
                                                 llvm::StringRef isa = "") const;
 
+  /// Adds the passes that run on structured ops before block programs are
+  /// made of them. The options may name several sets.
+  virtual void prepareBlocks(mlir::OpPassManager &pm,
+                             const CodegenOptions &options) const {}
+
   // The options of these name one set.
 
   /// Adds the passes that lead from the phase before `phase` into it; `phase`
@@ -97,6 +114,10 @@ public:
 protected:
   /// For one of instructionSets().
   virtual std::string fingerprintOf(llvm::StringRef isa) const = 0;
+  /// What the options' code depends on besides the set and its fingerprint.
+  virtual std::string choicesOf(const CodegenOptions &options) const {
+    return "";
+  }
   /// What this machine lacks to run the set; nothing where it does.
   virtual std::optional<std::string> lacksFor(llvm::StringRef isa) const = 0;
   virtual llvm::Expected<std::unique_ptr<Program>>

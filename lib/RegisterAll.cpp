@@ -41,6 +41,11 @@ void registerAllDialects(DialectRegistry &registry) {
   for (const CompileTarget *target : allTargets())
     target->registerDialects(registry);
   func::registerInlinerExtension(registry);
+  // Its patterns mend what upstream's make of loops
+  // (BlockCanonicalization.cpp).
+  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
+    context->loadDialect<block::BlockDialect>();
+  });
   registerDifferentiationRules(registry);
 }
 

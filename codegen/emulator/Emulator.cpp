@@ -57,6 +57,37 @@ static Expected<KernelInfo> describeKernel(LLVM::LLVMFuncOp function,
   return info;
 }
 
+/// The pass has checked that the numbers are there.
+static Element elementOf(DictionaryAttr meant) {
+  auto numbers = [&](StringRef name) -> ArrayRef<int64_t> {
+    auto found = meant.getAs<DenseI64ArrayAttr>(name);
+    return found ? found.asArrayRef() : ArrayRef<int64_t>();
+  };
+  auto digits = [&](StringRef name) {
+    std::vector<Element::Digit> found;
+    for (ArrayRef<int64_t> rest = numbers(name); rest.size() >= 2;
+         rest = rest.drop_front(2))
+      found.push_back({rest[0], rest[1]});
+    return found;
+  };
+  Element element;
+  element.at = numbers("at");
+  element.sizes = numbers("sizes");
+  element.strides = numbers("strides");
+  element.threads = digits("threads");
+  element.registers = digits("registers");
+  if (ArrayRef<int64_t> buffer = numbers("buffer"); buffer.size() == 2) {
+    element.start = buffer[0];
+    element.bytes = buffer[1];
+  }
+  if (ArrayRef<int64_t> moves = numbers("moves"); moves.size() == 3) {
+    element.fixed = moves[0];
+    element.step = moves[1];
+    element.limit = moves[2];
+  }
+  return element;
+}
+
 Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
   std::unique_ptr<Module> result(new Module());
   DataLayout layout(module);
@@ -87,6 +118,10 @@ Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
   for (Attribute text : (*clone)->getAttrOfType<ArrayAttr>(sitesAttr))
     result->sites.push_back(cast<StringAttr>(text).str());
   (*clone)->removeAttr(sitesAttr);
+  if (auto meant = (*clone)->getAttrOfType<ArrayAttr>(elementsAttr))
+    for (Attribute one : meant)
+      result->elements.push_back(elementOf(cast<DictionaryAttr>(one)));
+  (*clone)->removeAttr(elementsAttr);
 
   Expected<std::unique_ptr<Jit>> jit = Jit::create(*clone);
   if (!jit)
@@ -114,6 +149,7 @@ Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
         reinterpret_cast<void (*)(void *, const void *const *)>(*address);
     code.threads = info.threads;
     code.sites = &result->sites;
+    code.elements = &result->elements;
     code.constants = constants;
     result->codes.push_back(std::move(code));
   }

@@ -63,6 +63,7 @@ private:
   std::vector<KernelInfo> infos;
   std::vector<KernelCode> codes;
   std::vector<std::string> sites;
+  std::vector<Element> elements;
   std::unique_ptr<Jit> jit;
 };
 

@@ -64,6 +64,11 @@ public:
     if (const char *path = std::getenv("DRAWLOOM_EMULATOR_COUNTS"))
       counts = path;
     options.countAccesses = !counts.empty();
+    // Only counts are of use where some blocks did not run.
+    if (const char *blocks = std::getenv("DRAWLOOM_EMULATOR_BLOCKS");
+        blocks && options.countAccesses)
+      options.mostBlocks = std::strtoll(blocks, nullptr, 10);
+    options.checkRaces = options.mostBlocks <= 0;
     if (const char *seed = std::getenv("DRAWLOOM_EMULATOR_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
     if (options.seed != 0)
@@ -183,6 +188,7 @@ protected:
     return std::nullopt;
   }
   int64_t sharedLimit(StringRef) const override { return mostSharedBytes; }
+  bool describesAccesses() const override { return true; }
 
   llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const override {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace drawloom::emulator {
@@ -41,6 +42,15 @@ public:
   llvm::LogicalResult interceptNvvm(mlir::Operation *op);
   llvm::LogicalResult interceptIntrinsic(mlir::LLVM::CallIntrinsicOp op);
 
+  /// What an access is meant to be, where the op says so (`elementAttr` of
+  /// codegen/nvptx/Passes.h): the call in front of it. `bytes` is null for
+  /// matrices.
+  llvm::LogicalResult describe(mlir::Operation *op, mlir::Value address,
+                               mlir::Value bytes);
+  llvm::ArrayRef<mlir::Attribute> elements() const {
+    return elementAttrs.getArrayRef();
+  }
+
   /// In the order of their numbers.
   llvm::ArrayRef<mlir::Attribute> sites() const { return siteTexts; }
 
@@ -64,6 +74,7 @@ private:
                          mlir::Value packed, mlir::Type valueType);
 
   llvm::SmallVector<mlir::Attribute> siteTexts;
+  llvm::SetVector<mlir::Attribute> elementAttrs;
   mlir::Type i32, i64, ptr;
 };
 

@@ -8,6 +8,7 @@
 
 #include "codegen/emulator/Intercept.h"
 #include "codegen/emulator/Passes.h"
+#include "codegen/nvptx/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -36,7 +37,7 @@ Interceptor::Interceptor(ModuleOp module)
 }
 
 /// "file:line:column", or the best name that the location has.
-static std::string describe(Location location) {
+static std::string placeOf(Location location) {
   std::string text;
   location->walk([&](Location part) {
     if (auto file = dyn_cast<FileLineColLoc>(part)) {
@@ -52,7 +53,7 @@ static std::string describe(Location location) {
 }
 
 Value Interceptor::site(Operation *op, StringRef suffix) {
-  std::string where = describe(op->getLoc());
+  std::string where = placeOf(op->getLoc());
   if (where.empty())
     where = "an unknown location";
   StringRef name = op->getName().getStringRef();
@@ -108,8 +109,8 @@ public:
   LogicalResult intercept(Operation *op);
 
 private:
-  void report(Operation *op, Value address, Type type, AccessKind kind,
-              std::optional<uint64_t> alignment);
+  LogicalResult report(Operation *op, Value address, Type type, AccessKind kind,
+                       std::optional<uint64_t> alignment);
   void reportBytes(Operation *op, Value address, Value bytes, AccessKind kind,
                    uint64_t alignment);
   void fence(Operation *op, bool before, LLVM::AtomicOrdering ordering);
@@ -136,8 +137,53 @@ void Accesses::reportBytes(Operation *op, Value address, Value bytes,
            to.constant(loc, static_cast<int64_t>(alignment)), to.site(op)});
 }
 
-void Accesses::report(Operation *op, Value address, Type type, AccessKind kind,
-                      std::optional<uint64_t> alignment) {
+/// What all addresses begin with that are computed from this one: an argument,
+/// or the arena.
+static Value rootOf(Value address) {
+  while (Operation *def = address.getDefiningOp()) {
+    if (auto step = dyn_cast<LLVM::GEPOp>(def))
+      address = step.getBase();
+    else if (isa<LLVM::AddrSpaceCastOp, LLVM::BitcastOp>(def))
+      address = def->getOperand(0);
+    else if (auto choice = dyn_cast<LLVM::SelectOp>(def))
+      address = choice.getTrueValue();
+    else
+      break;
+  }
+  return address;
+}
+
+LogicalResult Interceptor::describe(Operation *op, Value address, Value bytes) {
+  auto meant = op->getAttrOfType<DictionaryAttr>(nvptx::elementAttr);
+  if (!meant)
+    return success();
+  for (StringRef part :
+       {"at", "buffer", "moves", "sizes", "strides", "threads"})
+    if (!meant.getAs<DenseI64ArrayAttr>(part))
+      return op->emitOpError() << "has an attribute " << nvptx::elementAttr
+                               << " without the numbers '" << part << "'";
+  Location loc = op->getLoc();
+  Value root = rootOf(address);
+  elementAttrs.insert(meant);
+  Value number =
+      constant(loc, llvm::find(elementAttrs, meant) - elementAttrs.begin());
+  if (!bytes) {
+    call(loc, "emuMatrixElement", {}, {thread, root, number});
+    return success();
+  }
+  Value otherwise;
+  if (auto choice = address.getDefiningOp<LLVM::SelectOp>())
+    otherwise = choice.getFalseValue();
+  else
+    otherwise = LLVM::ZeroOp::create(b, loc, ptr);
+  call(loc, "emuElement", {},
+       {thread, address, root, otherwise, bytes, number, site(op)});
+  return success();
+}
+
+LogicalResult Accesses::report(Operation *op, Value address, Type type,
+                               AccessKind kind,
+                               std::optional<uint64_t> alignment) {
   uint64_t bytes = layout.getTypeSize(type);
   if (!alignment)
     alignment = isa<LLVM::LLVMStructType, LLVM::LLVMArrayType>(type)
@@ -146,7 +192,10 @@ void Accesses::report(Operation *op, Value address, Type type, AccessKind kind,
   Value count = LLVM::ConstantOp::create(
       to.b, op->getLoc(), to.b.getI64Type(),
       to.b.getI64IntegerAttr(static_cast<int64_t>(bytes)));
+  if (failed(to.describe(op, address, count)))
+    return failure();
   reportBytes(op, address, count, kind, *alignment);
+  return success();
 }
 
 /// What an ordering demands on this side of an atomic operation.
@@ -180,36 +229,40 @@ LogicalResult Accesses::intercept(Operation *op) {
   };
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
     fence(op, /*before=*/false, load.getOrdering());
-    report(op, load.getAddr(), load.getType(),
-           plainOr(load.getOrdering(), load.getVolatile_(), AccessKind::Load,
-                   AccessKind::AtomicLoad),
-           load.getAlignment());
+    if (failed(report(op, load.getAddr(), load.getType(),
+                      plainOr(load.getOrdering(), load.getVolatile_(),
+                              AccessKind::Load, AccessKind::AtomicLoad),
+                      load.getAlignment())))
+      return failure();
     load.setSyncscopeAttr({});
     load.setInvariant(false);
     return success();
   }
   if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
     fence(op, /*before=*/true, store.getOrdering());
-    report(op, store.getAddr(), store.getValue().getType(),
-           plainOr(store.getOrdering(), store.getVolatile_(), AccessKind::Store,
-                   AccessKind::Atomic),
-           store.getAlignment());
+    if (failed(report(op, store.getAddr(), store.getValue().getType(),
+                      plainOr(store.getOrdering(), store.getVolatile_(),
+                              AccessKind::Store, AccessKind::Atomic),
+                      store.getAlignment())))
+      return failure();
     store.setSyncscopeAttr({});
     return success();
   }
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op)) {
     fence(op, /*before=*/true, atomic.getOrdering());
     fence(op, /*before=*/false, atomic.getOrdering());
-    report(op, atomic.getPtr(), atomic.getVal().getType(), AccessKind::Atomic,
-           atomic.getAlignment());
+    if (failed(report(op, atomic.getPtr(), atomic.getVal().getType(),
+                      AccessKind::Atomic, atomic.getAlignment())))
+      return failure();
     atomic.setSyncscopeAttr({});
     return success();
   }
   if (auto exchange = dyn_cast<LLVM::AtomicCmpXchgOp>(op)) {
     fence(op, /*before=*/true, exchange.getSuccessOrdering());
     fence(op, /*before=*/false, exchange.getSuccessOrdering());
-    report(op, exchange.getPtr(), exchange.getVal().getType(),
-           AccessKind::Atomic, exchange.getAlignment());
+    if (failed(report(op, exchange.getPtr(), exchange.getVal().getType(),
+                      AccessKind::Atomic, exchange.getAlignment())))
+      return failure();
     exchange.setSyncscopeAttr({});
     return success();
   }
@@ -479,6 +532,10 @@ void EmulatorInterceptNvvm::runOnOperation() {
   SmallVector<NamedAttribute> attributes;
   attributes.push_back({StringAttr::get(&getContext(), sitesAttr),
                         ArrayAttr::get(&getContext(), interceptor.sites())});
+  if (!interceptor.elements().empty())
+    attributes.push_back(
+        {StringAttr::get(&getContext(), elementsAttr),
+         ArrayAttr::get(&getContext(), interceptor.elements())});
   if (StringAttr name = module.getSymNameAttr())
     attributes.push_back({StringAttr::get(&getContext(), "sym_name"), name});
   module->setAttrs(attributes);

@@ -272,6 +272,8 @@ LogicalResult Interceptor::interceptMatrix(Operation *op) {
         if (!isPlain(load))
           return notEmulated(op, "but for 8x8 matrices of 16-bit numbers");
         Value words = buffer(loc, load.getNum());
+        if (failed(describe(op, load.getPtr(), {})))
+          return failure();
         call(loc, "emuLoadMatrix", {},
              {thread, load.getPtr(), constant(loc, load.getNum()),
               constant(loc, columns(load.getLayout())), words, site(op)});

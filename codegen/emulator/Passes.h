@@ -21,6 +21,10 @@ namespace drawloom::emulator {
 #define GEN_PASS_REGISTRATION
 #include "codegen/emulator/Passes.h.inc"
 
+/// Those of accesses' attributes nvptx::elementAttr that differ, by the numbers
+/// that calls pass.
+inline constexpr llvm::StringLiteral elementsAttr =
+    "drawloom.emulator_elements";
 /// What stands where in the source, strings by site number.
 inline constexpr llvm::StringLiteral sitesAttr = "drawloom.emulator_sites";
 /// In front of a kernel's name: the function that runs one thread of it.

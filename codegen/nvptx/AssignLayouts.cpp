@@ -204,6 +204,10 @@ void Assigner::fixDots() {
           linesIn(tileType(scan.getResult()), scan.getDimension()));
     if (auto solve = dyn_cast<tile::SolveOp>(op))
       fix(solve.getResult(), linesIn(tileType(solve.getResult()), 0));
+    // Conversions that are there already lead into sums over rows.
+    if (auto convert = dyn_cast<tile::ConvertOp>(op))
+      fix(convert.getResult(),
+          columnsLayout(tileType(convert.getResult()).getShape(), warps));
   });
 }
 
@@ -404,6 +408,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     OpBuilder builder(kernel.getContext());
     sumByProducts(builder, kernel);
     recomputeTiles(kernel, count);
+    detachSums(kernel);
     kernel->setAttr(warpsAttr, IntegerAttr::get(
                                    IntegerType::get(&getContext(), 64), count));
     if (failed(Assigner(kernel, count).run()))

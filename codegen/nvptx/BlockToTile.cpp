@@ -521,7 +521,7 @@ LogicalResult BlockToTile::convert(Operation *op) {
   if (tensors)
     return convertElementwise(op);
   if (op->getNumRegions() != 0)
-    return op->emitError("has no form on a GPU yet");
+    return op->emitOpError("has no form on a GPU yet");
   builder.clone(*op, scalars);
   return success();
 }
@@ -577,7 +577,7 @@ LogicalResult BlockToTile::convertElementwise(Operation *op) {
     return success();
   }
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
-    return op->emitError("has no form on a GPU yet");
+    return op->emitOpError("has no form on a GPU yet");
   IRMapping operands;
   for (Value operand : op->getOperands()) {
     if (!isa<RankedTensorType>(operand.getType())) {
@@ -654,7 +654,7 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
                                   *rhs));
     return success();
   }
-  return op->emitError("has no form on a GPU yet");
+  return op->emitOpError("has no form on a GPU yet");
 }
 
 //===----------------------------------------------------------------------===//
@@ -675,7 +675,7 @@ LogicalResult BlockToTile::run() {
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      return op->emitError("has no form on a GPU yet");
+      return op->emitOpError("has no form on a GPU yet");
   }
 
   Location loc = program.getLoc();

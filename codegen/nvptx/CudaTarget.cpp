@@ -11,6 +11,7 @@
 #include "codegen/nvptx/PlanProgram.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "drawloom/runtime/Cuda.h"
+#include "drawloom/runtime/CudaProducts.h"
 
 using namespace mlir;
 namespace cuda = drawloom::runtime::cuda;
@@ -41,8 +42,9 @@ llvm::Expected<std::shared_ptr<cuda::Device>> firstDevice() {
 class Session final : public DeviceSession {
 public:
   Session(cuda::Device &device, const cuda::Module &module,
-          cuda::CachingAllocator &allocator)
-      : device(device), module(module), allocator(allocator) {}
+          cuda::ProductLibrary *products, cuda::CachingAllocator &allocator)
+      : device(device), module(module), products(products),
+        allocator(allocator) {}
   ~Session() override {
     for (void *memory : memories)
       allocator.release(memory, /*stream=*/nullptr);
@@ -79,6 +81,11 @@ public:
     return toError(module.launch(*index, grid, arguments, /*stream=*/nullptr));
   }
 
+  llvm::Error multiply(const Product &product,
+                       const cuda::ProductOperands &operands) override {
+    return toError(products->multiply(product, operands, /*stream=*/nullptr));
+  }
+
 private:
   static cuda::Argument number(ElementType element, const void *at) {
     auto read = [&](auto value) {
@@ -107,6 +114,7 @@ private:
 
   cuda::Device &device;
   const cuda::Module &module;
+  cuda::ProductLibrary *products;
   cuda::CachingAllocator &allocator;
   std::vector<void *> memories;
 };
@@ -115,20 +123,25 @@ class CudaProgram final : public PlanProgram {
 public:
   CudaProgram(LaunchPlan plan, StringRef isa,
               std::shared_ptr<cuda::Device> device,
-              std::shared_ptr<cuda::Module> module)
+              std::shared_ptr<cuda::Module> module,
+              std::shared_ptr<cuda::ProductLibrary> products)
       : PlanProgram(std::move(plan)), set(isa.str()), device(device),
-        module(std::move(module)), allocator(std::move(device)) {}
+        module(std::move(module)), products(std::move(products)),
+        allocator(std::move(device)) {}
   StringRef isa() const override { return set; }
 
 protected:
   llvm::Expected<std::unique_ptr<DeviceSession>> open(unsigned) const override {
-    return std::make_unique<Session>(*device, *module, allocator);
+    return std::make_unique<Session>(*device, *module, products.get(),
+                                     allocator);
   }
 
 private:
   std::string set;
   std::shared_ptr<cuda::Device> device;
   std::shared_ptr<cuda::Module> module;
+  /// Where the plan has products for it.
+  std::shared_ptr<cuda::ProductLibrary> products;
   mutable cuda::CachingAllocator allocator;
 };
 
@@ -142,6 +155,26 @@ public:
     return names;
   }
   void registerPasses() const override { registerNvptxPasses(); }
+
+  void prepareBlocks(OpPassManager &pm,
+                     const CodegenOptions &options) const override {
+    if (!usesLibrary(options))
+      return;
+    llvm::Expected<const Architecture *> arch = firstArchitecture(options);
+    if (!arch)
+      // It is reported when code is to be made for it.
+      return llvm::consumeError(arch.takeError());
+    BlockBudget budget = blockBudget();
+    NvptxChooseProductsOptions products;
+    products.arch = (*arch)->name.str();
+    products.all = options.denseProducts == DenseProducts::Library;
+    products.cacheBytes = budget.tileBytes;
+    products.leastRows = budget.leastRows;
+    products.mostRows = budget.mostRows;
+    products.sweptBytes = budget.sweptBytes;
+    products.maxBlocks = budget.maxBlocks;
+    pm.addPass(createNvptxChooseProducts(products));
+  }
 
   llvm::Expected<Artifact::Variant>
   emit(ModuleOp module, const CodegenOptions &options) const override {
@@ -174,6 +207,20 @@ protected:
       return (*arch)->name.str();
     llvm::consumeError(arch.takeError());
     return "none";
+  }
+  std::string choicesOf(const CodegenOptions &options) const override {
+    if (!usesLibrary(options))
+      return "";
+    return options.denseProducts == DenseProducts::Library ? "library\n"
+                                                           : "estimates\n";
+  }
+  int64_t productWorkspace(StringRef isa) const override {
+    llvm::Expected<const Architecture *> arch = architectureOf(isa);
+    if (arch)
+      return static_cast<int64_t>(
+          cuda::productWorkspaceBytes((*arch)->capability));
+    llvm::consumeError(arch.takeError());
+    return GpuTarget::productWorkspace(isa);
   }
   std::optional<std::string> lacksFor(StringRef isa) const override {
     auto device = firstDevice();
@@ -226,11 +273,43 @@ protected:
     auto module = toExpected(cuda::Module::load(*device, **packed));
     if (!module)
       return module.takeError();
+    std::shared_ptr<cuda::ProductLibrary> products;
+    if (plan->hasProducts()) {
+      auto opened = toExpected(cuda::ProductLibrary::open(*device));
+      if (!opened)
+        return opened.takeError();
+      products = *opened;
+    }
     return std::make_unique<CudaProgram>(std::move(*plan), (*arch)->name,
-                                         *device, *module);
+                                         *device, *module, products);
   }
 
 private:
+  static bool usesLibrary(const CodegenOptions &options) {
+    // Asked once: the answer takes time, and would hardly change.
+    auto isHere = [] {
+      auto device = firstDevice();
+      if (!device) {
+        llvm::consumeError(device.takeError());
+        return false;
+      }
+      return cuda::ProductLibrary::open(*device).ok();
+    };
+    if (options.denseProducts != DenseProducts::Auto)
+      return options.denseProducts != DenseProducts::Own;
+    static const bool here = isHere();
+    return here;
+  }
+
+  /// That whose rates are looked at where the options name several.
+  llvm::Expected<const Architecture *>
+  firstArchitecture(const CodegenOptions &options) const {
+    llvm::Expected<std::vector<std::string>> sets = selectSets(options.isa);
+    if (!sets)
+      return sets.takeError();
+    return architectureOf(sets->front());
+  }
+
   /// "native" is the best for this machine's device.
   static llvm::Expected<const Architecture *> architectureOf(StringRef isa) {
     if (isa != "native")

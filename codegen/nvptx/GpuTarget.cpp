@@ -37,7 +37,7 @@ BlockBudget GpuTarget::blockBudget() const {
   // tile; and blocks enough for every multiprocessor of the largest device,
   // twice.
   BlockBudget budget;
-  budget.tileBytes = (getenv("TB") ? atoi(getenv("TB")) : 48) * 1024;
+  budget.tileBytes = 48 * 1024;
   budget.leastRows = 1;
   budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;
@@ -66,7 +66,9 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addPass(createNvptxOutlineKernels());
     // No cleanup in between: that would take the empty tensors that blocks fill
     // out of them.
-    pm.addPass(createNvptxPlanLaunches());
+    NvptxPlanLaunchesOptions plan;
+    plan.productWorkspace = productWorkspace(options.isa);
+    pm.addPass(createNvptxPlanLaunches(plan));
     pm.addNestedPass<func::FuncOp>(createNvptxBlockToTile());
     pm.addPass(createLowerAffinePass());
     pm.addPass(createCanonicalizerPass());
@@ -86,9 +88,12 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addNestedPass<func::FuncOp>(createNvptxAllocateShared(arena));
     return;
   }
-  case Phase::Llvm:
-    pm.addPass(createNvptxLower());
+  case Phase::Llvm: {
+    NvptxLowerOptions lower;
+    lower.describeAccesses = describesAccesses();
+    pm.addPass(createNvptxLower(lower));
     return;
+  }
   default:
     llvm_unreachable("the phase belongs to no target");
   }

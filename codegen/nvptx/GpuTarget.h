@@ -24,6 +24,12 @@ public:
 protected:
   /// Most shared memory of a block for the set, in bytes.
   virtual int64_t sharedLimit(llvm::StringRef isa) const = 0;
+  /// Workspace of a product by a library, in bytes.
+  virtual int64_t productWorkspace(llvm::StringRef isa) const {
+    return int64_t(4) << 20;
+  }
+  /// Whether accesses say which element they are of.
+  virtual bool describesAccesses() const { return false; }
 };
 
 /// Real devices, through the CUDA driver.

@@ -45,12 +45,6 @@ int64_t registersOf(Value value) {
   return llvm::divideCeil(layout->registerCount() * bits, 32);
 }
 
-/// What is made from few registers when it is read.
-bool isCheap(Value value) {
-  return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(
-      value.getDefiningOp());
-}
-
 /// A tile of a block and the ops that read it, by their places.
 struct Wait {
   Value value;
@@ -122,7 +116,7 @@ void Keeper::survey(Block &block) {
   block.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (!block.getParent()->isAncestor(operand.getParentRegion()) &&
-          !isCheap(operand) && outside.insert(operand).second)
+          !isFree(operand.getDefiningOp()) && outside.insert(operand).second)
         always += registersOf(operand);
   });
   for (Operation &op : block)
@@ -131,7 +125,7 @@ void Keeper::survey(Block &block) {
       wait.value = result;
       wait.registers = registersOf(result);
       wait.made = places[&op];
-      if (wait.registers == 0 || isCheap(result))
+      if (wait.registers == 0 || isFree(&op))
         continue;
       for (Operation *user : result.getUsers()) {
         Operation *reader = block.findAncestorOpInBlock(*user);

@@ -23,6 +23,14 @@ const LaunchKernel *LaunchPlan::find(StringRef name) const {
   return nullptr;
 }
 
+bool LaunchPlan::hasProducts() const {
+  return llvm::any_of(entries, [](const LaunchEntry &entry) {
+    return llvm::any_of(entry.steps, [](const LaunchStep &step) {
+      return step.product.has_value();
+    });
+  });
+}
+
 static constexpr StringLiteral kindNames[] = {"argument", "result", "workspace",
                                               "scalar"};
 json::Value toJson(const LaunchPlan &plan) {
@@ -40,10 +48,14 @@ json::Value toJson(const LaunchPlan &plan) {
         operands.push_back(
             json::Array{kindNames[operand.kind].str(), operand.value});
       json::Object object{{"operands", std::move(operands)}};
-      if (step.kernel.empty())
+      if (step.product) {
+        object["product"] = toJSON(*step.product);
+        object["workspace_bytes"] = step.bytes;
+      } else if (step.kernel.empty()) {
         object["copy_bytes"] = step.bytes;
-      else
+      } else {
         object["kernel"] = step.kernel;
+      }
       steps.push_back(std::move(object));
     }
     entries.push_back(
@@ -78,6 +90,8 @@ static bool fromJSON(const json::Value &value, LaunchStep &step,
   json::ObjectMapper map(value, path);
   return map && map.mapOptional("kernel", step.kernel) &&
          map.mapOptional("copy_bytes", step.bytes) &&
+         map.mapOptional("workspace_bytes", step.bytes) &&
+         map.mapOptional("product", step.product) &&
          map.map("operands", step.operands);
 }
 
@@ -99,6 +113,17 @@ static bool fromJSON(const json::Value &value, LaunchKernel &kernel,
          map.map("shared_bytes", kernel.sharedBytes);
 }
 
+static bool canRun(const LaunchPlan &plan, const LaunchStep &step) {
+  if (const std::optional<Product> &product = step.product)
+    return step.kernel.empty() &&
+           step.operands.size() == 4u + product->addend + product->bias &&
+           llvm::none_of(step.operands, [](const LaunchOperand &operand) {
+             return operand.kind == LaunchOperand::Scalar;
+           });
+  return step.kernel.empty() ? step.operands.size() == 2
+                             : plan.find(step.kernel) != nullptr;
+}
+
 llvm::Expected<LaunchPlan> planFromJson(const json::Value &value) {
   LaunchPlan plan;
   json::Path::Root root("plan");
@@ -108,8 +133,7 @@ llvm::Expected<LaunchPlan> planFromJson(const json::Value &value) {
     return root.getError();
   for (const LaunchEntry &entry : plan.entries)
     for (const LaunchStep &step : entry.steps)
-      if (step.kernel.empty() ? step.operands.size() != 2
-                              : !plan.find(step.kernel))
+      if (!canRun(plan, step))
         return llvm::createStringError("the plan of '" + entry.signature.name +
                                        "' has a step that cannot be run");
   return plan;

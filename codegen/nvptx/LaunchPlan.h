@@ -16,6 +16,7 @@
 #define DRAWLOOM_CODEGEN_NVPTX_LAUNCHPLAN_H
 
 #include "codegen/Program.h"
+#include "codegen/nvptx/ProductAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -30,12 +31,14 @@ struct LaunchOperand {
   int64_t value = 0;
 };
 
-/// A launch of a kernel; or, where `kernel` is empty, a copy of `bytes` bytes
-/// from operands[0] to operands[1].
+/// A launch of a kernel; a product by a library, of the operands left, right,
+/// addend and bias where it has them, result, and `bytes` bytes of workspace;
+/// or else a copy of `bytes` bytes from operands[0] to operands[1].
 struct LaunchStep {
   std::string kernel;
   std::vector<LaunchOperand> operands;
   int64_t bytes = 0;
+  std::optional<Product> product;
 };
 
 struct LaunchEntry {
@@ -54,6 +57,8 @@ struct LaunchPlan {
   std::vector<LaunchEntry> entries;
   std::vector<LaunchKernel> kernels;
   const LaunchKernel *find(llvm::StringRef name) const;
+  /// Whether a library is needed to follow it.
+  bool hasProducts() const;
 };
 
 /// The attribute of a module that holds the entries, in the form of JSON.

@@ -201,7 +201,7 @@ LogicalResult BlockToTile::convertPoint(Operation *op, IRMapping &body,
     return success();
   }
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
-    return op->emitError("inside of a linalg op has no form on a GPU yet");
+    return op->emitOpError("inside of a linalg op has no form on a GPU yet");
   OperationState state(loc, op->getName());
   for (Value operand : op->getOperands())
     state.addOperands(asWhole(operand));
@@ -428,7 +428,7 @@ LogicalResult BlockToTile::convertLinalg(linalg::LinalgOp op) {
   FailureOr<linalg::GenericOp> generic =
       linalg::generalizeNamedOp(rewriter, op);
   if (failed(generic))
-    return op->emitError("has no form on a GPU yet");
+    return op->emitOpError("has no form on a GPU yet");
   return convertGeneric(*generic);
 }
 

@@ -58,7 +58,7 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
                              "global_smem", Attribute(), /*alignment=*/1024,
                              /*addrSpace=*/3);
     for (func::FuncOp kernel : kernels)
-      if (failed(LowerKernel(kernel, maxOps).run()))
+      if (failed(LowerKernel(kernel, maxOps, describeAccesses).run()))
         return signalPassFailure();
 
     if (failed(lowerMath(module)))

@@ -16,6 +16,7 @@
 
 #include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/LowerKernel.h"
+#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,24 +41,27 @@ LogicalResult LowerKernel::lowerDot(tile::DotOp op) {
 
 /// Matrices of 8 x 8, each lane giving the address of a row: `count` words.
 LowerKernel::Registers LowerKernel::loadMatrices(Value address, int64_t bytes,
-                                                 int64_t count,
-                                                 bool transposed) {
+                                                 int64_t count, bool transposed,
+                                                 DictionaryAttr element) {
   Type i32 = builder.getI32Type();
   Type type = i32;
   if (count > 1)
     type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                             SmallVector<Type>(count, i32));
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
-  Value loaded = NVVM::LdMatrixOp::create(
+  auto loaded = NVVM::LdMatrixOp::create(
       builder, loc, type, addBytes(address, bytes), count,
       transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
       NVVM::LdStMatrixEltType::B16);
+  if (element)
+    loaded->setAttr(elementAttr, element);
   ++ops;
   if (count == 1)
-    return {loaded};
+    return {loaded.getRes()};
   Registers words;
   for (int64_t i = 0; i < count; ++i)
-    words.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
+    words.push_back(
+        LLVM::ExtractValueOp::create(builder, loc, loaded.getRes(), i));
   return words;
 }
 
@@ -130,7 +134,13 @@ void LowerKernel::lowerMma(tile::DotOp op) {
                         : laneAddress(memory, m, 8 * m, 8 * k, warpPart(0, m));
     bool transposed = op.getTransposeA();
     left = [=](int64_t row, int64_t step) {
-      return loadMatrices(address, 2 * (row * m + step * k), 4, transposed);
+      // What a lane holds of it, by the manual: two neighbouring steps, the
+      // second 8 rows in the second word, the second 8 steps in the third.
+      int64_t rows = transposed ? 1 : 0, along = 1 - rows;
+      return loadMatrices(
+          address, 2 * (row * m + step * k), 4, transposed,
+          describeFragment(memory, rows, row, step, sums, 0,
+                           {{along, 1}, {rows, 8}, {along, 8}}));
     };
   } else {
     Layout layout = *tile::layoutOf(op.getA().getType());
@@ -149,6 +159,7 @@ void LowerKernel::lowerMma(tile::DotOp op) {
   const Memory &memory = memoryOf(op.getB());
   int64_t k = memory.strides[op.getTransposeB() ? 1 : 0];
   int64_t n = memory.strides[op.getTransposeB() ? 0 : 1];
+  int64_t across = op.getTransposeB() ? 0 : 1;
 
   // The op has words for bf16, pairs for f16.
   auto operands = [&](const Registers &words) -> Registers {
@@ -168,8 +179,12 @@ void LowerKernel::lowerMma(tile::DotOp op) {
           op.getTransposeB()
               ? laneAddress(memory, n, 8 * k, apart * n, warpPart(1, n))
               : laneAddress(memory, k, 8 * k, apart * n, warpPart(1, n));
-      Registers words = loadMatrices(address, 2 * (step * k + columns[i] * n),
-                                     pair ? 4 : 2, !op.getTransposeB());
+      Registers words = loadMatrices(
+          address, 2 * (step * k + columns[i] * n), pair ? 4 : 2,
+          !op.getTransposeB(),
+          describeFragment(
+              memory, across, columns[i], step, sums, 1,
+              {{1 - across, 1}, {1 - across, 8}, {across, apart}}));
       right[columns[i]] = {words[0], words[1]};
       if (pair)
         right[columns[i + 1]] = {words[2], words[3]};
@@ -259,6 +274,24 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
   while (width > 1 && !fits())
     --width;
 
+  // A step further: a column of the left operand, a row of the right one.
+  auto moving = [&](const Memory &memory, int64_t dim) {
+    int64_t stride = memory.strides[dim] * bytes;
+    return Moving{unroll * stride, (steps - unroll) * stride};
+  };
+  auto digitsOf = [&](int64_t dim) {
+    SmallVector<Digit> digits = threadDigits(sums);
+    for (Digit &digit : digits)
+      if (digit.dim != dim)
+        digit = Digit();
+    return digits;
+  };
+  auto leftPlace = [&](int64_t row) {
+    return describe(a, {row, 0}, digitsOf(0), moving(a, 1));
+  };
+  auto rightPlace = [&](int64_t step, int64_t column) {
+    return describe(b, {step, column}, digitsOf(1), moving(b, 0));
+  };
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
@@ -282,7 +315,7 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
     std::map<int64_t, SmallVector<Value>> left;
     for (int64_t row : rows) {
       Value vector = loadVector(addBytes(aStep, row * a.strides[0] * bytes),
-                                element, unroll, {}, {});
+                                element, unroll, {}, {}, leftPlace(row));
       unpack(vector, element, unroll, left[row]);
     }
     Registers result(loop.getRegionIterArgs());
@@ -293,7 +326,7 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
           continue;
         SmallVector<Value> values;
         unpack(loadVector(addBytes(bStep, (k * b.strides[0] + column) * bytes),
-                          element, width, {}, {}),
+                          element, width, {}, {}, rightPlace(k, column)),
                element, width, values);
         for (auto [i, value] : llvm::enumerate(values))
           right[column + i] = value;

@@ -382,9 +382,11 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     memory.space = 3;
     memory.element = type.getElementType();
     memory.alignment = 128;
+    memory.start = *alloc.getOffset();
     memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
+    memory.bytes = nvptx::bytesOf(type);
     memories[result.getAsOpaquePointer()] = memory;
     return success();
   }
@@ -394,12 +396,15 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     if (known && *known * stride == 0)
       return;
     Value more;
+    int64_t bytes = stride * bytesOf(memory.element);
     if (known) {
+      memory.fixed += *known * bytes;
       more = constant(*known * stride, 64);
       memory.alignment =
           std::gcd(memory.alignment, *known * stride * bytesOf(memory.element));
     } else {
       more = cast<Value>(count);
+      memory.step = std::gcd(memory.step, divisorOf(more) * bytes);
       memory.alignment = std::gcd(
           memory.alignment, divisorOf(more) * stride * bytesOf(memory.element));
       more = toI64(scalars.lookup(more));
@@ -482,7 +487,7 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
   } else if (!isa<memref::CastOp>(op)) {
-    return op->emitError("has no form on a GPU yet");
+    return op->emitOpError("has no form on a GPU yet");
   }
   memories[result.getAsOpaquePointer()] = memory;
   return success();
@@ -565,7 +570,8 @@ LogicalResult LowerKernel::lower(Operation *op) {
                   : more;
         }
         Value address = addElements(memory.root, at, memory.element);
-        Value vector = loadVector(address, memory.element, 1, {}, {});
+        Value vector =
+            loadVector(address, memory.element, 1, {}, {}, describeAny(memory));
         SmallVector<Value> values;
         unpack(vector, memory.element, 1, values);
         scalars.map(op.getResult(), values[0]);
@@ -600,7 +606,7 @@ LogicalResult LowerKernel::lower(Operation *op) {
           lowerPart(op, all(op->getResult(0)));
           return success();
         }
-        return op->emitError("has no form on a GPU yet");
+        return op->emitOpError("has no form on a GPU yet");
       });
 }
 
@@ -661,6 +667,7 @@ LogicalResult LowerKernel::run() {
     memory.element = type.getElementType();
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
+    memory.bytes = nvptx::bytesOf(type);
     memories[argument.getAsOpaquePointer()] = memory;
   }
   builder.setInsertionPointToEnd(body);

@@ -23,8 +23,9 @@ namespace drawloom::nvptx {
 /// in its registers.
 class LowerKernel {
 public:
-  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps)
-      : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps) {}
+  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes)
+      : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps),
+        describes(describes) {}
 
   /// Puts a function of llvm in the kernel's place, whose body still has
   /// control flow of scf and arithmetic of arith and math.
@@ -43,6 +44,10 @@ private:
     int64_t space = 1;
     /// A divisor of the address of the view, in bytes.
     int64_t alignment = 16;
+    /// Bytes: of the whole buffer, which begins that many behind the root; of
+    /// the part of `offset` that is known by number; and what divides the rest
+    /// of it, 0 where there is no rest.
+    int64_t bytes = 0, start = 0, fixed = 0, step = 0;
   };
 
   /// One access to neighbouring elements of a tile: its registers, and where it
@@ -127,14 +132,50 @@ private:
   mlir::Value addElements(mlir::Value address, mlir::Value elements,
                           mlir::Type element);
   mlir::Value loadVector(mlir::Value address, mlir::Type element, int64_t count,
-                         mlir::Value condition, mlir::Value otherwise);
+                         mlir::Value condition, mlir::Value otherwise,
+                         mlir::DictionaryAttr place = {});
   void unpack(mlir::Value vector, mlir::Type element, int64_t count,
               llvm::SmallVectorImpl<mlir::Value> &values);
-  void storeVector(mlir::Value address, llvm::ArrayRef<mlir::Value> values);
+  void storeVector(mlir::Value address, llvm::ArrayRef<mlir::Value> values,
+                   mlir::DictionaryAttr place = {});
   void underCondition(mlir::Value condition, llvm::function_ref<void()> body);
   const Memory &memoryOf(mlir::Value memref) {
     return memories.at(memref.getAsOpaquePointer());
   }
+
+  //===- What accesses are meant to be ------------------------------------===//
+  /// What a loop or an index adds to an address, in bytes: multiples of `step`
+  /// up to `range`.
+  struct Moving {
+    int64_t step = 0, range = 0;
+  };
+  /// The attribute `elementAttr` of an access: the coordinates of its first
+  /// element in the view for thread 0, what each bit of the thread number adds
+  /// to them and, of matrices, what a half and each bit of a word's number add.
+  /// Null where nobody wants it.
+  mlir::DictionaryAttr describe(const Memory &memory,
+                                llvm::ArrayRef<int64_t> coordinates,
+                                llvm::ArrayRef<tile::Digit> threads,
+                                Moving moving = {0, 0},
+                                llvm::ArrayRef<tile::Digit> registers = {});
+  /// Of rows that an index chooses.
+  mlir::DictionaryAttr describeRow(const Memory &memory,
+                                   const tile::Layout &layout,
+                                   const Access &access);
+  /// Of a fragment of mma.m16n8k16, whose groups of lanes count along dimension
+  /// `across` and lanes of a group along the other, in pairs; the digits of
+  /// `sums` along its dimension `own` say where the warps are. `registers` are
+  /// pairs of a dimension and a stride: of a half, and of bits of the word.
+  mlir::DictionaryAttr
+  describeFragment(const Memory &memory, int64_t across, int64_t first,
+                   int64_t step, const tile::Layout &sums, int64_t own,
+                   llvm::ArrayRef<std::pair<int64_t, int64_t>> registers);
+  /// Of any element.
+  mlir::DictionaryAttr describeAny(const Memory &memory);
+  /// A digit for each bit of the thread number; those of dimensions below
+  /// `first` count nothing.
+  static llvm::SmallVector<tile::Digit> threadDigits(const tile::Layout &layout,
+                                                     int64_t first = 0);
 
   //===- Reductions and products ------------------------------------------===//
   void lowerReduce(tile::ReduceOp op, Range range);
@@ -155,7 +196,7 @@ private:
   void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
   Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,
-                         bool transposed);
+                         bool transposed, mlir::DictionaryAttr element);
   mlir::Value matrixAddress(const Memory &memory, bool transposed,
                             llvm::ArrayRef<tile::Digit> rowDigits,
                             llvm::ArrayRef<tile::Digit> columnDigits,
@@ -178,6 +219,7 @@ private:
   mlir::OpBuilder builder;
   mlir::Location loc = builder.getUnknownLoc();
   int64_t maxOps;
+  bool describes;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
   /// Tiles whose rounding waits for the op that reads them: these registers are

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LowerKernel.h"
+#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -46,7 +47,8 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
   // Both parts depend on different things: the view's on the loops around, the
   // thread's on none.
   Value address = addElements(memory.root, memory.offset, memory.element);
-  Value own;
+  Value own, far;
+  int64_t reach = 0;
   for (int64_t dim = first, rank = memory.strides.size(); dim < rank; ++dim) {
     SmallVector<std::pair<int64_t, int64_t>> bits;
     for (auto [i, digit] : llvm::enumerate(layout.lanes))
@@ -58,12 +60,26 @@ Value LowerKernel::threadAddress(const Memory &memory, const Layout &layout,
             {Layout::laneBits + i, digit.stride * memory.strides[dim]});
     if (bits.empty())
       continue;
+    for (auto [bit, worth] : bits)
+      reach += worth;
+    // Rows so long that threads are more than 2^31 elements apart.
+    if (!llvm::isInt<32>(reach)) {
+      Value coordinate = arith::ExtUIOp::create(
+          builder, loc, builder.getI64Type(), threadCoordinate(layout, dim));
+      Value more = arith::MulIOp::create(builder, loc, coordinate,
+                                         constant(memory.strides[dim], 64));
+      far = far ? arith::AddIOp::create(builder, loc, far, more).getResult()
+                : more;
+      continue;
+    }
     Value more = valueOfBits(bits);
     own =
         own ? arith::AddIOp::create(builder, loc, own, more).getResult() : more;
   }
   if (own)
     own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), own);
+  if (far)
+    own = own ? arith::AddIOp::create(builder, loc, own, far).getResult() : far;
   return addElements(address, own, memory.element);
 }
 
@@ -172,15 +188,19 @@ Value LowerKernel::isOwner(const Layout &layout) {
 /// Where the condition is false, reads `otherwise` (an address that is valid)
 /// and gives zeros.
 Value LowerKernel::loadVector(Value address, Type element, int64_t count,
-                              Value condition, Value otherwise) {
+                              Value condition, Value otherwise,
+                              DictionaryAttr place) {
   Type type = storageType(element);
   if (count > 1)
     type = VectorType::get(count, type);
   if (condition)
     address =
         LLVM::SelectOp::create(builder, loc, condition, address, otherwise);
-  Value value = LLVM::LoadOp::create(builder, loc, type, address,
-                                     bytesOf(element) * count);
+  auto load = LLVM::LoadOp::create(builder, loc, type, address,
+                                   bytesOf(element) * count);
+  if (place)
+    load->setAttr(elementAttr, place);
+  Value value = load;
   if (condition)
     value =
         LLVM::SelectOp::create(builder, loc, condition, value, zeroOf(type));
@@ -204,7 +224,8 @@ void LowerKernel::unpack(Value vector, Type element, int64_t count,
   }
 }
 
-void LowerKernel::storeVector(Value address, ArrayRef<Value> values) {
+void LowerKernel::storeVector(Value address, ArrayRef<Value> values,
+                              DictionaryAttr place) {
   Type element = values[0].getType();
   Type type = storageType(element);
   SmallVector<Value> stored =
@@ -223,7 +244,10 @@ void LowerKernel::storeVector(Value address, ArrayRef<Value> values) {
       whole = LLVM::InsertElementOp::create(builder, loc, whole, value,
                                             constant(i, 32));
   }
-  LLVM::StoreOp::create(builder, loc, whole, address, bytesOf(element) * count);
+  auto store = LLVM::StoreOp::create(builder, loc, whole, address,
+                                     bytesOf(element) * count);
+  if (place)
+    store->setAttr(elementAttr, place);
   ++ops;
 }
 
@@ -266,11 +290,13 @@ void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
           : memory.root;
   Registers &result = registers[op.getResult()];
   result.resize(range.end);
+  SmallVector<Digit> threads = threadDigits(layout);
   for (const Access &access : accesses(memory, layout, shape, false, range)) {
     Value at = addBytes(address, bytesAt(access.coordinates, memory.strides,
                                          bytesOf(memory.element)));
     Value vector = loadVector(at, memory.element, access.registers.size(),
-                              inside(memory, layout, shape, access), otherwise);
+                              inside(memory, layout, shape, access), otherwise,
+                              describe(memory, access.coordinates, threads));
     SmallVector<Value> values;
     unpack(vector, memory.element, access.registers.size(), values);
     for (auto [place, value] : llvm::zip(access.registers, values))
@@ -293,7 +319,7 @@ void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
         storeVector(
             addBytes(address, bytesAt(access.coordinates, memory.strides,
                                       bytesOf(memory.element))),
-            values);
+            values, describe(memory, access.coordinates, threadDigits(layout)));
       });
     }
   });
@@ -374,8 +400,9 @@ LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
                     memory.element);
     at = addBytes(at, bytesAt(access.coordinates, memory.strides,
                               bytesOf(memory.element), 1));
-    Value vector = loadVector(at, memory.element, access.registers.size(),
-                              condition, memory.root);
+    Value vector =
+        loadVector(at, memory.element, access.registers.size(), condition,
+                   memory.root, describeRow(memory, layout, access));
     SmallVector<Value> values;
     unpack(vector, memory.element, access.registers.size(), values);
     for (auto [place, value] : llvm::zip(access.registers, values))
@@ -415,7 +442,7 @@ LogicalResult LowerKernel::lowerScatter(tile::ScatterOp op) {
                       memory.element);
       storeVector(addBytes(at, bytesAt(access.coordinates, memory.strides,
                                        bytesOf(memory.element), 1)),
-                  values);
+                  values, describeRow(memory, layout, access));
     });
   }
   return success();
@@ -441,9 +468,9 @@ LogicalResult LowerKernel::lowerLookup(tile::LookupOp op) {
     for (int64_t extent : shape)
       own.sizes.push_back(builder.getIndexAttr(extent));
     Access access{{i}, layout.registerOffset(i, shape.size())};
-    Value vector =
-        loadVector(addElements(start, at, memory.element), memory.element, 1,
-                   inside(own, layout, shape, access), memory.root);
+    Value vector = loadVector(
+        addElements(start, at, memory.element), memory.element, 1,
+        inside(own, layout, shape, access), memory.root, describeAny(memory));
     unpack(vector, memory.element, 1, result);
   }
   registers[op.getResult()] = std::move(result);

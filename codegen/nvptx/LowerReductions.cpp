@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
@@ -202,6 +203,24 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
                                        valueOfBits(bits));
   Value to = addElements(from, share, memory.element);
   auto place = [&](int64_t i) { return i * threads * bytes; };
+  // A row of the scratch for each share, elements behind each other in it.
+  auto placeOf = [&](int64_t share, int64_t i, bool ofWarp) {
+    SmallVector<Digit> digits = threadDigits(layout);
+    int64_t stride = width;
+    for (Digit &digit : digits)
+      if (!digit.replicated()) {
+        digit = {1, stride};
+        stride *= 2;
+      }
+    for (auto [i, bit] : llvm::enumerate(bits))
+      if (ofWarp)
+        digits[bit.first] = {0, int64_t(1) << i};
+    Memory both = memory;
+    both.strides = {memory.strides[0], 1};
+    both.sizes = {builder.getIndexAttr(shares),
+                  builder.getIndexAttr(memory.strides[0])};
+    return describe(both, {share, i * threads}, digits);
+  };
   Value owner;
   if (replicas != 0) {
     Value copy =
@@ -211,7 +230,8 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
   }
   underCondition(owner, [&] {
     for (int64_t i = 0; i < count; i += width)
-      storeVector(addBytes(to, place(i)), ArrayRef(results).slice(i, width));
+      storeVector(addBytes(to, place(i)), ArrayRef(results).slice(i, width),
+                  placeOf(0, i, true));
   });
   NVVM::Barrier0Op::create(builder, loc);
   for (int64_t i = 0; i < count; i += width) {
@@ -219,8 +239,9 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
     for (int64_t s = 0; s < shares; ++s) {
       Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
       SmallVector<Value> part;
-      unpack(loadVector(at, memory.element, width, {}, {}), memory.element,
-             width, part);
+      unpack(
+          loadVector(at, memory.element, width, {}, {}, placeOf(s, i, false)),
+          memory.element, width, part);
       for (auto [k, value] : llvm::enumerate(part)) {
         if (s == 0)
           sums.push_back(value);
@@ -266,7 +287,8 @@ LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
     int64_t at = row * memory.strides[0] + column * memory.strides[1];
     Value address = addElements(memory.root, memory.offset, memory.element);
     SmallVector<Value> value;
-    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {}),
+    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {},
+                      describe(memory, {row, column}, {})),
            memory.element, 1, value);
     return value[0];
   };

@@ -81,7 +81,7 @@ void LowerKernel::lowerTf32(tile::DotOp op) {
                     0, m);
   auto leftWords = [&](int64_t row, int64_t step) -> Registers {
     if (!op.getTransposeA())
-      return loadMatrices(left, 4 * (row * m + step * ka), 4, false);
+      return loadMatrices(left, 4 * (row * m + step * ka), 4, false, {});
     Registers words;
     for (auto [i, k] :
          {std::pair(0, 0), std::pair(8, 0), std::pair(0, 4), std::pair(8, 4)})
@@ -97,7 +97,7 @@ void LowerKernel::lowerTf32(tile::DotOp op) {
                     1, n);
   auto rightWords = [&](int64_t column, int64_t step) -> Registers {
     if (op.getTransposeB())
-      return loadMatrices(right, 4 * (column * n + step * kb), 2, false);
+      return loadMatrices(right, 4 * (column * n + step * kb), 2, false, {});
     Registers words;
     for (int64_t k : {0, 4})
       words.push_back(

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/ProductAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -41,6 +42,16 @@ bool isRepeatable(Operation *op) {
          (scalar || op->hasTrait<OpTrait::ConstantLike>());
 }
 
+/// What is no part of a kernel that others share: a block program, or a product
+/// that a library computes.
+bool isApart(Operation *op) { return isa<scf::ForallOp, func::CallOp>(op); }
+
+/// Other names for the memory of their operand.
+bool isView(Operation *op) {
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+      op);
+}
+
 class Outliner {
 public:
   Outliner(SymbolTable &symbols, func::FuncOp function)
@@ -54,6 +65,8 @@ private:
     SmallVector<SmallVector<Operation *>> parts;
     /// Values that are needed behind it.
     llvm::SetVector<Value> results;
+    /// Products for a library, beside it.
+    SmallVector<func::CallOp> products;
   };
   Block &body() { return function.getBody().front(); }
   /// What an op reads of others of the function, through what is repeatable.
@@ -64,6 +77,8 @@ private:
   void materialize(Value value);
   void markNeeds(Value value, unsigned user);
   void outline(unsigned index);
+  /// Puts the call behind what is outlined by now.
+  void place(func::CallOp product);
 
   SymbolTable &symbols;
   func::FuncOp function;
@@ -105,19 +120,25 @@ void Outliner::collect() {
       continue;
     llvm::SetVector<Operation *> reads;
     collectReads(&op, reads);
-    bool blocks = isa<scf::ForallOp>(op);
+    bool blocks = isApart(&op);
     unsigned level = 0;
     for (Operation *read : reads) {
-      bool same = !blocks && !isa<scf::ForallOp>(read);
+      bool same = !blocks && !isApart(read);
       level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
     }
     kernelOf[&op] = level;
+    if (auto product = dyn_cast<func::CallOp>(&op)) {
+      if (kernels.size() <= level)
+        kernels.resize(level + 1);
+      kernels[level].products.push_back(product);
+      continue;
+    }
     // It joins the groups of its level that it reads, which become one.
     SmallVector<Operation *> *group = nullptr;
     for (Operation *read : reads) {
       SmallVector<Operation *> *other = groupOf.lookup(read);
-      if (blocks || isa<scf::ForallOp>(read) ||
-          kernelOf.lookup(read) != level || other == group)
+      if (blocks || isApart(read) || kernelOf.lookup(read) != level ||
+          other == group)
         continue;
       if (!group) {
         group = other;
@@ -168,7 +189,7 @@ void Outliner::markNeeds(Value value, unsigned user) {
   if (found == kernelOf.end()) {
     for (Value operand : valuesReadBy(def))
       markNeeds(operand, user);
-  } else if (found->second != user) {
+  } else if (found->second != user && !isa<func::CallOp>(def)) {
     kernels[found->second].results.insert(value);
   }
 }
@@ -307,6 +328,28 @@ void Outliner::outline(unsigned index) {
   }
 }
 
+void Outliner::place(func::CallOp product) {
+  OpBuilder host(body().getTerminator());
+  std::function<Value(Value)> resolve = [&](Value value) -> Value {
+    if (Value known = replacements.lookup(value))
+      return known;
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &body() || kernelOf.count(def) ||
+        !isView(def))
+      return value;
+    IRMapping mapping;
+    mapping.map(def->getOperand(0), resolve(def->getOperand(0)));
+    return host.clone(*def, mapping)->getResult(0);
+  };
+  SmallVector<Value> operands;
+  for (Value operand : product.getOperands())
+    operands.push_back(resolve(operand));
+  auto call = func::CallOp::create(host, product.getLoc(), product.getCallee(),
+                                   product.getResultTypes(), operands);
+  for (auto [result, made] : llvm::zip(product.getResults(), call.getResults()))
+    replacements[result] = made;
+}
+
 LogicalResult Outliner::run() {
   Operation *terminator = body().getTerminator();
   // What memory is needed for is made by a kernel, however cheap it is.
@@ -315,16 +358,31 @@ LogicalResult Outliner::run() {
   for (auto blocks : body().getOps<scf::ForallOp>())
     for (Value init : blocks.getOutputs())
       materialize(init);
+  SmallVector<func::CallOp> products(body().getOps<func::CallOp>());
+  for (func::CallOp product : products)
+    for (Value operand : product.getOperands()) {
+      while (operand.getDefiningOp() && isView(operand.getDefiningOp()))
+        operand = operand.getDefiningOp()->getOperand(0);
+      materialize(operand);
+    }
   collect();
-  for (unsigned i = 0; i < kernels.size(); ++i)
+  for (unsigned i = 0; i < kernels.size(); ++i) {
     for (ArrayRef<Operation *> part : kernels[i].parts)
       for (Operation *op : part)
         for (Value value : valuesReadBy(op))
           markNeeds(value, i);
+    for (func::CallOp product : kernels[i].products)
+      for (Value value : product.getOperands())
+        markNeeds(value, i);
+  }
   for (Value value : terminator->getOperands())
     markNeeds(value, kernels.size());
-  for (unsigned i = 0; i < kernels.size(); ++i)
-    outline(i);
+  for (unsigned i = 0; i < kernels.size(); ++i) {
+    if (!kernels[i].parts.empty())
+      outline(i);
+    for (func::CallOp product : kernels[i].products)
+      place(product);
+  }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(replacements.lookup_or(operand.get(), operand.get()));
   // Backwards: what uses comes before what is used.
@@ -332,7 +390,7 @@ LogicalResult Outliner::run() {
   for (Operation &op : body().without_terminator())
     left.push_back(&op);
   for (Operation *op : llvm::reverse(left))
-    if (op->use_empty() && !isa<func::CallOp>(op))
+    if (op->use_empty() && (!isa<func::CallOp>(op) || kernelOf.count(op)))
       op->erase();
   return success();
 }
@@ -343,7 +401,8 @@ struct NvptxOutlineKernels
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
-      if (function.isExternal() || function->hasAttr(kernelAttr))
+      if (function.isExternal() || function->hasAttr(kernelAttr) ||
+          function->hasAttr(productAttr))
         continue;
       for (Type type : function.getFunctionType().getInputs())
         if (auto tensor = dyn_cast<RankedTensorType>(type);

@@ -29,6 +29,10 @@ inline constexpr llvm::StringLiteral gridAttr = "drawloom.grid";
 inline constexpr llvm::StringLiteral inputsAttr = "drawloom.inputs";
 inline constexpr llvm::StringLiteral sharedBytesAttr = "drawloom.shared_bytes";
 inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
+/// On an access in the phase `llvm`, if the pass was asked for it: which
+/// element of which buffer it is of, by the tile's layout
+/// (LowerKernel::describe). It is what the emulator compares addresses with.
+inline constexpr llvm::StringLiteral elementAttr = "drawloom.element";
 /// Of a module: products of f32 may round their operands to tf32.
 inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
 /// On a call of a kernel: pairs (result, operand) of memory that the kernel

@@ -39,6 +39,11 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     dots are put into shared memory, but for the left one of `mma` that
     is in the right registers already.
 
+    So that registers suffice: what elementwise arithmetic makes is made again
+    rather than kept over products, tiles that wait longest do so in shared
+    memory, sums of the rows that a product reads are products with ones, and
+    arithmetic that ends in many sums gets a layout of few columns a thread.
+
     Example: test/codegen/nvptx/assign-layouts-chains-dots.mlir
   }];
   let options = [
@@ -73,17 +78,54 @@ def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
+  let summary = "Leave dense products that nothing fuses with to a library";
+  let description = [{
+    In front of `fuse-rows`: a plain product of floats that fusion along rows
+    would not fuse with other ops becomes a call of a function that holds it,
+    with the sum that it starts from, the bias, the ReLU and the rounding behind
+    it. The function's `drawloom.product` says how a library is asked for it.
+    Which products is decided by estimates (ProductCost.h); the remarks
+    (`--remarks-filter=nvptx-choose-products`) give both.
+
+    Example: test/codegen/nvptx/choose-products-takes-what-stands-around.mlir
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", "\"sm_90a\"",
+           "The architecture whose rates count">,
+    Option<"all", "all", "bool", "false",
+           "Leave all to it that it can compute, whatever the estimates, also "
+           "what would be fused">,
+    Option<"cacheBytes", "cache-bytes", "int64_t", "48 * 1024",
+           "Of fuse-rows.">,
+    Option<"leastRows", "least-rows", "int64_t", "1", "Of fuse-rows.">,
+    Option<"maxBlocks", "max-blocks", "int64_t", "264", "Of fuse-rows.">,
+    Option<"mostRows", "most-rows", "int64_t", "128", "Of fuse-rows.">,
+    Option<"sweptBytes", "swept-bytes", "int64_t", "1 << 20",
+           "Of fuse-rows.">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
   let summary = "Turn kernels over tiles into llvm and nvvm";
   let description = [{
     Each register of a tile becomes a value. Kernels get Triton's signature:
     their buffers, then two pointers to scratch memory.
 
+    With `describe-accesses`, each access carries in `drawloom.element` which
+    element of which buffer the layouts say that it is of. The emulator compares
+    the address with it.
+
     Example: test/codegen/nvptx/lower-multiplies-by-mma.mlir
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", "60000",
-           "Most operations of a kernel: beyond, it is refused">];
+           "Most operations of a kernel: beyond, it is refused">,
+    Option<"describeAccesses", "describe-accesses", "bool", "false",
+           "Say of each access which element it is of">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }
@@ -94,7 +136,8 @@ def NvptxOutlineKernels : Pass<"nvptx-outline-kernels", "::mlir::ModuleOp"> {
     Each outermost `scf.forall` becomes a function, and so does each run of other
     ops between two of them; constants, slices and reshapes are repeated where
     they are used. What was there calls these functions, and still means the
-    same.
+    same. Calls of functions with `drawloom.product` stay: a library computes
+    them.
 
     Example: test/codegen/nvptx/outline-kernels-between-blocks.mlir
   }];
@@ -108,10 +151,14 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
     Behind `nvptx-outline-kernels`: each function that calls kernels becomes an
     entry of the module's attribute `drawloom.plan`, with its signature, the
     bytes of workspace that a call needs and its launches. Tensors between
-    kernels live in the workspace, by when they are in use.
+    kernels live in the workspace, by when they are in use. Calls of functions
+    with `drawloom.product` become steps for a library; these functions go.
 
     Example: test/codegen/nvptx/plan-launches-shares-workspace.mlir
   }];
+  let options = [
+    Option<"productWorkspace", "product-workspace", "int64_t", "4 << 20",
+           "Bytes of workspace that a library's product is given">];
 }
 
 def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {

@@ -24,9 +24,29 @@ namespace {
 /// Whole lines of the cache, and what 16-byte accesses need.
 constexpr int64_t workspaceAlignment = 256;
 
+/// What a call of a function without a kernel stands for.
+std::optional<Product> productOf(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  auto attribute = callee->getAttrOfType<DictionaryAttr>(productAttr);
+  return attribute ? productFromAttribute(attribute) : std::nullopt;
+}
+
+/// The tensor in whose memory a value is.
+Value memoryOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+             tensor::ExtractOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 class Planner {
 public:
-  explicit Planner(func::FuncOp function) : function(function) {}
+  Planner(func::FuncOp function, int64_t productWorkspace)
+      : function(function), productWorkspace(productWorkspace) {}
   FailureOr<LaunchEntry> run();
 
 private:
@@ -42,14 +62,33 @@ private:
   /// their tensor.
   FailureOr<LaunchOperand> placeOf(Value value);
 
+  /// The last of the calls that reads the memory of a value; `end` where it is
+  /// returned.
+  static int64_t lastUse(Value value, int64_t end,
+                         const DenseMap<Operation *, int64_t> &number);
+
   func::FuncOp function;
+  int64_t productWorkspace;
   DenseMap<Value, LaunchOperand> places;
 };
 
+int64_t Planner::lastUse(Value value, int64_t end,
+                         const DenseMap<Operation *, int64_t> &number) {
+  int64_t last = 0;
+  for (Operation *user : value.getUsers()) {
+    auto call = number.find(user);
+    if (call != number.end())
+      last = std::max(last, call->second);
+    else if (user->getNumResults() == 1)
+      last = std::max(last, lastUse(user->getResult(0), end, number));
+    else
+      last = end;
+  }
+  return last;
+}
+
 FailureOr<LaunchOperand> Planner::placeOf(Value value) {
-  if (auto extract = value.getDefiningOp<tensor::ExtractOp>())
-    value = extract.getTensor();
-  auto found = places.find(value);
+  auto found = places.find(memoryOf(value));
   if (found != places.end())
     return found->second;
   return emitError(value.getLoc())
@@ -77,11 +116,8 @@ FailureOr<LaunchEntry> Planner::run() {
     if (failed(type))
       return failure();
     entry.signature.results.push_back(*type);
-    Value memory = value;
-    if (auto extract = value.getDefiningOp<tensor::ExtractOp>())
-      memory = extract.getTensor();
-    places.try_emplace(
-        memory, LaunchOperand{LaunchOperand::Result, static_cast<int64_t>(i)});
+    places.try_emplace(memoryOf(value), LaunchOperand{LaunchOperand::Result,
+                                                      static_cast<int64_t>(i)});
   }
   // Workspace for the others, by when they are in use.
   SmallVector<func::CallOp> calls(
@@ -95,30 +131,32 @@ FailureOr<LaunchEntry> Planner::run() {
     for (Value result : call.getResults()) {
       if (places.count(result))
         continue;
-      int64_t last = i;
-      for (Operation *user : result.getUsers()) {
-        if (isa<tensor::ExtractOp>(user))
-          for (Operation *reader : user->getUsers())
-            last = std::max(last, number.count(reader)
-                                      ? number[reader]
-                                      : static_cast<int64_t>(calls.size()));
-        else if (number.count(user))
-          last = std::max(last, number[user]);
-      }
+      int64_t last = std::max<int64_t>(
+          i, lastUse(result, static_cast<int64_t>(calls.size()), number));
       FailureOr<ValueType> type = typeOf(result);
       if (failed(type))
         return failure();
       between.push_back(result);
       lifetimes.push_back({type->bytes(), static_cast<int64_t>(i), last});
     }
+  // And what products need for themselves while they run.
+  DenseMap<Operation *, unsigned> scratch;
+  for (auto [i, call] : llvm::enumerate(calls))
+    if (productOf(call)) {
+      scratch[call] = lifetimes.size();
+      lifetimes.push_back(
+          {productWorkspace, static_cast<int64_t>(i), static_cast<int64_t>(i)});
+    }
   ArenaLayout arena = layOutArena(lifetimes, workspaceAlignment);
   entry.signature.workspaceBytes = arena.bytes;
-  for (auto [value, offset] : llvm::zip(between, arena.offsets))
+  for (auto [value, offset] : llvm::zip_first(between, arena.offsets))
     places[value] = {LaunchOperand::Workspace, offset};
 
   for (func::CallOp call : calls) {
     LaunchStep step;
-    step.kernel = call.getCallee().str();
+    step.product = productOf(call);
+    if (!step.product)
+      step.kernel = call.getCallee().str();
     for (Value operand : call.getOperands()) {
       FailureOr<LaunchOperand> place = placeOf(operand);
       if (failed(place))
@@ -133,8 +171,14 @@ FailureOr<LaunchEntry> Planner::run() {
         entry.steps.push_back(
             {"",
              {step.operands[updates[i + 1]], places.lookup(result)},
-             ValueType::of(result.getType())->bytes()});
+             ValueType::of(result.getType())->bytes(),
+             std::nullopt});
       }
+    if (step.product) {
+      step.bytes = productWorkspace;
+      step.operands.push_back(
+          {LaunchOperand::Workspace, arena.offsets[scratch[call]]});
+    }
     entry.steps.push_back(std::move(step));
   }
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
@@ -143,21 +187,28 @@ FailureOr<LaunchEntry> Planner::run() {
       return failure();
     LaunchOperand result{LaunchOperand::Result, static_cast<int64_t>(i)};
     if (place->kind != result.kind || place->value != result.value)
-      entry.steps.push_back(
-          {"", {*place, result}, entry.signature.results[i].bytes()});
+      entry.steps.push_back({"",
+                             {*place, result},
+                             entry.signature.results[i].bytes(),
+                             std::nullopt});
   }
   return entry;
 }
 
 struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
+  using NvptxPlanLaunchesBase::NvptxPlanLaunchesBase;
+
   void runOnOperation() override {
     LaunchPlan plan;
-    SmallVector<func::FuncOp> entries;
+    SmallVector<func::FuncOp> entries, products;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function->hasAttr(kernelAttr) || function.isExternal())
+      if (function->hasAttr(productAttr))
+        products.push_back(function);
+      if (function->hasAttr(kernelAttr) || function->hasAttr(productAttr) ||
+          function.isExternal())
         continue;
       entries.push_back(function);
-      FailureOr<LaunchEntry> entry = Planner(function).run();
+      FailureOr<LaunchEntry> entry = Planner(function, productWorkspace).run();
       if (failed(entry))
         return signalPassFailure();
       plan.entries.push_back(std::move(*entry));
@@ -165,7 +216,7 @@ struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
     std::string text;
     llvm::raw_string_ostream(text) << toJson(plan);
     getOperation()->setAttr(planAttr, StringAttr::get(&getContext(), text));
-    for (func::FuncOp function : entries)
+    for (func::FuncOp function : llvm::concat<func::FuncOp>(entries, products))
       function.erase();
   }
 };

@@ -24,17 +24,43 @@ PlanProgram::PlanProgram(LaunchPlan given) : plan(std::move(given)) {
     all.push_back(entry.signature);
 }
 
-static void addTime(KernelProfile &profile, const LaunchKernel &kernel,
+Error DeviceSession::multiply(const Product &product,
+                              const runtime::cuda::ProductOperands &) {
+  return llvm::createStringError(
+      "the program leaves a product of " + describe(product) +
+      " to a library, which this target does not have: compile with "
+      "--dense-products=own");
+}
+
+static void addTime(KernelProfile &profile, StringRef name, int64_t blocks,
                     double seconds) {
-  auto known = llvm::find_if(profile.kernels, [&](const auto &other) {
-    return other.name == kernel.name;
-  });
+  auto known = llvm::find_if(
+      profile.kernels, [&](const auto &other) { return other.name == name; });
   if (known == profile.kernels.end())
     known = profile.kernels.insert(known,
-                                   KernelProfile::Kernel{kernel.name, 0, 0, 0});
+                                   KernelProfile::Kernel{name.str(), 0, 0, 0});
   ++known->calls;
-  known->blocks += kernel.grid;
+  known->blocks += blocks;
   known->seconds += seconds;
+}
+
+/// The operands of a product by name.
+static runtime::cuda::ProductOperands
+operandsOf(const LaunchStep &step,
+           llvm::function_ref<void *(const LaunchOperand &)> memoryOf) {
+  runtime::cuda::ProductOperands operands;
+  size_t next = 0;
+  auto take = [&] { return memoryOf(step.operands[next++]); };
+  operands.left = take();
+  operands.right = take();
+  if (step.product->addend)
+    operands.addend = take();
+  if (step.product->bias)
+    operands.bias = take();
+  operands.result = take();
+  operands.workspace = take();
+  operands.workspaceBytes = static_cast<size_t>(step.bytes);
+  return operands;
 }
 
 Error PlanProgram::run(StringRef name, ArrayRef<const void *> arguments,
@@ -87,6 +113,19 @@ Error PlanProgram::run(StringRef name, ArrayRef<const void *> arguments,
   };
   using Clock = std::chrono::steady_clock;
   for (const LaunchStep &step : entry->steps) {
+    Clock::time_point start = Clock::now();
+    auto finished = [&](StringRef name, int64_t blocks) {
+      if (profile)
+        addTime(*profile, name, blocks,
+                std::chrono::duration<double>(Clock::now() - start).count());
+    };
+    if (step.product) {
+      if (Error error =
+              (*session)->multiply(*step.product, operandsOf(step, memoryOf)))
+        return error;
+      finished("product " + describe(*step.product), 1);
+      continue;
+    }
     if (step.kernel.empty()) {
       if (Error error =
               (*session)->copy(memoryOf(step.operands[1]),
@@ -109,12 +148,9 @@ Error PlanProgram::run(StringRef name, ArrayRef<const void *> arguments,
     // No device launches nothing.
     if (kernel.grid == 0)
       continue;
-    Clock::time_point start = Clock::now();
     if (Error error = (*session)->launch(kernel, given))
       return error;
-    if (profile)
-      addTime(*profile, kernel,
-              std::chrono::duration<double>(Clock::now() - start).count());
+    finished(kernel.name, kernel.grid);
   }
   for (auto [type, from, to] : llvm::zip(signature.results, outputs, results))
     if (Error error = (*session)->download(to, from, type.bytes()))

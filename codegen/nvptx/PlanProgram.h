@@ -35,6 +35,9 @@ public:
   /// The scratch pointers of the kernel are the session's business.
   virtual llvm::Error launch(const LaunchKernel &kernel,
                              llvm::ArrayRef<Argument> arguments) = 0;
+  /// A product by a library; fails where the device has none.
+  virtual llvm::Error multiply(const Product &product,
+                               const runtime::cuda::ProductOperands &operands);
 };
 
 /// Code that was loaded onto a device, and the plan to run it by. Arguments and

@@ -45,11 +45,6 @@ bool isElementwise(Operation *op) {
          OpTrait::hasElementwiseMappableTraits(op);
 }
 
-/// Made of few numbers wherever it is read.
-bool isFree(Operation *op) {
-  return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op);
-}
-
 class Recompute {
 public:
   explicit Recompute(Block &block)
@@ -137,17 +132,26 @@ int64_t Recompute::mostAlive() {
 
 Value Recompute::again(Value value, Operation *user, int64_t segment) {
   Operation *op = value.getDefiningOp();
-  if (isFree(op) || stays(value))
+  bool free = isFree(op) && op->getBlock() == &block;
+  if (!free && stays(value))
+    return value;
+  if (segments.lookup(op) == segment)
     return value;
   auto [found, isNew] =
       made.try_emplace({value.getAsOpaquePointer(), segment}, Value());
   if (!isNew)
     return found->second;
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, again(operand, user, segment));
-  builder.setInsertionPoint(user);
-  Value copy = builder.clone(*op, mapping)->getResult(0);
+  Value copy;
+  if (free) {
+    builder.setInsertionPoint(user);
+    copy = cloneFree(builder, value);
+  } else {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, again(operand, user, segment));
+    builder.setInsertionPoint(user);
+    copy = builder.clone(*op, mapping)->getResult(0);
+  }
   segments[copy.getDefiningOp()] = segment;
   made[{value.getAsOpaquePointer(), segment}] = copy;
   return copy;
@@ -163,7 +167,8 @@ void Recompute::run() {
     for (OpOperand &operand : op.getOpOperands()) {
       Value value = operand.get();
       Operation *def = value.getDefiningOp();
-      if (isFree(def) || stays(value) || segments.lookup(def) == segment)
+      bool free = isFree(def) && def->getBlock() == &block;
+      if ((!free && stays(value)) || segments.lookup(def) == segment)
         continue;
       DenseSet<Value> seen;
       if (cost(value, seen) > mostOps)

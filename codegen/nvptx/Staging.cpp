@@ -46,6 +46,25 @@ int64_t bytesOf(MemRefType type) {
   return (last + 1) * llvm::divideCeil(bits, 8);
 }
 
+bool isFree(Operation *op) {
+  return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op);
+}
+
+Value cloneFree(OpBuilder &builder, Value tile) {
+  Operation *op = tile.getDefiningOp();
+  IRMapping mapping;
+  if (isa<tile::BroadcastOp>(op))
+    if (auto load = op->getOperand(0).getDefiningOp<tile::LoadOp>()) {
+      auto memory = dyn_cast<BlockArgument>(rootOf(load.getSource()));
+      auto kernel = load->getParentOfType<func::FuncOp>();
+      if (memory && memory.getOwner() == &kernel.getBody().front() &&
+          static_cast<int64_t>(memory.getArgNumber()) <
+              kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt())
+        mapping.map(load.getResult(), builder.clone(*load)->getResult(0));
+    }
+  return builder.clone(*op, mapping)->getResult(0);
+}
+
 Value allocatePadded(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                      Type element) {
   Attribute space = builder.getI64IntegerAttr(tile::sharedSpace);
@@ -446,6 +465,7 @@ void hoistStaging(func::FuncOp kernel) {
     for (tile::AllocOp buffer : buffers) {
       llvm::SetVector<Operation *> ops;
       SmallVector<tile::StoreOp> stores;
+      SmallVector<Operation *> readers;
       bool invariant = true;
       std::function<void(Value)> visit = [&](Value memory) {
         for (Operation *user : memory.getUsers()) {
@@ -455,6 +475,7 @@ void hoistStaging(func::FuncOp kernel) {
           }
           auto store = dyn_cast<tile::StoreOp>(user);
           if (!store) {
+            readers.push_back(user);
             invariant &= isa<tile::DotOp, tile::LoadOp>(user);
             continue;
           }
@@ -464,9 +485,18 @@ void hoistStaging(func::FuncOp kernel) {
         }
       };
       visit(buffer);
+      if (!invariant)
+        continue;
       llvm::sort(stores, [](tile::StoreOp a, tile::StoreOp b) {
         return a->isBeforeInBlock(b);
       });
+      // What is read before the last of them must not find what that one
+      // stores.
+      for (Operation *reader : readers) {
+        Operation *ancestor = loop.getBody()->findAncestorOpInBlock(*reader);
+        invariant &= !stores.empty() && ancestor &&
+                     stores.back()->isBeforeInBlock(ancestor);
+      }
       // The buffer's own address is the same wherever it is taken.
       for (tile::StoreOp store : stores) {
         invariant =

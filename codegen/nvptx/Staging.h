@@ -58,6 +58,18 @@ void stageOperands(mlir::OpBuilder &builder, tile::DotOp dot, int64_t warps,
 /// elementwise arithmetic makes from others are made where they are read.
 void recomputeTiles(mlir::func::FuncOp kernel, int64_t warps);
 
+/// Arithmetic between products that ends in many sums over rows gets a layout
+/// of its own: conversions lead into it, whose results have `columnsLayout`.
+void detachSums(mlir::func::FuncOp kernel);
+
+/// The layout of a tile whose rows are added up: few columns to a thread.
+tile::Layout columnsLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
+
+/// Whether a tile is made of few numbers wherever it is read.
+bool isFree(mlir::Operation *op);
+/// Makes such a tile again, with what it is read from if that never changes.
+mlir::Value cloneFree(mlir::OpBuilder &builder, mlir::Value tile);
+
 /// Sums of rows that a product multiplies as well become products with ones.
 void sumByProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 

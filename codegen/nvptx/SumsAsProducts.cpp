@@ -90,8 +90,11 @@ void sumByProducts(OpBuilder &builder, func::FuncOp kernel) {
                                       /*tf32=*/false);
       add.replaceAllUsesWith(sum);
       add.erase();
+      Operation *wide = reduce->getOperand(0).getDefiningOp();
       if (reduce->use_empty())
         reduce->erase();
+      if (wide->use_empty())
+        wide->erase();
 
       Value total = loop.getResult(i);
       total.setType(sums);

@@ -316,7 +316,7 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
     setMemory(insert.getResult(), *memory, /*writable=*/true);
     return success();
   }
-  return op->emitError("has no form on a GPU yet");
+  return op->emitOpError("has no form on a GPU yet");
 }
 
 } // namespace drawloom::nvptx

@@ -11,6 +11,8 @@ def Block_Dialect : Dialect {
   let name = "block";
   let summary = "what block programs need and upstream dialects lack";
   let cppNamespace = "::drawloom::block";
+  // Of ops of other dialects.
+  let hasCanonicalizer = 1;
 }
 
 // Base class for the ops of this dialect.

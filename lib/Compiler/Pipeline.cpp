@@ -78,6 +78,7 @@ static void buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Structured:
     return buildStructured(pm);
   case Phase::Blocks:
+    options.target->prepareBlocks(pm, options.codegen);
     return buildBlocks(pm, options.target->blockBudget());
   case Phase::Vectors:
   case Phase::Buffers:

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Block/Inits.h"
 #include "passes/Block/Passes.h"
+#include "passes/Block/Products.h"
 
 using namespace mlir;
 
@@ -28,7 +29,7 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
   using DistributeOpsBase::DistributeOpsBase;
 
   void runOnOperation() override {
-    if (getOperation().isExternal())
+    if (getOperation().isExternal() || isOpaque(getOperation()))
       return;
     // In blocks, an argument that is updated in place would be copied whole
     // before the first of them, and its result after the last.

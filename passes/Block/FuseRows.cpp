@@ -12,9 +12,12 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Block/FusedRows.h"
 #include "passes/Block/Passes.h"
+#include "passes/Block/Products.h"
 #include "passes/Block/RowCost.h"
 #include "passes/Block/RowPreparation.h"
 
@@ -107,11 +110,30 @@ LogicalResult findOutputs(RowRegion &region, RowAnalysis &rows) {
   return success();
 }
 
+/// Whether a region is a product alone, of which few rows fit.
+bool isBetterCutBothWays(const RowRegion &region, const RowSchedule &schedule,
+                         const RowAnalysis &rows) {
+  return region.ops.size() == 1 && region.partials.empty() &&
+         schedule.tileRows < std::min<int64_t>(64, rows.rows()) &&
+         isa<linalg::ContractionOpInterface>(region.ops.front());
+}
+
+bool hasStaticShapes(Block &block) {
+  auto isStatic = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return !shaped || shaped.hasStaticShape();
+  };
+  return llvm::all_of(block, [&](Operation &op) {
+    return llvm::all_of(op.getOperandTypes(), isStatic) &&
+           llvm::all_of(op.getResultTypes(), isStatic);
+  });
+}
+
 struct FuseRows : impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
 
   void runOnOperation() override {
-    if (getOperation().isExternal())
+    if (getOperation().isExternal() || isOpaque(getOperation()))
       return;
     Block &block = getOperation().getBody().front();
     for (Operation &op : block)
@@ -138,6 +160,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.leastRows = leastRows;
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
+    costs.packUniform = packUniform;
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
@@ -162,9 +185,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                               " bytes, budget " + Twine(costs.cacheBytes));
       return success();
     }
-    if (region.ops.size() == 1 && region.partials.empty() &&
-        schedule->tileRows < std::min<int64_t>(64, rows.rows()) &&
-        isa<linalg::ContractionOpInterface>(first)) {
+    if (isBetterCutBothWays(region, *schedule, rows)) {
       reportMissed(first, "a product alone, of which few rows fit; it is cut "
                           "along both sides instead");
       return success();
@@ -189,4 +210,38 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
 };
 
 } // namespace
+
+SmallVector<SmallVector<Operation *>>
+findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
+  // A trial of it, on a copy.
+  IRMapping mapping;
+  OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone(mapping)));
+  Block &block = copy->getBody().front();
+  if (!hasStaticShapes(block))
+    return {};
+  std::optional<RowAnalysis> rows = RowAnalysis::create(block);
+  if (!rows || rows->findRowsAgainstRows(block))
+    return {};
+  prepareRows(block, *rows, costs.packUniform);
+  rows = rows->refreshed(block);
+  DenseMap<Operation *, Operation *> original;
+  function.walk([&](Operation *op) {
+    if (Operation *made = mapping.lookupOrNull(op))
+      original[made] = op;
+  });
+  SmallVector<SmallVector<Operation *>> groups;
+  for (RowRegion &region : splitIntoPhases(block, *rows))
+    for (RowRegion &piece : splitToFit(region, *rows, costs)) {
+      std::optional<RowSchedule> schedule =
+          scheduleRows(piece, rows->rows(), measureRows(piece, *rows), costs);
+      if (!schedule || isBetterCutBothWays(piece, *schedule, *rows))
+        continue;
+      SmallVector<Operation *> &group = groups.emplace_back();
+      for (Operation *op : piece.ops)
+        // Null for what the preparation has made.
+        group.push_back(original.lookup(op));
+    }
+  return groups;
+}
+
 } // namespace drawloom

@@ -18,6 +18,17 @@ namespace drawloom {
 /// of one operand pass as well.
 bool isPlainProduct(mlir::linalg::LinalgOp op);
 
+/// On a function whose body only says what it computes: a library does that, so
+/// that no block programs are made of it.
+inline constexpr llvm::StringLiteral productAttr = "drawloom.product";
+inline bool isOpaque(mlir::Operation *function) {
+  return function->hasAttr(productAttr);
+}
+/// On any op: quadruples (value, dimension, other value, other dimension) of
+/// dimensions that are one and the same. Values are operands, then results.
+inline constexpr llvm::StringLiteral sameDimensionsAttr =
+    "drawloom.same_dimensions";
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_BLOCK_PRODUCTS_H

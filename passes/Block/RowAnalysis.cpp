@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include "passes/Block/Products.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -93,6 +94,17 @@ void DimensionClasses::relate(Operation *op) {
           unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
       }
     }
+    return;
+  }
+
+  if (auto pairs = op->getAttrOfType<DenseI64ArrayAttr>(sameDimensionsAttr)) {
+    auto value = [&](int64_t i) -> Value {
+      auto operands = static_cast<int64_t>(op->getNumOperands());
+      return i < operands ? op->getOperand(i) : op->getResult(i - operands);
+    };
+    for (size_t i = 0; i + 3 < static_cast<size_t>(pairs.size()); i += 4)
+      if (!isInit(value(pairs[i])) && !isInit(value(pairs[i + 2])))
+        same(value(pairs[i]), pairs[i + 1], value(pairs[i + 2]), pairs[i + 3]);
     return;
   }
 

@@ -20,6 +20,9 @@ struct RowCostOptions {
   int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
+  /// Whether matrices that products read in every block are copied into the
+  /// order in which they read them.
+  bool packUniform = true;
   /// Upper bound on blocks that carry partials.
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.

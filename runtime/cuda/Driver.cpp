@@ -154,6 +154,17 @@ Status Device::afterCopy(int code, size_t bytes) {
                        ". " + state->lastLaunch());
 }
 
+bool Device::canRead(uint64_t address) {
+  if (anyMemory || state->isKnown(address))
+    return true;
+  DevicePointer known = 0;
+  int code =
+      driver->api().pointerGetAttribute(&known, pointerDeviceAddress, address);
+  if (code == success)
+    state->learn(address);
+  return code != invalidValue;
+}
+
 static DevicePointer asDevice(const void *pointer) {
   return reinterpret_cast<DevicePointer>(pointer);
 }

@@ -216,18 +216,10 @@ Status Module::check(const KernelInfo &kernel, const Grid &grid,
     if (argument.bits % parameter.alignment)
       return failed("argument '" + parameter.name + "' must be a multiple of " +
                     std::to_string(parameter.alignment) + " bytes");
-    if (device->anyMemory || device->state->isKnown(argument.bits))
-      continue;
-    DevicePointer address = 0;
-    int code = device->driver->api().pointerGetAttribute(
-        &address, pointerDeviceAddress, argument.bits);
-    if (code == invalidValue)
+    if (!device->canRead(argument.bits))
       return failed("argument '" + parameter.name +
                     "' points to memory that the device cannot read: memory "
                     "of the host? Copy it to the device first");
-    if (code == success)
-      device->state->learn(argument.bits);
-    // Any other code is of work that failed earlier; the launch will tell.
   }
   return {};
 }

@@ -24,6 +24,8 @@ enum class FindingKind {
   InFlight,
   OutOfBounds,
   Misaligned,
+  /// Of another element than the compiler says.
+  WrongElement,
   Divergence,
   Deadlock,
   Misuse,

@@ -95,6 +95,17 @@ void emuAccess(void *thread, void *address, int64_t bytes, int32_t kind,
   t.block->yield(t);
 }
 
+void emuElement(void *thread, void *address, void *root, void *otherwise,
+                int64_t bytes, int32_t element, int32_t site) {
+  checkElement(self(thread), static_cast<const char *>(address),
+               static_cast<const char *>(root),
+               static_cast<const char *>(otherwise), bytes, element, 0, site);
+}
+
+void emuMatrixElement(void *thread, void *root, int32_t element) {
+  self(thread).matrix = {static_cast<const char *>(root), element};
+}
+
 void emuFence(void *thread, int32_t scope, int32_t site) {
   Thread &t = self(thread);
   if (!t.block->checksRaces)

@@ -103,7 +103,9 @@ std::string launchKernel(const KernelCode &kernel, Grid grid,
   if (options.countAccesses)
     launch.counts =
         std::make_unique<AccessCounts>(kernel.sites->size(), kernel.threads);
-  int64_t blocks = grid.x * grid.y * grid.z;
+  const int64_t all = grid.x * grid.y * grid.z;
+  const int64_t blocks =
+      options.mostBlocks > 0 ? std::min(options.mostBlocks, all) : all;
   std::atomic<bool> noMemory{false};
   auto work = [&] {
     Block block(launch);
@@ -115,7 +117,9 @@ std::string launchKernel(const KernelCode &kernel, Grid grid,
       int64_t number = launch.next++;
       if (number >= blocks)
         break;
-      block.run(number);
+      // At most 2^32 blocks are left to pick from, whose number times that of
+      // those that run may not fit into 64 bits.
+      block.run(all / blocks * number + all % blocks * number / blocks);
     }
     if (block.counts) {
       std::lock_guard<std::mutex> lock(launch.countsMutex);

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_RUNTIME_EMULATOR_LAUNCH_H
 #define DRAWLOOM_RUNTIME_EMULATOR_LAUNCH_H
 
+#include "runtime/emulator/Element.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -58,6 +59,9 @@ struct LaunchOptions {
   bool checkRaces = true;
   /// Counts bank conflicts and sectors in Report::sites.
   bool countAccesses = false;
+  /// Runs no more than so many blocks, spread evenly over the grid: for counts,
+  /// since results are not all written then. 0: all.
+  int64_t mostBlocks = 0;
   /// What global memory is legal; everything but the first page where null.
   const GlobalMemory *memory = nullptr;
   /// Where this is not below 0, memory that is this many bytes away from every
@@ -96,6 +100,8 @@ struct KernelCode {
   int64_t threads = 32;
   /// What stands where in the source, by site number.
   const std::vector<std::string> *sites = nullptr;
+  /// What accesses are meant to be, by number.
+  const std::vector<Element> *elements = nullptr;
   /// The module's own constants, legal beside LaunchOptions::memory.
   std::vector<GlobalMemory::Range> constants;
 };

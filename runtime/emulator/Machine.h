@@ -68,6 +68,11 @@ struct Thread {
   std::vector<PendingCopy> copies;
   std::vector<size_t> groups;
   GlobalMemory::Range lastRange;
+  /// What the next matrices are meant to be; none where the root is null.
+  struct {
+    const char *root = nullptr;
+    int32_t element = 0;
+  } matrix;
 
   uint32_t lane() const { return index % lanes; }
   uint32_t warp() const { return index / lanes; }

@@ -62,6 +62,10 @@ static void moveMatrices(Collective &all) {
               reinterpret_cast<char *>(&operand(lane).words[matrix]) + part * 2;
           if (half == 0 || (transposed && !store))
             noteAccess(all.thread(lane), address + word * 4, 4, kind, all.site);
+          if (const auto &meant = all.thread(lane).matrix; meant.root)
+            checkElement(all.thread(lane), address + column * 2, meant.root,
+                         nullptr, 2, meant.element, matrix * 2 + part,
+                         all.site);
           if (store)
             std::memcpy(address + column * 2, held, 2);
           else
@@ -69,6 +73,8 @@ static void moveMatrices(Collective &all) {
         }
       }
     }
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    all.thread(lane).matrix = {};
 }
 
 static void meetForMatrices(Thread &thread, char *row, int32_t count,

@@ -199,6 +199,8 @@ const std::vector<std::pair<const char *, void *>> &runtimeSymbols() {
       DRAWLOOM_SYMBOL(emuRegister),
       DRAWLOOM_SYMBOL(emuArena),
       DRAWLOOM_SYMBOL(emuAccess),
+      DRAWLOOM_SYMBOL(emuElement),
+      DRAWLOOM_SYMBOL(emuMatrixElement),
       DRAWLOOM_SYMBOL(emuFence),
       DRAWLOOM_SYMBOL(emuBarrier),
       DRAWLOOM_SYMBOL(emuBarrierArrive),

@@ -83,6 +83,19 @@ DRAWLOOM_CUDA_API cuStreamGetCtx(void *stream, void **context) {
   return Success;
 }
 
+DRAWLOOM_CUDA_API cuLaunchHostFunc(void *stream, void (*function)(void *),
+                                   void *data) {
+  Call call;
+  Stream *queue = call.driver.stream(stream);
+  if (!queue)
+    return InvalidHandle;
+  if (!function)
+    return InvalidValue;
+  if (call.driver.failure)
+    return call.driver.failure;
+  return call.driver.enqueue(*queue, [=] { function(data); });
+}
+
 //===----------------------------------------------------------------------===//
 // Events
 //===----------------------------------------------------------------------===//

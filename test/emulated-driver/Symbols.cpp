@@ -63,6 +63,7 @@ int cuGraphInstantiate_v2();
 int cuGraphLaunch();
 int cuInit();
 int cuLaunchCooperativeKernel();
+int cuLaunchHostFunc();
 int cuLaunchKernel();
 int cuLaunchKernelEx();
 int cuMemAllocAsync();
@@ -178,6 +179,7 @@ static const Entry entries[] = {
     DRAWLOOM_ENTRY(cuGraphLaunch),
     DRAWLOOM_ENTRY(cuInit),
     DRAWLOOM_ENTRY(cuLaunchCooperativeKernel),
+    DRAWLOOM_ENTRY(cuLaunchHostFunc),
     DRAWLOOM_ENTRY(cuLaunchKernel),
     DRAWLOOM_ENTRY(cuLaunchKernelEx),
     DRAWLOOM_ENTRY(cuMemAllocAsync),

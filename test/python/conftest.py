@@ -11,6 +11,14 @@ import pytest
 
 from runner import BUILD, ROOT
 
+# Another Triton than the installed one: a folder that pip installed one into (pip install --no-deps --target FOLDER
+# triton==VERSION). Processes that tests start get it too.
+if os.environ.get("DRAWLOOM_TRITON"):
+    if not os.path.isdir(os.path.join(os.environ["DRAWLOOM_TRITON"], "triton")):
+        raise pytest.UsageError(f"DRAWLOOM_TRITON: there is no package 'triton' in '{os.environ['DRAWLOOM_TRITON']}'")
+    sys.path.insert(0, os.environ["DRAWLOOM_TRITON"])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ["DRAWLOOM_TRITON"], os.environ.get("PYTHONPATH")]))
+
 # The block programs' templates and arguments.
 sys.path.insert(0, str(ROOT / "test" / "block-programs"))
 

@@ -66,27 +66,98 @@ REMOVED = {
 # Parts of lines that may change: pattern, replacement.
 CHANGED = {
     "wait for one less": (r"(nvvm\.cp\.async\.wait\.group )(\d+)", lambda m: m[1] + str(int(m[2]) + 1)),
-    "predicate": (r"llvm\.cond_br (%[\w#]+), (\^\w+), (\^\w+)(.*)$", lambda m: "llvm.br " + m[2] + m[4]),
     "copied bytes": (r"(nvvm\.cp\.async\.shared\.global .*cache = \w+), %\w+ (: .*), i32", lambda m: m[1] + " " + m[2]),
     "comparison": (
         r'(llvm\.icmp "[su])(lt|le|gt|ge)"',
         lambda m: m[1] + {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}[m[2]] + '"',
     ),
     "swizzle": (r"= llvm\.xor (%\w+), (%\w+) : i32", lambda m: f"= llvm.or {m[1]}, {m[1]} : i32"),
-    "offset": (
-        r"(llvm\.getelementptr (?:inbounds )?%\w+\[)(\d+)(\] : \(!llvm\.ptr<3>\))",
-        lambda m: m[1] + str(int(m[2]) + 16) + m[3],
-    ),
     "matrix layout": (
         r"(nvvm\.(?:ld|st)matrix .*mma_layout<)(row|col)(>)",
         lambda m: m[1] + {"row": "col", "col": "row"}[m[2]] + m[3],
     ),
 }
 
+# What the functions below change, by what they know of the other lines.
+ORDER = [*REMOVED, "wait for one less", "copied bytes", "mask", "mask of values", "comparison", "swizzle", "matrix layout",
+         "thread bits", "stride", "shared offset", "global offset"]
+
+DEFINITION = re.compile(r"^\s*(%\w+) = ")
+ADDRESS = re.compile(r"(.*= llvm\.getelementptr (?:inbounds |nusw |nuw )*)(%\w+)\[(-?\d+|%\w+)\](.*!llvm\.ptr<([13])>.*)")
+# Bytes that offsets are shifted by: no access becomes misaligned.
+SHIFT = 16
+
+
+class Text:
+    """What is known of the lines of a module with one kernel."""
+
+    def __init__(self, lines):
+        self.constants, self.threads, self.fields, loops = {}, set(), set(), set()
+        self.branches, self.pointers, self.others = set(), set(), set()
+        block, headers, tests = None, set(), {}
+        for line in lines:
+            label = re.match(r"\s*(\^\w+)", line)
+            if label:
+                block = label[1]
+                headers.add(block)
+            if found := re.search(r"(%\w+) = llvm\.mlir\.constant\((-?\d+) : (?:i32|index|i64)\)", line):
+                self.constants[found[1]] = int(found[2])
+            elif found := re.search(r"(%\w+) = nvvm\.read\.ptx\.sreg\.tid\.x", line):
+                self.threads.add(found[1])
+            elif found := re.search(r"(%\w+) = llvm\.lshr (%\w+), %\w+ : i32", line):
+                if found[2] in self.threads:
+                    self.threads.add(found[1])
+            elif found := re.search(r"(%\w+) = llvm\.and (%\w+), %\w+ : i32", line):
+                if found[2] in self.threads:
+                    self.fields.add(found[1])
+            elif found := re.search(r"llvm\.cond_br (%\w+)", line):
+                self.branches.add(found[1])
+                tests[block] = found[1]
+                loops |= headers & set(re.findall(r"\^\w+", line))
+            elif found := re.search(r"llvm\.select (%\w+), .* : i1, (.*)", line):
+                (self.pointers if "ptr" in found[2] else self.others).add(found[1])
+            elif found := re.search(r"llvm\.br (\^\w+)", line):
+                # To a block that came before: a loop.
+                if found[1] in headers:
+                    loops.add(found[1])
+        self.loops = {tests[block] for block in loops if block in tests}
+
+    def changes(self, line):
+        """(kind, changed line) of what needs to be known."""
+        found = re.match(r"\s*(%\w+) = llvm\.(icmp|and|or) .*", line)
+        if found and (found[2] == "icmp" or line.endswith(": i1")) and found[1] not in self.loops:
+            constant = f"{found[1]} = llvm.mlir.constant(true) : i1"
+            if found[1] in self.branches | self.pointers:
+                yield "mask", constant
+            elif found[1] in self.others:
+                yield "mask of values", constant
+        if found := re.match(r"\s*(%\w+) = llvm\.(and|lshr|mul) (%\w+), (%\w+)( overflow<.*>)? : i32", line):
+            value = self.constants.get(found[4])
+            kind, other = None, None
+            if value is not None and found[3] in self.threads and found[2] == "and":
+                # One bit less.
+                kind, other = "thread bits", value & (value - 1)
+            elif value is not None and found[3] in self.threads and found[2] == "lshr":
+                kind, other = "thread bits", value + 1
+            elif value is not None and found[3] in self.fields and found[2] == "mul":
+                kind, other = "stride", value + (8 if value % 8 == 0 else 1)
+            if kind:
+                yield kind, (f"%changed = llvm.mlir.constant({other} : i32) : i32 "
+                             f"{found[1]} = llvm.{found[2]} {found[3]}, %changed : i32")
+        if found := ADDRESS.match(line):
+            kind = "shared offset" if found[5] == "3" else "global offset"
+            if re.fullmatch(r"-?\d+", found[3]):
+                yield kind, f"{found[1]}{found[2]}[{int(found[3]) + SHIFT}]{found[4]}"
+            else:
+                pointer = f"!llvm.ptr<{found[5]}>"
+                yield kind, (f"%changed = llvm.getelementptr {found[2]}[{SHIFT}] : ({pointer}) -> {pointer}, i8 "
+                             f"{found[1].strip()} %changed[{found[3]}]{found[4]}")
+
 
 def mutations(text, kinds=None):
     """Every text that differs from `text` in one place."""
     lines = text.split("\n")
+    known = Text(lines)
 
     def changed(kind, number, line):
         before, after = lines[number].strip(), line.strip()
@@ -102,6 +173,38 @@ def mutations(text, kinds=None):
                 after = re.sub(pattern, replacement, line)
                 if after != line:
                     yield changed(kind, number, after)
+        for kind, after in known.changes(line):
+            if kinds is None or kind in kinds:
+                yield changed(kind, number, after)
+
+
+def probes(text, mutation):
+    """Pairs of a reason why a change could have no effect, and a text that the emulator reports unless that is the
+    reason: the kernel reads the null pointer as soon as it is not."""
+    lines = text.split("\n")
+    before, after = lines[mutation.line - 1], mutation.text.split("\n")[mutation.line - 1]
+    name = DEFINITION.match(before)
+    memory = re.search(r"(%\w+): !llvm\.ptr<1> {[^}]*readonly", text) or re.search(r"(%\w+): !llvm\.ptr<1>", text)
+    if not name or not memory:
+        return
+
+    def read(pointer):
+        return f" %probed = llvm.load volatile {pointer} : !llvm.ptr<1> -> i8"
+
+    def replaced(line):
+        return "\n".join([*lines[: mutation.line - 1], line, *lines[mutation.line :]])
+
+    null = " %null = llvm.mlir.zero : !llvm.ptr<1>"
+    kind = re.search(r": (i1|i32|i64)$", after)
+    if "llvm.icmp" in before:
+        kind = re.match(r"(i1)", "i1")
+    if kind:
+        # Both numbers, and the null pointer where they differ.
+        other = re.sub(rf"{re.escape(name[1])} = ", "%other = ", after.strip())
+        yield "no thread computes another number", replaced(
+            f'{before} {other} %same = llvm.icmp "eq" {name[1]}, %other : {kind[1]}{null}'
+            f" %where = llvm.select %same, {memory[1]}, %null : i1, !llvm.ptr<1>{read('%where')}")
+    yield "no thread comes there", replaced(f"{before}{null}{read('%null')}")
 
 
 def judge(text, run, kinds=None, tolerance=0.0):

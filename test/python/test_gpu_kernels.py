@@ -61,8 +61,8 @@ def test_kernels_are_right_on_the_emulated_driver():
     done = script("gpu_run.py", "--emulated", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     passed, _, failed, _ = done.stdout.splitlines()[-1].split()
-    # Each program is right, and has the same bits twice.
-    assert int(passed) == 2 * done.stdout.count("packed    ") >= 6 and failed == "0"
+    # Five tables of fragments; each program is right, has the same bits twice and those of the emulator, and is taken by Triton.
+    assert int(passed) == 5 + 4 * done.stdout.count("packed    ") >= 17 and failed == "0"
     assert "left out" not in done.stdout
 
 
@@ -76,7 +76,7 @@ def test_a_wrong_result_fails(tmp_path):
     case.tolerance = 0
     gpu_run.pack(tmp_path / "pack", [case], ["sm_90a"], True)
     done = script("gpu_run.py", "--emulated", "--only=AdamW", "--folder", tmp_path / "pack")
-    assert done.returncode == 1 and done.stdout.splitlines()[-1] == "1 passed, 1 failed", done.stdout + done.stderr
+    assert done.returncode == 1 and done.stdout.splitlines()[-1] == "8 passed, 1 failed", done.stdout + done.stderr
 
 
 def test_counts_of_accesses_go_to_a_file(tmp_path):
@@ -91,6 +91,20 @@ def test_counts_of_accesses_go_to_a_file(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True,
                           env={**os.environ, "DRAWLOOM_EMULATOR_COUNTS": str(tmp_path / "none" / "counts")})
     assert done.returncode != 0 and "DRAWLOOM_EMULATOR_COUNTS" in done.stderr
+
+
+def test_counts_of_some_blocks_are_those_of_all_by_their_share(tmp_path):
+    (tmp_path / "p.mlir").write_text(PROGRAM.replace("256", "16384"))
+
+    def count(**environment):
+        path = tmp_path / f"counts{len(environment)}"
+        subprocess.run([BUILD / "bin/drawloom-run", tmp_path / "p.mlir", "--random", "--target=emulator"], check=True, capture_output=True,
+                       env={**os.environ, "DRAWLOOM_EMULATOR_COUNTS": str(path), **environment})
+        launch, = map(json.loads, path.read_text().splitlines())
+        return launch["blocks"], sum(site["accesses"] for site in launch["sites"])
+
+    (blocks, accesses), (some, of_some) = count(), count(DRAWLOOM_EMULATOR_BLOCKS="3")
+    assert some == 3 < blocks and of_some * blocks == accesses * some
 
 
 def test_bundles_of_programs_hold_their_plan(tmp_path):

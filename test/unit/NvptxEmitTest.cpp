@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/emit/Bundle.h"
+#include "codegen/nvptx/emit/Machine.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -229,6 +230,22 @@ TEST(PackedBundle, MissingArchitectureNamesThoseThere) {
   EXPECT_EQ(llvm::toString(missing.takeError()),
             "the bundle has no code for 'sm_100a'; it has code for sm_80, "
             "sm_90a");
+}
+
+TEST_F(NvptxEmit, ResidentBlocksAreTheOccupancyOfTheManual) {
+  const Machine &h200 = machineOf(**findArchitecture("sm_90a"));
+  EXPECT_EQ(h200.product, "H200");
+  // By registers: 255 are 8,192 of a warp, two of which a scheduler holds.
+  EXPECT_EQ(residentBlocks(h200, 255, 0, 4), 2u);
+  EXPECT_EQ(residentBlocks(h200, 128, 0, 4), 4u);
+  EXPECT_EQ(residentBlocks(h200, 32, 0, 4), 16u);
+  // By shared memory: each block costs 1,024 bytes more.
+  EXPECT_EQ(residentBlocks(h200, 32, 112 << 10, 4), 2u);
+  EXPECT_EQ(residentBlocks(h200, 32, 114 << 10, 4), 1u);
+  // By blocks and by threads.
+  EXPECT_EQ(residentBlocks(h200, 32, 0, 1), 32u);
+  EXPECT_EQ(residentBlocks(h200, 32, 0, 33), 0u);
+  EXPECT_EQ(residentBlocks(h200, 256, 0, 4), 0u);
 }
 
 TEST_F(NvptxEmit, BundleFolderRoundTripsAndIsReplaced) {

@@ -148,6 +148,12 @@ struct CommandLine {
                         "for each, run by the best that this machine has";
   cl::opt<std::string> isa{"isa", cl::desc(isaHelp), cl::value_desc("name"),
                            cl::init("native"), cl::cat(compiling)};
+  cl::opt<std::string> denseProducts{
+      "dense-products",
+      cl::desc("Who computes dense products that nothing fuses with, for "
+               "--target=cuda: auto (whoever is estimated to be faster, where "
+               "cuBLASLt is found), library, own (default: auto)"),
+      cl::value_desc("who"), cl::init("auto"), cl::cat(compiling)};
   cl::opt<std::string> cache{
       "cache",
       cl::desc("Keep the compiled program for the next run, in this folder "
@@ -301,6 +307,17 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.relativeTolerance = line.relative;
 
   options.compile.codegen.isa = line.isa;
+  std::optional<DenseProducts> products =
+      parseDenseProducts(line.denseProducts);
+  if (!products)
+    return createStringError("--dense-products=" + line.denseProducts +
+                             ": expected auto, assume, library or own");
+  if ((*products == DenseProducts::Library ||
+       *products == DenseProducts::Assume) &&
+      line.target != "cuda")
+    return createStringError("--dense-products=" + line.denseProducts +
+                             ": only --target=cuda has a library");
+  options.compile.codegen.denseProducts = *products;
   options.compile.dumpPhasesTo = line.dump;
   options.reproducer = line.reproducer;
   if (Error error = readPhase("compile-from", line.from, options.compile.from))

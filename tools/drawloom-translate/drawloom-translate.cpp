@@ -10,6 +10,7 @@
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/emit/Machine.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
@@ -20,10 +21,13 @@
 #include "tools/drawloom-translate/NvptxTranslations.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace drawloom;
+
+static constexpr llvm::StringLiteral machineOption = "print-machine";
 
 namespace {
 /// Constructed before the command line is read, like the translations.
@@ -37,6 +41,19 @@ struct CodeOptions {
       "compile-from",
       llvm::cl::desc("The phase that the program is in (default: input)"),
       llvm::cl::init("input"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> denseProducts{
+      "dense-products",
+      llvm::cl::desc(
+          "Who computes dense products that nothing fuses with, for a bundle: "
+          "own; assume (whoever is estimated to be faster, and the bundle's "
+          "machine has cuBLASLt); library (default: own)"),
+      llvm::cl::init("own"), llvm::cl::cat(category)};
+  /// Listed in the help; obeyed before anything asks for a program.
+  llvm::cl::opt<bool> printMachine{
+      llvm::StringRef(machineOption),
+      llvm::cl::desc("Print what the compiler knows of NVIDIA's devices, as "
+                     "JSON, and end"),
+      llvm::cl::cat(category)};
 };
 } // namespace
 
@@ -58,6 +75,14 @@ lower(mlir::ModuleOp module, const CodeOptions &options,
   compileOptions.target = &target;
   compileOptions.codegen.isa = isa.str();
   compileOptions.from = *from;
+  std::optional<DenseProducts> products =
+      parseDenseProducts(options.denseProducts);
+  // What is found here says nothing about the machine that it is for.
+  if (!products || *products == DenseProducts::Auto)
+    return report(module, llvm::createStringError(
+                              "--dense-products=" + options.denseProducts +
+                              ": expected own, assume or library"));
+  compileOptions.codegen.denseProducts = *products;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   if (failed(compile(*copy, compileOptions)))
     return mlir::failure();
@@ -90,6 +115,12 @@ static mlir::LogicalResult emitCode(mlir::ModuleOp module,
 }
 
 int main(int argc, char **argv) {
+  if (llvm::any_of(llvm::ArrayRef(argv, argc), [](llvm::StringRef argument) {
+        return argument.ltrim('-') == machineOption;
+      })) {
+    llvm::outs() << llvm::formatv("{0:2}", nvptx::machinesToJson()) << '\n';
+    return 0;
+  }
   mlir::registerAllTranslations();
   CodeOptions options;
   auto registerDialects = [](mlir::DialectRegistry &registry) {

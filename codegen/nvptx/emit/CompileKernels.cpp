@@ -55,6 +55,13 @@ static Error assembleAll(const Ptxas &ptxas, bool lineInfo,
 Expected<CompiledKernels> compileKernels(mlir::ModuleOp kernelModule,
                                          const Architecture &architecture,
                                          const KernelOptions &options) {
+  // A program that a library computes all of has a plan, and nothing else.
+  if (kernelModule->hasAttr("drawloom.plan") &&
+      kernelModule.getBody()->empty()) {
+    CompiledKernels none;
+    none.architecture = &architecture;
+    return none;
+  }
   Expected<std::vector<KernelInfo>> infos =
       describeKernels(kernelModule, architecture);
   if (!infos)

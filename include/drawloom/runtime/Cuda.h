@@ -158,8 +158,12 @@ public:
 
 private:
   Status afterCopy(int code, size_t bytes);
+  /// Whether kernels can read at the address; asks the driver the first time.
+  /// Says yes where earlier work has failed: the launch will tell.
+  bool canRead(uint64_t address);
   friend class Module;
   friend class CachingAllocator;
+  friend class ProductLibrary;
   struct State; // What the launches share.
 
   Device() = default;

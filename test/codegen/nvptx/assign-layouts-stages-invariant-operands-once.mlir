@@ -53,3 +53,36 @@ func.func @a_loop_that_may_not_run(%a: memref<128x32xbf16>, %b: memref<32x64xbf1
   tile.store %sum, %out : tensor<64x64xf32>, memref<64x64xf32>
   return
 }
+
+// -----
+
+// Both stores are the same in each iteration, but what is read between them is not what the second one stores.
+// CHECK-LABEL: @a_buffer_that_changes
+// CHECK: scf.for
+// CHECK: %[[BUFFER:.*]] = tile.alloc
+// CHECK: tile.store %{{.*}}, %[[BUFFER]]
+// CHECK: tile.load %[[BUFFER]]
+// CHECK: tile.store %{{.*}}, %[[BUFFER]]
+// CHECK: tile.load %[[BUFFER]]
+func.func @a_buffer_that_changes(%a: memref<64xf32>, %b: memref<64xf32>, %out: memref<64xf32>)
+    attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %start = tile.splat %zero : f32 -> tensor<64xf32>
+  %sum = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %start) -> (tensor<64xf32>) {
+    %buffer = tile.alloc : memref<64xf32, 3>
+    %at = tile.load %a : memref<64xf32> -> tensor<64xf32>
+    tile.store %at, %buffer : tensor<64xf32>, memref<64xf32, 3>
+    %first = tile.load %buffer : memref<64xf32, 3> -> tensor<64xf32>
+    %bt = tile.load %b : memref<64xf32> -> tensor<64xf32>
+    tile.store %bt, %buffer : tensor<64xf32>, memref<64xf32, 3>
+    %second = tile.load %buffer : memref<64xf32, 3> -> tensor<64xf32>
+    %product = arith.mulf %first, %second : tensor<64xf32>
+    %next = arith.addf %s, %product : tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  }
+  tile.store %sum, %out : tensor<64xf32>, memref<64xf32>
+  return
+}

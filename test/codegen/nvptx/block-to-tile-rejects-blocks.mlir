@@ -58,7 +58,7 @@ func.func @branches(%x: tensor<8xf32>) -> tensor<8xf32> attributes {drawloom.ker
 // -----
 
 func.func @while_loops(%x: tensor<8xf32>, %go: i1) -> tensor<8xf32> attributes {drawloom.kernel} {
-  // expected-error @+1 {{has no form on a GPU yet}}
+  // expected-error @+1 {{'scf.while' op has no form on a GPU yet}}
   scf.while : () -> () {
     scf.condition(%go)
   } do {

@@ -17,7 +17,7 @@ func.func @pads_in_front(%x: tensor<8xf32>) -> tensor<9xf32> attributes {drawloo
 // -----
 
 func.func @concatenates(%x: tensor<8xf32>) -> tensor<16xf32> attributes {drawloom.kernel} {
-  // expected-error @+1 {{has no form on a GPU yet}}
+  // expected-error @+1 {{'tensor.concat' op has no form on a GPU yet}}
   %y = tensor.concat dim(0) %x, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
   return %y : tensor<16xf32>
 }

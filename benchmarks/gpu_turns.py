@@ -1,0 +1,83 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How often the loops of our kernels turn: as often as makes their memory accesses those that the emulator counted.
+
+Machine code says by line numbers which op of the program an access is of, and so does the emulator. Each op of each kind
+of access is one equation: bytes that stand in each loop, times how often it turns, are the bytes that were counted.
+"""
+
+import collections
+import re
+
+import numpy as np
+
+KINDS = {"LDG": "load", "STG": "store", "LDS": "shared load", "STS": "shared store", "LDSM": "matrix load", "LDGSTS": "copy"}
+
+
+def site(where, shared):
+    """(kind, line) of one place of the emulator's counts, like `llvm.load at program.mlir:20:13`."""
+    op, line = re.match(r"(\S+)(?:.*:(\d+):\d+)?", where).groups()
+    if op == "nvvm.ldmatrix":
+        kind = "matrix load"
+    elif "cp.async" in op:
+        kind = "copy"
+    else:
+        kind = ("shared " if shared else "") + ("store" if op.endswith("store") else "load")
+    return kind, int(line or 0)
+
+
+def accesses(code, widths):
+    """By (kind, line): bytes a lane, of matrix loads their number, in each loop; what is in none comes last."""
+    out = collections.defaultdict(lambda: np.zeros(len(code.loops) + 1))
+    for name, line, loop in zip(code.classes, code.lines, code.innermost()):
+        group, _, width = (name or "").partition(".")
+        if group in KINDS:
+            out[KINDS[group], line][-1 if loop is None else loop] += widths[width] if width else 1
+    return out
+
+
+def parents(code):
+    """The smallest loop around each loop, None for outer ones."""
+    out = []
+    for one in code.loops:
+        around = [number for number, other in enumerate(code.loops)
+                  if other is not one and other.first <= one.first and one.last <= other.last
+                  and (other.first, other.last) != (one.first, one.last)]
+        out.append(min(around, key=lambda number: code.loops[number].last - code.loops[number].first, default=None))
+    return out
+
+
+def turns(code, widths, counted, warps):
+    """How often a warp enters each loop's body, on average. `counted` has by (kind, line) the bytes a lane (matrix loads:
+    the number) of all `warps` together."""
+    if not code.loops:
+        return []
+    static = accesses(code, widths)
+    equations, rest = [], collections.defaultdict(lambda: [np.zeros(len(code.loops) + 1), 0.0])
+    for key in {*static, *counted}:
+        if key in static and key in counted:
+            equations.append((static[key], counted[key] / warps))
+        else:
+            # Two merged ops may have either's line.
+            rest[key[0]][0] += static.get(key, 0)
+            rest[key[0]][1] += counted.get(key, 0) / warps
+    equations += [(row, value) for row, value in rest.values() if row.any() and value]
+    matrix = np.array([row[:-1] / value for row, value in equations if value and row[:-1].any()])
+    goal = np.array([max(value - row[-1], 0.0) / value for row, value in equations if value and row[:-1].any()])
+    found = np.ones(len(code.loops))
+    known = matrix.any(axis=0) if len(matrix) else np.zeros(len(code.loops), bool)
+    # Least squares without negative numbers, one loop after another until nothing moves.
+    for _ in range(2000 if known.any() else 0):
+        before = found.copy()
+        for loop in np.flatnonzero(known):
+            column = matrix[:, loop]
+            without = goal - matrix @ found + column * found[loop]
+            found[loop] = max(column @ without / (column @ column), 0.0)
+        if np.allclose(before, found, rtol=1e-9, atol=0):
+            break
+    around = parents(code)
+    for loop in sorted(range(len(code.loops)), key=lambda number: -code.loops[number].last + code.loops[number].first):
+        if not known[loop]:
+            found[loop] = found[around[loop]] if around[loop] is not None else 1.0
+    return found.tolist()

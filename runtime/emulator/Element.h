@@ -1,0 +1,56 @@
+//===- Element.h - which element an access is meant to be of ----*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_EMULATOR_ELEMENT_H
+#define DRAWLOOM_RUNTIME_EMULATOR_ELEMENT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace drawloom::emulator {
+
+struct Thread;
+
+/// What a compiler says of an access beside its address: the element of a view
+/// of a buffer that each thread touches. Coordinates are linear in the bits of
+/// the thread number.
+struct Element {
+  struct Digit {
+    /// -1: the bit changes nothing.
+    int64_t dim = -1;
+    int64_t stride = 0;
+  };
+  /// Coordinates for thread 0.
+  std::vector<int64_t> at;
+  /// The view's extents, -1 where not known, and strides in bytes.
+  std::vector<int64_t> sizes, strides;
+  /// What the bits of the thread number add to the coordinates; and, of
+  /// matrices, the half of a word and the bits of the word's number.
+  std::vector<Digit> threads, registers;
+  /// Bytes: the buffer is [start, start + bytes) behind the root, and the view
+  /// begins in it at `fixed` plus a multiple of `step` up to `limit`; at
+  /// `fixed` where the step is 0.
+  int64_t start = 0, bytes = 0, fixed = 0, step = 0, limit = 0;
+
+  /// What is wrong with an access of `width` bytes that many bytes behind the
+  /// root, by a thread's register; empty where nothing is. Where the element is
+  /// outside of the view, `otherwise` is allowed, if there is one.
+  std::string check(uint32_t thread, uint32_t reg, int64_t offset,
+                    int64_t width, const int64_t *otherwise) const;
+};
+
+/// Compares an access with what the kernel's table says at this number, and
+/// reports. Null addresses are none.
+void checkElement(Thread &thread, const char *address, const char *root,
+                  const char *otherwise, int64_t width, int32_t element,
+                  uint32_t reg, int32_t site);
+
+} // namespace drawloom::emulator
+
+#endif // DRAWLOOM_RUNTIME_EMULATOR_ELEMENT_H

@@ -1,0 +1,165 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sides that the kernel table and benchmarks/gpu.sh compare: how often loops turn, what rivals need."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from runner import ROOT
+
+sys.path.append(str(ROOT / "benchmarks"))
+import gpu_fragments  # noqa: E402
+import gpu_page  # noqa: E402
+import gpu_rivals  # noqa: E402
+import gpu_triton  # noqa: E402
+import gpu_turns  # noqa: E402
+import sass  # noqa: E402
+
+# A loop of two loads and an inner one of one load, as nvdisasm prints them.
+CODE = """
+	.section	.text.k,"ax",@progbits
+	//## File "k.ttir", line 2
+        /*0000*/                   LDG.E R4, [R2.64] ;
+.L_x_1:
+	//## File "k.ttir", line 4
+        /*0010*/                   LDG.E.128 R4, [R2.64] ;
+        /*0020*/                   LDG.E.128 R8, [R2.64] ;
+.L_x_2:
+	//## File "k.ttir", line 6
+        /*0030*/                   LDS.64 R8, [R3] ;
+        /*0040*/                   FFMA R1, R2, R3, R4 ;
+        /*0050*/               @P1 BRA `(.L_x_2) ;
+	//## File "k.ttir", line 8
+        /*0060*/               @P1 BRA `(.L_x_1) ;
+        /*0070*/                   EXIT ;
+"""
+TTIR = """tt.func public @k(%arg0: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i64
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %z) -> (f32) : i64 {
+    %1 = tt.load %arg0 : !tt.ptr<i32>
+    scf.for %j = %c0 to %m step %c1 : i64 {
+      gpu.barrier
+    }
+    scf.yield %a : f32
+  }
+  tt.return
+}"""
+WIDTHS = {"32": 4, "64": 8, "128": 16}
+
+
+def test_loops_turn_as_often_as_accesses_were_counted():
+    code, = sass.parse(CODE)
+    # Two warps, 5 turns of the outer loop and 15 of the inner one.
+    counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 6): 2 * 15 * 8}
+    assert gpu_turns.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
+    # Lines that ptxas gave to another op still count for the kind.
+    counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 9): 2 * 15 * 8}
+    assert gpu_turns.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
+
+
+@pytest.mark.parametrize("where, shared, expected", [("llvm.load at a/b.mlir:20:13", True, ("shared load", 20)),
+                                                     ("llvm.store at b.mlir:3:1", False, ("store", 3)),
+                                                     ("nvvm.ldmatrix at b.mlir:4:1", True, ("matrix load", 4)),
+                                                     ("llvm.load", False, ("load", 0))])
+def test_places_of_accesses_are_read(where, shared, expected):
+    assert gpu_turns.site(where, shared) == expected
+
+
+def test_tritons_loops_are_those_of_its_source():
+    code, = sass.parse(CODE)
+    assert gpu_triton.source_loops(TTIR) == [[3, 9, None], [5, 7, 0]]
+    counts = gpu_triton.grouped(gpu_triton.executed(code, TTIR, [10, 30]))
+    # One before; two loads and a branch ten times; a load, an addition and a branch thirty times; the end.
+    assert counts["all"] == 1 + 10 * 3 + 30 * 3 + 1
+    assert counts["global"] == 21 and counts["shared"] == 30 and counts["tensor"] == 0
+
+
+def test_control_flow_alone_says_how_often_loops_turn(tmp_path):
+    """Program p of three turns p + 2 times, its inner loop as often as memory says: 1, 2, 3, ..."""
+    kernel = {"grid": [3, 1, 1], "parameters": [{"buffer": 0}], "ttir": "scf.for"}
+    function = {"buffers": [{"kind": "argument", "index": 0, "element": "i32", "shape": [8], "data": ""}]}
+    text = """tt.func public @k(%arg0: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %p = tt.get_program_id x : i32
+  %n = arith.addi %p, %c2 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %at = tt.addptr %arg0, %i : !tt.ptr<i32>, i32
+    %m = tt.load %at : !tt.ptr<i32>
+    scf.for %j = %c0 to %m step %c1 : i32 {
+      gpu.barrier
+    }
+  }
+  tt.return
+}"""
+    turns = gpu_triton.turns_of(kernel, function, text, lambda: [np.arange(1, 9, dtype=np.int32)])
+    assert turns == [(2 + 3 + 4) / 3, (3 + 6 + 10) / 3]
+
+
+def test_averages_say_where_triton_spills():
+    def row(total):
+        return {"run": {"all": total}, "local": 0}
+
+    results = {"rows": {"a": 10, "b": 10}, "cases": {"a": {"sm_90a": row(100)}, "b": {"sm_90a": row(400)}},
+               "triton": {"a": {"sm_90a": row(400)}, "b": {"sm_90a": {**row(100), "local": 3}}}}
+    text = gpu_page.averages(results, "sm_90a")
+    assert "2 programs, geometric mean 1.00; ours are fewer in 1" in text and "the 1 that Triton compiles without local memory: 0.25" in text
+    assert gpu_page.rival_cells(results["cases"]["b"]["sm_90a"], results["triton"]["b"]["sm_90a"], 10) == ["40.0", "10.0*", "4.00"]
+
+
+def test_a_fragment_in_other_places_is_seen():
+    """What the device says goes into the table as it is."""
+    table = gpu_fragments.expected("ldmatrix.x4")
+
+    def launch(kernel, blocks, inputs, shape, kind):
+        return np.asarray(list(reversed(table)), np.uint16).view(np.uint32).reshape(shape)
+
+    assert gpu_fragments.ask(launch, "ldmatrix.x4") == table[::-1] != table
+    # Every element of A meets those of one column of B, each once.
+    for instruction in gpu_fragments.PRODUCTS:
+        table = gpu_fragments.expected(instruction)
+        assert sorted(place for met in table for place, _ in met) == sorted(list(range(128)) * (len(table) // 16))
+
+
+def gpu_run(*arguments):
+    return subprocess.run([sys.executable, ROOT / "benchmarks/gpu_run.py", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_flashkat_is_taken_from_a_folder(tmp_path):
+    kernels = tmp_path / "rational_kat" / "kernels"
+    kernels.mkdir(parents=True)
+    (kernels / "flash_rational_triton.py").write_text(
+        "class FlashRationalTriton1DGroup:\n    @staticmethod\n    def apply(x, a, b):\n        return x + a + b\n")
+    assert gpu_rivals.flashkat(tmp_path)(1, 2, 3) == 6
+    assert str(tmp_path) not in sys.path
+    done = gpu_run("--emulated", "--flashkat", tmp_path / "none")
+    assert done.returncode == 1 and "has no package 'rational_kat'; name a checkout of" in done.stderr
+    (kernels / "flash_rational_triton.py").write_text("import a_module_that_is_missing\n")
+    done = gpu_run("--emulated", "--flashkat", tmp_path)
+    assert done.returncode == 1 and "fails: ModuleNotFoundError" in done.stderr and done.stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
+@pytest.mark.parametrize("trains", [False, True])
+def test_torchs_program_is_ours(rng, trains):
+    """The rival computes what kan.rational does: coefficients of the denominator by their absolute value."""
+    torch = pytest.importorskip("torch")
+    x, a, b = rng.normal(size=(5, 16)), rng.normal(size=(8, 6)), rng.normal(size=(8, 4))
+    tensors = [torch.from_numpy(array).requires_grad_(trains) for array in (x, a, b)]
+    result = gpu_rivals.rational(torch, *tensors)
+    wide = [np.repeat(array, 2, axis=0) for array in (a, b)]
+    p = sum(wide[0][:, k] * x**k for k in range(6))
+    q = 1 + sum(abs(wide[1][:, k]) * abs(x)**(k + 1) for k in range(4))
+    np.testing.assert_allclose(result.detach().numpy(), p / q, rtol=1e-12)
+    if trains:
+        assert all(g is not None for g in torch.autograd.grad(result.sum(), tensors))
+
+
+def test_exported_programs_come_back_as_they_were(tmp_path):
+    function = {"name": "f", "kernels": [], "buffers": [{"data": "00ff"}]}
+    gpu_rivals.write_exported(tmp_path / "t.json.gz", function)
+    assert gpu_rivals.read_exported(tmp_path / "t.json.gz") == function
