@@ -6,9 +6,9 @@
 
 // Only what the kernel just reads may be copied at any time; %c is written by it.
 // CHECK-LABEL: @f
+// CHECK: tile.load %arg1
 // CHECK: tile.copy_async %arg0
 // CHECK-NOT: tile.copy_async %arg1
-// CHECK: tile.load %arg1
 func.func @f(%a: memref<64x16xbf16>, %c: memref<16x64xbf16>, %out: memref<64x64xf32>)
     attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
   %zero = arith.constant 0.0 : f32
