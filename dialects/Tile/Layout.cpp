@@ -260,7 +260,10 @@ Layout blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t warps) {
 }
 
 int64_t accumulatorNeighbours(int64_t n, int64_t warpsN, int64_t most) {
-  int64_t perWarp = paddedExtent(n, 8 * warpsN) / 8 / warpsN;
+  // Columns beyond the tile would lie between its own.
+  if (paddedExtent(n, 8 * warpsN) != n)
+    return 2;
+  int64_t perWarp = n / 8 / warpsN;
   // Warps that share an odd number of instructions interleave their columns.
   bool interleaved = warpsN > 1 && (perWarp & (perWarp - 1)) != 0;
   int64_t neighbours = 2;
