@@ -486,6 +486,9 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
                    .run()))
       return nullptr;
     keepShared(*copy, sharedBytes);
+    choosePaddings(*copy, sharedBytes);
+    OpBuilder builder(&getContext());
+    startCopiesEarly(builder, *copy, sharedBytes);
     return copy;
   }
 
