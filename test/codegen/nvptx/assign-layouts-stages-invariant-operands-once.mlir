@@ -60,9 +60,9 @@ func.func @a_loop_that_may_not_run(%a: memref<128x32xbf16>, %b: memref<32x64xbf1
 // CHECK-LABEL: @a_buffer_that_changes
 // CHECK: scf.for
 // CHECK: %[[BUFFER:.*]] = tile.alloc
-// CHECK: tile.store %{{.*}}, %[[BUFFER]]
+// CHECK: tile.copy_async %arg0, %[[BUFFER]]
 // CHECK: tile.load %[[BUFFER]]
-// CHECK: tile.store %{{.*}}, %[[BUFFER]]
+// CHECK: tile.copy_async %arg1, %[[BUFFER]]
 // CHECK: tile.load %[[BUFFER]]
 func.func @a_buffer_that_changes(%a: memref<64xf32>, %b: memref<64xf32>, %out: memref<64xf32>)
     attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64} {
