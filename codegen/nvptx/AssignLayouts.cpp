@@ -24,7 +24,6 @@ namespace drawloom::nvptx {
 } // namespace drawloom::nvptx
 
 using namespace mlir;
-using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
