@@ -415,6 +415,9 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
 }
 
 LogicalResult BlockToTile::convertLinalg(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return op->emitOpError("works on memory instead of tensors, which has no "
+                           "form on a GPU yet");
   if (auto fill = dyn_cast<linalg::FillOp>(op.getOperation()))
     return convertFill(fill);
   if (isPlainProduct(op))

@@ -105,3 +105,12 @@ func.func @writes_elsewhere(%x: tensor<8xf32>, %s: tensor<8x1xf32>) -> tensor<8x
   } -> tensor<8x1xf32>
   return %y : tensor<8x1xf32>
 }
+
+// -----
+
+func.func @memory(%m: memref<8xf32>, %x: tensor<8xf32>) -> tensor<8xf32> attributes {drawloom.kernel} {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{'linalg.fill' op works on memory instead of tensors, which has no form on a GPU yet}}
+  linalg.fill ins(%zero : f32) outs(%m : memref<8xf32>)
+  return %x : tensor<8xf32>
+}
