@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_EMULATOR_INTERCEPT_H
 #define DRAWLOOM_CODEGEN_EMULATOR_INTERCEPT_H
 
+#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -46,7 +47,8 @@ public:
   /// codegen/nvptx/Passes.h): the call in front of it. `bytes` is null for
   /// matrices.
   llvm::LogicalResult describe(mlir::Operation *op, mlir::Value address,
-                               mlir::Value bytes);
+                               mlir::Value bytes,
+                               llvm::StringRef name = nvptx::elementAttr);
   llvm::ArrayRef<mlir::Attribute> elements() const {
     return elementAttrs.getArrayRef();
   }

@@ -153,14 +153,15 @@ static Value rootOf(Value address) {
   return address;
 }
 
-LogicalResult Interceptor::describe(Operation *op, Value address, Value bytes) {
-  auto meant = op->getAttrOfType<DictionaryAttr>(nvptx::elementAttr);
+LogicalResult Interceptor::describe(Operation *op, Value address, Value bytes,
+                                    StringRef name) {
+  auto meant = op->getAttrOfType<DictionaryAttr>(name);
   if (!meant)
     return success();
   for (StringRef part :
        {"at", "buffer", "moves", "sizes", "strides", "threads"})
     if (!meant.getAs<DenseI64ArrayAttr>(part))
-      return op->emitOpError() << "has an attribute " << nvptx::elementAttr
+      return op->emitOpError() << "has an attribute " << name
                                << " without the numbers '" << part << "'";
   Location loc = op->getLoc();
   Value root = rootOf(address);

@@ -159,6 +159,11 @@ LogicalResult Interceptor::interceptSynchronization(Operation *op) {
       })
       .Case<NVVM::CpAsyncOp>([&](NVVM::CpAsyncOp copy) {
         Value size = constant(loc, copy.getSize());
+        Value bytes = LLVM::ConstantOp::create(
+            b, loc, b.getI64Type(), b.getI64IntegerAttr(copy.getSize()));
+        if (failed(describe(op, copy.getSrc(), bytes)) ||
+            failed(describe(op, copy.getDst(), bytes, nvptx::copiedToAttr)))
+          return failure();
         Value first = site(op);
         site(op, " (its global side)");
         call(loc, "emuCopyAsync", {},

@@ -32,7 +32,7 @@ static int64_t clocksOf(ArrayRef<int64_t> addresses, int64_t width) {
   int64_t clocks = 0;
   for (size_t start = 0; start < addresses.size(); start += atOnce) {
     SmallVector<int64_t, 64> words;
-    for (int64_t address : addresses.slice(start, atOnce))
+    for (int64_t address : addresses.drop_front(start).take_front(atOnce))
       for (int64_t word = address / 4; word <= (address + width - 1) / 4;
            ++word)
         words.push_back(word);
@@ -133,7 +133,8 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
               (dot.getK() / width) * rows;
   }
   if (dot.getB() == buffer) {
-    width = std::min(width, sums.contiguousAlong(1));
+    width = std::min<int64_t>(
+        width, llvm::bit_floor<uint64_t>(sums.contiguousAlong(1)));
     while (width > 1 && strides[0] % width != 0)
       width /= 2;
     clocks += clocksOf(lanesAlong(1, 1), width * bytes) * dot.getK() *

@@ -364,13 +364,16 @@ void LowerKernel::lowerCopy(tile::CopyAsyncOp op) {
       Value there =
           addBytes(to, bytesAt(access.coordinates, dest.strides, bytes));
       Value exists = inside(source, layout, shape, access);
+      SmallVector<tile::Digit> threads = threadDigits(layout);
+      DictionaryAttr read = describe(source, access.coordinates, threads);
+      DictionaryAttr written = describe(dest, access.coordinates, threads);
       underCondition(inside(dest, layout, shape, access), [&] {
         // There is no asynchronous copy of less.
         if (width < 4) {
           SmallVector<Value> values;
-          unpack(loadVector(at, source.element, count, exists, otherwise),
+          unpack(loadVector(at, source.element, count, exists, otherwise, read),
                  source.element, count, values);
-          storeVector(there, values);
+          storeVector(there, values, written);
           return;
         }
         Value size;
@@ -379,10 +382,15 @@ void LowerKernel::lowerCopy(tile::CopyAsyncOp op) {
           size = arith::SelectOp::create(builder, loc, exists,
                                          constant(width, 32), constant(0, 32));
         }
-        NVVM::CpAsyncOp::create(builder, loc, there, at, width,
-                                width == 16 ? NVVM::LoadCacheModifierKind::CG
-                                            : NVVM::LoadCacheModifierKind::CA,
-                                size);
+        auto copy = NVVM::CpAsyncOp::create(
+            builder, loc, there, at, width,
+            width == 16 ? NVVM::LoadCacheModifierKind::CG
+                        : NVVM::LoadCacheModifierKind::CA,
+            size);
+        if (read) {
+          copy->setAttr(elementAttr, read);
+          copy->setAttr(copiedToAttr, written);
+        }
         ++ops;
       });
     }

@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
 /// element of which buffer it is of, by the tile's layout
 /// (LowerKernel::describe). It is what the emulator compares addresses with.
 inline constexpr llvm::StringLiteral elementAttr = "drawloom.element";
+/// The same of what an asynchronous copy writes; the other is what it reads.
+inline constexpr llvm::StringLiteral copiedToAttr = "drawloom.copied_to";
 /// Of a module: products of f32 may round their operands to tf32.
 inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
 /// On a call of a kernel: pairs (result, operand) of memory that the kernel

@@ -12,7 +12,6 @@
 using namespace drawloom;
 using namespace drawloom::nvptx;
 using drawloom::runtime::cuda::Kind;
-using drawloom::runtime::cuda::ProductOperands;
 
 namespace {
 
