@@ -42,7 +42,7 @@ def better(results, cell, value):
 
 @pytest.mark.parametrize("cell, value, complaint", [
     ("tensor", 1, "MLP 64 relu forward bf16, sm_90a, tensor instructions: 1 before"),
-    ("registers", 24, "MLP 64 relu forward bf16, sm_90a, registers: 24 before"),
+    ("shared", 1024, "MLP 64 relu forward bf16, sm_90a, bytes of shared memory: 1024 before"),
     ("stores", {"256": 1}, "MLP 64 relu forward bf16, sm_90a, mean bytes of global stores: 256.0 before"),
 ])
 def test_a_worse_cell_is_named(tmp_path, cell, value, complaint):
