@@ -13,6 +13,7 @@
 #include "Arrays.h"
 #include "Exchange.h"
 #include "Objects.h"
+#include "Update.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -161,6 +162,9 @@ NB_MODULE(_drawloom, m) {
       .def("parse", &parse, "sources"_a);
 
   m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
+
+  m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
+        "rate"_a, "step"_a, "threads"_a);
 
   nb::class_<Kernel>(m, "Kernel")
       .def(
