@@ -22,7 +22,7 @@ STEPS, BATCH = 6, 64
 
 def make_model():
     torch.manual_seed(5)
-    return nn.Sequential(nn.Linear(8, 32), dt.nn.Rational(32), dt.nn.FusedMLP(32, 16, width=32, hidden_layers=2),
+    return nn.Sequential(nn.Linear(8, 16), dt.nn.Rational(16), dt.nn.FusedMLP(16, 16, width=16, hidden_layers=1),
                          dt.nn.GRKAN(16, 4))
 
 
