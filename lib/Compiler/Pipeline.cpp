@@ -10,6 +10,7 @@
 #include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/IR/Action.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
@@ -121,8 +122,36 @@ static llvm::Expected<std::string> onlySet(const CompileOptions &options) {
   return sets->front();
 }
 
+namespace {
+/// While it lives, passes in a context are left out from when the compilation
+/// is cancelled: a pass manager has no other way to stop.
+class CancelPasses {
+public:
+  CancelPasses(MLIRContext *context, const std::function<bool()> &cancelled)
+      : context(cancelled ? context : nullptr) {
+    if (this->context)
+      context->registerActionHandler(
+          [&cancelled](function_ref<void()> run,
+                       const tracing::Action &action) {
+            if (!isa<PassExecutionAction>(action) || !cancelled())
+              run();
+          });
+  }
+  ~CancelPasses() {
+    if (context)
+      context->registerActionHandler(nullptr);
+  }
+  CancelPasses(const CancelPasses &) = delete;
+  CancelPasses &operator=(const CancelPasses &) = delete;
+
+private:
+  MLIRContext *context;
+};
+} // namespace
+
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
   CompileOptions options = given;
+  CancelPasses cancelPasses(module.getContext(), options.cancelled);
   if (options.to > Phase::Blocks) {
     llvm::Expected<std::string> set = onlySet(options);
     if (!set)
@@ -143,7 +172,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
     if (options.configure)
       options.configure(pm);
     buildPhase(pm, phase, options);
-    if (failed(pm.run(module)))
+    if (failed(pm.run(module)) || (options.cancelled && options.cancelled()))
       return failure();
     if (!options.dumpPhasesTo.empty() &&
         failed(dump(module, phase, options.dumpPhasesTo)))
@@ -157,6 +186,8 @@ static llvm::Expected<Artifact::Variant>
 compileVariant(ModuleOp module, const CompileOptions &options) {
   if (failed(compile(module, options)))
     return llvm::createStringError("compilation failed; see the diagnostics");
+  if (options.cancelled && options.cancelled())
+    return llvm::createStringError("the compilation was cancelled");
   if (options.emitting)
     options.emitting();
   return options.target->emit(module, options.codegen);
@@ -199,7 +230,8 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
 
 llvm::Expected<std::unique_ptr<Program>>
 loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
-              llvm::function_ref<llvm::Expected<Artifact>()> compile) {
+              llvm::function_ref<llvm::Expected<Artifact>()> compile,
+              Artifact *into) {
   if (llvm::Error error = options.target->checkRunsHere(options.codegen))
     return error;
   auto note = [&](llvm::Error error) {
@@ -224,8 +256,11 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
     } else if (*kept) {
       llvm::Expected<std::unique_ptr<Program>> program =
           options.target->load(**kept);
-      if (program)
+      if (program) {
+        if (into)
+          *into = std::move(**kept);
         return program;
+      }
       note(program.takeError());
     }
   }
@@ -235,7 +270,11 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
   if (options.cache)
     if (llvm::Error error = options.cache->keep(key, *artifact))
       note(std::move(error));
-  return options.target->load(*artifact);
+  llvm::Expected<std::unique_ptr<Program>> program =
+      options.target->load(*artifact);
+  if (program && into)
+    *into = std::move(*artifact);
+  return program;
 }
 
 llvm::Expected<std::unique_ptr<Program>>
