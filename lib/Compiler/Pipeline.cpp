@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/JitProgram.h"
+#include "drawloom/runtime/CpuProgram.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -277,13 +280,29 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
   return program;
 }
 
+llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
+                                                      StringRef isa) {
+  llvm::Expected<const CompileTarget *> target = findTarget(artifact.target);
+  if (!target)
+    return target.takeError();
+  if (*target != &cpu::target())
+    return (*target)->load(artifact, isa);
+  // By what the code needs of a processor, as the runtime does without us.
+  runtime::Result<const Artifact::Variant *> variant =
+      runtime::chooseVariant(artifact, isa);
+  if (!variant.ok())
+    return llvm::createStringError(variant.message());
+  return cpu::loadProgram(**variant);
+}
+
 llvm::Expected<std::unique_ptr<Program>>
-compileProgram(ModuleOp module, const CompileOptions &options) {
+compileProgram(ModuleOp module, const CompileOptions &options, Artifact *kept) {
   std::string text;
   if (options.cache)
     llvm::raw_string_ostream(text) << module;
-  return loadOrCompile({phaseName(options.from), text}, options,
-                       [&] { return compileToArtifact(module, options); });
+  return loadOrCompile(
+      {phaseName(options.from), text}, options,
+      [&] { return compileToArtifact(module, options); }, kept);
 }
 
 } // namespace drawloom

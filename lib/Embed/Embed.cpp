@@ -64,17 +64,8 @@ private:
 /// As the library without a compiler, and targets that it has not.
 runtime::Result<std::unique_ptr<Executable>>
 runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
-  if (artifact.target == cpu::target().name()) {
-    Result<const Artifact::Variant *> variant = chooseVariant(artifact, isa);
-    if (!variant.ok())
-      return variant.status();
-    return loadCpuProgram(**variant);
-  }
-  llvm::Expected<const CompileTarget *> target = findTarget(artifact.target);
-  if (!target)
-    return Status::error(toString(target.takeError()));
   llvm::Expected<std::unique_ptr<Program>> program =
-      (*target)->load(artifact, isa);
+      loadArtifact(artifact, isa);
   if (!program)
     return Status::error(toString(program.takeError()));
   return std::unique_ptr<Executable>(

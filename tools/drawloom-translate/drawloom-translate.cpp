@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TtirTranslation.h"
+#include "codegen/Artifact.h"
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/nvptx/GpuTarget.h"
@@ -124,6 +125,25 @@ static mlir::LogicalResult emitCode(mlir::ModuleOp module,
   return mlir::success();
 }
 
+/// Compiles a program for all sets that the options name.
+static mlir::LogicalResult emitArtifact(mlir::ModuleOp module,
+                                        llvm::raw_ostream &stream,
+                                        const CodeOptions &options) {
+  std::optional<Phase> from = parsePhase(options.from);
+  if (!from)
+    return report(module, llvm::createStringError("there is no phase '" +
+                                                  options.from + "'"));
+  CompileOptions compileOptions;
+  compileOptions.from = *from;
+  compileOptions.codegen.isa = options.isa;
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  llvm::Expected<Artifact> artifact = compileToArtifact(*copy, compileOptions);
+  if (!artifact)
+    return report(module, artifact.takeError());
+  stream << writeArtifact(*artifact);
+  return mlir::success();
+}
+
 int main(int argc, char **argv) {
   if (llvm::any_of(llvm::ArrayRef(argv, argc), [](llvm::StringRef argument) {
         return argument.ltrim('-') == machineOption;
@@ -152,6 +172,14 @@ int main(int argc, char **argv) {
       "mlir-to-object", "compile a program to an object file",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toArtifact(
+      "mlir-to-artifact",
+      "compile a program to a file that libdrawloom_runtime.so loads; --isa "
+      "may name several instruction sets, or all",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitArtifact(module, stream, options);
       },
       registerDialects);
   registerNvptxTranslations(
