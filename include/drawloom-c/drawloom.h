@@ -107,6 +107,13 @@ DRAWLOOM_API DrawloomError *
 drawloomCompileFiles(DrawloomCompiler *compiler, const char *const *files,
                      size_t fileCount, const DrawloomShapes *shapes,
                      size_t shapeCount, DrawloomProgram **program);
+/** Reads sources and compiles nothing: the functions of the program that this
+ * gives can be asked for their types, where an extent that the sources leave
+ * open is -1, and not called. */
+DRAWLOOM_API DrawloomError *drawloomParse(DrawloomCompiler *compiler,
+                                          const DrawloomSource *sources,
+                                          size_t sourceCount,
+                                          DrawloomProgram **program);
 /** Stops the compilations that are in progress, as `cancelled` does; those that
  * begin later are not concerned. */
 DRAWLOOM_API void drawloomCompilerCancel(DrawloomCompiler *compiler);

@@ -10,6 +10,7 @@
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/program/Handles.h"
@@ -346,18 +347,73 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   return nullptr;
 }
 
+static std::vector<Source> copySources(const DrawloomSource *sources,
+                                       size_t sourceCount) {
+  std::vector<Source> list;
+  for (const DrawloomSource &source : ArrayRef(sources, sourceCount))
+    list.push_back({source.name ? source.name : "source",
+                    std::string(source.contents, source.bytes)});
+  return list;
+}
+
 DrawloomError *drawloomCompile(DrawloomCompiler *compiler,
                                const DrawloomSource *sources,
                                size_t sourceCount, const DrawloomShapes *shapes,
                                size_t shapeCount, DrawloomProgram **program) {
   *program = nullptr;
-  std::vector<Source> list;
-  for (const DrawloomSource &source : ArrayRef(sources, sourceCount))
-    list.push_back({source.name ? source.name : "source",
-                    std::string(source.contents, source.bytes)});
+  std::vector<Source> list = copySources(sources, sourceCount);
   if (list.empty())
     return makeError(DRAWLOOM_ERROR_CALL, "no source is given");
   return compileSources(compiler, list, ArrayRef(shapes, shapeCount), program);
+}
+
+/// The types of arguments or results, with -1 for extents that are open.
+/// Nothing where one has no form in the host's memory.
+static std::optional<std::vector<ValueType>> openTypes(mlir::TypeRange types) {
+  std::vector<ValueType> result;
+  for (mlir::Type type : types) {
+    std::optional<ElementType> element = elementTypeOf(type);
+    if (!element)
+      return std::nullopt;
+    ValueType &open = result.emplace_back();
+    open.element = *element;
+    if (auto shaped = llvm::dyn_cast<mlir::ShapedType>(type)) {
+      if (!shaped.hasRank())
+        return std::nullopt;
+      for (int64_t extent : shaped.getShape())
+        open.shape.push_back(mlir::ShapedType::isDynamic(extent) ? -1 : extent);
+    }
+  }
+  return result;
+}
+
+DrawloomError *drawloomParse(DrawloomCompiler *compiler,
+                             const DrawloomSource *sources, size_t sourceCount,
+                             DrawloomProgram **result) {
+  *result = nullptr;
+  std::vector<Source> list = copySources(sources, sourceCount);
+  if (list.empty())
+    return makeError(DRAWLOOM_ERROR_CALL, "no source is given");
+  mlir::MLIRContext context(compiler->registry,
+                            mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(list, context);
+  if (!module)
+    return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
+                             diagnostics.location, "parse",
+                             reproducer(list, "parse", "")};
+  std::vector<Signature> parsed;
+  for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    auto arguments = openTypes(function.getArgumentTypes());
+    auto results = openTypes(function.getResultTypes());
+    if (function.isPublic() && !function.isDeclaration() && arguments &&
+        results)
+      parsed.push_back({function.getName().str(), std::move(*arguments),
+                        std::move(*results)});
+  }
+  *result =
+      new DrawloomProgram{std::make_shared<const Loaded>(std::move(parsed))};
+  return nullptr;
 }
 
 DrawloomError *drawloomCompileFiles(DrawloomCompiler *compiler,

@@ -157,6 +157,10 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
                             size_t argumentCount, const DrawloomBuffer *results,
                             size_t resultCount, unsigned threads) {
   const Signature &signature = *function->signature;
+  if (!function->program)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "@" + signature.name +
+                         " is parsed, not compiled: drawloomCompile does that");
   if (threads == 0)
     return makeError(DRAWLOOM_ERROR_CALL,
                      "@" + signature.name + " cannot run on 0 threads");
@@ -317,6 +321,8 @@ DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
                                    size_t resultCount, unsigned threads) {
   const Signature &signature = *function->signature;
   std::vector<DrawloomBuffer> in, out;
+  if (!function->program)
+    return drawloomCall(function, nullptr, 0, nullptr, 0, threads);
   if (DrawloomError *error =
           buffersOf(signature, "argument", signature.arguments, arguments,
                     argumentCount, in))

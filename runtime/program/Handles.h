@@ -18,7 +18,7 @@ struct DrawloomError {
 };
 
 struct DrawloomFunction {
-  const drawloom::runtime::Executable *program;
+  const drawloom::runtime::Executable *program; ///< Null of one that is parsed.
   const drawloom::Signature *signature;
   size_t index;
 };
@@ -29,7 +29,11 @@ namespace drawloom::runtime {
 struct Loaded {
   /// Keeps the artifact, without which the program could not be saved.
   Loaded(std::unique_ptr<Executable> program, Artifact artifact);
-  std::unique_ptr<Executable> program;
+  /// Of a program that is only parsed: it has signatures, and extents of -1 in
+  /// them, and nothing to run or save.
+  explicit Loaded(std::vector<Signature> parsed);
+  std::unique_ptr<Executable> program; ///< Null of one that is parsed.
+  std::vector<Signature> parsed;
   Artifact artifact;
   std::vector<DrawloomFunction> functions;
 

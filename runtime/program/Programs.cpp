@@ -23,6 +23,11 @@ Loaded::Loaded(std::unique_ptr<Executable> given, Artifact kept)
     functions.push_back({program.get(), &signatures[i], i});
 }
 
+Loaded::Loaded(std::vector<Signature> given) : parsed(std::move(given)) {
+  for (size_t i = 0; i < parsed.size(); ++i)
+    functions.push_back({nullptr, &parsed[i], i});
+}
+
 int64_t Loaded::artifactBytes() const {
   int64_t bytes = 0;
   for (const Artifact::Variant &variant : artifact.variants)
@@ -104,8 +109,19 @@ DrawloomError *drawloomProgramLoadBytes(const void *bytes, size_t count,
   return loadBytes("the program", all, options, program);
 }
 
+/// Nothing where the program can be saved.
+static DrawloomError *refuseParsed(const DrawloomProgram *program) {
+  return program->loaded->program
+             ? nullptr
+             : makeError(DRAWLOOM_ERROR_CALL,
+                         "the program is parsed, not compiled: "
+                         "drawloomCompile does that");
+}
+
 DrawloomError *drawloomProgramSave(const DrawloomProgram *program,
                                    const char *path) {
+  if (DrawloomError *error = refuseParsed(program))
+    return error;
   Status status = writeFile(path, writeArtifact(program->loaded->artifact));
   return status.ok() ? nullptr
                      : makeError(DRAWLOOM_ERROR_FILE, status.message());
@@ -115,6 +131,8 @@ DrawloomError *drawloomProgramSerialize(const DrawloomProgram *program,
                                         void (*write)(void *, const void *,
                                                       size_t),
                                         void *context) {
+  if (DrawloomError *error = refuseParsed(program))
+    return error;
   std::string bytes = writeArtifact(program->loaded->artifact);
   write(context, bytes.data(), bytes.size());
   return nullptr;
@@ -130,7 +148,8 @@ const char *drawloomProgramTarget(const DrawloomProgram *program) {
   return program->loaded->artifact.target.c_str();
 }
 const char *drawloomProgramInstructionSet(const DrawloomProgram *program) {
-  return program->loaded->program->isa().c_str();
+  const Executable *loaded = program->loaded->program.get();
+  return loaded ? loaded->isa().c_str() : "";
 }
 size_t drawloomProgramInstructionSetCount(const DrawloomProgram *program) {
   return program->loaded->artifact.variants.size();
@@ -147,14 +166,17 @@ void drawloomProgramMemory(const DrawloomProgram *program,
   const Loaded &loaded = *program->loaded;
   DrawloomProgramMemory known = {};
   known.size = std::min(memory->size, sizeof(known));
-  known.code = static_cast<uint64_t>(loaded.program->codeBytes());
   known.artifact = static_cast<uint64_t>(loaded.artifactBytes());
-  known.kept = static_cast<uint64_t>(loaded.program->keptBytes());
+  if (loaded.program) {
+    known.code = static_cast<uint64_t>(loaded.program->codeBytes());
+    known.kept = static_cast<uint64_t>(loaded.program->keptBytes());
+  }
   std::memcpy(memory, &known, known.size);
 }
 
 void drawloomProgramTrim(const DrawloomProgram *program) {
-  program->loaded->program->trim();
+  if (program->loaded->program)
+    program->loaded->program->trim();
 }
 
 size_t drawloomFunctionCount(const DrawloomProgram *program) {

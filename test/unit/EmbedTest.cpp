@@ -8,6 +8,7 @@
 
 #include "EmbedFixture.h"
 #include <csignal>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -147,6 +148,28 @@ TEST(Embed, ShapesTakeThePlaceOfQuestionMarks) {
   ASSERT_TRUE(
       bool(program.find("twice")->call({buffer(x, 3)}, {buffer(y, 3)})));
   EXPECT_EQ(y[2], 6);
+}
+
+TEST(Embed, ParsedProgramTellsItsTypesAndDoesNoMore) {
+  DrawloomCompiler *compiler = nullptr;
+  DrawloomCompilerOptions options = {};
+  options.size = sizeof(options);
+  options.cacheFolder = "";
+  ASSERT_EQ(drawloomCompilerCreate(&options, &compiler), nullptr);
+  DrawloomSource source = {"test.mlir", doubling, strlen(doubling)};
+  DrawloomProgram *handle = nullptr;
+  ASSERT_EQ(drawloomParse(compiler, &source, 1, &handle), nullptr);
+  Program program(handle);
+  Function twice = *program.find("twice");
+  EXPECT_EQ(twice.arguments()[0].extents, std::vector<int64_t>{-1});
+  EXPECT_FALSE(bool(twice.call({{}}, {{}})));
+  EXPECT_FALSE(bool(twice.callTensors({nullptr}, {nullptr})));
+  EXPECT_FALSE(bool(program.save("/there/is/no.drawloom")));
+  EXPECT_FALSE(bool(program.serialize()));
+  EXPECT_EQ(program.instructionSet(), "");
+  EXPECT_EQ(program.memory().code, 0u);
+  program.trim();
+  drawloomCompilerDestroy(compiler);
 }
 
 TEST(Embed, ErrorHasPlacePhaseAndReproducer) {

@@ -1,0 +1,30 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drawloom: compiled training for NumPy, PyTorch and JAX.
+
+    module = drawloom.compile(text)         # MLIR text, bytecode or files
+    y = module.forward(x, w)                # NumPy, torch, JAX arrays in, the same kind out
+    g = drawloom.grad(module, "loss")       # the gradient, compiled
+
+drawloom.torch and drawloom.jax have layers, functions and optimizers; importing drawloom alone imports neither framework.
+"""
+
+from . import cache
+from ._errors import CallError, CallTypeError, CompileError, Error, OutOfMemory, TargetError
+from ._module import Function, Module, compile, grad
+from ._version import __version__
+
+__all__ = [
+    "CallError", "CallTypeError", "CompileError", "Error", "Function", "Module", "OutOfMemory", "TargetError",
+    "__version__", "cache", "compile", "grad",
+]
+
+
+def __getattr__(name):
+    # `import drawloom` and then `drawloom.torch.rational`, without importing a framework nobody asked for.
+    if name in ("torch", "jax"):
+        import importlib
+
+        return importlib.import_module(f"drawloom.{name}")
+    raise AttributeError(f"module 'drawloom' has no attribute '{name}'")

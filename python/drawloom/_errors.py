@@ -1,0 +1,55 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Exceptions. Each has what the C interface says of an error; all are caught as drawloom.Error."""
+
+
+class Error(RuntimeError):
+    """Something that Drawloom refused, or could not do.
+
+    message     what went wrong
+    location    "name:line:column" in the source, or ""
+    phase       the phase that the compiler was in, or ""
+    reproducer  a drawloom-run command that shows the same, or ""
+    """
+
+    def __init__(self, message, location="", phase="", reproducer=""):
+        self.message, self.location, self.phase, self.reproducer = message, location, phase, reproducer
+        lines = [f"{location}: {message}" if location else message]
+        if phase and location:
+            lines.append(f"  in the compiler's phase '{phase}'")
+        if reproducer:
+            lines.append(f"  to see it outside of Python: {reproducer}")
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self):
+        return type(self), (self.message, self.location, self.phase, self.reproducer)
+
+
+class CompileError(Error):
+    """The program is wrong: its text, its types, a shape it is given."""
+
+
+class TargetError(Error):
+    """The target, or an instruction set, is unknown or not of this machine."""
+
+
+class CallError(Error, ValueError):
+    """A call does not fit: shapes, strides, memory that is shared."""
+
+
+class CallTypeError(CallError, TypeError):
+    """A call does not fit: the number of arguments, element types, objects that are no arrays."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The machine lacks the memory that a call needs."""
+
+
+# By DrawloomErrorCode.
+_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory}
+
+
+def make(code, message, location, phase, reproducer):
+    """The exception for an error of the C interface; called by the extension module."""
+    return _CLASSES.get(code, Error)(message, location, phase, reproducer)

@@ -1,0 +1,49 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The library and the compilers of this process; a mismatch of versions is one clear error at import."""
+
+import os
+import threading
+import warnings
+
+from . import _drawloom
+from ._errors import Error
+
+if _drawloom.api_version() != _drawloom.built_for_api_version:
+    raise Error(
+        f"the library libdrawloom.so has version {_drawloom.api_version()} of its interface, and the package "
+        f"'{os.path.dirname(__file__)}' was built for version {_drawloom.built_for_api_version}: two installations are "
+        "mixed. `pip install --force-reinstall .` makes one of them; check PYTHONPATH and LD_LIBRARY_PATH for the other")
+
+_lock = threading.Lock()
+_compilers = {}
+
+
+def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):
+    """The compiler for these options; the same one for the same options, since it remembers its programs."""
+    folder = None if cache is True else "" if cache is False or cache is None else os.fspath(cache)
+    # The environment is read each time: tests and programs set DRAWLOOM_CACHE after the import.
+    key = target, isa or "native", folder, dump_phases_to, os.environ.get("DRAWLOOM_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    with _lock:
+        if key not in _compilers:
+            _compilers[key] = _drawloom.Compiler(target, isa or "native", folder, 0, dump_phases_to)
+        return _compilers[key]
+
+
+def build(compiler, sources, shapes):
+    """Compiles; what the compiler noted (a damaged entry of the cache, say) becomes a warning."""
+    try:
+        return compiler.compile(sources, shapes)
+    finally:
+        for note in compiler.take_notes():
+            warnings.warn(note, RuntimeWarning, stacklevel=3)
+
+
+def default_threads():
+    """As many as this process may use at once."""
+    return len(os.sched_getaffinity(0))
+
+
+# A lock that another thread holds while this one forks would stay locked in the child for ever.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

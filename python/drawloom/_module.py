@@ -1,0 +1,268 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled programs: drawloom.compile, drawloom.grad and what they return."""
+
+import os
+import threading
+
+from . import _library
+from ._errors import CallError, CallTypeError
+
+__all__ = ["Function", "Module", "compile", "grad"]
+
+_MLIR_NAMES = {"float64": "f64", "float32": "f32", "bfloat16": "bf16", "float16": "f16", "int64": "i64", "int32": "i32",
+               "int8": "i8", "bool": "i1"}
+
+
+def type_text(name, shape):
+    """MLIR's tensor type for an element type's name and a shape: ("float32", (-1, 3)) is "tensor<?x3xf32>"."""
+    return "tensor<" + "".join(f"{extent if extent >= 0 else '?'}x" for extent in shape) + _MLIR_NAMES[name] + ">"
+
+
+class Function:
+    """A function of a module. Calling it computes its results from arrays.
+
+    Arguments are NumPy, torch or JAX arrays, or anything else with the buffer protocol or DLPack, dense arrays without a
+    copy; numbers stand for scalars. Results are new arrays of the kind of the first array among the arguments, one as it
+    is and several as a tuple; `out` names dense arrays to write instead. Nothing is differentiated: drawloom.torch and
+    drawloom.jax take part in their framework's differentiation.
+
+    A `?` in an argument's type takes any extent; for each new combination of shapes the function is compiled once.
+    """
+
+    def __init__(self, module, parsed):
+        self.__name__ = self.name = parsed.name
+        self._module = module
+        self._arguments, self._results = parsed.arguments, parsed.results
+        self._open = any(extent < 0 for _, shape in self._arguments for extent in shape)
+        self._compiled = {}
+        self._call = None
+
+    @property
+    def arguments(self):
+        """For each argument its element type's name and its shape, with -1 for an extent that is open."""
+        return list(self._arguments)
+
+    @property
+    def results(self):
+        """The same for the results."""
+        return list(self._results)
+
+    def __repr__(self):
+        def text(types):
+            return ", ".join(name + str([extent if extent >= 0 else "?" for extent in shape]).replace("'", "")
+                             for name, shape in types)
+
+        return f"<drawloom function @{self.name}({text(self._arguments)}) -> ({text(self._results)})>"
+
+    def __call__(self, *arrays, out=None, threads=None):
+        call = self._call
+        if call is None:
+            call = self.specialize(*(getattr(array, "shape", ()) for array in arrays)).call
+            if not self._open:
+                self._call = call
+        return call(arrays, out, threads or self._module.threads)
+
+    def specialize(self, *shapes):
+        """Compiles for arguments of these shapes, unless that has been done. Gives the extension module's function."""
+        shapes = tuple(tuple(int(extent) for extent in shape) for shape in shapes)
+        key = shapes if self._open else ()
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            if self._open:
+                self._check(shapes)
+            compiled = self._compiled[key] = self._module._compile(self.name, shapes if self._open else None)
+        return compiled
+
+    def _check(self, shapes):
+        if len(shapes) != len(self._arguments):
+            raise CallTypeError(f"@{self.name} takes {len(self._arguments)} arguments, but {len(shapes)} are given")
+        for i, ((name, wanted), given) in enumerate(zip(self._arguments, shapes)):
+            if len(wanted) != len(given) or any(w not in (-1, g) for w, g in zip(wanted, given)):
+                wanted = str([extent if extent >= 0 else "?" for extent in wanted]).replace("'", "")
+                raise CallError(f"argument {i} of @{self.name} takes {name}{wanted}, but its shape is {list(given)}")
+
+
+class Module:
+    """A compiled program: each of its public functions is an attribute. See `compile`."""
+
+    def __init__(self, sources, entry, target, threads, isa, cache):
+        self._sources = sources
+        self._options = target, threads, isa, cache
+        self._compiler = _library.compiler(target, isa, cache)
+        self.threads = threads or _library.default_threads()
+        self._lock = threading.Lock()
+        self._static = None
+        parsed = self._compiler.parse(sources).functions
+        self._functions = {function.name: Function(self, function) for function in parsed}
+        if entry is not None and entry not in self._functions:
+            raise CallError(f"the program has no function @{entry}; it has {self._names()}")
+        self.entry = entry
+        # What can be compiled is compiled now, so that errors come here and not in the first call.
+        if entry is None and not any(function._open for function in self._functions.values()):
+            self._compile_static()
+        elif entry is not None and not self._functions[entry]._open:
+            self._functions[entry].specialize()
+
+    def _names(self):
+        return ", ".join("@" + name for name in self._functions) or "none"
+
+    @property
+    def functions(self):
+        """The names of its functions."""
+        return list(self._functions)
+
+    def __getattr__(self, name):
+        functions = self.__dict__.get("_functions", {})
+        if name in functions:
+            # The next look finds it without coming here.
+            self.__dict__[name] = functions[name]
+            return functions[name]
+        raise AttributeError(f"the program has no function @{name}; it has {self._names()}" if functions else name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._functions]
+
+    def __call__(self, *arrays, out=None, threads=None):
+        """Calls the entry, or the only function."""
+        if self.entry is None and len(self._functions) != 1:
+            raise CallError(f"the program has several functions, {self._names()}: name one, as in module.NAME(...), or "
+                            "give compile() an entry")
+        return self._functions[self.entry or next(iter(self._functions))](*arrays, out=out, threads=threads)
+
+    def __repr__(self):
+        return f"<drawloom module with {self._names()}>"
+
+    def _compile_static(self):
+        """All functions at once, which share what they have in common."""
+        with self._lock:
+            if self._static is None:
+                program = _library.build(self._compiler, self._sources, [])
+                self._static = {function.name: function for function in program.functions}
+        return self._static
+
+    def _compile(self, name, shapes):
+        """One function, for shapes where it leaves some open."""
+        if shapes is None and not any(function._open for function in self._functions.values()) and self.entry is None:
+            return self._compile_static()[name]
+        program = _library.build(self._compiler, only(self._sources, self._functions.values(), name),
+                                 [] if shapes is None else [(name, [list(shape) for shape in shapes])])
+        return next(function for function in program.functions if function.name == name)
+
+
+def only(sources, functions, name):
+    """The sources, with every other public function private, so that it is compiled only as far as `name` calls it."""
+    if all(function.name == name for function in functions):
+        return sources
+    others = [function.name for function in functions if function.name != name]
+    return [(file, _make_private(text, others)) for file, text in sources]
+
+
+def _make_private(text, names):
+    import re
+
+    pattern = rb"\bfunc\.func\s+@(" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?=\s*\()"
+    return re.sub(pattern, rb"func.func private @\1", text)
+
+
+def _read(source):
+    """[(name, bytes)] for text, bytecode, a file or a list of files."""
+    if isinstance(source, (list, tuple)):
+        return [pair for one in source for pair in _read(one)]
+    if isinstance(source, bytes):
+        return [("source", source)]
+    if isinstance(source, str) and ("\n" in source or "{" in source or not source.endswith((".mlir", ".mlirbc"))):
+        return [("source", source.encode())]
+    path = os.fspath(source)
+    with open(path, "rb") as file:
+        return [(path, file.read())]
+
+
+def compile(source, *, entry=None, target="cpu", threads=None, isa=None, cache=True):
+    """Compiles a program.
+
+    source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
+             are linked: a private function that one only declares is defined by another
+    entry    the function that calling the module calls; only it is compiled at once, and others when they are first called
+    target   "cpu"; "emulator" runs the kernels for GPUs on the CPU; "cuda" runs them on one
+    threads  that a call uses at most; by default as many as this process may. Results have the same bits for any number
+    isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"
+    cache    keep compiled programs for other processes: True (in the user's folder, see drawloom.cache), False, or a folder
+
+    Gives a Module. Raises CompileError for a program that is wrong, with the place in the source, and TargetError.
+    """
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+    return Module(_read(source), entry, target, threads, isa, cache)
+
+
+def grad(module, entry=None, wrt=(0,), order=1):
+    """The derivative of a function of a module, as a Function that is compiled when it is first called.
+
+    For a function f of arguments x whose first result L is a float or a tensor of rank 0, order 1 gives the function
+    x -> (all results of f, dL/dx_i for each i of `wrt`). For any other f it gives the vector-Jacobian products
+
+        (x, g) -> (all results of f, sum_j (dy_j / dx_i)^T g_j for each i of wrt)
+
+    with a cotangent g_j of the type of each result y_j. Order n takes the vector-Jacobian product of the gradients of
+    order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v).
+    """
+    names = module.functions
+    entry = entry or module.entry or (names[0] if len(names) == 1 else None)
+    if entry not in names:
+        raise CallError(f"the program has no function @{entry}; it has {module._names()}" if entry else
+                        f"the program has several functions, {module._names()}: name the one to differentiate")
+    wrt = (wrt,) if isinstance(wrt, int) else tuple(wrt)
+    function = getattr(module, entry)
+    if not wrt or len(set(wrt)) != len(wrt) or not all(0 <= i < len(function.arguments) for i in wrt):
+        raise CallError(f"wrt is {wrt}; it names arguments of @{entry}, which has {len(function.arguments)}, each once")
+    for i in wrt:
+        if function.arguments[i][0] not in ("float64", "float32", "bfloat16", "float16"):
+            raise CallTypeError(f"argument {i} of @{entry} is {function.arguments[i][0]}: it has no derivative")
+    if not isinstance(order, int) or order < 1:
+        raise CallError(f"order is {order!r}; it is 1 or more")
+    text, name = derivative_text(entry, function.arguments, function.results, wrt, order)
+    # The functions of the module itself serve the derivative, and are not compiled with it.
+    sources = only(module._sources, [getattr(module, known) for known in names], None)
+    return getattr(Module([*sources, ("derivative", text.encode())], name, *module._options), name)
+
+
+def derivative_text(entry, arguments, results, wrt, order):
+    """MLIR text of @<entry>_grad<order> beside a declaration of @entry, and its name."""
+    def types(of):
+        return [type_text(*one) for one in of]
+
+    # A request needs a body to differentiate, and that of @entry is in another source: hence a function that calls it.
+    names = [f"%x{i}" for i in range(len(arguments))]
+    signature = f"({', '.join(types(arguments))}) -> ({', '.join(types(results))})"
+    values = ", ".join(f"%y#{i}" for i in range(len(results)))
+    lines = [f"func.func private @{entry}{signature}",
+             f"func.func private @{entry}_called({', '.join(map(': '.join, zip(names, types(arguments))))}) -> ({', '.join(types(results))}) {{\n"
+             f"  %y:{len(results)} = call @{entry}({', '.join(names)}) : {signature}\n"
+             f"  return {values} : {', '.join(types(results))}\n}}"]
+    callee, given, gives = f"{entry}_called", list(arguments), list(results)
+    for level in range(1, order + 1):
+        loss = level == 1 and not gives[0][1] and gives[0][0].startswith("float")
+        name = f"{entry}_grad" + (str(level) if level > 1 else "")
+        gradients = [given[i] for i in wrt]
+        cotangents = [] if loss else gives
+        # What a level above is the derivative of: the gradients alone.
+        inner = f"{name}_only"
+        names = [f"%x{i}" for i in range(len(given))]
+        more = [f"%g{i}" for i in range(len(cotangents))]
+        parameters = ", ".join(f"{n}: {t}" for n, t in zip(names + more, types(given + cotangents)))
+        all_results = gives + gradients
+        request = "ad.value_and_grad" if loss else "ad.vjp"
+        middle = "" if loss else f" cotangents({', '.join(more)})"
+        body = (f"  %r:{len(all_results)} = {request} @{callee}({', '.join(names)}){middle} wrt {list(wrt)}\n"
+                f"    : ({', '.join(types(given))}) -> ({', '.join(types(all_results))})\n")
+        values = [f"%r#{i}" for i in range(len(all_results))]
+        last = level == order
+        for function, first in ((name, 0), (inner, len(gives))):
+            if (function == name) != last:
+                continue
+            lines.append(f"func.func {'' if last else 'private '}@{function}({parameters}) -> ({', '.join(types(all_results[first:]))}) {{\n"
+                         f"{body}  return {', '.join(values[first:])} : {', '.join(types(all_results[first:]))}\n}}")
+        callee, given, gives = inner, given + cotangents, gradients
+    return "\n".join(lines), name

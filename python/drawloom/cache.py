@@ -1,0 +1,154 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The cache of compiled programs: a folder that any number of processes share, and that outlives them.
+
+It is $DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or ~/.cache; an empty $DRAWLOOM_CACHE means no cache. It may be
+removed at any time: what is missing or damaged is compiled again.
+"""
+
+import hashlib
+import os
+import tarfile
+import tempfile
+from dataclasses import dataclass
+
+from ._errors import Error
+
+__all__ = ["Info", "clear", "export", "folder", "import_", "info", "verify"]
+
+_PREFIX = "llvmcache-"
+
+
+@dataclass(frozen=True)
+class Info:
+    """folder: where the programs are kept, or None; entries: how many; bytes: that they take."""
+
+    folder: str
+    entries: int
+    bytes: int
+
+
+def folder():
+    """Where compiled programs are kept, or None where none are."""
+    given = os.environ.get("DRAWLOOM_CACHE")
+    if given is not None:
+        return given or None
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(caches, "drawloom")
+
+
+def _entries(where):
+    if where is None or not os.path.isdir(where):
+        return []
+    return sorted(os.path.join(where, name) for name in os.listdir(where) if name.startswith(_PREFIX))
+
+
+def info(where=None):
+    """How much is in the cache, or in the folder given."""
+    where = where or folder()
+    sizes = []
+    for path in _entries(where):
+        try:
+            sizes.append(os.path.getsize(path))
+        except FileNotFoundError:  # Another process may remove it at any time.
+            pass
+    return Info(where, len(sizes), sum(sizes))
+
+
+def clear(where=None):
+    """Removes the compiled programs; gives their number. Programs that are loaded stay loaded."""
+    count = 0
+    for path in _entries(where or folder()):
+        try:
+            os.remove(path)
+            count += 1
+        except FileNotFoundError:
+            pass
+    return count
+
+
+def _damage(path):
+    """Why an entry cannot be used, or None."""
+    try:
+        with open(path, "rb") as file:
+            first, payload = file.readline(256), file.read()
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    words = first.split()
+    if len(words) != 5 or words[0] != b"drawloom-artifact" or not first.endswith(b"\n"):
+        return "is no compiled program"
+    if len(payload) != int(words[2]) + int(words[3]):
+        return f"has {len(payload)} bytes behind its first line, not {int(words[2]) + int(words[3])}: it is cut off, or something was added"
+    if hashlib.sha256(payload).hexdigest().encode() != words[4]:
+        return "is damaged: its checksum is another one"
+    return None
+
+
+def verify(where=None):
+    """Reads every entry and compares its checksum. Gives {path: what is wrong} for those that cannot be used; such an
+    entry is compiled again when it is next wanted."""
+    found = {path: _damage(path) for path in _entries(where or folder())}
+    return {path: damage for path, damage in found.items() if damage}
+
+
+def export(path, where=None):
+    """Writes the compiled programs that are whole into one file, for `import_` on another machine; gives their number.
+
+    Programs for this machine's own instruction set serve processors with the same features; compile with isa="avx2" or
+    the like for those that serve any.
+    """
+    where = where or folder()
+    good = [entry for entry in _entries(where) if _damage(entry) is None]
+    directory = os.path.dirname(os.path.abspath(path))
+    # Whoever reads `path` finds all of it or nothing, also when the disk is full.
+    handle, temporary = tempfile.mkstemp(dir=directory, prefix=".drawloom-")
+    try:
+        with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+            for entry in good:
+                archive.add(entry, arcname=os.path.basename(entry))
+        os.replace(temporary, path)
+    except BaseException as error:
+        os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise Error(f"the cache cannot be exported to '{path}': {error.strerror}") from error
+        raise
+    return len(good)
+
+
+def import_(path, where=None):
+    """Takes the compiled programs of a file that `export` wrote; gives their number. Entries that are here stay. The file is
+    looked at as a whole first: one that is damaged adds nothing. Also drawloom.cache.__dict__["import"]."""
+    where = where or folder()
+    if where is None:
+        raise Error("there is no cache: DRAWLOOM_CACHE is empty")
+    os.makedirs(where, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=where, prefix=".import-") as staging:
+        names = []
+        try:
+            with tarfile.open(path) as archive:
+                for member in archive:
+                    # A name from elsewhere is not trusted to stay in the folder.
+                    key = member.name[len(_PREFIX):]
+                    if not member.isfile() or not member.name.startswith(_PREFIX) or not key.isalnum():
+                        raise Error(f"'{path}' holds '{member.name}', which is no compiled program: it was not made by drawloom.cache.export")
+                    with open(os.path.join(staging, member.name), "wb") as file:
+                        file.write(archive.extractfile(member).read())
+                    damage = _damage(os.path.join(staging, member.name))
+                    if damage:
+                        raise Error(f"'{path}': the entry '{member.name}' {damage}")
+                    names.append(member.name)
+        except (tarfile.TarError, EOFError) as error:
+            raise Error(f"'{path}' is no exported cache, or is damaged: {error}") from error
+        except OSError as error:
+            raise Error(f"'{path}' cannot be imported: {error.strerror or error}") from error
+        count = 0
+        for name in names:
+            if not os.path.exists(os.path.join(where, name)):
+                os.replace(os.path.join(staging, name), os.path.join(where, name))
+                count += 1
+        return count
+
+
+# Under the name that says it best, which Python's grammar keeps for itself: getattr(drawloom.cache, "import").
+globals()["import"] = import_

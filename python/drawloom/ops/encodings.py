@@ -1,0 +1,25 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Encodings of coordinates. See drawloom.torch.nn.FrequencyEncoding."""
+
+from .._errors import CallError
+from . import Array, register
+
+
+def _check(attributes, arguments):
+    if not 1 <= attributes["octaves"] <= 64:
+        raise CallError(f"frequency_encode: octaves is {attributes['octaves']}; it is 1 to 64")
+
+
+def _results(attributes, arguments):
+    rows, coordinates = arguments[0].shape
+    return [Array(arguments[0].dtype, (rows, coordinates * 2 * attributes["octaves"]))]
+
+
+def _body(attributes, arguments, results, names):
+    return [f"  %y = kan.frequency_encode {names[0]} {{octaves = {attributes['octaves']}}} : "
+            f"{arguments[0].text} -> {results[0].text}"], ["%y"]
+
+
+register("frequency_encode", _check, _results, _body)

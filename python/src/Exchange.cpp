@@ -1,0 +1,299 @@
+//===- Exchange.cpp - tensors through DLPack's C functions ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Exchange.h"
+#include "Arrays.h"
+#include <cstring>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <unordered_map>
+
+namespace nb = nanobind;
+
+namespace drawloom::python {
+
+const Exchange *Exchange::of(nb::handle type) {
+  // Types live as long as the process for all that matters here, and so does
+  // what is known of them; the interpreter's lock is held.
+  static std::unordered_map<PyObject *, const Exchange *> known;
+  auto [it, isNew] = known.try_emplace(type.ptr(), nullptr);
+  if (!isNew)
+    return it->second;
+  nb::object capsule =
+      nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    return nullptr;
+  auto *header = static_cast<Header *>(
+      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  PyErr_Clear();
+  while (header && header->version.major != 1)
+    header = header->previous;
+  auto *table = reinterpret_cast<const Exchange *>(header);
+  if (!table || !table->read)
+    return nullptr;
+  type.inc_ref();
+  return known[type.ptr()] = table;
+}
+
+bool elementOf(nb::dlpack::dtype dtype, DrawloomElement &element) {
+  for (int i = DRAWLOOM_F64; i <= DRAWLOOM_I1; ++i) {
+    element = static_cast<DrawloomElement>(i);
+    if (dtypeOf(element) == dtype)
+      return true;
+  }
+  return false;
+}
+
+bool isDense(const nb::dlpack::dltensor &tensor) {
+  if (!tensor.strides)
+    return true;
+  int64_t stride = 1;
+  bool dense = true;
+  for (int32_t d = tensor.ndim; d-- > 0;) {
+    if (tensor.shape[d] == 0)
+      return true;
+    if (tensor.shape[d] != 1 && tensor.strides[d] != stride)
+      dense = false;
+    stride *= tensor.shape[d];
+  }
+  return dense;
+}
+
+nb::object Exchange::make(DrawloomElement element,
+                          const std::vector<int64_t> &shape,
+                          void *&data) const {
+  nb::dlpack::dltensor prototype = {};
+  prototype.device.device_type = nb::device::cpu::value;
+  prototype.ndim = static_cast<int32_t>(shape.size());
+  prototype.dtype = dtypeOf(element);
+  prototype.shape = const_cast<int64_t *>(shape.data());
+  Managed *managed = nullptr;
+  std::string why;
+  if (allocate(&prototype, &managed, &why,
+               [](void *context, const char *, const char *message) {
+                 *static_cast<std::string *>(context) = message;
+               })) {
+    PyErr_SetString(PyExc_MemoryError,
+                    ("a result cannot be made: " + why).c_str());
+    throw nb::python_error();
+  }
+  data =
+      static_cast<char *>(managed->tensor.data) + managed->tensor.byte_offset;
+  void *object = nullptr;
+  if (fromManaged(managed, &object))
+    throw nb::python_error();
+  return nb::steal(static_cast<PyObject *>(object));
+}
+
+namespace {
+/// A spec compiled for types of arguments.
+struct Resolved {
+  /// Kept, so that no other object comes to have its identity.
+  nb::object spec;
+  std::shared_ptr<Function> function;
+  /// As the framework sees them: the function's rows may be several dimensions.
+  std::vector<std::vector<int64_t>> shapes;
+  /// It takes no longer than to hand over the interpreter's lock.
+  bool isSmall = false;
+};
+} // namespace
+
+namespace {
+/// What a call reads: tensors as they are, or dense copies of them, and a key
+/// that is the same for calls of the same program.
+struct Inputs {
+  void add(nb::handle tensor);
+
+  std::vector<nb::dlpack::dltensor> views;
+  /// Those that had to be made dense.
+  std::vector<nb::object> owners;
+  std::string key;
+  const Exchange *exchange = nullptr;
+};
+} // namespace
+
+[[noreturn]] static void refuse(const char *type, const std::string &message) {
+  nb::object error =
+      nb::module_::import_("drawloom._errors").attr(type)(message);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                  error.ptr());
+  throw nb::python_error();
+}
+
+void Inputs::add(nb::handle tensor) {
+  exchange = Exchange::of(tensor.type());
+  if (!exchange)
+    refuse("CallTypeError",
+           std::string("argument ") + std::to_string(views.size()) + " is a " +
+               Py_TYPE(tensor.ptr())->tp_name + ", not a tensor");
+  nb::dlpack::dltensor &view = views.emplace_back();
+  if (exchange->read(tensor.ptr(), &view))
+    throw nb::python_error();
+  if (view.device.device_type != nb::device::cpu::value)
+    refuse("CallError",
+           "tensor " + std::to_string(views.size() - 1) +
+               " is on the device '" +
+               nb::cast<std::string>(nb::str(tensor.attr("device"))) +
+               "': these ops run on the CPU; x.cpu() brings it there");
+  if (!isDense(view)) {
+    owners.push_back(tensor.attr("contiguous")());
+    if (exchange->read(owners.back().ptr(), &view))
+      throw nb::python_error();
+  }
+  key.append(reinterpret_cast<const char *>(&view.dtype), sizeof(view.dtype));
+  key.append(reinterpret_cast<const char *>(&view.ndim), sizeof(view.ndim));
+  key.append(reinterpret_cast<const char *>(view.shape),
+             sizeof(int64_t) * static_cast<size_t>(view.ndim));
+}
+
+/// Programs by their key. Entries stay where they are.
+static std::unordered_map<std::string, Resolved> &known() {
+  static auto &programs = *new std::unordered_map<std::string, Resolved>;
+  return programs;
+}
+
+static const Resolved &resolveNow(nb::handle spec, nb::handle resolve,
+                                  Inputs &inputs) {
+  nb::list types;
+  for (const nb::dlpack::dltensor &view : inputs.views) {
+    nb::list shape;
+    for (int32_t d = 0; d < view.ndim; ++d)
+      shape.append(view.shape[d]);
+    DrawloomElement element;
+    types.append(nb::make_tuple(elementOf(view.dtype, element)
+                                    ? elementName(element)
+                                    : "of an element type without a name here",
+                                nb::tuple(shape)));
+  }
+  nb::object pair = resolve(spec, nb::tuple(types));
+  Resolved resolved;
+  resolved.spec = nb::borrow(spec);
+  resolved.function = nb::cast<std::shared_ptr<Function>>(pair[0]);
+  for (nb::handle shape : pair[1]) {
+    std::vector<int64_t> &extents = resolved.shapes.emplace_back();
+    for (nb::handle extent : shape)
+      extents.push_back(nb::cast<int64_t>(extent));
+  }
+  int64_t bytes = 0;
+  for (const std::vector<Type> *types :
+       {&resolved.function->arguments, &resolved.function->results})
+    for (const Type &type : *types)
+      bytes += type.bytes;
+  resolved.isSmall = bytes <= 4096;
+  // While Python ran, another thread may have been here.
+  return known()
+      .try_emplace(std::move(inputs.key), std::move(resolved))
+      .first->second;
+}
+
+static nb::object compute(const Resolved &resolved, const Inputs &inputs,
+                          unsigned threads) {
+  const Function &function = *resolved.function;
+  size_t count = inputs.views.size();
+  std::vector<DrawloomBuffer> arguments(count),
+      results(function.results.size());
+  for (size_t i = 0; i < count; ++i)
+    arguments[i] = {static_cast<char *>(inputs.views[i].data) +
+                        inputs.views[i].byte_offset,
+                    static_cast<size_t>(function.arguments[i].bytes)};
+  nb::object one;
+  nb::list several;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Type &type = function.results[i];
+    nb::object result = inputs.exchange->make(type.element, resolved.shapes[i],
+                                              results[i].data);
+    results[i].bytes = static_cast<size_t>(type.bytes);
+    if (results.size() == 1)
+      one = std::move(result);
+    else
+      several.append(result);
+  }
+  DrawloomError *error = nullptr;
+  auto call = [&] {
+    error = drawloomCall(function.handle, arguments.data(), count,
+                         results.data(), results.size(), threads);
+  };
+  if (resolved.isSmall) {
+    call();
+  } else {
+    nb::gil_scoped_release release;
+    call();
+  }
+  if (error)
+    raise(error);
+  return one.is_valid() ? one : nb::object(nb::tuple(several));
+}
+
+nb::object runSpec(nb::handle spec, nb::tuple tensors, unsigned threads,
+                   nb::handle resolve) {
+  Inputs inputs;
+  inputs.key.assign(reinterpret_cast<const char *>(&spec), sizeof(spec));
+  for (nb::handle tensor : tensors)
+    inputs.add(tensor);
+  auto it = known().find(inputs.key);
+  return compute(it != known().end() ? it->second
+                                     : resolveNow(spec, resolve, inputs),
+                 inputs, threads);
+}
+
+Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
+  static PyObject *requiresGrad = PyUnicode_InternFromString("requires_grad");
+  PyTypeObject *type = Py_TYPE(argument.ptr());
+  if (reinterpret_cast<PyObject *>(type) == plainType.ptr() ||
+      reinterpret_cast<PyObject *>(type) == parameterType.ptr()) {
+    if (!gradients)
+      return Way::Compute;
+    PyObject *value = PyObject_GetAttr(argument.ptr(), requiresGrad);
+    if (!value)
+      throw nb::python_error();
+    Py_DECREF(value);
+    return value == Py_False ? Way::Compute : Way::Record;
+  }
+  if (type == &PyUnicode_Type || type == &PyLong_Type)
+    return Way::Compute;
+  Way way = Way::Compute;
+  if (type != &PyList_Type && type != &PyTuple_Type)
+    return Way::Dispatch;
+  for (nb::handle item : nb::cast<nb::sequence>(argument))
+    way = std::max(way, wayOf(item, gradients));
+  return way;
+}
+
+nb::object Kernel::call(nb::args arguments) const {
+  if (PyLong_AsLong(modes().ptr()) != 0 || !transforms().is_none())
+    return dispatch(*arguments);
+  bool gradients = gradEnabled().ptr() == Py_True;
+  Way way = Way::Compute;
+  for (nb::handle argument : arguments)
+    way = std::max(way, wayOf(argument, gradients));
+  if (way != Way::Compute)
+    return (way == Way::Record ? record : dispatch)(*arguments);
+  Inputs inputs;
+  const Kernel *self = this;
+  inputs.key.assign(reinterpret_cast<const char *>(&self), sizeof(self));
+  for (nb::handle argument : arguments) {
+    if (PyList_Check(argument.ptr()) || PyTuple_Check(argument.ptr())) {
+      auto list = nb::cast<nb::sequence>(argument);
+      inputs.key += "[" + std::to_string(nb::len(list)) + "]";
+      for (nb::handle tensor : list)
+        inputs.add(tensor);
+    } else if (PyUnicode_Check(argument.ptr()) ||
+               PyLong_Check(argument.ptr())) {
+      inputs.key += nb::cast<std::string>(nb::str(argument)) + "\n";
+    } else {
+      inputs.add(argument);
+    }
+  }
+  auto it = known().find(inputs.key);
+  return compute(it != known().end()
+                     ? it->second
+                     : resolveNow(specOf(*arguments), resolve, inputs),
+                 inputs, static_cast<unsigned>(PyLong_AsLong(threads().ptr())));
+}
+
+} // namespace drawloom::python

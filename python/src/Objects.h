@@ -1,0 +1,86 @@
+//===- Objects.h - what the extension module's objects hold ---- -*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PYTHON_OBJECTS_H
+#define DRAWLOOM_PYTHON_OBJECTS_H
+
+#include "drawloom-c/drawloom.h"
+#include <memory>
+#include <mutex>
+#include <nanobind/nanobind.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace drawloom::python {
+
+/// Throws the Python exception that says the same, and destroys the error.
+[[noreturn]] void raise(DrawloomError *error);
+
+struct Compiler {
+  Compiler(const std::string &target, const std::string &isa,
+           const std::optional<std::string> &cacheFolder, uint64_t cacheBytes,
+           const std::string &dumpPhasesTo);
+  Compiler(const Compiler &) = delete;
+  ~Compiler() { drawloomCompilerDestroy(handle); }
+
+  /// What compiling noted since this was last asked. Notes come from threads
+  /// that do not hold the interpreter's lock, so they wait here.
+  std::vector<std::string> takeNotes();
+
+  DrawloomCompiler *handle = nullptr;
+  std::mutex mutex;
+  std::vector<std::string> notes;
+};
+
+struct Program {
+  explicit Program(DrawloomProgram *handle) : handle(handle) {}
+  Program(const Program &) = delete;
+  ~Program() { drawloomProgramDestroy(handle); }
+
+  DrawloomProgram *handle;
+};
+
+struct Type {
+  DrawloomElement element;
+  std::vector<int64_t> shape;
+  int64_t bytes;
+};
+
+/// Keeps its program alive.
+struct Function {
+  Function(std::shared_ptr<Program> program, const DrawloomFunction *handle)
+      : program(std::move(program)), handle(handle) {
+    auto copy = [](const DrawloomType &type) {
+      return Type{type.element,
+                  std::vector<int64_t>(type.extents, type.extents + type.rank),
+                  type.bytes};
+    };
+    for (size_t i = 0; i < drawloomArgumentCount(handle); ++i)
+      arguments.push_back(copy(drawloomArgumentType(handle, i)));
+    for (size_t i = 0; i < drawloomResultCount(handle); ++i)
+      results.push_back(copy(drawloomResultType(handle, i)));
+  }
+
+  /// How to make results of the kind of an array's type: drawloom._arrays.maker
+  /// of it, remembered for the type that was asked for last.
+  nanobind::object maker(nanobind::handle kind) const;
+
+  std::shared_ptr<Program> program;
+  const DrawloomFunction *handle;
+  std::vector<Type> arguments, results;
+
+private:
+  mutable nanobind::object lastKind, lastMaker;
+};
+
+} // namespace drawloom::python
+
+#endif // DRAWLOOM_PYTHON_OBJECTS_H
