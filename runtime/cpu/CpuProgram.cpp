@@ -10,6 +10,7 @@
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "drawloom/runtime/CpuFeatures.h"
 #include "drawloom/runtime/MachineCode.h"
+#include "drawloom/runtime/ShortArray.h"
 #include "drawloom/runtime/ThreadPool.h"
 #include <algorithm>
 #include <chrono>
@@ -157,12 +158,13 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
       return refuse(scratchBytes, "scratch memory for its threads");
   }
 
-  std::vector<void *> pointers;
-  pointers.reserve(signature.arguments.size() + signature.results.size() + 1);
-  for (size_t i = 0; i < signature.arguments.size(); ++i)
-    pointers.push_back(const_cast<void *>(arguments[i]));
-  pointers.insert(pointers.end(), results, results + signature.results.size());
-  pointers.push_back(workspace ? workspace->data() : nullptr);
+  size_t takes = signature.arguments.size(), gives = signature.results.size();
+  ShortArray<void *> pointers(takes + gives + 1);
+  for (size_t i = 0; i < takes; ++i)
+    pointers[i] = const_cast<void *>(arguments[i]);
+  for (size_t i = 0; i < gives; ++i)
+    pointers[takes + i] = results[i];
+  pointers[takes + gives] = workspace ? workspace->data() : nullptr;
   PoolHost pool{&ThreadPool::shared(), threads,
                 scratch ? scratch->data() : nullptr, entry.scratchBytes};
   DrawloomHost host = pool.host();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "drawloom/runtime/ShortArray.h"
 #include "runtime/program/Handles.h"
 #include <algorithm>
 
@@ -118,22 +119,24 @@ struct Region {
 static DrawloomError *checkOverlap(const Signature &signature,
                                    const DrawloomBuffer *arguments,
                                    const DrawloomBuffer *results) {
-  std::vector<Region> regions;
-  regions.reserve(signature.arguments.size() + signature.results.size());
+  ShortArray<Region> regions(signature.arguments.size() +
+                             signature.results.size());
+  Region *end = regions.data();
   auto add = [&](const DrawloomBuffer *buffers, size_t count, bool result) {
     for (size_t i = 0; i < count; ++i)
       if (buffers[i].bytes > 0) {
         auto begin = reinterpret_cast<uintptr_t>(buffers[i].data);
-        regions.push_back({begin, begin + buffers[i].bytes, result, i});
+        *end++ = {begin, begin + buffers[i].bytes, result, i};
       }
   };
   add(arguments, signature.arguments.size(), false);
   add(results, signature.results.size(), true);
-  std::sort(regions.begin(), regions.end(),
+  std::sort(regions.data(), end,
             [](const Region &a, const Region &b) { return a.begin < b.begin; });
   // The furthest end so far, of any buffer and of a result.
   const Region *any = nullptr, *result = nullptr;
-  for (const Region &region : regions) {
+  for (const Region *at = regions.data(); at != end; ++at) {
+    const Region &region = *at;
     const Region *other = region.result ? any : result;
     if (other && other->end > region.begin) {
       auto name = [](const Region &r) {
@@ -172,14 +175,12 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
     return error;
   if (DrawloomError *error = checkOverlap(signature, arguments, results))
     return error;
-  std::vector<const void *> from;
-  std::vector<void *> to;
-  from.reserve(argumentCount);
-  to.reserve(resultCount);
+  ShortArray<const void *> from(argumentCount);
+  ShortArray<void *> to(resultCount);
   for (size_t i = 0; i < argumentCount; ++i)
-    from.push_back(arguments[i].data);
+    from[i] = arguments[i].data;
   for (size_t i = 0; i < resultCount; ++i)
-    to.push_back(results[i].data);
+    to[i] = results[i].data;
   // What is left to fail is memory: the rest was checked above.
   Status status =
       function->program->run(function->index, from.data(), to.data(), threads);
