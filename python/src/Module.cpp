@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Jax.h"
 #include "Objects.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -158,6 +159,8 @@ NB_MODULE(_drawloom, m) {
       .def("take_notes", &Compiler::takeNotes)
       .def("compile", &compile, "sources"_a, "shapes"_a)
       .def("parse", &parse, "sources"_a);
+
+  addJax(m);
 
   nb::class_<Program>(m, "Program").def_prop_ro("functions", &functionsOf);
 
