@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -104,6 +105,51 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   return success();
 }
 
+/// Bufferization takes a write at the origin for one of the whole tensor if no
+/// extent of the tensor is larger than that of the vector in the same place. A
+/// vector of lower rank has its extents in other places: the row vector<4>
+/// would fill tensor<2x4>, and what the other row holds would be lost where
+/// the tensor is copied. Such a write goes to a slice, which it does fill.
+void writeRowsThroughSlices(func::FuncOp function) {
+  SmallVector<vector::TransferWriteOp> writes;
+  function.walk([&](vector::TransferWriteOp op) {
+    auto tensor = dyn_cast<RankedTensorType>(op.getShapedType());
+    if (tensor && tensor.hasStaticShape() && !op.isMasked() &&
+        op.getVectorType().getRank() < tensor.getRank() &&
+        op.getVectorType().getNumElements() < tensor.getNumElements() &&
+        llvm::all_of(op.getIndices(),
+                     [](Value index) { return isZeroInteger(index); }))
+      writes.push_back(op);
+  });
+  for (vector::TransferWriteOp op : writes) {
+    OpBuilder builder(op);
+    auto tensor = cast<RankedTensorType>(op.getShapedType());
+    SmallVector<int64_t> extents(tensor.getRank(), 1);
+    for (auto [position, extent] :
+         llvm::zip_equal(op.getPermutationMap().getResults(),
+                         op.getVectorType().getShape())) {
+      unsigned dim = cast<AffineDimExpr>(position).getPosition();
+      extents[dim] = std::min(extent, tensor.getDimSize(dim));
+    }
+    SmallVector<OpFoldResult> offsets(tensor.getRank(),
+                                      builder.getIndexAttr(0)),
+        strides(tensor.getRank(), builder.getIndexAttr(1)), sizes;
+    for (int64_t extent : extents)
+      sizes.push_back(builder.getIndexAttr(extent));
+    Location loc = op.getLoc();
+    Value whole = op.getBase();
+    Value slice = tensor::ExtractSliceOp::create(builder, loc, whole, offsets,
+                                                 sizes, strides);
+    auto write = cast<vector::TransferWriteOp>(builder.clone(*op));
+    write.getBaseMutable().assign(slice);
+    write.getResult().setType(cast<RankedTensorType>(slice.getType()));
+    Value result = tensor::InsertSliceOp::create(
+        builder, loc, write.getResult(), whole, offsets, sizes, strides);
+    op.getResult().replaceAllUsesWith(result);
+    op.erase();
+  }
+}
+
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -113,6 +159,8 @@ void CpuBufferize::runOnOperation() {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && failed(turnIntoMemory(function)))
       return signalPassFailure();
+  for (auto function : module.getOps<func::FuncOp>())
+    writeRowsThroughSlices(function);
   {
     OpPassManager pipeline(ModuleOp::getOperationName());
     pipeline.addPass(bufferization::createEmptyTensorEliminationPass());

@@ -166,10 +166,20 @@ private:
   RankedTensorType initType(Operation *op, Value operand,
                             RankedTensorType result) {
     auto own = tensorType(operand);
-    if (own.getRank() != result.getRank())
-      return result;
     SmallVector<int64_t> shape(own.getShape());
     unsigned dim = *rows.rowDim(op->getResult(0));
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+        insert && own.getRank() != result.getRank()) {
+      // The source lacks dimensions of extent 1.
+      llvm::SmallBitVector dropped = insert.getDroppedDims();
+      if (!dropped.test(dim))
+        shape[dim - llvm::count_if(llvm::seq(0u, dim), [&](unsigned i) {
+                return dropped.test(i);
+              })] = count;
+      return RankedTensorType::get(shape, own.getElementType());
+    }
+    if (own.getRank() != result.getRank())
+      return result;
     shape[dim] = count;
     return RankedTensorType::get(shape, own.getElementType());
   }

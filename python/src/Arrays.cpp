@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Exchange.h"
 #include <cstring>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -37,7 +38,7 @@ const char *elementName(DrawloomElement element) {
   return "unknown";
 }
 
-static nb::dlpack::dtype dtypeOf(DrawloomElement element) {
+nb::dlpack::dtype dtypeOf(DrawloomElement element) {
   using Code = nb::dlpack::dtype_code;
   auto make = [](Code code, uint8_t bits) {
     return nb::dlpack::dtype{static_cast<uint8_t>(code), bits, 1};

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Exchange.h"
 #include "Jax.h"
 #include "Objects.h"
 #include <nanobind/stl/optional.h>
@@ -161,6 +162,12 @@ NB_MODULE(_drawloom, m) {
       .def("parse", &parse, "sources"_a);
 
   addJax(m);
+
+  m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
+
+  m.def("run_spec_if_plain", &runSpecIfPlain, "spec"_a, "tensors"_a,
+        "threads"_a, "resolve"_a);
+  m.def("set_plain_types", &setPlainTypes, "types"_a);
 
   nb::class_<Program>(m, "Program").def_prop_ro("functions", &functionsOf);
 

@@ -4,32 +4,31 @@
 """The functions: they check their arguments, and call a Spec on them."""
 
 import jax.numpy as jnp
-import numpy as np
 
+from .. import ops
 from .._errors import CallError, CallTypeError
-from ..ops import Spec, mlp, rational as _rational
+from ..ops import Spec
 from ._call import call, type_of
 from ._sharding import explicitly_sharded
 
-_FLOATS = ("float32", "bfloat16", "float16", "float64")
-
-
 def _array(value, what):
-    """As an array of JAX's, of a type that programs have."""
     try:
-        array = jnp.asarray(value)
+        return jnp.asarray(value)
     except TypeError as error:
         raise CallTypeError(f"{what} is no array: {error}") from None
-    if str(np.dtype(array.dtype)) not in _FLOATS:
-        raise CallTypeError(f"{what} is {array.dtype}; it is {', '.join(_FLOATS[:-1])} or {_FLOATS[-1]}")
-    return array
 
 
-def _run(spec, x, parameters):
+def _apply(spec, names, arrays):
+    """The spec on x and parameters; `names` are those of the arguments that messages name."""
+    arrays = [_array(array, f"{spec.family}: {name}") for name, array in zip(names, arrays)]
+    if arrays[0].ndim == 0:
+        raise CallError(f"{spec.family}: x is a scalar; its last dimension is that of channels")
+    ops.check(spec, [type_of(array) for array in arrays])
+
     def run(*arrays):
         return call(spec, *arrays)[0]
 
-    return explicitly_sharded(run, x, parameters)
+    return explicitly_sharded(run, arrays[0], arrays[1:])
 
 
 def rational(x, a, b, *, form="abs_terms"):
@@ -47,27 +46,15 @@ def rational(x, a, b, *, form="abs_terms"):
     one of them the other. sign(0) is +1 in all derivatives. float16 and bfloat16 are computed in float32, with coefficients
     of x's type or float32; float64 in float64. Differentiable any number of times.
     """
-    x, a, b = _array(x, "rational: x"), _array(a, "rational: a"), _array(b, "rational: b")
-    if x.ndim == 0:
-        raise CallError("rational: x is a scalar; its last dimension is that of channels")
-    types = [type_of(array) for array in (x, a, b)]
-    _rational.check(form, types[0].dtype, x.shape[-1], a.shape, types[1].dtype, b.shape, types[2].dtype)
-    return _run(Spec("rational", (("form", form),)), x, (a, b))
+    return _apply(Spec("rational", (("form", form),)), ("x", "a", "b"), (x, a, b))
 
 
-def _chain(what, x, weights, biases, tables, activation, output_activation, input_activation, form):
-    x = _array(x, f"{what}: x")
-    if x.ndim == 0:
-        raise CallError(f"{what}: x is a scalar; its last dimension is that of channels")
-    weights = [_array(one, f"{what}: weights[{i}]") for i, one in enumerate(weights)]
-    biases = [_array(one, f"{what}: biases[{i}]") for i, one in enumerate(biases)]
-    tables = [_array(one, f"{what}: coefficients") for one in tables]
-    mlp.check(type_of(x), [type_of(one) for one in weights], [type_of(one) for one in biases], [type_of(one) for one in tables],
-              activation=activation, output_activation=output_activation, input_activation=input_activation, form=form,
-              what=what)
-    spec = Spec("mlp", (("layers", len(weights)), ("bias", bool(biases)), ("activation", activation),
+def _chain(x, weights, biases, tables, activation, output_activation, input_activation, form):
+    spec = Spec("mlp", (("layers", len(weights)), ("biases", len(biases)), ("activation", activation),
                         ("output_activation", output_activation), ("input_activation", input_activation), ("form", form)))
-    return _run(spec, x, (*weights, *biases, *tables))
+    names = ["x", *(f"{name}[{i}]" for name, arrays in (("weights", weights), ("biases", biases), ("coefficients", tables))
+                    for i in range(len(arrays)))]
+    return _apply(spec, names, (x, *weights, *biases, *tables))
 
 
 def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
@@ -86,8 +73,8 @@ def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=N
     What stands between the layers is not kept in memory: derivatives compute it again, row by row. float16 and bfloat16 are
     multiplied with sums in float32. Differentiable any number of times, forward and backward.
     """
-    tables = [table for pair in activation_params or () for table in pair]
-    return _chain("fused_mlp", x, list(weights), list(biases or ()), tables, activation, output_activation or "none", "none",
+    tables = [table for pair in activation_params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    return _chain(x, list(weights), list(biases or ()), tables, activation, output_activation or "none", "none",
                   form)
 
 
@@ -100,7 +87,7 @@ def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_te
     if (bias1 is None) != (bias2 is None):
         raise CallError("kat_mlp: one bias is None and the other is not")
     biases = [] if bias1 is None else [bias1, bias2]
-    return _chain("kat_mlp", x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
+    return _chain(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
 
 
 def frequency_encode(x, octaves):
@@ -110,9 +97,4 @@ def frequency_encode(x, octaves):
 
     whose arguments are reduced exactly, so that high octaves lose nothing.
     """
-    x = _array(x, "frequency_encode: x")
-    if x.ndim == 0:
-        raise CallError("frequency_encode: x is a scalar; its last dimension is that of coordinates")
-    if not isinstance(octaves, int) or not 1 <= octaves <= 64:
-        raise CallError(f"frequency_encode: octaves is {octaves!r}; it is 1 to 64")
-    return _run(Spec("frequency_encode", (("octaves", octaves),)), x, ())
+    return _apply(Spec("frequency_encode", (("octaves", octaves),)), ("x",), (x,))

@@ -9,9 +9,11 @@ are taken of it, and `function` compiles the spec for given types.
 """
 
 import functools
+import json
 from dataclasses import dataclass, replace
 
 from .. import _library
+from .._errors import CallError, CallTypeError
 from .._module import type_text
 
 
@@ -29,10 +31,12 @@ class Array:
 
 @dataclass(frozen=True)
 class Family:
-    """results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
+    """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
+    results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`."""
 
     name: str
+    check: callable
     results: callable
     body: callable
 
@@ -40,8 +44,18 @@ class Family:
 families = {}
 
 
-def register(name, results, body):
-    families[name] = Family(name, results, body)
+def register(name, check, results, body):
+    families[name] = Family(name, check, results, body)
+
+
+def check(spec, arguments):
+    """Raises CallError where these types do not fit the spec's op (derivatives aside)."""
+    if spec.family not in families:
+        raise CallError(f"there is no op '{spec.family}'; there are {', '.join(families)}")
+    x = arguments[0]
+    if x.dtype not in ("float32", "bfloat16", "float16", "float64"):
+        raise CallTypeError(f"{spec.family}: x is {x.dtype}; it is float32, float64, bfloat16 or float16")
+    families[spec.family].check(dict(spec.attributes), arguments)
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,10 @@ class Derivative:
 
     wrt: tuple
     given: tuple
+
+    @property
+    def numbers(self):
+        return [self.wrt, self.given]
 
     def types(self, given, gives):
         """(arguments, results) for those of what it is the derivative of."""
@@ -63,6 +81,10 @@ class Tangents:
     the derivative of, then the tangents of `wrt`."""
 
     wrt: tuple
+
+    @property
+    def numbers(self):
+        return [self.wrt]
 
     @property
     def given(self):
@@ -86,6 +108,19 @@ class Spec:
 
     def jvp(self, wrt):
         return replace(self, derivatives=self.derivatives + (Tangents(tuple(wrt)),))
+
+    def __str__(self):
+        """Text that `parse` reads; the same for equal specs. Programs that a framework exports carry it."""
+        return json.dumps([self.family, dict(self.attributes), [one.numbers for one in self.derivatives]])
+
+    @staticmethod
+    def parse(text):
+        try:
+            family, attributes, derivatives = json.loads(text)
+            return Spec(family, tuple(attributes.items()),
+                        tuple((Derivative if len(numbers) == 2 else Tangents)(*map(tuple, numbers)) for numbers in derivatives))
+        except (ValueError, AttributeError, TypeError):
+            raise CallError(f"'{text}' does not name a Drawloom op and its derivatives") from None
 
     def results(self, arguments):
         """The types of its results for arguments of these types."""

@@ -3,7 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Encodings of coordinates. See drawloom.torch.nn.FrequencyEncoding."""
 
+from .._errors import CallError
 from . import Array, register
+
+
+def _check(attributes, arguments):
+    if not 1 <= attributes["octaves"] <= 64:
+        raise CallError(f"frequency_encode: octaves is {attributes['octaves']}; it is 1 to 64")
 
 
 def _results(attributes, arguments):
@@ -16,4 +22,4 @@ def _body(attributes, arguments, results, names):
             f"{arguments[0].text} -> {results[0].text}"], ["%y"]
 
 
-register("frequency_encode", _results, _body)
+register("frequency_encode", _check, _results, _body)

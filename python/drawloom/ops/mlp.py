@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Chains of dense layers with activations between them, fused along rows. See drawloom.torch.fused_mlp and kat_mlp."""
 
-from .._errors import CallError
+from .._errors import CallError, CallTypeError
 from . import Array, rational, register
 
 # By the name that frameworks use: the op, and its attributes.
@@ -34,6 +34,47 @@ def check_activation(name, what):
                         f"it is one of {', '.join([*ACTIVATIONS, RATIONAL])}")
 
 
+def _check(attributes, arguments):
+    activation, output_activation = attributes["activation"], attributes["output_activation"]
+    input_activation = attributes["input_activation"]
+    form, what = attributes["form"], "fused_mlp"
+    n, m = 1 + attributes["layers"], 1 + attributes["layers"] + attributes["biases"]
+    x, weights, biases, tables = arguments[0], arguments[1:n], arguments[n:m], arguments[m:]
+    if not weights:
+        raise CallError(f"{what}: there are no weights")
+    for name, value in (("activation", activation), ("output_activation", output_activation)):
+        check_activation(value, f"{what}: {name}")
+    channels = x.shape[-1]
+    if biases and len(biases) != len(weights):
+        raise CallError(f"{what}: there are {len(weights)} weights, but {len(biases)} biases; give one for each layer, or none")
+    wanted = [input_activation, *[activation] * (len(weights) - 1), output_activation].count(RATIONAL)
+    if len(tables) != 2 * wanted:
+        raise CallError(f"{what}: {wanted} rational activations take {wanted} pairs (a, b) of coefficients, but "
+                        f"{len(tables) / 2:g} are given")
+    tables = list(tables)
+
+    def activate(name, channels):
+        if name == RATIONAL:
+            a, b = tables.pop(0), tables.pop(0)
+            rational.check(form, x.dtype, channels, a.shape, a.dtype, b.shape, b.dtype, what)
+
+    activate(input_activation, channels)
+    for i, weight in enumerate(weights):
+        if len(weight.shape) != 2:
+            raise CallError(f"{what}: weights[{i}] has the shape {list(weight.shape)}; it is [out, in]")
+        if weight.shape[1] != channels:
+            before = "x" if i == 0 else f"layer {i - 1}"
+            raise CallError(f"{what}: weights[{i}] is {list(weight.shape)}, [out, in], but {before} has {channels} channels")
+        channels = weight.shape[0]
+        if biases and tuple(biases[i].shape) != (channels,):
+            raise CallError(f"{what}: biases[{i}] has the shape {list(biases[i].shape)}, but layer {i} has {channels} channels")
+        activate(activation if i + 1 < len(weights) else output_activation, channels)
+    for name, arrays in (("weights", weights), ("biases", biases)):
+        for i, array in enumerate(arrays):
+            if array.dtype != x.dtype:
+                raise CallTypeError(f"{what}: {name}[{i}] is {array.dtype}, but x is {x.dtype}")
+
+
 def _activation(name, result, x, tables, type_, table_types, form):
     if name == RATIONAL:
         return rational.line(result, x, *tables, [type_, *table_types], form)
@@ -48,9 +89,9 @@ def _results(attributes, arguments):
 
 
 def _body(attributes, arguments, results, names):
-    layers, bias = attributes["layers"], attributes["bias"]
+    layers, bias = attributes["layers"], attributes["biases"] > 0
     activation, output = attributes["activation"], attributes["output_activation"]
-    first = attributes.get("input_activation", "none")
+    first = attributes["input_activation"]
     form = attributes["form"]
     tables = 1 + layers * (2 if bias else 1)
     x, rows, lines = names[0], arguments[0].shape[0], []
@@ -89,4 +130,4 @@ def _scalar(dtype):
     return Array(dtype, ()).text[len("tensor<"):-1]
 
 
-register("mlp", _results, _body)
+register("mlp", _check, _results, _body)

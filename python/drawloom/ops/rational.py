@@ -46,4 +46,9 @@ def _body(attributes, arguments, results, names):
     return [line("%y", *names, arguments, attributes["form"])], ["%y"]
 
 
-register("rational", _results, _body)
+def _check(attributes, arguments):
+    x, a, b = arguments
+    check(attributes["form"], x.dtype, x.shape[-1], a.shape, a.dtype, b.shape, b.dtype)
+
+
+register("rational", _check, _results, _body)

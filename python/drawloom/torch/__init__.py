@@ -1,0 +1,17 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drawloom for PyTorch: functions, modules (drawloom.torch.nn) and optimizers (drawloom.torch.optim) that are compiled, take
+part in autograd to any order, and in torch.compile, torch.func, AMP, DDP and FSDP. They run on the CPU."""
+
+try:
+    import torch as _torch
+except ImportError as error:
+    raise ImportError("drawloom.torch needs PyTorch: pip install torch") from error
+
+if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
+    raise ImportError(f"drawloom.torch needs a PyTorch with DLPack's C functions, 2.10 or later; this one is {_torch.__version__}")
+
+from .functional import frequency_encode, fused_mlp, kat_mlp, rational  # noqa: E402
+
+__all__ = ["frequency_encode", "fused_mlp", "kat_mlp", "rational"]

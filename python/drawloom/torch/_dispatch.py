@@ -1,0 +1,284 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The dispatcher's side of the ops: kernels, fake tensors, autograd, vmap, autocast for torch.ops.drawloom.*
+
+Every op is a Spec (drawloom.ops) on a list of tensors. `drawloom::vjp` is the derivative of any spec, named by its text; it
+is differentiable like the others, so that derivatives of any order are the same few lines.
+"""
+
+import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+
+from .. import _drawloom, ops
+from .._errors import CallError
+from ..ops import Spec
+
+_library = torch.library.Library("drawloom", "DEF")
+
+# Specs by what a call says of them. A spec is known to the extension module by its identity.
+_specs = {}
+
+
+def intern(spec):
+    return _specs.setdefault(spec, spec)
+
+
+def need(condition, message):
+    if not condition:
+        raise CallError(message)
+
+
+def _rows(shape):
+    """The extents of rows before the last dimension, as one."""
+    rows = 1
+    for extent in shape[:-1]:
+        rows = rows * extent
+    return rows
+
+
+def _flat(spec, types):
+    """The types that the program has: x, of any number of dimensions, is [rows, channels], and so are its cotangents."""
+    flat = [ops.Array(dtype, tuple(shape)) for dtype, shape in types]
+    leading = tuple(types[0][1][:-1])
+    count = len(types) - sum(len(derivative.given) for derivative in spec.derivatives)
+    rows = _rows(types[0][1])
+
+    def flatten(array):
+        return ops.Array(array.dtype, (rows, array.shape[-1]))
+
+    # Which arguments and results have x's rows: x, results of the forward pass, and cotangents and gradients of these.
+    given, gives = [True] + [False] * (count - 1), [True] * len(ops.families[spec.family].results(
+        dict(spec.attributes), [flatten(flat[0]), *flat[1:count]]))
+    for derivative in spec.derivatives:
+        given, gives = given + [gives[j] for j in derivative.given], [given[i] for i in derivative.wrt]
+    flat = [flatten(array) if row else array for array, row in zip(flat, given)]
+    return flat, gives, leading
+
+
+def result_types(spec, types):
+    """[(dtype, shape)] as torch sees them; extents may be symbols."""
+    flat, gives, leading = _flat(spec, types)
+    return [(array.dtype, leading + (array.shape[-1],) if row else tuple(array.shape))
+            for array, row in zip(spec.results(flat), gives)]
+
+
+def _check(spec, types):
+    """Raises CallError where the arguments of the op itself do not fit."""
+    count = len(types) - sum(len(derivative.given) for derivative in spec.derivatives)
+    need(len(types[0][1]) >= 1, f"{spec.family}: x is a scalar; its last dimension is that of channels")
+    ops.check(spec, [ops.Array(dtype, tuple(shape)) for dtype, shape in types[:count]])
+
+
+def _resolve(spec, types):
+    _check(spec, types)
+    flat, _, _ = _flat(spec, types)
+    function = ops.function(spec, tuple(flat))
+    return function, [shape for _, shape in result_types(spec, types)]
+
+
+_threads = torch.get_num_threads
+_run_spec = _drawloom.run_spec
+# Fake tensors and other subclasses are not computed at once.
+_plain_types = frozenset([torch.Tensor, torch.nn.Parameter])
+_drawloom.set_plain_types(_plain_types)
+
+
+def run(spec, tensors):
+    """Computes now. `tensors` are dense or not, of main memory, and not fake."""
+    return _run_spec(spec, tensors, _threads(), _resolve)
+
+
+_torch_dtypes = {name: getattr(torch, name) for name in
+                 ("float64", "float32", "bfloat16", "float16", "int64", "int32", "int8", "bool")}
+_names = {dtype: name for name, dtype in _torch_dtypes.items()}
+
+
+def _types(tensors):
+    return [(_names.get(tensor.dtype, str(tensor.dtype)), tuple(tensor.shape)) for tensor in tensors]
+
+
+def fake(spec, tensors):
+    """New tensors of the results' types, where nothing is computed."""
+    types = _types(tensors)
+    _check(spec, types)
+    made = [tensors[0].new_empty(shape, dtype=_torch_dtypes[dtype]) for dtype, shape in result_types(spec, types)]
+    return made[0] if len(made) == 1 else made
+
+
+# What tells whether a call may compute at once: no mode that watches ops, no transform above.
+_modes = torch._C._len_torch_dispatch_stack
+_transforms = torch._C._functorch.maybe_current_level
+_below_autograd = torch._C._AutoDispatchBelowAutograd
+_grad_enabled = torch.is_grad_enabled
+_run_plain = _drawloom.run_spec_if_plain
+
+
+def _now(spec, tensors):
+    """The results, or None where the dispatcher has more to do than to compute."""
+    if _modes() or _transforms() is not None:
+        return None
+    return _run_plain(spec, tensors, _threads(), _resolve)
+
+
+# (spec, wrt, given) -> (the interned spec of the derivative, its text)
+_derivatives = {}
+
+
+def _derivative(spec, wrt, given):
+    known = _derivatives.get((spec, wrt, given))
+    if known is None:
+        derived = intern(spec.vjp(wrt, given))
+        known = _derivatives[spec, wrt, given] = derived, str(derived)
+    return known
+
+
+class _Differentiable(torch.autograd.Function):
+    """A call of an op that autograd remembers. `call` is the op, on the tensors alone."""
+
+    @staticmethod
+    def forward(ctx, spec, call, *tensors):
+        ctx.spec = spec
+        ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
+        result = _now(spec, tensors)
+        if result is None:
+            with _below_autograd():
+                result = call(tensors)
+        return tuple(result) if isinstance(result, list) else result
+
+    @staticmethod
+    def backward(ctx, *cotangents):
+        tensors = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        wrt = tuple([i for i in range(len(tensors)) if needs[2 + i]])
+        given = tuple([j for j, cotangent in enumerate(cotangents) if cotangent is not None])
+        gradients = [None] * (2 + len(tensors))
+        if wrt and given:
+            spec, text = _derivative(ctx.spec, wrt, given)
+            inputs = (*tensors, *[cotangents[j] for j in given])
+            # Without create_graph there is nothing for the dispatcher to do.
+            values = None if _grad_enabled() else _now(spec, inputs)
+            if values is None:
+                values = _vjp_op(inputs, text)
+            elif len(wrt) == 1:
+                values = (values,)
+            for i, value in zip(wrt, values):
+                gradients[2 + i] = value
+        return tuple(gradients)
+
+
+# Not Function.apply: that hands over to torch.func where one of its transforms is active, as is right for a function that a
+# user calls. Here the dispatcher has done that, and the tensors are those of one level.
+_apply = super(torch.autograd.Function, _Differentiable).apply
+
+
+def _compute(spec, tensors, call):
+    """What an op's kernel for the Autograd keys does."""
+    if _grad_enabled():
+        for tensor in tensors:
+            if tensor.requires_grad:
+                if _transforms() is None:
+                    return _apply(spec, call, *tensors)
+                with enable_single_level_autograd_function():
+                    return _apply(spec, call, *tensors)
+    result = _now(spec, tensors)
+    if result is not None:
+        return result
+    with _below_autograd():
+        return call(tensors)
+
+
+# --- drawloom::vjp ---------------------------------------------------------------------------------------------------
+
+_library.define("vjp(Tensor[] tensors, str spec) -> Tensor[]")
+_by_text = {}
+
+
+def _spec_of(text):
+    spec = _by_text.get(text)
+    if spec is None:
+        spec = _by_text[text] = intern(Spec.parse(text))
+    return spec
+
+
+def _as_list(result):
+    return list(result) if isinstance(result, tuple) else result if isinstance(result, list) else [result]
+
+
+def _vjp_cpu(tensors, spec):
+    return _as_list(run(_spec_of(spec), tuple(tensors)))
+
+
+def _vjp_autograd(tensors, spec):
+    return _as_list(_compute(_spec_of(spec), tuple(tensors), lambda tensors: _vjp_op(list(tensors), spec)))
+
+
+_library.impl("vjp", _vjp_cpu, "CPU")
+_library.impl("vjp", _vjp_autograd, "Autograd")
+torch.library.register_fake("drawloom::vjp", lambda tensors, spec: _as_list(fake(_spec_of(spec), tensors)), lib=_library)
+_vjp_op = torch.ops.drawloom.vjp.default
+
+
+def _unbatched(info, in_dims, tensors, call):
+    """A call for each example: what sums over rows must not sum over the batch."""
+    def example(i):
+        return [tensor if dim is None else tensor.select(dim, i) for tensor, dim in zip(tensors, in_dims)]
+
+    results = [_as_list(call(example(i))) for i in range(info.batch_size)]
+    return [torch.stack(parts) for parts in zip(*results)]
+
+
+def _vjp_vmap(info, in_dims, tensors, spec):
+    stacked = _unbatched(info, in_dims[0], tensors, lambda tensors: _vjp_op(tensors, spec))
+    return stacked, [0] * len(stacked)
+
+
+torch.library.register_vmap("drawloom::vjp", _vjp_vmap, lib=_library)
+
+
+# --- named ops -------------------------------------------------------------------------------------------------------
+
+def define(schema, spec_of, flatten, join, autocast=None):
+    """Defines drawloom::<name>, whose forward pass is a family of drawloom.ops. All but the schema are functions of the
+    arguments as the schema has them.
+
+    spec_of   gives the Spec, interned
+    flatten   gives all tensors, x first
+    join      (tensors, *arguments) -> the arguments with these tensors in place of their own
+    autocast  (dtype, arguments) -> arguments under autocast
+    """
+    name = schema.partition("(")[0]
+    _library.define(schema)
+    op = getattr(torch.ops.drawloom, name).default
+
+    def cpu(*arguments):
+        return run(spec_of(*arguments), flatten(*arguments))
+
+    def autograd(*arguments):
+        return _compute(spec_of(*arguments), flatten(*arguments), lambda tensors: op(*join(tensors, *arguments)))
+
+    def shapes(*arguments):
+        return fake(spec_of(*arguments), flatten(*arguments))
+
+    def vmap(info, in_dims, *arguments):
+        tensors = flatten(*arguments)
+        dims = [dim for one in in_dims for dim in (one if isinstance(one, (list, tuple)) else [one])][:len(tensors)]
+        if all(dim is None for dim in dims[1:]):
+            # Only x has a batch: more rows.
+            return op(*join([tensors[0].movedim(dims[0], 0), *tensors[1:]], *arguments)), 0
+        return _unbatched(info, dims, tensors, lambda tensors: op(*join(tensors, *arguments)))[0], 0
+
+    _library.impl(name, cpu, "CPU")
+    _library.impl(name, autograd, "Autograd")
+    torch.library.register_fake(f"drawloom::{name}", shapes, lib=_library)
+    torch.library.register_vmap(f"drawloom::{name}", vmap, lib=_library)
+    if autocast:
+        keys = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
+
+        def cast(*arguments):
+            with torch._C._ExcludeDispatchKeyGuard(keys):
+                return op(*autocast(torch.get_autocast_dtype("cpu"), *arguments))
+
+        _library.impl(name, cast, "AutocastCPU")
+    return op

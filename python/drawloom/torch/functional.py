@@ -1,0 +1,146 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.ops.drawloom.rational, fused_mlp and frequency_encode, and the functions over them."""
+
+from ..ops import Spec, rational as _rational
+from . import _dispatch
+from ._dispatch import intern, need
+
+# --- rational ---------------------------------------------------------------------------------------------------------
+
+_rational_specs = {form: intern(Spec("rational", (("form", form),))) for form in _rational.FORMS}
+
+
+def _spec_rational(x, a, b, form="abs_terms"):
+    return _rational_specs.get(form) or intern(Spec("rational", (("form", form),)))
+
+
+def _flatten_rational(x, a, b, form="abs_terms"):
+    return x, a, b
+
+
+def _join_rational(tensors, x, a, b, form="abs_terms"):
+    return *tensors, form
+
+
+_rational_op = _dispatch.define(
+    'rational(Tensor x, Tensor a, Tensor b, str form="abs_terms") -> Tensor', _spec_rational, _flatten_rational, _join_rational,
+    # Coefficients stay in float32: they are few, and sums of their gradients need the digits.
+    autocast=lambda dtype, x, a, b, form="abs_terms": (x.to(dtype), a.float(), b.float(), form))
+
+
+def rational(x, a, b, *, form="abs_terms"):
+    r"""The group-rational activation y = P(x) / Q(x) of the Kolmogorov-Arnold Transformer (arXiv 2409.10594).
+
+    x     [..., D], channels last
+    a     [Ga, m + 1]: P(x) = a_0 + a_1 x + ... + a_m x^m
+    b     [Gb, n]: Q(x) as `form` says
+    form  "abs_terms"    1 + |b_1| |x| + ... + |b_n| |x|^n
+          "abs_sum"      1 + |b_1 x + ... + b_n x^n|
+          "abs_sum_eps"  0.1 + |b_0 + b_1 x + ...|, where b has b_0 first
+          "unsafe"       1 + b_1 x + ... + b_n x^n, which may vanish
+
+    Channel c has the coefficients of group floor(c Ga / D) of a, and floor(c Gb / D) of b; the numbers of groups divide D, and
+    one of them the other. sign(0) is +1 in all derivatives. float16 and bfloat16 are computed in float32, with coefficients
+    of x's type or float32; float64 in float64. Differentiable any number of times.
+    """
+    return _rational_op(x, a, b, form)
+
+
+# --- chains of dense layers --------------------------------------------------------------------------------------------
+
+_mlp_specs = {}
+
+
+def _spec_mlp(x, weights, biases, tables, activation="relu", output_activation="none", input_activation="none",
+              form="abs_terms"):
+    key = len(weights), len(biases), activation, output_activation, input_activation, form
+    spec = _mlp_specs.get(key)
+    if spec is None:
+        spec = _mlp_specs[key] = intern(Spec("mlp", (
+            ("layers", len(weights)), ("biases", len(biases)), ("activation", activation),
+            ("output_activation", output_activation), ("input_activation", input_activation), ("form", form))))
+    return spec
+
+
+def _flatten_mlp(x, weights, biases, tables, *rest):
+    return (x, *weights, *biases, *tables)
+
+
+def _join_mlp(tensors, x, weights, biases, tables, *rest):
+    n, m = 1 + len(weights), 1 + len(weights) + len(biases)
+    return tensors[0], list(tensors[1:n]), list(tensors[n:m]), list(tensors[m:]), *rest
+
+
+def _autocast_mlp(dtype, x, weights, biases, tables, *rest):
+    def cast(tensors):
+        return [tensor.to(dtype) for tensor in tensors]
+
+    return x.to(dtype), cast(weights), cast(biases), [table.float() for table in tables], *rest
+
+
+_mlp_op = _dispatch.define(
+    'fused_mlp(Tensor x, Tensor[] weights, Tensor[] biases, Tensor[] activation_params, str activation="relu", '
+    'str output_activation="none", str input_activation="none", str form="abs_terms") -> Tensor', _spec_mlp, _flatten_mlp, _join_mlp,
+    autocast=_autocast_mlp)
+
+
+def _tables(params):
+    """Pairs (a, b), or one flat list of them."""
+    return [table for pair in params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+
+
+def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
+              form="abs_terms"):
+    """A chain of dense layers as one program: h_0 = x, h_i = activation(h_{i-1} W_i^T + b_i), with output_activation last.
+
+    x                  [..., in]
+    weights            one [out, in] for each layer, as torch.nn.Linear keeps them
+    biases             one [out] for each layer, or None
+    activation         of the hidden layers: "relu", "leaky_relu", "elu", "silu", "gelu", "gelu_tanh", "tanh", "sigmoid",
+                       "softplus", "sine", "snake", "square", "none" or "rational"
+    activation_params  for "rational" a pair (a, b) for each hidden layer, then for output_activation if that is rational; see
+                       `rational`, which also says what `form` is
+    output_activation  of the last layer; None for none
+
+    What stands between the layers is not kept in memory: the backward pass computes it again, row by row. float16 and bfloat16
+    are multiplied with sums in float32. Differentiable any number of times.
+    """
+    return _mlp_op(x, list(weights), list(biases or ()), _tables(activation_params), activation, output_activation or "none",
+                   "none", form)
+
+
+def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_terms"):
+    """The feed-forward block of the Kolmogorov-Arnold Transformer: rational, dense, rational, dense, as one program.
+
+    y = F2(F1(x) W1^T + b1) W2^T + b2 with the pairs params = (a, b) of `rational`; x [..., D], weight1 [H, D], weight2 [D', H];
+    both biases or none of them are None.
+    """
+    need((bias1 is None) == (bias2 is None), "kat_mlp: one bias is None and the other is not")
+    biases = [] if bias1 is None else [bias1, bias2]
+    return _mlp_op(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
+
+
+# --- encodings ---------------------------------------------------------------------------------------------------------
+
+_encodings = {}
+
+
+def _spec_encoding(x, octaves):
+    return _encodings.get(octaves) or _encodings.setdefault(
+        octaves, intern(Spec("frequency_encode", (("octaves", octaves),))))
+
+
+_encode_op = _dispatch.define("frequency_encode(Tensor x, int octaves) -> Tensor", _spec_encoding,
+                              lambda x, octaves: (x,), lambda tensors, x, octaves: (*tensors, octaves))
+
+
+def frequency_encode(x, octaves):
+    """Sines and cosines of coordinates at octaves of frequencies: for x [..., d] and K octaves y [..., 2 d K] with
+
+        y[2 (i K + k)] = sin(2^k pi x_i),   y[2 (i K + k) + 1] = cos(2^k pi x_i)
+
+    whose arguments are reduced exactly, so that high octaves lose nothing.
+    """
+    return _encode_op(x, octaves)

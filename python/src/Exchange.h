@@ -1,0 +1,83 @@
+//===- Exchange.h - tensors through DLPack's C functions ------- -*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// DLPack 1.2 and later let a tensor type name a table of C functions, in its
+// attribute __dlpack_c_exchange_api__: a tensor is read and made in some tens
+// of nanoseconds, where __dlpack__ takes microseconds. The declarations are
+// that interface's; the names are ours.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PYTHON_EXCHANGE_H
+#define DRAWLOOM_PYTHON_EXCHANGE_H
+
+#include "Objects.h"
+#include <nanobind/ndarray.h>
+
+namespace drawloom::python {
+
+struct Exchange {
+  struct Version {
+    uint32_t major, minor;
+  };
+  struct Header {
+    Version version;
+    Header *previous;
+  };
+  /// DLManagedTensorVersioned.
+  struct Managed {
+    Version version;
+    void *context;
+    void (*destroy)(Managed *);
+    uint64_t flags;
+    nanobind::dlpack::dltensor tensor;
+  };
+
+  Header header;
+  int (*allocate)(nanobind::dlpack::dltensor *prototype, Managed **out,
+                  void *context,
+                  void (*setError)(void *context, const char *kind,
+                                   const char *message));
+  int (*toManaged)(void *object, Managed **out);
+  int (*fromManaged)(Managed *tensor, void **object);
+  /// May be null. What it fills lives as long as the object does not change.
+  int (*read)(void *object, nanobind::dlpack::dltensor *out);
+  int (*currentStream)(int32_t deviceType, int32_t device, void **stream);
+
+  /// The table of a type; null where it has none that can be used here.
+  static const Exchange *of(nanobind::handle type);
+  /// A new dense tensor of main memory, and where its elements are.
+  nanobind::object make(DrawloomElement element,
+                        const std::vector<int64_t> &shape, void *&data) const;
+};
+
+static_assert(sizeof(nanobind::dlpack::dltensor) == 48,
+              "DLTensor's layout is part of the interface");
+
+nanobind::dlpack::dtype dtypeOf(DrawloomElement element);
+/// False where no Drawloom type is the same.
+bool elementOf(nanobind::dlpack::dtype dtype, DrawloomElement &element);
+bool isDense(const nanobind::dlpack::dltensor &tensor);
+
+/// The program of a spec (see drawloom.ops) on tensors of a type with an
+/// exchange table. `resolve(spec, ((element, shape), ...))` gives the function
+/// and the shapes of the results when these shapes come for the first time.
+/// `spec` is known by its identity. Gives one tensor or a tuple of them.
+nanobind::object runSpec(nanobind::handle spec, nanobind::tuple tensors,
+                         unsigned threads, nanobind::handle resolve);
+
+/// The same where each tensor's type is one of those of `setPlainTypes`; else
+/// None: a subclass may mean something else by it, such as no data at all.
+nanobind::object runSpecIfPlain(nanobind::handle spec, nanobind::tuple tensors,
+                                unsigned threads, nanobind::handle resolve);
+void setPlainTypes(nanobind::handle types);
+
+} // namespace drawloom::python
+
+#endif // DRAWLOOM_PYTHON_EXCHANGE_H
