@@ -93,134 +93,207 @@ nb::object Exchange::make(DrawloomElement element,
 namespace {
 /// A spec compiled for types of arguments.
 struct Resolved {
-  /// Keeps the object from being made again elsewhere with another meaning.
+  /// Kept, so that no other object comes to have its identity.
   nb::object spec;
   std::shared_ptr<Function> function;
   /// As the framework sees them: the function's rows may be several dimensions.
   std::vector<std::vector<int64_t>> shapes;
+  /// It takes no longer than to hand over the interpreter's lock.
+  bool isSmall = false;
 };
 } // namespace
 
-static const char *libraryOf(nb::handle tensor) {
-  return Py_TYPE(tensor.ptr())->tp_name;
+namespace {
+/// What a call reads: tensors as they are, or dense copies of them, and a key
+/// that is the same for calls of the same program.
+struct Inputs {
+  void add(nb::handle tensor);
+
+  std::vector<nb::dlpack::dltensor> views;
+  /// Those that had to be made dense.
+  std::vector<nb::object> owners;
+  std::string key;
+  const Exchange *exchange = nullptr;
+};
+} // namespace
+
+[[noreturn]] static void refuse(const char *type, const std::string &message) {
+  nb::object error =
+      nb::module_::import_("drawloom._errors").attr(type)(message);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                  error.ptr());
+  throw nb::python_error();
 }
 
-/// The types whose objects are tensors and nothing else.
-static nb::object &plainTypes() {
-  static auto &types = *new nb::object(nb::none());
-  return types;
+void Inputs::add(nb::handle tensor) {
+  exchange = Exchange::of(tensor.type());
+  if (!exchange)
+    refuse("CallTypeError",
+           std::string("argument ") + std::to_string(views.size()) + " is a " +
+               Py_TYPE(tensor.ptr())->tp_name + ", not a tensor");
+  nb::dlpack::dltensor &view = views.emplace_back();
+  if (exchange->read(tensor.ptr(), &view))
+    throw nb::python_error();
+  if (view.device.device_type != nb::device::cpu::value)
+    refuse("CallError",
+           "tensor " + std::to_string(views.size() - 1) +
+               " is on the device '" +
+               nb::cast<std::string>(nb::str(tensor.attr("device"))) +
+               "': these ops run on the CPU; x.cpu() brings it there");
+  if (!isDense(view)) {
+    owners.push_back(tensor.attr("contiguous")());
+    if (exchange->read(owners.back().ptr(), &view))
+      throw nb::python_error();
+  }
+  key.append(reinterpret_cast<const char *>(&view.dtype), sizeof(view.dtype));
+  key.append(reinterpret_cast<const char *>(&view.ndim), sizeof(view.ndim));
+  key.append(reinterpret_cast<const char *>(view.shape),
+             sizeof(int64_t) * static_cast<size_t>(view.ndim));
 }
 
-void setPlainTypes(nb::handle types) { plainTypes() = nb::borrow(types); }
+/// Programs by their key. Entries stay where they are.
+static std::unordered_map<std::string, Resolved> &known() {
+  static auto &programs = *new std::unordered_map<std::string, Resolved>;
+  return programs;
+}
 
-nb::object runSpecIfPlain(nb::handle spec, nb::tuple tensors, unsigned threads,
-                          nb::handle resolve) {
-  for (nb::handle tensor : tensors)
-    if (PySequence_Contains(
-            plainTypes().ptr(),
-            reinterpret_cast<PyObject *>(Py_TYPE(tensor.ptr()))) != 1)
-      return nb::none();
-  return runSpec(spec, std::move(tensors), threads, resolve);
+static const Resolved &resolveNow(nb::handle spec, nb::handle resolve,
+                                  Inputs &inputs) {
+  nb::list types;
+  for (const nb::dlpack::dltensor &view : inputs.views) {
+    nb::list shape;
+    for (int32_t d = 0; d < view.ndim; ++d)
+      shape.append(view.shape[d]);
+    DrawloomElement element;
+    types.append(nb::make_tuple(elementOf(view.dtype, element)
+                                    ? elementName(element)
+                                    : "of an element type without a name here",
+                                nb::tuple(shape)));
+  }
+  nb::object pair = resolve(spec, nb::tuple(types));
+  Resolved resolved;
+  resolved.spec = nb::borrow(spec);
+  resolved.function = nb::cast<std::shared_ptr<Function>>(pair[0]);
+  for (nb::handle shape : pair[1]) {
+    std::vector<int64_t> &extents = resolved.shapes.emplace_back();
+    for (nb::handle extent : shape)
+      extents.push_back(nb::cast<int64_t>(extent));
+  }
+  int64_t bytes = 0;
+  for (const std::vector<Type> *types :
+       {&resolved.function->arguments, &resolved.function->results})
+    for (const Type &type : *types)
+      bytes += type.bytes;
+  resolved.isSmall = bytes <= 4096;
+  // While Python ran, another thread may have been here.
+  return known()
+      .try_emplace(std::move(inputs.key), std::move(resolved))
+      .first->second;
+}
+
+static nb::object compute(const Resolved &resolved, const Inputs &inputs,
+                          unsigned threads) {
+  const Function &function = *resolved.function;
+  size_t count = inputs.views.size();
+  std::vector<DrawloomBuffer> arguments(count),
+      results(function.results.size());
+  for (size_t i = 0; i < count; ++i)
+    arguments[i] = {static_cast<char *>(inputs.views[i].data) +
+                        inputs.views[i].byte_offset,
+                    static_cast<size_t>(function.arguments[i].bytes)};
+  nb::object one;
+  nb::list several;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Type &type = function.results[i];
+    nb::object result = inputs.exchange->make(type.element, resolved.shapes[i],
+                                              results[i].data);
+    results[i].bytes = static_cast<size_t>(type.bytes);
+    if (results.size() == 1)
+      one = std::move(result);
+    else
+      several.append(result);
+  }
+  DrawloomError *error = nullptr;
+  auto call = [&] {
+    error = drawloomCall(function.handle, arguments.data(), count,
+                         results.data(), results.size(), threads);
+  };
+  if (resolved.isSmall) {
+    call();
+  } else {
+    nb::gil_scoped_release release;
+    call();
+  }
+  if (error)
+    raise(error);
+  return one.is_valid() ? one : nb::object(nb::tuple(several));
 }
 
 nb::object runSpec(nb::handle spec, nb::tuple tensors, unsigned threads,
                    nb::handle resolve) {
-  size_t count = tensors.size();
-  std::vector<nb::dlpack::dltensor> views(count);
-  // Those that had to be made dense.
-  std::vector<nb::object> owners;
-  std::string key(reinterpret_cast<const char *>(&spec), sizeof(spec));
-  const Exchange *exchange = nullptr;
-  for (size_t i = 0; i < count; ++i) {
-    nb::handle tensor = tensors[i];
-    nb::dlpack::dltensor &view = views[i];
-    exchange = Exchange::of(tensor.type());
-    if (!exchange)
-      throw nb::type_error(
-          (std::string("no tensor: ") + libraryOf(tensor)).c_str());
-    if (exchange->read(tensor.ptr(), &view))
-      throw nb::python_error();
-    if (!isDense(view)) {
-      owners.push_back(tensor.attr("contiguous")());
-      if (exchange->read(owners.back().ptr(), &view))
-        throw nb::python_error();
-    }
-    if (view.device.device_type != nb::device::cpu::value) {
-      nb::object error =
-          nb::module_::import_("drawloom._errors")
-              .attr("CallError")(
-                  std::string("tensor ") + std::to_string(i) +
-                  " is on the device '" +
-                  nb::cast<std::string>(nb::str(tensor.attr("device"))) +
-                  "': these ops run on the CPU; x.cpu() brings it there");
-      PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
-                      error.ptr());
-      throw nb::python_error();
-    }
-    key.append(reinterpret_cast<const char *>(&view.dtype), sizeof(view.dtype));
-    key.append(reinterpret_cast<const char *>(&view.ndim), sizeof(view.ndim));
-    key.append(reinterpret_cast<const char *>(view.shape),
-               sizeof(int64_t) * static_cast<size_t>(view.ndim));
-  }
+  Inputs inputs;
+  inputs.key.assign(reinterpret_cast<const char *>(&spec), sizeof(spec));
+  for (nb::handle tensor : tensors)
+    inputs.add(tensor);
+  auto it = known().find(inputs.key);
+  return compute(it != known().end() ? it->second
+                                     : resolveNow(spec, resolve, inputs),
+                 inputs, threads);
+}
 
-  static auto &known = *new std::unordered_map<std::string, Resolved>;
-  auto it = known.find(key);
-  if (it == known.end()) {
-    nb::list types;
-    for (const nb::dlpack::dltensor &view : views) {
-      nb::list shape;
-      for (int32_t d = 0; d < view.ndim; ++d)
-        shape.append(view.shape[d]);
-      DrawloomElement element;
-      types.append(nb::make_tuple(elementOf(view.dtype, element)
-                                      ? elementName(element)
-                                      : "an unknown type",
-                                  nb::tuple(shape)));
-    }
-    nb::object pair = resolve(spec, nb::tuple(types));
-    Resolved resolved;
-    resolved.spec = nb::borrow(spec);
-    resolved.function = nb::cast<std::shared_ptr<Function>>(pair[0]);
-    for (nb::handle shape : pair[1]) {
-      std::vector<int64_t> &extents = resolved.shapes.emplace_back();
-      for (nb::handle extent : shape)
-        extents.push_back(nb::cast<int64_t>(extent));
-    }
-    // While Python ran, another thread may have been here.
-    it = known.try_emplace(std::move(key), std::move(resolved)).first;
+Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
+  static PyObject *requiresGrad = PyUnicode_InternFromString("requires_grad");
+  PyTypeObject *type = Py_TYPE(argument.ptr());
+  if (reinterpret_cast<PyObject *>(type) == plainType.ptr() ||
+      reinterpret_cast<PyObject *>(type) == parameterType.ptr()) {
+    if (!gradients)
+      return Way::Compute;
+    PyObject *value = PyObject_GetAttr(argument.ptr(), requiresGrad);
+    if (!value)
+      throw nb::python_error();
+    Py_DECREF(value);
+    return value == Py_False ? Way::Compute : Way::Record;
   }
-  const Resolved &resolved = it->second;
-  const Function &function = *resolved.function;
+  if (type == &PyUnicode_Type || type == &PyLong_Type)
+    return Way::Compute;
+  Way way = Way::Compute;
+  if (type != &PyList_Type && type != &PyTuple_Type)
+    return Way::Dispatch;
+  for (nb::handle item : nb::cast<nb::sequence>(argument))
+    way = std::max(way, wayOf(item, gradients));
+  return way;
+}
 
-  std::vector<DrawloomBuffer> arguments(count),
-      results(function.results.size());
-  for (size_t i = 0; i < count; ++i)
-    arguments[i] = {static_cast<char *>(views[i].data) + views[i].byte_offset,
-                    static_cast<size_t>(function.arguments[i].bytes)};
-  nb::object made[1];
-  nb::list more;
-  bool one = results.size() == 1;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Type &type = function.results[i];
-    nb::object result =
-        exchange->make(type.element, resolved.shapes[i], results[i].data);
-    results[i].bytes = static_cast<size_t>(type.bytes);
-    if (one)
-      made[0] = std::move(result);
-    else
-      more.append(result);
+nb::object Kernel::call(nb::args arguments) const {
+  if (PyLong_AsLong(modes().ptr()) != 0 || !transforms().is_none())
+    return dispatch(*arguments);
+  bool gradients = gradEnabled().ptr() == Py_True;
+  Way way = Way::Compute;
+  for (nb::handle argument : arguments)
+    way = std::max(way, wayOf(argument, gradients));
+  if (way != Way::Compute)
+    return (way == Way::Record ? record : dispatch)(*arguments);
+  Inputs inputs;
+  const Kernel *self = this;
+  inputs.key.assign(reinterpret_cast<const char *>(&self), sizeof(self));
+  for (nb::handle argument : arguments) {
+    if (PyList_Check(argument.ptr()) || PyTuple_Check(argument.ptr())) {
+      auto list = nb::cast<nb::sequence>(argument);
+      inputs.key += "[" + std::to_string(nb::len(list)) + "]";
+      for (nb::handle tensor : list)
+        inputs.add(tensor);
+    } else if (PyUnicode_Check(argument.ptr()) ||
+               PyLong_Check(argument.ptr())) {
+      inputs.key += nb::cast<std::string>(nb::str(argument)) + "\n";
+    } else {
+      inputs.add(argument);
+    }
   }
-  DrawloomError *error = nullptr;
-  {
-    nb::gil_scoped_release release;
-    error = drawloomCall(function.handle, arguments.data(), count,
-                         results.data(), results.size(), threads);
-  }
-  if (error)
-    raise(error);
-  if (one)
-    return made[0];
-  return nb::tuple(more);
+  auto it = known().find(inputs.key);
+  return compute(it != known().end()
+                     ? it->second
+                     : resolveNow(specOf(*arguments), resolve, inputs),
+                 inputs, static_cast<unsigned>(PyLong_AsLong(threads().ptr())));
 }
 
 } // namespace drawloom::python

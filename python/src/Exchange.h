@@ -72,11 +72,28 @@ bool isDense(const nanobind::dlpack::dltensor &tensor);
 nanobind::object runSpec(nanobind::handle spec, nanobind::tuple tensors,
                          unsigned threads, nanobind::handle resolve);
 
-/// The same where each tensor's type is one of those of `setPlainTypes`; else
-/// None: a subclass may mean something else by it, such as no data at all.
-nanobind::object runSpecIfPlain(nanobind::handle spec, nanobind::tuple tensors,
-                                unsigned threads, nanobind::handle resolve);
-void setPlainTypes(nanobind::handle types);
+/// The kernel of an op for torch's Autograd keys: computes at once where
+/// nothing else is to be done. Arguments are tensors, lists of them, strings
+/// and integers.
+struct Kernel {
+  nanobind::object specOf, resolve;
+  /// What is called with the arguments where a gradient is wanted and nothing
+  /// more; and where a mode or a transform is active, or a tensor is no plain
+  /// one, so that the dispatcher has to go on.
+  nanobind::object record, dispatch;
+  /// The two types whose objects are tensors and nothing else, and functions of
+  /// torch: the number of active modes, the innermost transform or None,
+  /// whether gradients are recorded, how many threads ops use.
+  nanobind::object plainType, parameterType, modes, transforms, gradEnabled,
+      threads;
+
+  nanobind::object call(nanobind::args arguments) const;
+
+private:
+  /// In the order in which one prevails.
+  enum class Way { Compute, Record, Dispatch };
+  Way wayOf(nanobind::handle argument, bool gradients) const;
+};
 
 } // namespace drawloom::python
 

@@ -14,6 +14,7 @@
 #include "Exchange.h"
 #include "Jax.h"
 #include "Objects.h"
+#include "Update.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -165,9 +166,24 @@ NB_MODULE(_drawloom, m) {
 
   m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
 
-  m.def("run_spec_if_plain", &runSpecIfPlain, "spec"_a, "tensors"_a,
-        "threads"_a, "resolve"_a);
-  m.def("set_plain_types", &setPlainTypes, "types"_a);
+  m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
+        "rate"_a, "step"_a, "threads"_a);
+
+  nb::class_<Kernel>(m, "Kernel")
+      .def(
+          "__init__",
+          [](Kernel *self, nb::object specOf, nb::object resolve,
+             nb::object record, nb::object dispatch, nb::object plainType,
+             nb::object parameterType, nb::object modes, nb::object transforms,
+             nb::object gradEnabled, nb::object threads) {
+            new (self) Kernel{specOf,      resolve,       record, dispatch,
+                              plainType,   parameterType, modes,  transforms,
+                              gradEnabled, threads};
+          },
+          "spec_of"_a, "resolve"_a, "record"_a, "dispatch"_a, "plain_type"_a,
+          "parameter_type"_a, "modes"_a, "transforms"_a, "grad_enabled"_a,
+          "threads"_a)
+      .def("__call__", &Kernel::call);
 
   nb::class_<Program>(m, "Program").def_prop_ro("functions", &functionsOf);
 

@@ -19,13 +19,13 @@ if os.environ.get("DRAWLOOM_TRITON"):
     sys.path.insert(0, os.environ["DRAWLOOM_TRITON"])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ["DRAWLOOM_TRITON"], os.environ.get("PYTHONPATH")]))
 
-# The Python package, as the build has it. Processes that tests start get it too.
-sys.path.insert(0, str(BUILD / "python"))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
-
 # The block programs' templates and arguments.
 sys.path.insert(0, str(ROOT / "test" / "block-programs"))
 
+
+# The Python package of the build; processes that tests start get it too.
+sys.path.insert(0, str(BUILD / "python"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
 
 # No test depends on what the user's cache holds.
 os.environ["DRAWLOOM_CACHE"] = ""

@@ -81,7 +81,6 @@ _threads = torch.get_num_threads
 _run_spec = _drawloom.run_spec
 # Fake tensors and other subclasses are not computed at once.
 _plain_types = frozenset([torch.Tensor, torch.nn.Parameter])
-_drawloom.set_plain_types(_plain_types)
 
 
 def run(spec, tensors):
@@ -111,14 +110,16 @@ _modes = torch._C._len_torch_dispatch_stack
 _transforms = torch._C._functorch.maybe_current_level
 _below_autograd = torch._C._AutoDispatchBelowAutograd
 _grad_enabled = torch.is_grad_enabled
-_run_plain = _drawloom.run_spec_if_plain
 
 
 def _now(spec, tensors):
     """The results, or None where the dispatcher has more to do than to compute."""
     if _modes() or _transforms() is not None:
         return None
-    return _run_plain(spec, tensors, _threads(), _resolve)
+    for tensor in tensors:
+        if type(tensor) not in _plain_types:
+            return None
+    return _run_spec(spec, tensors, _threads(), _resolve)
 
 
 # (spec, wrt, given) -> (the interned spec of the derivative, its text)
@@ -134,17 +135,17 @@ def _derivative(spec, wrt, given):
 
 
 class _Differentiable(torch.autograd.Function):
-    """A call of an op that autograd remembers. `call` is the op, on the tensors alone."""
+    """A call of an op that autograd remembers. `call` is the op, on the tensors alone; None where it may compute at once."""
 
     @staticmethod
     def forward(ctx, spec, call, *tensors):
         ctx.spec = spec
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
-        result = _now(spec, tensors)
-        if result is None:
-            with _below_autograd():
-                result = call(tensors)
+        if call is None:
+            return _run_spec(spec, tensors, _threads(), _resolve)
+        with _below_autograd():
+            result = call(tensors)
         return tuple(result) if isinstance(result, list) else result
 
     @staticmethod
@@ -173,20 +174,27 @@ class _Differentiable(torch.autograd.Function):
 _apply = super(torch.autograd.Function, _Differentiable).apply
 
 
-def _compute(spec, tensors, call):
-    """What an op's kernel for the Autograd keys does."""
-    if _grad_enabled():
-        for tensor in tensors:
-            if tensor.requires_grad:
-                if _transforms() is None:
-                    return _apply(spec, call, *tensors)
-                with enable_single_level_autograd_function():
-                    return _apply(spec, call, *tensors)
-    result = _now(spec, tensors)
-    if result is not None:
-        return result
-    with _below_autograd():
-        return call(tensors)
+def _autograd_kernel(spec_of, flatten, call):
+    """An op's kernel for the Autograd keys. call(tensors, arguments) is the op, below them. In the common case, nothing to
+    record and nobody to tell, the extension module computes at once."""
+    def record(*arguments):
+        return _apply(spec_of(*arguments), None, *flatten(*arguments))
+
+    def dispatch(*arguments):
+        tensors = flatten(*arguments)
+        if _grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            def below(tensors):
+                return call(tensors, arguments)
+
+            if _transforms() is None:
+                return _apply(spec_of(*arguments), below, *tensors)
+            with enable_single_level_autograd_function():
+                return _apply(spec_of(*arguments), below, *tensors)
+        with _below_autograd():
+            return call(tensors, arguments)
+
+    return _drawloom.Kernel(spec_of, _resolve, record, dispatch, torch.Tensor, torch.nn.Parameter, _modes, _transforms,
+                            _grad_enabled, _threads)
 
 
 # --- drawloom::vjp ---------------------------------------------------------------------------------------------------
@@ -210,8 +218,12 @@ def _vjp_cpu(tensors, spec):
     return _as_list(run(_spec_of(spec), tuple(tensors)))
 
 
+_vjp_kernel = _autograd_kernel(lambda tensors, spec: _spec_of(spec), lambda tensors, spec: tuple(tensors),
+                               lambda tensors, arguments: _vjp_op(list(tensors), arguments[1]))
+
+
 def _vjp_autograd(tensors, spec):
-    return _as_list(_compute(_spec_of(spec), tuple(tensors), lambda tensors: _vjp_op(list(tensors), spec)))
+    return _as_list(_vjp_kernel(tensors, spec))
 
 
 _library.impl("vjp", _vjp_cpu, "CPU")
@@ -255,8 +267,7 @@ def define(schema, spec_of, flatten, join, autocast=None):
     def cpu(*arguments):
         return run(spec_of(*arguments), flatten(*arguments))
 
-    def autograd(*arguments):
-        return _compute(spec_of(*arguments), flatten(*arguments), lambda tensors: op(*join(tensors, *arguments)))
+    autograd = _autograd_kernel(spec_of, flatten, lambda tensors, arguments: op(*join(tensors, *arguments)))
 
     def shapes(*arguments):
         return fake(spec_of(*arguments), flatten(*arguments))

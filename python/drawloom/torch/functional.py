@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """torch.ops.drawloom.rational, fused_mlp and frequency_encode, and the functions over them."""
 
+from .._errors import CallError  # noqa: F401, which modules raise, too
 from ..ops import Spec, rational as _rational
 from . import _dispatch
 from ._dispatch import intern, need
@@ -120,6 +121,11 @@ def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_te
     need((bias1 is None) == (bias2 is None), "kat_mlp: one bias is None and the other is not")
     biases = [] if bias1 is None else [bias1, bias2]
     return _mlp_op(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
+
+
+def dense_after_rational(x, a, b, weight, biases, form):
+    """F(x) W^T + bias; what GRKAN computes."""
+    return _mlp_op(x, [weight], biases, [a, b], "none", "none", "rational", form)
 
 
 # --- encodings ---------------------------------------------------------------------------------------------------------

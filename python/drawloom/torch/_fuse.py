@@ -1,0 +1,170 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""drawloom.torch.fuse: chains of layers in an existing model, replaced by fused ones."""
+
+import copy
+
+import torch
+from torch import nn
+
+from . import functional
+from .nn import Rational
+
+__all__ = ["fuse"]
+
+# Wider layers are bound by their products, which a library does as well.
+WIDEST = 512
+
+
+def _activation(module):
+    """The name of an activation that the fused op has, or None."""
+    if isinstance(module, nn.GELU):
+        return "gelu" if module.approximate == "none" else "gelu_tanh"
+    if isinstance(module, nn.LeakyReLU):
+        return "leaky_relu" if module.negative_slope == 0.01 else None
+    if isinstance(module, nn.ELU):
+        return "elu" if module.alpha == 1.0 else None
+    if isinstance(module, nn.Softplus):
+        return "softplus" if module.beta == 1 and module.threshold == 20 else None
+    names = {nn.ReLU: "relu", nn.SiLU: "silu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", Rational: "rational"}
+    return names.get(type(module))
+
+
+class FusedSequential(nn.Sequential):
+    """An nn.Sequential whose children are those that it was made of, so that state dicts fit; runs of them are computed at
+    once."""
+
+    def plan(self, runs):
+        """runs: (first, last + 1) of children that are one chain."""
+        self._runs = {first: end for first, end in runs}
+        return self
+
+    def forward(self, x):
+        children = list(self)
+        i = 0
+        while i < len(children):
+            end = self._runs.get(i)
+            if end is None:
+                x, i = children[i](x), i + 1
+            else:
+                x, i = _call(children[i:end], x), end
+        return x
+
+
+def _call(chain, x):
+    layers = [module for module in chain if isinstance(module, nn.Linear)]
+    between = [module for module in chain if not isinstance(module, (nn.Linear, nn.Dropout, nn.Identity))]
+    inner = between[:len(layers) - 1]
+    output = between[len(layers) - 1] if len(between) == len(layers) else None
+    tables = [table for module in between if isinstance(module, Rational) for table in (module.a, module.b)]
+    forms = [module.form for module in between if isinstance(module, Rational)]
+    biases = None if layers[0].bias is None else [layer.bias for layer in layers]
+    return functional.fused_mlp(x, [layer.weight for layer in layers], biases,
+                                activation=_activation(inner[0]) if inner else "none", activation_params=tables,
+                                output_activation=_activation(output) if output is not None else None,
+                                form=forms[0] if forms else "abs_terms")
+
+
+def _plain(module):
+    """Hooks and parametrizations see or change what a fused chain does not compute."""
+    return not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
+                getattr(module, "parametrizations", None))
+
+
+def _chains(children):
+    """[(first, last + 1)] of the chains, and [(name, why it ends)] for what might have been one."""
+    runs, notes, i = [], [], 0
+    while i < len(children):
+        if type(children[i]) is not nn.Linear:
+            i += 1
+            continue
+        first, layers, kind, why, end = i, [children[i]], None, None, i + 1
+        while why is None:
+            # Behind a layer: an activation, what does nothing, and the next layer.
+            k, activation = end, None
+            while k < len(children) and type(children[k]) is not nn.Linear:
+                child = children[k]
+                if isinstance(child, nn.Dropout) and child.p > 0:
+                    why = f"Dropout(p={child.p}) draws random numbers between the layers"
+                elif isinstance(child, (nn.Identity, nn.Dropout)):
+                    pass
+                elif _activation(child) is None:
+                    why = f"{type(child).__name__} is no activation of the fused op"
+                elif activation is not None:
+                    why = "two activations follow each other"
+                else:
+                    activation, behind = child, k + 1
+                if why:
+                    break
+                k += 1
+            name = _activation(activation) if activation is not None else None
+            if why is None and k == len(children):
+                why = "the model ends there"
+            elif why is None and name is None:
+                why = "there is no activation between two layers"
+            elif why is None and kind not in (None, name):
+                why = f"the activations differ, {kind} and {name}"
+            elif why is None and (children[k].bias is None) != (layers[0].bias is None):
+                why = "some layers have a bias and others have none"
+            if why is None:
+                kind, end = name, k + 1
+                layers.append(children[k])
+            elif activation is not None:
+                end = behind
+        widest = max(max(layer.in_features, layer.out_features) for layer in layers)
+        if len(layers) < 2:
+            notes.append((first, f"it is a single layer: {why}"))
+        elif widest > WIDEST:
+            notes.append((first, f"a layer has {widest} channels; above {WIDEST} the products take all the time"))
+        elif not all(_plain(module) for module in children[first:end]):
+            notes.append((first, "a module in it has hooks or parametrizations"))
+        else:
+            runs.append((first, end))
+            i = end
+            continue
+        i = max(end, first + 1)
+    return runs, notes
+
+
+def fuse(model, *, inplace=False, verbose=True):
+    """Replaces chains of layers in a model by fused ones: in each nn.Sequential, runs of Linear with one kind of activation
+    between them (ReLU, LeakyReLU, ELU, SiLU, GELU, Tanh, Sigmoid, Softplus, drawloom.torch.nn.Rational).
+
+    Parameters are the same objects under the same names, so that state dicts and optimizers fit. Prints what was fused, and
+    for what was not, why. Gives the model: a copy that shares its parameters, or with `inplace` the model itself.
+    """
+    if not inplace:
+        memo = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
+        model = copy.deepcopy(model, memo)
+    fused = total = 0
+    root = nn.ModuleDict({"model": model})
+    for name, parent in list(root.named_modules()):
+        for key, child in list(parent.named_children()):
+            if type(child) is not nn.Sequential:
+                continue
+            path = f"{name}.{key}".removeprefix(".").removeprefix("model").removeprefix(".") or "the model"
+            children = list(child)
+            runs, notes = _chains(children)
+            total += sum(type(module) is nn.Linear for module in children)
+            for at, why in notes:
+                if verbose:
+                    print(f"drawloom: {path}[{at}] stays as it is: {why}")
+            if not runs:
+                continue
+            replacement = FusedSequential()
+            replacement.__dict__.update(child.__dict__)
+            parent._modules[key] = replacement.plan(runs)
+            for first, end in runs:
+                layers = [module for module in children[first:end] if isinstance(module, nn.Linear)]
+                fused += len(layers)
+                if verbose:
+                    widths = " -> ".join(str(n) for n in [layers[0].in_features, *[layer.out_features for layer in layers]])
+                    print(f"drawloom: {path}[{first}:{end}] is one program now: {widths}")
+    loose = sum(type(module) is nn.Linear for module in model.modules()) - total
+    if verbose and loose:
+        print(f"drawloom: {loose} Linear layer{'s' if loose > 1 else ''} outside of any nn.Sequential: their order is "
+              "their module's own; call drawloom.torch.fused_mlp there")
+    if verbose and not fused and not loose:
+        print("drawloom: nothing to fuse was found")
+    return root["model"]

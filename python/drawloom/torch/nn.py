@@ -1,0 +1,128 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules over drawloom.torch's functions."""
+
+import math
+
+import torch
+
+from ..ops import rational as _rational
+from . import functional
+
+__all__ = ["FrequencyEncoding", "FusedMLP", "GRKAN", "Rational"]
+
+
+def _tables(groups, degrees, form, init, options):
+    a, b = _rational.initial(init, degrees, form)
+    a = torch.nn.Parameter(torch.tensor(a[None], **options))
+    b = torch.nn.Parameter(torch.tensor(b, **options).repeat(groups, 1))
+    return a, b
+
+
+def _options(device, dtype):
+    return {"device": device, "dtype": dtype or torch.get_default_dtype()}
+
+
+class Rational(torch.nn.Module):
+    """A learnable activation, `drawloom.torch.rational`: one numerator a [1, m + 1] for all channels, and a denominator for
+    each of `groups` groups of channels, b [groups, n].
+
+    x [..., channels] -> y of the same shape. `init` names the activation that it starts as: "silu", "gelu", "relu", "tanh",
+    "sigmoid" or "identity".
+    """
+
+    def __init__(self, channels, *, groups=8, degrees=(5, 4), form="abs_terms", init="silu", device=None, dtype=None):
+        super().__init__()
+        if channels % groups:
+            raise functional.CallError(f"Rational: {groups} groups do not divide {channels} channels")
+        self.channels, self.groups, self.degrees, self.form = channels, groups, tuple(degrees), form
+        self.a, self.b = _tables(groups, degrees, form, init, _options(device, dtype))
+
+    def forward(self, x):
+        return functional.rational(x, self.a, self.b, form=self.form)
+
+    def extra_repr(self):
+        return f"{self.channels}, groups={self.groups}, degrees={self.degrees}, form='{self.form}'"
+
+
+def _linear(out_features, in_features, bias, options):
+    """Initialized as torch.nn.Linear is."""
+    bound = 1 / math.sqrt(in_features) if in_features else 0
+    weight = torch.nn.Parameter(torch.empty(out_features, in_features, **options).uniform_(-bound, bound))
+    return weight, torch.nn.Parameter(torch.empty(out_features, **options).uniform_(-bound, bound)) if bias else None
+
+
+class FusedMLP(torch.nn.Module):
+    """A chain of dense layers as one program, `drawloom.torch.fused_mlp`: in_features, then `hidden_layers` layers of `width`
+    with the activation, then out_features. Any number of rows; x [..., in_features] -> y [..., out_features].
+
+    activation   see `fused_mlp`; "rational" gives each hidden layer one of its own, with coefficients as in `Rational`
+    """
+
+    def __init__(self, in_features, out_features, *, width=64, hidden_layers=4, activation="relu", bias=True,
+                 output_activation=None, groups=8, degrees=(5, 4), form="abs_terms", init="silu", device=None, dtype=None):
+        super().__init__()
+        options = _options(device, dtype)
+        self.in_features, self.out_features, self.width, self.hidden_layers = in_features, out_features, width, hidden_layers
+        self.activation, self.output_activation, self.form = activation, output_activation, form
+        widths = [in_features, *[width] * hidden_layers, out_features]
+        layers = [_linear(m, n, bias, options) for n, m in zip(widths, widths[1:])]
+        self.weights = torch.nn.ParameterList([weight for weight, _ in layers])
+        self.biases = torch.nn.ParameterList([bias for _, bias in layers] if bias else [])
+        tables = []
+        if activation == "rational":
+            for _ in range(hidden_layers):
+                tables += _tables(groups, degrees, form, init, options)
+        self.activation_params = torch.nn.ParameterList(tables)
+
+    def forward(self, x):
+        return functional.fused_mlp(x, list(self.weights), list(self.biases), activation=self.activation,
+                                    activation_params=list(self.activation_params),
+                                    output_activation=self.output_activation, form=self.form)
+
+    def extra_repr(self):
+        return (f"{self.in_features}, {self.out_features}, width={self.width}, hidden_layers={self.hidden_layers}, "
+                f"activation='{self.activation}', bias={len(self.biases) > 0}")
+
+
+class GRKAN(torch.nn.Module):
+    """A layer of the Kolmogorov-Arnold Transformer: y = F(x) W^T + bias with a group-rational F, as one program.
+
+    x [..., in_features] -> y [..., out_features]. W is drawn with the variance that keeps that of x, gain / in_features with
+    gain = 1 / E[F(z)^2] for a standard normal z.
+    """
+
+    def __init__(self, in_features, out_features, *, groups=8, degrees=(5, 4), form="abs_terms", init="silu", bias=True,
+                 device=None, dtype=None):
+        super().__init__()
+        if in_features % groups:
+            raise functional.CallError(f"GRKAN: {groups} groups do not divide {in_features} channels")
+        options = _options(device, dtype)
+        self.in_features, self.out_features, self.groups, self.form = in_features, out_features, groups, form
+        self.a, self.b = _tables(groups, degrees, form, init, options)
+        self.weight, self.bias = _linear(out_features, in_features, bias, options)
+        with torch.no_grad():
+            self.weight.normal_(0, math.sqrt(_rational.gain(init, degrees, form) / in_features))
+
+    def forward(self, x):
+        biases = [] if self.bias is None else [self.bias]
+        return functional.dense_after_rational(x, self.a, self.b, self.weight, biases, self.form)
+
+    def extra_repr(self):
+        return f"{self.in_features}, {self.out_features}, groups={self.groups}, form='{self.form}', bias={self.bias is not None}"
+
+
+class FrequencyEncoding(torch.nn.Module):
+    """Sines and cosines of coordinates at octaves of frequencies, `drawloom.torch.frequency_encode`:
+    x [..., d] -> y [..., 2 d octaves]."""
+
+    def __init__(self, octaves):
+        super().__init__()
+        self.octaves = octaves
+
+    def forward(self, x):
+        return functional.frequency_encode(x, self.octaves)
+
+    def extra_repr(self):
+        return f"octaves={self.octaves}"
