@@ -31,8 +31,6 @@ all | kan | programs | dense | memory | image) ;;
 esac
 
 scripts/setup.sh
-.venv/bin/python -m pip install -q --disable-pip-version-check -r benchmarks/requirements.txt ||
-  die "pip could not install benchmarks/requirements.txt"
 scripts/build.sh drawloom drawloom-run drawloom-image
 
 if [ "$which" = all ] || [ "$which" = kan ]; then
