@@ -1,0 +1,30 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A progress bar for the Python examples."""
+
+import sys
+import time
+
+
+class Bar:
+    """Progress on one line of a terminal; elsewhere a line for each tenth."""
+
+    def __init__(self, total, label=""):
+        self._total, self._label, self._start, self._shown = total, label, time.monotonic(), -1.0
+        self._terminal = sys.stderr.isatty()
+
+    def show(self, step, text):
+        now = time.monotonic()
+        done = step / self._total
+        if self._terminal:
+            if now - self._shown < 0.1 and step < self._total:
+                return
+            self._shown = now
+            filled = int(30 * done)
+            left = (now - self._start) * (1 - done) / done
+            print(f"\r  {self._label}{'█' * filled}{'░' * (30 - filled)} {step}/{self._total}  {text}  {left:.0f} s left \x1b[K",
+                  end="\n" if step == self._total else "", file=sys.stderr, flush=True)
+        elif int(10 * done) > self._shown:
+            self._shown = int(10 * done)
+            print(f"  {self._label}step {step}/{self._total}  {text}", file=sys.stderr, flush=True)
