@@ -24,7 +24,7 @@ from progress import Bar  # noqa: E402
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0].replace("\n", " "), allow_abbrev=False)
-    parser.add_argument("--epochs", type=int, default=20, help="passes over the training set (default: 20)")
+    parser.add_argument("--epochs", type=int, default=40, help="passes over the training set (default: 40)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each model (default: 3)")
     parser.add_argument("--batch", type=int, default=128, help="pictures in a step (default: 128)")
     parser.add_argument("--depth", type=int, default=4, help="layers (default: 4)")
@@ -57,7 +57,12 @@ def make(options, seed, plain):
     torch.manual_seed(seed)
     model = KolmogorovArnoldTransformer(width=options.width, hidden=4 * options.width, depth=options.depth, plain=plain)
     optimizer = torch.optim.AdamW if plain else drawloom.torch.optim.AdamW
-    return model, optimizer(model.parameters(), lr=options.rate, weight_decay=0.05)
+    # Coefficients move slowly and do not decay: they are shared by many channels.
+    tables = [p for name, p in model.named_parameters() if name.rsplit(".", 1)[-1] in ("a1", "b1", "a2", "b2")]
+    known = {id(p) for p in tables}
+    others = [p for p in model.parameters() if id(p) not in known]
+    return model, optimizer([{"params": others, "weight_decay": 0.05},
+                             {"params": tables, "weight_decay": 0.0, "lr": 0.1 * options.rate}], lr=options.rate)
 
 
 def step_of(model, optimizer, x, y):

@@ -19,14 +19,14 @@ def _font(size):
 class Axes:
     """A frame with numbers at its sides; `line` draws in its coordinates."""
 
-    def __init__(self, draw, box, x_range, y_range, title, digits=1):
+    def __init__(self, draw, box, x_range, y_range, title, ticks=6):
         self.draw, self.box, self.x, self.y = draw, box, x_range, y_range
         left, top, right, bottom = box
         draw.text((left, top - 26), title, INK, _font(15))
-        for part in np.linspace(0, 1, 5):
+        for part in np.linspace(0, 1, ticks):
             y = bottom - part * (bottom - top)
             draw.line((left, y, right, y), FAINT)
-            draw.text((left - 6, y), f"{y_range[0] + part * (y_range[1] - y_range[0]):.{digits}f}", INK, _font(12), anchor="rm")
+            draw.text((left - 6, y), f"{y_range[0] + part * (y_range[1] - y_range[0]):.3g}", INK, _font(12), anchor="rm")
             x = left + part * (right - left)
             draw.text((x, bottom + 6), f"{x_range[0] + part * (x_range[1] - x_range[0]):.4g}", INK, _font(12), anchor="mt")
         draw.line((left, top, left, bottom, right, bottom), INK)
@@ -47,7 +47,8 @@ def write_curves(path, runs):
     loss = Axes(draw, (60, 60, 500, 360), (0, steps), (0, 2.5), "loss of training")
     right = Axes(draw, (590, 60, 1030, 360), (0, steps), (80, 100), "accuracy on the test set, %")
     for i, (name, histories) in enumerate(runs.items()):
-        draw.text((60 + 160 * i, 392), "— " + name, COLOURS[i], _font(14))
+        draw.line((60 + 160 * i, 400, 84 + 160 * i, 400), COLOURS[i], 3)
+        draw.text((92 + 160 * i, 392), name, COLOURS[i], _font(14))
         for history in histories:
             at, losses, _ = zip(*history)
             smooth = np.convolve(losses, np.ones(9) / 9, "valid") if len(losses) > 9 else losses

@@ -122,15 +122,16 @@ def _now(spec, tensors):
     return _run_spec(spec, tensors, _threads(), _resolve)
 
 
-# (spec, wrt, given) -> (the interned spec of the derivative, its text)
+# (identity of an interned spec, which inputs need a gradient, which cotangents there are) -> _derivative of these
 _derivatives = {}
 
 
-def _derivative(spec, wrt, given):
-    known = _derivatives.get((spec, wrt, given))
-    if known is None:
-        derived = intern(spec.vjp(wrt, given))
-        known = _derivatives[spec, wrt, given] = derived, str(derived)
+def _derivative(spec, needs, present):
+    """(wrt, given, the interned spec of the derivative, its text). `needs` begins with what is no tensor, twice."""
+    wrt = tuple(i for i, need in enumerate(needs[2:]) if need)
+    given = tuple(j for j, one in enumerate(present) if one)
+    derived = intern(spec.vjp(wrt, given)) if wrt and given else None
+    known = _derivatives[id(spec), needs, present] = wrt, given, derived, str(derived)
     return known
 
 
@@ -150,16 +151,14 @@ class _Differentiable(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *cotangents):
-        tensors = ctx.saved_tensors
-        needs = ctx.needs_input_grad
-        wrt = tuple([i for i in range(len(tensors)) if needs[2 + i]])
-        given = tuple([j for j, cotangent in enumerate(cotangents) if cotangent is not None])
-        gradients = [None] * (2 + len(tensors))
-        if wrt and given:
-            spec, text = _derivative(ctx.spec, wrt, given)
-            inputs = (*tensors, *[cotangents[j] for j in given])
+        spec, needs = ctx.spec, ctx.needs_input_grad
+        present = tuple([cotangent is not None for cotangent in cotangents])
+        wrt, given, derived, text = (_derivatives.get((id(spec), needs, present)) or _derivative(spec, needs, present))
+        gradients = [None] * len(needs)
+        if derived is not None:
+            inputs = (*ctx.saved_tensors, *[cotangents[j] for j in given])
             # Without create_graph there is nothing for the dispatcher to do.
-            values = None if _grad_enabled() else _now(spec, inputs)
+            values = None if _grad_enabled() else _now(derived, inputs)
             if values is None:
                 values = _vjp_op(inputs, text)
             elif len(wrt) == 1:
