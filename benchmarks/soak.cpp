@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
       byCalls, byCompilations);
   // What an allocator's pools for so many threads may vary by; a leak of one
   // word a call, or of a program's code, is more.
-  if (byCalls > 2048 || byCompilations > 2048 + 4 * (compilations * 7 / 10))
+  if (byCalls > 2048 || byCompilations > 2048 + compilations * 7 / 10)
     fail("memory grows with use");
   return failed ? 1 : 0;
 }
