@@ -40,7 +40,7 @@ struct CodegenOptions {
   DenseProducts denseProducts = DenseProducts::Auto;
   /// Asked now and then while machine code is made, where there is one; true
   /// makes emit() fail. Once true, it must stay so. No code depends on it.
-  std::function<bool()> cancelled;
+  std::function<bool()> cancelled = {};
 };
 
 /// How large a machine likes its blocks. What it chooses decides how sums are
