@@ -34,8 +34,6 @@ all | kan | programs | dense | memory | soak | image) ;;
 esac
 
 scripts/setup.sh
-.venv/bin/python -m pip install -q --disable-pip-version-check -r benchmarks/requirements.txt ||
-  die "pip could not install benchmarks/requirements.txt"
 scripts/build.sh drawloom drawloom-run drawloom-image drawloom-soak
 
 if [ "$which" = all ] || [ "$which" = kan ]; then

@@ -8,6 +8,7 @@
 
 #include "Arrays.h"
 #include "Exchange.h"
+#include <algorithm>
 #include <cstring>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -112,41 +113,34 @@ namespace {
 /// What a call reads and writes, and what keeps it alive meanwhile.
 struct Call {
   std::vector<DrawloomBuffer> arguments, results;
-  std::vector<nb::object> owners;
+  std::vector<std::shared_ptr<void>> owners;
   /// Copies of arrays that are not dense, and scalars.
   std::vector<std::unique_ptr<char[]>> copies;
 };
-using View = nb::ndarray<nb::ro>;
 } // namespace
 
 /// Copies an array with strides (in elements) to a dense one.
-static void gather(const char *from, char *to, size_t bytes,
-                   const View &array) {
-  size_t rank = array.ndim();
-  std::vector<size_t> at(rank, 0);
-  for (size_t left = array.size(); left > 0; --left, to += bytes) {
+static void gather(const nb::dlpack::dltensor &array, char *to) {
+  const char *from = static_cast<const char *>(array.data) + array.byte_offset;
+  size_t bytes = array.dtype.bits / 8;
+  auto step = [&](size_t d) {
+    return array.strides[d] * static_cast<int64_t>(bytes);
+  };
+  auto rank = static_cast<size_t>(array.ndim);
+  std::vector<int64_t> at(rank, 0);
+  int64_t left = 1;
+  for (size_t d = 0; d < rank; ++d)
+    left *= array.shape[d];
+  for (; left > 0; --left, to += bytes) {
     std::memcpy(to, from, bytes);
     for (size_t d = rank; d-- > 0;) {
-      from += array.stride(d) * static_cast<int64_t>(bytes);
-      if (++at[d] < array.shape(d))
+      from += step(d);
+      if (++at[d] < array.shape[d])
         break;
-      from -= array.stride(d) * static_cast<int64_t>(bytes) *
-              static_cast<int64_t>(at[d]);
+      from -= step(d) * at[d];
       at[d] = 0;
     }
   }
-}
-
-static bool isDense(const View &array) {
-  if (array.size() == 0)
-    return true;
-  int64_t stride = 1;
-  for (size_t d = array.ndim(); d-- > 0;) {
-    if (array.shape(d) != 1 && array.stride(d) != stride)
-      return false;
-    stride *= static_cast<int64_t>(array.shape(d));
-  }
-  return true;
 }
 
 /// The number as the element type; nothing where the object is no number.
@@ -191,22 +185,30 @@ static nb::object bitsOfBfloat16(nb::handle object) {
   return object.attr("view")("int16");
 }
 
+/// An array that an object gives, which lives as long as `owner`. False where
+/// it gives none. Array is that of nanobind, read-only or not.
 template <typename Array>
-static bool view(nb::handle object, Array &array, DrawloomElement element,
-                 nb::dlpack::dtype &dtype) {
-  if (nb::try_cast(object, array, false)) {
-    dtype = array.dtype();
-    return true;
-  }
-  PyErr_Clear();
-  if (element != DRAWLOOM_BF16)
-    return false;
-  nb::object bits = bitsOfBfloat16(object);
-  if (bits.is_none() || !nb::try_cast(bits, array, false)) {
+static bool view(nb::handle object, DrawloomElement element,
+                 nb::dlpack::dltensor &result, std::shared_ptr<void> &owner) {
+  Array array;
+  bool isBits = false;
+  if (!nb::try_cast(object, array, false)) {
     PyErr_Clear();
-    return false;
+    nb::object bits =
+        element == DRAWLOOM_BF16 ? bitsOfBfloat16(object) : nb::none();
+    isBits = !bits.is_none() && nb::try_cast(bits, array, false);
+    PyErr_Clear();
+    if (!isBits)
+      return false;
   }
-  dtype = dtypeOf(DRAWLOOM_BF16);
+  result.data = const_cast<void *>(static_cast<const void *>(array.data()));
+  result.device = {array.device_type(), array.device_id()};
+  result.ndim = static_cast<int32_t>(array.ndim());
+  result.dtype = isBits ? dtypeOf(DRAWLOOM_BF16) : array.dtype();
+  result.shape = const_cast<int64_t *>(array.shape_ptr());
+  result.strides = const_cast<int64_t *>(array.stride_ptr());
+  result.byte_offset = 0;
+  owner = std::make_shared<Array>(std::move(array));
   return true;
 }
 
@@ -230,23 +232,30 @@ static std::string whyNoArray(nb::handle object) {
 }
 
 static void checkArray(const Function &function, const char *kind, size_t index,
-                       const Type &type, const View &array,
-                       nb::dlpack::dtype dtype) {
-  if (array.device_type() != nb::device::cpu::value)
+                       const Type &type, const nb::dlpack::dltensor &array) {
+  if (array.device.device_type != nb::device::cpu::value)
     refuse(function, kind, index,
            "is not in this machine's main memory; x.cpu() brings it there");
-  bool shape = array.ndim() == type.shape.size();
-  for (size_t d = 0; shape && d < type.shape.size(); ++d)
-    shape = static_cast<int64_t>(array.shape(d)) == type.shape[d];
-  if (shape && dtype == dtypeOf(type.element))
+  auto rank = static_cast<size_t>(array.ndim);
+  bool shape = rank == type.shape.size() &&
+               std::equal(type.shape.begin(), type.shape.end(), array.shape);
+  if (shape && array.dtype == dtypeOf(type.element))
     return;
-  std::vector<int64_t> extents;
-  for (size_t d = 0; d < array.ndim(); ++d)
-    extents.push_back(static_cast<int64_t>(array.shape(d)));
   refuse(function, kind, index,
-         "takes " + describe(type) + ", but is " + dtypeName(dtype) +
-             shapeText(extents.data(), extents.size()),
+         "takes " + describe(type) + ", but is " + dtypeName(array.dtype) +
+             shapeText(array.shape, rank),
          shape);
+}
+
+static bool wantsGradient(nb::handle object) {
+  static PyObject *name = PyUnicode_InternFromString("requires_grad");
+  PyObject *value = PyObject_GetAttr(object.ptr(), name);
+  if (!value) {
+    PyErr_Clear();
+    return false;
+  }
+  Py_DECREF(value);
+  return value == Py_True;
 }
 
 static void addArgument(Call &call, const Function &function, size_t index,
@@ -260,40 +269,55 @@ static void addArgument(Call &call, const Function &function, size_t index,
       return;
     }
   }
-  View array;
-  nb::dlpack::dtype dtype;
-  if (!view(object, array, type.element, dtype))
+  nb::dlpack::dltensor array = {};
+  std::shared_ptr<void> owner;
+  if (const Exchange *exchange = Exchange::of(object.type())) {
+    if (wantsGradient(object))
+      refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
+    if (exchange->read(object.ptr(), &array)) {
+      PyErr_Clear();
+      refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
+    }
+  } else if (!view<nb::ndarray<nb::ro>>(object, type.element, array, owner)) {
     refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
-  checkArray(function, "argument", index, type, array, dtype);
+  }
+  checkArray(function, "argument", index, type, array);
   auto bytes = static_cast<size_t>(type.bytes);
   if (isDense(array)) {
-    call.arguments.push_back({const_cast<void *>(array.data()), bytes});
+    call.arguments.push_back(
+        {static_cast<char *>(array.data) + array.byte_offset, bytes});
   } else {
     auto dense = std::make_unique<char[]>(bytes);
-    gather(static_cast<const char *>(array.data()), dense.get(), dtype.bits / 8,
-           array);
+    gather(array, dense.get());
     call.arguments.push_back({dense.get(), bytes});
     call.copies.push_back(std::move(dense));
   }
-  call.owners.push_back(nb::cast(array));
+  call.owners.push_back(std::move(owner));
 }
 
 static void addResult(Call &call, const Function &function, size_t index,
                       nb::handle object) {
   const Type &type = function.results[index];
-  nb::ndarray<> array;
-  nb::dlpack::dtype dtype;
-  if (!view(object, array, type.element, dtype))
+  nb::dlpack::dltensor array = {};
+  std::shared_ptr<void> owner;
+  bool isArray = false;
+  if (const Exchange *exchange = Exchange::of(object.type())) {
+    isArray = !wantsGradient(object) && !exchange->read(object.ptr(), &array);
+    PyErr_Clear();
+  } else {
+    isArray = view<nb::ndarray<>>(object, type.element, array, owner);
+  }
+  if (!isArray)
     refuse(function, "result", index,
-           "cannot be written to the object given: it is no array, or "
-           "read-only",
+           "cannot be written to the object given: it is no array, is "
+           "read-only, or requires a gradient",
            /*type=*/true);
-  View readable(array);
-  checkArray(function, "result", index, type, readable, dtype);
-  if (!isDense(readable))
+  checkArray(function, "result", index, type, array);
+  if (!isDense(array))
     refuse(function, "result", index,
            "must be dense and row-major; the array given has other strides");
-  call.results.push_back({array.data(), static_cast<size_t>(type.bytes)});
+  call.results.push_back({static_cast<char *>(array.data) + array.byte_offset,
+                          static_cast<size_t>(type.bytes)});
 }
 
 static void run(const Function &function, const Call &call, unsigned threads) {
@@ -338,13 +362,8 @@ nb::object callWithArrays(const Function &function, nb::handle arguments,
   }
   nb::list results;
   nb::object finish = nb::none();
-  if (out.is_none()) {
-    // Of one kind of arrays: what makes one, and what it is given.
-    nb::object maker = function.maker(kind);
-    finish = maker[2];
-    for (nb::handle shapeAndType : maker[1])
-      results.append(maker[0](*shapeAndType));
-  } else {
+  const Exchange *exchange = kind.is_none() ? nullptr : Exchange::of(kind);
+  if (!out.is_none()) {
     nb::sequence list = PyTuple_Check(out.ptr()) || PyList_Check(out.ptr())
                             ? nb::cast<nb::sequence>(out)
                             : nb::cast<nb::sequence>(nb::make_tuple(out));
@@ -355,8 +374,20 @@ nb::object callWithArrays(const Function &function, nb::handle arguments,
              "has another length than the function has results, " +
                  std::to_string(function.results.size()),
              /*type=*/true);
+  } else if (exchange) {
+    for (const Type &type : function.results) {
+      void *data = nullptr;
+      results.append(exchange->make(type.element, type.shape, data));
+      call.results.push_back({data, static_cast<size_t>(type.bytes)});
+    }
+  } else {
+    // Of one kind of arrays: what makes one, and what it is given.
+    nb::object maker = function.maker(kind);
+    finish = maker[2];
+    for (nb::handle shapeAndType : maker[1])
+      results.append(maker[0](*shapeAndType));
   }
-  for (size_t i = 0; i < function.results.size(); ++i)
+  for (size_t i = call.results.size(); i < function.results.size(); ++i)
     addResult(call, function, i, results[i]);
   run(function, call, threads);
   if (!finish.is_none())

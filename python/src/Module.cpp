@@ -12,6 +12,7 @@
 
 #include "Arrays.h"
 #include "Exchange.h"
+#include "Jax.h"
 #include "Objects.h"
 #include "Update.h"
 #include <nanobind/stl/optional.h>
@@ -160,6 +161,8 @@ NB_MODULE(_drawloom, m) {
       .def("take_notes", &Compiler::takeNotes)
       .def("compile", &compile, "sources"_a, "shapes"_a)
       .def("parse", &parse, "sources"_a);
+
+  addJax(m);
 
   m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
 

@@ -23,6 +23,10 @@ if os.environ.get("DRAWLOOM_TRITON"):
 sys.path.insert(0, str(ROOT / "test" / "block-programs"))
 
 
+# The Python package of the build; processes that tests start get it too.
+sys.path.insert(0, str(BUILD / "python"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
+
 # No test depends on what the user's cache holds.
 os.environ["DRAWLOOM_CACHE"] = ""
 

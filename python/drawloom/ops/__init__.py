@@ -66,6 +66,34 @@ class Derivative:
     wrt: tuple
     given: tuple
 
+    @property
+    def numbers(self):
+        return [self.wrt, self.given]
+
+    def types(self, given, gives):
+        """(arguments, results) for those of what it is the derivative of."""
+        return given + [gives[j] for j in self.given], [given[i] for i in self.wrt]
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """A Jacobian-vector product: how all results change when the arguments `wrt` move. Its arguments are those of what it is
+    the derivative of, then the tangents of `wrt`."""
+
+    wrt: tuple
+
+    @property
+    def numbers(self):
+        return [self.wrt]
+
+    @property
+    def given(self):
+        """What has as many entries as it has arguments more."""
+        return self.wrt
+
+    def types(self, given, gives):
+        return given + [given[i] for i in self.wrt], gives
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -78,16 +106,19 @@ class Spec:
     def vjp(self, wrt, given):
         return replace(self, derivatives=self.derivatives + (Derivative(tuple(wrt), tuple(given)),))
 
+    def jvp(self, wrt):
+        return replace(self, derivatives=self.derivatives + (Tangents(tuple(wrt)),))
+
     def __str__(self):
         """Text that `parse` reads; the same for equal specs. Programs that a framework exports carry it."""
-        return json.dumps([self.family, dict(self.attributes), [[one.wrt, one.given] for one in self.derivatives]])
+        return json.dumps([self.family, dict(self.attributes), [one.numbers for one in self.derivatives]])
 
     @staticmethod
     def parse(text):
         try:
             family, attributes, derivatives = json.loads(text)
             return Spec(family, tuple(attributes.items()),
-                        tuple(Derivative(tuple(wrt), tuple(given)) for wrt, given in derivatives))
+                        tuple((Derivative if len(numbers) == 2 else Tangents)(*map(tuple, numbers)) for numbers in derivatives))
         except (ValueError, AttributeError, TypeError):
             raise CallError(f"'{text}' does not name a Drawloom op and its derivatives") from None
 
@@ -101,9 +132,24 @@ class Spec:
         given = list(arguments[:count])
         levels = [(given, families[self.family].results(dict(self.attributes), given))]
         for derivative in self.derivatives:
-            given, gives = levels[-1]
-            levels.append((given + [gives[j] for j in derivative.given], [given[i] for i in derivative.wrt]))
+            levels.append(derivative.types(*levels[-1]))
         return levels
+
+    def before(self):
+        """What its last derivative is taken of."""
+        return replace(self, derivatives=self.derivatives[:-1])
+
+    def rows(self, count, results=1):
+        """Which of `count` arguments and of the results have one row for each row of x; `results`: how many the op has.
+
+        The first argument of an op and its results have rows, and the rows do not mix. So do tangents and cotangents of
+        these. Whatever else a derivative gives is a sum over rows: the function that is differentiated is one, always.
+        """
+        given = [i == 0 for i in range(count - sum(len(derivative.given) for derivative in self.derivatives))]
+        gives = [True] * results
+        for derivative in self.derivatives:
+            given, gives = derivative.types(given, gives)
+        return given, gives
 
 
 def text(spec, arguments):
@@ -113,32 +159,61 @@ def text(spec, arguments):
     lines = []
     for level, (given, gives) in enumerate(levels):
         last = level == len(levels) - 1
-        name = "main" if last else f"level{level}"
         names = [f"%x{i}" for i in range(len(given))]
-        parameters = ", ".join(f"{n}: {one.text}" for n, one in zip(names, given))
-        results = ", ".join(one.text for one in gives)
-        lines.append(f"func.func {'' if last else 'private '}@{name}({parameters}) -> ({results}) {{")
         if level == 0:
             body, values = family.body(dict(spec.attributes), given, gives, names)
-            lines += body
         else:
             derivative = spec.derivatives[level - 1]
-            inner, values = levels[level - 1][1], []
-            count = len(levels[level - 1][0])
-            cotangents = []
-            for j, one in enumerate(inner):
-                if j in derivative.given:
-                    cotangents.append(names[count + derivative.given.index(j)])
-                else:
-                    lines.append(f"  %z{j} = arith.constant dense<0.0> : {one.text}")
-                    cotangents.append(f"%z{j}")
-            lines.append(f"  %r:{len(inner) + len(gives)} = ad.vjp @level{level - 1}({', '.join(names[:count])}) "
-                         f"cotangents({', '.join(cotangents)}) wrt {list(derivative.wrt)}\n"
-                         f"    : ({', '.join(one.text for one in given[:count])}) -> "
-                         f"({', '.join(one.text for one in inner + gives)})")
-            values = [f"%r#{len(inner) + i}" for i in range(len(gives))]
-        lines.append(f"  return {', '.join(values)} : {results}\n}}")
+            build = _tangents if isinstance(derivative, Tangents) else _cotangents
+            before, body, values = build(derivative, f"level{level - 1}", *levels[level - 1], names)
+            lines += before
+        lines += _function("main" if last else f"level{level}", given, gives, names, body, values, private=not last)
     return "\n".join(lines)
+
+
+def _types_text(types):
+    return ", ".join(one.text for one in types)
+
+
+def _function(name, given, gives, names, body, values, private):
+    parameters = ", ".join(f"{n}: {one.text}" for n, one in zip(names, given))
+    return [f"func.func {'private ' if private else ''}@{name}({parameters}) -> ({_types_text(gives)}) {{",
+            *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
+
+
+def _vjp(result, function, given, gives, names, cotangents, wrt):
+    """One request; its values behind those of the function itself are the gradients."""
+    all_results = gives + [given[i] for i in wrt]
+    line = (f"  {result}:{len(all_results)} = ad.vjp @{function}({', '.join(names)}) cotangents({', '.join(cotangents)}) "
+            f"wrt {list(wrt)}\n    : ({_types_text(given)}) -> ({_types_text(all_results)})")
+    return line, [f"{result}#{len(gives) + i}" for i in range(len(wrt))]
+
+
+def _zeros(gives):
+    return [f"%zero{j}" for j in range(len(gives))], [
+        f"  %zero{j} = arith.constant dense<0.0> : {one.text}" for j, one in enumerate(gives)]
+
+
+def _cotangents(derivative, inner, given, gives, names):
+    zeros, lines = _zeros(gives)
+    more = dict(zip(derivative.given, names[len(given):]))
+    cotangents = [more.get(j, zeros[j]) for j in range(len(gives))]
+    line, values = _vjp("%r", inner, given, gives, names[:len(given)], cotangents, derivative.wrt)
+    return [], [line_ for j, line_ in enumerate(lines) if j not in more] + [line], values
+
+
+def _tangents(derivative, inner, given, gives, names):
+    # A vector-Jacobian product is linear in its cotangents: its own, with respect to them, is the product with tangents.
+    # They may be anything, and the compiler finds that nothing depends on them.
+    zeros, lines = _zeros(gives)
+    pullback, arguments = f"{inner}_pullback", given + gives
+    gradients = [given[i] for i in derivative.wrt]
+    own = [f"%x{i}" for i in range(len(arguments))]
+    line, values = _vjp("%r", inner, given, gives, own[:len(given)], own[len(given):], derivative.wrt)
+    before = _function(pullback, arguments, gradients, own, [line], values, private=True)
+    line, values = _vjp("%r", pullback, arguments, gradients, names[:len(given)] + zeros, names[len(given):],
+                        range(len(given), len(arguments)))
+    return before, [*lines, line], values
 
 
 @functools.lru_cache(maxsize=4096)
@@ -146,7 +221,7 @@ def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
     disk has it."""
     source = text(spec, list(arguments))
-    name = ".".join([spec.family, *("vjp" for _ in spec.derivatives)]) + ".mlir"
+    name = ".".join([spec.family, *("jvp" if isinstance(one, Tangents) else "vjp" for one in spec.derivatives)]) + ".mlir"
     return _library.build(_library.compiler(target, isa), [(name, source.encode())], []).functions[0]
 
 

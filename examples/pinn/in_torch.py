@@ -1,0 +1,76 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The network in PyTorch. Its residual is what the equation says, with derivatives by torch.autograd."""
+
+import problem
+import torch
+
+import drawloom.torch
+
+
+def fused(x, weights, biases):
+    return drawloom.torch.fused_mlp(x, weights, biases, activation="sine")
+
+
+def plain(x, weights, biases):
+    for weight, bias in zip(weights[:-1], biases[:-1]):
+        x = torch.sin(torch.nn.functional.linear(x, weight, bias))
+    return torch.nn.functional.linear(x, weights[-1], biases[-1])
+
+
+def by_autograd(network, parameters, points):
+    """The residual, from derivatives of sums over points: the usual way to write it."""
+    points = points.detach().requires_grad_()
+    u = problem.border(*points.T) * network(points, *parameters)[:, 0]
+    (slope,) = torch.autograd.grad(u.sum(), points, create_graph=True)
+    seconds = [torch.autograd.grad(slope[:, axis].sum(), points, create_graph=True)[0][:, axis] for axis in range(2)]
+    return sum(seconds) + problem.WAVE_NUMBER**2 * u - problem.source(*points.detach().T, torch)
+
+
+def along_each_axis(network, parameters, points):
+    """The same, from two forward derivatives along each axis: what torch.compile can take."""
+    def u(points):
+        return problem.border(*points.T) * network(points, *parameters)[:, 0]
+
+    def second(axis):
+        along = torch.zeros_like(points)
+        along[:, axis] = 1
+        return torch.func.jvp(lambda at: torch.func.jvp(u, (at,), (along,))[1], (points,), (along,))[1]
+
+    return second(0) + second(1) + problem.WAVE_NUMBER**2 * u(points) - problem.source(*points.T, torch)
+
+
+class Trainer:
+    """Adam on the mean of the squared residuals."""
+
+    def __init__(self, parameters, network=fused, residual=by_autograd, compiled=False):
+        self.parameters = tuple([torch.tensor(one, requires_grad=True) for one in group] for group in parameters)
+        self._network = network
+        self._optimizer = torch.optim.Adam([one for group in self.parameters for one in group])
+
+        def loss(parameters, points):
+            return (residual(network, parameters, points) ** 2).mean()
+
+        self._loss = torch.compile(loss) if compiled else loss
+
+    def step(self, points, number, rate):
+        """One step, the first of which is number 1; gives the loss."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.zero_grad()
+        loss = self._loss(self.parameters, torch.from_numpy(points))
+        loss.backward()
+        self._optimizer.step()
+        return loss.item()
+
+    def u(self, points):
+        with torch.no_grad():
+            points = torch.from_numpy(points)
+            return (problem.border(*points.T) * self._network(points, *self.parameters)[:, 0]).numpy()
+
+
+def rivals(parameters):
+    """{what it is called: a trainer} of the same network without Drawloom."""
+    return {"torch, derivatives by autograd": Trainer(parameters, plain, by_autograd),
+            "torch.compile, forward derivatives along each axis": Trainer(parameters, plain, along_each_axis, compiled=True)}

@@ -1,0 +1,14 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drawloom for JAX: functions that are compiled, and take part in jit, grad and jvp to any order, vmap, checkpoint, shard_map
+and sharded computations. They run on the CPU."""
+
+try:
+    import jax as _jax  # noqa: F401
+except ImportError as error:
+    raise ImportError("drawloom.jax needs JAX: pip install jax") from error
+
+from .functional import frequency_encode, fused_mlp, kat_mlp, rational  # noqa: E402
+
+__all__ = ["frequency_encode", "fused_mlp", "kat_mlp", "rational"]

@@ -1,0 +1,189 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The primitive `drawloom_call`: a Spec (drawloom.ops) on arrays, with a rule for each of JAX's transformations.
+
+Derivatives of a spec are specs, so that every rule of differentiation is one call of the same primitive: the jvp rule gives
+forward mode, transposing what it gives yields the vector-Jacobian product, and the rules apply to these again.
+
+Where a spec has rows, the primitive's arrays have any number of dimensions before the channels; they are rows to the program.
+"""
+
+import functools
+import hashlib
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
+
+from .. import _drawloom, ops
+from .._errors import Error
+from .._version import __version__
+from ..ops import Array, Tangents
+from ._sharding import partitioned
+
+# Executables that JAX keeps on disk name it: another number where its attributes change.
+_TARGET = "drawloom_call_1"
+jax.ffi.register_ffi_target(
+    _TARGET, {"instantiate": _drawloom.xla_handler, "execute": _drawloom.xla_handler}, platform="cpu")
+
+call_p = Primitive("drawloom_call")
+call_p.multiple_results = True
+
+
+def call(spec, *arrays):
+    """The results of a spec, as a list."""
+    return call_p.bind(*_alike(arrays), spec=spec)
+
+
+def _alike(arrays):
+    """Within shard_map all arrays vary along the same axes; a parameter's gradients are thus summed over these."""
+    varying = [jax.typeof(array).mat.varying for array in arrays]
+    every = frozenset().union(*varying)
+    return [jax.lax.pcast(array, tuple(sorted(every - own)), to="varying") if every - own else array
+            for array, own in zip(arrays, varying)]
+
+
+def type_of(array):
+    return Array(str(np.dtype(array.dtype)), tuple(array.shape))
+
+
+@functools.lru_cache(maxsize=4096)
+def _program_types(spec, types):
+    """The types that the program has, and those of the primitive's results."""
+    given, gives = spec.rows(len(types))
+    leading = types[0].shape[:-1]
+    flat = [Array(one.dtype, (math.prod(leading), one.shape[-1])) if row else one for one, row in zip(types, given)]
+    results = [Array(one.dtype, (*leading, one.shape[-1])) if row else one for one, row in zip(spec.results(flat), gives)]
+    return tuple(flat), tuple(results)
+
+
+@call_p.def_abstract_eval
+def _abstract_eval(*avals, spec):
+    # What varies along the axes of a mesh, and on which mesh, is as with the first argument.
+    like = avals[0]
+    sharding = NamedSharding(like.sharding.mesh, PartitionSpec())
+    return [like.update(shape=one.shape, dtype=jnp.dtype(one.dtype), weak_type=False, sharding=sharding)
+            for one in _program_types(spec, tuple(map(type_of, avals)))[1]]
+
+
+@functools.partial(jax.jit, static_argnames="spec")
+def _compiled(*arrays, spec):
+    return call_p.bind(*arrays, spec=spec)
+
+
+call_p.def_impl(_compiled)
+
+
+# --- differentiation ---------------------------------------------------------------------------------------------------
+
+def _jvp(primals, tangents, *, spec):
+    wrt = [i for i, tangent in enumerate(tangents) if type(tangent) is not ad.Zero]
+    return (call_p.bind(*primals, spec=spec),
+            call(spec.jvp(wrt), *primals, *(tangents[i] for i in wrt)))
+
+
+def _transpose(cotangents, *arguments, spec):
+    """Of a call that is linear in its last arguments: tangents of a Jacobian-vector product, cotangents of the other."""
+    last = spec.derivatives[-1] if spec.derivatives else None
+    linear = [i for i, one in enumerate(arguments) if ad.is_undefined_primal(one)]
+    first = len(arguments) - (len(last.given) if last else 0)
+    if linear != list(range(first, len(arguments))):
+        raise NotImplementedError(f"a call of Drawloom's {spec.family} is not linear in its arguments {linear}")
+    of = spec.before()
+    there = [j for j, one in enumerate(cotangents) if type(one) is not ad.Zero]
+    if not there:
+        return [None] * len(arguments)
+    given = [cotangents[j] for j in there]
+    if isinstance(last, Tangents):
+        values = call(of.vjp(last.wrt, there), *arguments[:first], *given)
+    else:
+        tangents = call(of.jvp([last.wrt[j] for j in there]), *arguments[:first], *given)
+        values = [tangents[j] for j in last.given]
+    return [None] * first + list(values)
+
+
+ad.primitive_jvps[call_p] = _jvp
+ad.primitive_transposes[call_p] = _transpose
+
+
+# --- vmap --------------------------------------------------------------------------------------------------------------
+
+def _batch(arguments, dims, *, spec):
+    given, gives = spec.rows(len(arguments))
+    front = [array if dim is None else jnp.moveaxis(array, dim, 0) for array, dim in zip(arguments, dims)]
+    size = next(array.shape[0] for array, dim in zip(front, dims) if dim is not None)
+    if all(gives) and all(row or dim is None for row, dim in zip(given, dims)):
+        # The batch is more rows: no parameter has one, and nothing is summed over rows.
+        front = [jnp.broadcast_to(array, (size, *array.shape)) if row and dim is None else array
+                 for array, dim, row in zip(front, dims, given)]
+        results = call(spec, *front)
+        return results, [0] * len(results)
+
+    def one_example(batched):
+        values = iter(batched)
+        return call(spec, *(array if dim is None else next(values) for array, dim in zip(front, dims)))
+
+    results = jax.lax.map(one_example, [array for array, dim in zip(front, dims) if dim is not None])
+    return results, [0] * len(results)
+
+
+batching.primitive_batchers[call_p] = _batch
+
+
+# --- lowering ----------------------------------------------------------------------------------------------------------
+
+def _devices(axis_context):
+    """How many devices run a computation, and whether the arrays are one device's part already."""
+    count = getattr(axis_context, "num_devices", None)
+    if count is not None:
+        return count, count == 1
+    mesh = getattr(axis_context, "mesh", None)
+    if mesh is None:
+        return 1, True
+    return max(mesh.size, 1), set(axis_context.manual_axes) == set(mesh.axis_names)
+
+
+def _lower(context, *operands, spec):
+    shares, local = _devices(context.module_context.axis_context)
+    if not local:
+        return mlir.lower_fun(functools.partial(_partition, spec), multiple_results=True)(context, *operands)
+    types, _ = _program_types(spec, tuple(map(type_of, context.avals_in)))
+    if types[0].shape[0] == 0:
+        # No rows: sums over them are zero.
+        return mlir.lower_fun(lambda *_: [jnp.zeros(one.shape, one.dtype) for one in context.avals_out],
+                              multiple_results=True)(context, *operands)
+    target, isa = "cpu", "native"
+    source = ops.text(spec, list(types))
+    # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
+    function = ops.function(spec, types)
+    key = hashlib.sha256("\0".join([__version__, target, isa, source]).encode()).hexdigest()
+    _drawloom.xla_known(key, function)
+    return jax.ffi.ffi_lowering(_TARGET)(
+        context, *operands, key=key, source=source, name=f"{spec.family}.mlir", target=target, isa=isa,
+        shares=np.int64(shares))
+
+
+def _partition(spec, *arrays):
+    _, results = _program_types(spec, tuple(map(type_of, arrays)))
+    return partitioned(functools.partial(call_p.bind, spec=spec), *spec.rows(len(arrays)), results, arrays)
+
+
+def _lower_elsewhere(context, *operands, spec):
+    raise Error(f"Drawloom's {spec.family} runs on the CPU in JAX: JAX_PLATFORMS=cpu in the environment, or "
+                "jax.default_device(jax.devices('cpu')[0]), brings the computation there")
+
+
+mlir.register_lowering(call_p, _lower_elsewhere)
+mlir.register_lowering(call_p, _lower, platform="cpu")
+try:
+    # The rule above makes a custom_partitioning, which asks for this.
+    from jax._src.dispatch import prim_requires_devices_during_lowering
+
+    prim_requires_devices_during_lowering.add(call_p)
+except ImportError:
+    pass

@@ -1,0 +1,100 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The functions: they check their arguments, and call a Spec on them."""
+
+import jax.numpy as jnp
+
+from .. import ops
+from .._errors import CallError, CallTypeError
+from ..ops import Spec
+from ._call import call, type_of
+from ._sharding import explicitly_sharded
+
+def _array(value, what):
+    try:
+        return jnp.asarray(value)
+    except TypeError as error:
+        raise CallTypeError(f"{what} is no array: {error}") from None
+
+
+def _apply(spec, names, arrays):
+    """The spec on x and parameters; `names` are those of the arguments that messages name."""
+    arrays = [_array(array, f"{spec.family}: {name}") for name, array in zip(names, arrays)]
+    if arrays[0].ndim == 0:
+        raise CallError(f"{spec.family}: x is a scalar; its last dimension is that of channels")
+    ops.check(spec, [type_of(array) for array in arrays])
+
+    def run(*arrays):
+        return call(spec, *arrays)[0]
+
+    return explicitly_sharded(run, arrays[0], arrays[1:])
+
+
+def rational(x, a, b, *, form="abs_terms"):
+    r"""The group-rational activation y = P(x) / Q(x) of the Kolmogorov-Arnold Transformer (arXiv 2409.10594).
+
+    x     [..., D], channels last
+    a     [Ga, m + 1]: P(x) = a_0 + a_1 x + ... + a_m x^m
+    b     [Gb, n]: Q(x) as `form` says
+    form  "abs_terms"    1 + |b_1| |x| + ... + |b_n| |x|^n
+          "abs_sum"      1 + |b_1 x + ... + b_n x^n|
+          "abs_sum_eps"  0.1 + |b_0 + b_1 x + ...|, where b has b_0 first
+          "unsafe"       1 + b_1 x + ... + b_n x^n, which may vanish
+
+    Channel c has the coefficients of group floor(c Ga / D) of a, and floor(c Gb / D) of b; the numbers of groups divide D, and
+    one of them the other. sign(0) is +1 in all derivatives. float16 and bfloat16 are computed in float32, with coefficients
+    of x's type or float32; float64 in float64. Differentiable any number of times.
+    """
+    return _apply(Spec("rational", (("form", form),)), ("x", "a", "b"), (x, a, b))
+
+
+def _chain(x, weights, biases, tables, activation, output_activation, input_activation, form):
+    spec = Spec("mlp", (("layers", len(weights)), ("biases", len(biases)), ("activation", activation),
+                        ("output_activation", output_activation), ("input_activation", input_activation), ("form", form)))
+    names = ["x", *(f"{name}[{i}]" for name, arrays in (("weights", weights), ("biases", biases), ("coefficients", tables))
+                    for i in range(len(arrays)))]
+    return _apply(spec, names, (x, *weights, *biases, *tables))
+
+
+def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
+              form="abs_terms"):
+    """A chain of dense layers as one program: h_0 = x, h_i = activation(h_{i-1} W_i^T + b_i), with output_activation last.
+
+    x                  [..., in]
+    weights            one [out, in] for each layer
+    biases             one [out] for each layer, or None
+    activation         of the hidden layers: "relu", "leaky_relu", "elu", "silu", "gelu", "gelu_tanh", "tanh", "sigmoid",
+                       "softplus", "sine", "snake", "square", "none" or "rational"
+    activation_params  for "rational" a pair (a, b) for each hidden layer, then for output_activation if that is rational; see
+                       `rational`, which also says what `form` is
+    output_activation  of the last layer; None for none
+
+    What stands between the layers is not kept in memory: derivatives compute it again, row by row. float16 and bfloat16 are
+    multiplied with sums in float32. Differentiable any number of times, forward and backward.
+    """
+    tables = [table for pair in activation_params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    return _chain(x, list(weights), list(biases or ()), tables, activation, output_activation or "none", "none",
+                  form)
+
+
+def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_terms"):
+    """The feed-forward block of the Kolmogorov-Arnold Transformer: rational, dense, rational, dense, as one program.
+
+    y = F2(F1(x) W1^T + b1) W2^T + b2 with the pairs params = (a, b) of `rational`; x [..., D], weight1 [H, D], weight2 [D', H];
+    both biases or none of them are None.
+    """
+    if (bias1 is None) != (bias2 is None):
+        raise CallError("kat_mlp: one bias is None and the other is not")
+    biases = [] if bias1 is None else [bias1, bias2]
+    return _chain(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
+
+
+def frequency_encode(x, octaves):
+    """Sines and cosines of coordinates at octaves of frequencies: for x [..., d] and K octaves y [..., 2 d K] with
+
+        y[2 (i K + k)] = sin(2^k pi x_i),   y[2 (i K + k) + 1] = cos(2^k pi x_i)
+
+    whose arguments are reduced exactly, so that high octaves lose nothing.
+    """
+    return _apply(Spec("frequency_encode", (("octaves", octaves),)), ("x",), (x,))

@@ -1,0 +1,162 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What test_jax_sharding.py looks at, computed on four devices of the host: the number of devices is fixed when JAX starts.
+
+    jax_on_four_devices.py FILE    writes {case: {what: value}} as a pickle
+"""
+
+import os
+import pickle
+import sys
+import traceback
+
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import jax_references as references  # noqa: E402
+import numpy as np  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
+
+import drawloom.jax as dj  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+LINE = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
+SQUARE = jax.make_mesh((2, 2), ("a", "b"), axis_types=(AxisType.Auto,) * 2)
+EXPLICIT = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Explicit,))
+
+rng = np.random.default_rng(20)
+X = rng.standard_normal((16, 8))
+WEIGHTS, BIASES = references.layers(rng, 8, 16, 3)
+
+
+def loss(f):
+    return lambda x, weights, biases: jnp.sin(f(x, weights, biases, activation="tanh")).sum()
+
+
+def gradients(f=dj.fused_mlp):
+    return jax.value_and_grad(loss(f), (0, 1, 2))
+
+
+def wanted(x):
+    return jax.jit(gradients(references.fused_mlp))(x, WEIGHTS, BIASES)
+
+
+def put(mesh, spec, x=X):
+    return jax.device_put(x, NamedSharding(mesh, spec)), *jax.device_put((WEIGHTS, BIASES), NamedSharding(mesh, P()))
+
+
+def specs(tree):
+    return [str(tuple(leaf.sharding.spec)) for leaf in jax.tree.leaves(tree)]
+
+
+def report(function, arguments, want):
+    text = function.lower(*arguments).compile().as_text()
+    got = function(*arguments)
+    return {"error": references.difference(got, want), "specs": specs(got), "gathers": text.count(" all-gather("),
+            "sums": text.count(" all-reduce(")}
+
+
+def rows_under_jit():
+    return report(jax.jit(gradients()), put(LINE, P("d")), wanted(X))
+
+
+def two_dimensions_of_rows_under_jit():
+    x = X.reshape(4, 4, 8)
+    return report(jax.jit(gradients()), put(SQUARE, P("a", "b"), x), wanted(x))
+
+
+def second_derivatives_under_jit():
+    def penalty(f):
+        return jax.grad(lambda w, x, b: sum((g**2).sum() for g in jax.grad(loss(f))(x, w, b)), 0)
+
+    x, weights, biases = put(LINE, P("d"))
+    want = jax.jit(penalty(references.fused_mlp))(WEIGHTS, X, BIASES)
+    return report(jax.jit(penalty(dj.fused_mlp)), (weights, x, biases), want)
+
+
+def rows_that_do_not_divide():
+    def f(x, weights, biases):
+        long = jax.lax.with_sharding_constraint(jnp.concatenate([x, x[:2]]), NamedSharding(LINE, P("d")))
+        return gradients()(long, weights, biases)
+
+    return report(jax.jit(f), put(LINE, P("d")), wanted(np.concatenate([X, X[:2]])))
+
+
+def split_channels_are_gathered():
+    x, (first, second), biases = put(SQUARE, P("a", "b"))
+    first = jax.device_put(first, NamedSharding(SQUARE, P("b", "a")))
+    return report(jax.jit(gradients()), (x, [first, second], biases), wanted(X))
+
+
+def tables_under_jit():
+    def of(f):
+        return jax.jit(jax.value_and_grad(lambda x, a, b: jnp.sin(f(x, a, b)).sum(), (0, 1, 2)))
+
+    a, b = references.tables(np.random.default_rng(1), 2)
+    return report(of(dj.rational), (jax.device_put(X, NamedSharding(LINE, P("d"))), a, b), of(references.rational)(X, a, b))
+
+
+def mapped(check_vma):
+    f = jax.shard_map(lambda x, w, b: dj.fused_mlp(x, w, b, activation="tanh"), mesh=LINE, in_specs=(P("d"), P(), P()),
+                      out_specs=P("d"), check_vma=check_vma)
+    return report(jax.jit(gradients(lambda x, w, b, activation: f(x, w, b))), (X, WEIGHTS, BIASES), wanted(X))
+
+
+def shard_map():
+    return mapped(True)
+
+
+def shard_map_without_checks():
+    return mapped(False)
+
+
+def gradients_within_shard_map():
+    def local(x, weights, biases):
+        value, grads = gradients()(x, weights, biases)
+        return jax.lax.psum(value, "d"), grads
+
+    f = jax.shard_map(local, mesh=LINE, in_specs=(P("d"), P(), P()), out_specs=(P(), (P("d"), P(), P())))
+    return report(jax.jit(f), (X, WEIGHTS, BIASES), wanted(X))
+
+
+def shard_map_over_one_axis_of_two():
+    f = jax.shard_map(lambda x, w, b: dj.fused_mlp(x, w, b, activation="tanh"), mesh=SQUARE, in_specs=(P("a"), P(), P()),
+                      out_specs=P("a"), axis_names={"a"})
+    return report(jax.jit(gradients(lambda x, w, b, activation: f(x, w, b))), (X, WEIGHTS, BIASES), wanted(X))
+
+
+def explicit_axes():
+    with jax.set_mesh(EXPLICIT):
+        arguments = jax.device_put(X.reshape(4, 4, 8), P("d")), *jax.device_put((WEIGHTS, BIASES), P())
+        eager = dj.fused_mlp(*arguments, activation="tanh")
+        return {**report(jax.jit(gradients()), arguments, wanted(X.reshape(4, 4, 8))), "type": str(jax.typeof(eager))}
+
+
+def the_bits_of_each_shard_are_those_of_one_device():
+    def run(*arguments):
+        return np.asarray(jax.jit(lambda x, w, b: dj.fused_mlp(x, w, b, activation="tanh"))(*arguments))
+
+    parts = [run(X[i:i + 4], WEIGHTS, BIASES) for i in range(0, 16, 4)]
+    return {"same": np.array_equal(run(*put(LINE, P("d"))), np.concatenate(parts))}
+
+
+CASES = [rows_under_jit, two_dimensions_of_rows_under_jit, second_derivatives_under_jit, rows_that_do_not_divide,
+         split_channels_are_gathered, tables_under_jit, shard_map, shard_map_without_checks, gradients_within_shard_map,
+         shard_map_over_one_axis_of_two, explicit_axes, the_bits_of_each_shard_are_those_of_one_device]
+
+
+def main():
+    found = {}
+    for case in CASES:
+        try:
+            found[case.__name__] = case()
+        except Exception:  # noqa: BLE001  # Each case is a test of its own.
+            found[case.__name__] = {"failed": traceback.format_exc()}
+    with open(sys.argv[1], "wb") as file:
+        pickle.dump(found, file)
+
+
+if __name__ == "__main__":
+    main()

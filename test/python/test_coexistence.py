@@ -1,0 +1,58 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drawloom beside the frameworks in one process, each with a compiler and an LLVM of its own, imported in any order."""
+
+import subprocess
+import sys
+
+import pytest
+
+# Each compiles something and runs it where it can run here.
+PARTS = {
+    "drawloom": """
+import drawloom, numpy
+module = drawloom.compile('''func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %y = kan.silu %x : tensor<64xf32>
+  return %y : tensor<64xf32>
+}''', cache=False)
+assert abs(module.f(numpy.ones(64, numpy.float32))[0] - 0.7310586) < 1e-6
+""",
+    "torch": """
+import torch
+x = torch.linspace(0, 1, 7)
+assert torch.allclose(torch.compile(lambda x: torch.sin(x) * 2)(x), torch.sin(x) * 2)
+""",
+    "jax": """
+import jax
+assert abs(float(jax.jit(lambda x: jax.numpy.sin(x) * 2)(1.0)) - 1.6829419) < 1e-6
+""",
+    "triton": """
+import os, tempfile, triton
+os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()
+from triton.backends.compiler import GPUTarget
+ttir = os.path.join(os.environ["TRITON_CACHE_DIR"], "copy.ttir")
+with open(ttir, "w") as file:
+    file.write('''module {
+  tt.func public @copy(%from: !tt.ptr<f32>, %to: !tt.ptr<f32>) {
+    %x = tt.load %from : !tt.ptr<f32>
+    tt.store %to, %x : !tt.ptr<f32>
+    tt.return
+  }
+}''')
+assert triton.compile(ttir, target=GPUTarget("cuda", 90, 32)).asm["cubin"]
+""",
+}
+
+
+@pytest.mark.parametrize("order", ["drawloom torch triton jax", "jax triton torch drawloom", "torch drawloom jax triton",
+                                   "triton jax drawloom torch"])
+def test_any_order_of_imports_works(order, tmp_path_factory):
+    # Inductor's C++ of one run serves the next.
+    cache = tmp_path_factory.getbasetemp() / "inductor"
+    code = f"import os\nos.environ['TORCHINDUCTOR_CACHE_DIR'] = {str(cache)!r}\n"
+    names = order.split()
+    code += "".join(PARTS[name] for name in names)
+    # And all of it once more, with everything loaded.
+    code += "".join(PARTS[name] for name in reversed(names) if name != "triton")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=240)

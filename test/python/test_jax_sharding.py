@@ -1,0 +1,72 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""drawloom.jax on four devices of the host. The cases are those of jax_on_four_devices.py."""
+
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+EVERYWHERE = "()"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    file = tmp_path_factory.mktemp("jax") / "found"
+    script = pathlib.Path(__file__).with_name("jax_on_four_devices.py")
+    done = subprocess.run([sys.executable, script, file], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return pickle.loads(file.read_bytes())
+
+
+def case(found, name):
+    result = found[name]
+    assert "failed" not in result, result.get("failed")
+    assert result.get("error", 0) < 1e-12
+    return result
+
+
+def test_rows_stay_where_they_are_and_gradients_of_parameters_are_summed(found):
+    result = case(found, "rows_under_jit")
+    assert result["gathers"] == 0 and result["sums"] >= 1
+    assert result["specs"] == [EVERYWHERE, "('d',)", *[EVERYWHERE] * 4]
+
+
+def test_two_dimensions_of_rows_are_split_along_two_axes(found):
+    result = case(found, "two_dimensions_of_rows_under_jit")
+    assert result["gathers"] == 0 and result["specs"][1] == "('a', 'b')"
+
+
+def test_second_derivatives_are_split_along_rows(found):
+    assert case(found, "second_derivatives_under_jit")["gathers"] == 0
+
+
+def test_rows_that_do_not_divide_are_not_summed_with_padding(found):
+    case(found, "rows_that_do_not_divide")
+
+
+def test_channels_and_parameters_that_are_split_are_gathered(found):
+    assert case(found, "split_channels_are_gathered")["gathers"] > 0
+
+
+def test_gradients_of_coefficients_are_summed(found):
+    assert case(found, "tables_under_jit")["gathers"] == 0
+
+
+@pytest.mark.parametrize("name", ["shard_map", "shard_map_without_checks", "gradients_within_shard_map",
+                                  "shard_map_over_one_axis_of_two"])
+def test_shard_map_gives_the_values_of_one_device(found, name):
+    case(found, name)
+
+
+def test_axes_of_explicit_meshes_are_in_the_results_types(found):
+    result = case(found, "explicit_axes")
+    assert "4@d,4,3" in result["type"] and result["specs"][1:3] == ["('d', None, None)", "(None, None)"]
+    assert result["gathers"] == 0
+
+
+def test_each_shard_has_the_bits_of_a_call_on_its_rows(found):
+    assert case(found, "the_bits_of_each_shard_are_those_of_one_device")["same"]
