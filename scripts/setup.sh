@@ -27,7 +27,7 @@ packages=(cmake ninja-build g++ ccache libcairo2-dev libstb-dev libzip-dev
   lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools nlohmann-json3-dev zlib1g-dev)
 if [ "$tests" = 1 ]; then
   packages+=(bochs bochsbios vgabios clang-22 clang-format-22 clang-tidy-22 git libclang-rt-22-dev
-    libgtest-dev python3 python3-venv)
+    libgtest-dev python3 python3-dev python3-venv)
 fi
 
 command -v dpkg-query >/dev/null ||
@@ -40,6 +40,7 @@ for package in "${packages[@]}"; do
   # A Python that brings venv along (pyenv, a container's own) serves as well.
   case "$package" in
   python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null && continue ;;
+  python3-dev) python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null && continue ;;
   python3 | git) command -v "$package" >/dev/null && continue ;;
   esac
   missing+=("$package")

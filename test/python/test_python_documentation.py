@@ -1,0 +1,55 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The Python that the documentation prints runs as it is printed, in the package that pip installs."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from runner import BUILD, ROOT
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that pip installed the package into, over the library of this build."""
+    target = tmp_path_factory.mktemp("installed")
+    done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet",
+                           "--disable-pip-version-check", "--target", target, f"-Ccmake.define.DRAWLOOM_PREBUILT={BUILD.resolve()}",
+                           f"-Cbuild-dir={tmp_path_factory.mktemp('wheel')}", ROOT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return target
+
+
+def execute(code, installed, folder):
+    """In a process of its own, in an empty folder, with the installed package in front of that of the build."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300, env={
+        **os.environ, "PYTHONPATH": str(installed), "DRAWLOOM_CACHE": str(folder / "cache"), "JAX_PLATFORMS": "cpu"})
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_snippets_of_the_readme_run(number, installed, tmp_path):
+    found = blocks("README.md")
+    assert len(found) == 2
+    execute(found[number], installed, tmp_path)
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/jax.md"])
+def test_the_pages_code_runs_in_order(page, installed, tmp_path):
+    found = blocks(page)
+    assert found
+    execute("\n".join(found), installed, tmp_path)
+
+
+def test_the_installed_package_is_the_one_that_runs(installed, tmp_path):
+    said = execute("import drawloom; print(drawloom.__file__, drawloom.__version__)", installed, tmp_path)
+    assert str(installed) in said
+    assert re.search(r"VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text().split("project(")[1]).group(1) in said
