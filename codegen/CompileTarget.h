@@ -12,6 +12,7 @@
 #include "codegen/Phase.h"
 #include "codegen/Program.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <functional>
 #include <memory>
 
 namespace mlir {
@@ -37,6 +38,9 @@ struct CodegenOptions {
   /// them, or "all", which is each but "native", this machine's.
   std::string isa = "native";
   DenseProducts denseProducts = DenseProducts::Auto;
+  /// Asked now and then while machine code is made, where there is one; true
+  /// makes emit() fail. Once true, it must stay so. No code depends on it.
+  std::function<bool()> cancelled = {};
 };
 
 /// How large a machine likes its blocks. What it chooses decides how sums are

@@ -3,7 +3,7 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# scripts/bench.sh [kan|programs|dense|memory|image] [arguments of the benchmark]
+# scripts/bench.sh [kan|programs|dense|memory|soak|image] [arguments of the benchmark]
 #
 # Sets up, builds, and measures Drawloom against its rivals on this machine:
 #
@@ -15,6 +15,9 @@
 #              MKL (benchmarks/dense_products.py)
 #   memory     what a fused training step takes beyond its arguments and results
 #              (benchmarks/memory.py)
+#   soak       many calls and compilations on many threads, and the memory that
+#              the process holds meanwhile (benchmarks/soak.cpp); fails where it
+#              grows
 #   image      the first example against the same network in PyTorch, eager and
 #              under torch.compile, 200 steps each; arguments go to all three
 #
@@ -26,12 +29,12 @@ which=${1:-all}
 [ $# -gt 0 ] && shift
 case "$which" in
 -h | --help) usage "scripts/bench.sh"; exit 0 ;;
-all | kan | programs | dense | memory | image) ;;
+all | kan | programs | dense | memory | soak | image) ;;
 *) die "bench.sh: there is no benchmark '$which'; see scripts/bench.sh --help" ;;
 esac
 
 scripts/setup.sh
-scripts/build.sh drawloom drawloom-run drawloom-image
+scripts/build.sh drawloom drawloom-run drawloom-image drawloom-soak
 
 if [ "$which" = all ] || [ "$which" = kan ]; then
   say "The kan suite"
@@ -48,6 +51,10 @@ fi
 if [ "$which" = all ] || [ "$which" = memory ]; then
   say "Memory of a training step"
   .venv/bin/python benchmarks/memory.py "$@"
+fi
+if [ "$which" = all ] || [ "$which" = soak ]; then
+  say "Memory under many calls and compilations"
+  build/bin/drawloom-soak "$@"
 fi
 if [ "$which" = all ] || [ "$which" = image ]; then
   say "Image: Drawloom"

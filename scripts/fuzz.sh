@@ -8,7 +8,8 @@
 # Builds the libFuzzer targets with clang++-22 and AddressSanitizer, in
 # build-fuzz, and runs each on N inputs (default: 100000) that are mutations of
 # the checked-in corpus: test/**/*.mlir for the parser and the verifiers, arrays
-# that NumPy wrote for the .npy and .npz readers. An input that crashes is kept
+# that NumPy wrote for the .npy and .npz readers, a compiled program and its
+# object files for what loads them. An input that crashes is kept
 # in build-fuzz/findings and makes the exit status non-zero.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -29,18 +30,18 @@ if [ ! -f $build/build.ninja ]; then
   cmake -S . -B $build -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
     -DDRAWLOOM_SANITIZE=ON -DDRAWLOOM_FUZZ=ON
 fi
-scripts/build.sh --build-dir=$build parser-fuzzer npy-fuzzer
+scripts/build.sh --build-dir=$build parser-fuzzer npy-fuzzer program-fuzzer
 
 corpus=$build/corpus
-mkdir -p $corpus/parser $corpus/npy $build/findings
+mkdir -p $corpus/parser $corpus/npy $corpus/program $build/findings
 .venv/bin/python scripts/fuzz_corpus.py $corpus
 
 # Debian's LLVM is not instrumented, see scripts/test.sh.
 export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
 status=0
-for fuzzer in parser npy; do
+for fuzzer in parser npy program; do
   say "$fuzzer-fuzzer: $runs inputs"
-  $build/bin/$fuzzer-fuzzer -runs="$runs" -seed=1 -max_len=8192 -len_control=0 -timeout=30 -rss_limit_mb=4096 \
+  $build/bin/$fuzzer-fuzzer -runs="$runs" -seed=1 -max_len=$([ $fuzzer = program ] && echo 32768 || echo 8192) -len_control=0 -timeout=30 -rss_limit_mb=4096 \
     -print_final_stats=1 -artifact_prefix=$build/findings/$fuzzer- $corpus/$fuzzer || status=1
 done
 [ $status = 0 ] && say "No input crashed" || say "Inputs that crashed: $build/findings"

@@ -33,6 +33,13 @@ def main():
             stream = io.BytesIO()
             save(stream, array)
             write(folder / "npy", stream.getvalue())
+    program = pathlib.Path("test/unit/runtime/Inputs/program-v3.drawloom").read_bytes()
+    line, _, payload = program.partition(b"\n")
+    description = int(line.split()[2])
+    write(folder / "program", description.to_bytes(2, "little") + payload)
+    code = payload[description:]
+    for part in code.split(b"\x7fELF")[1:]:
+        write(folder / "program", b"\x7fELF" + part)
 
 
 if __name__ == "__main__":

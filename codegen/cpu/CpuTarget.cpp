@@ -188,7 +188,7 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
   if (result.wasInterrupted())
     return llvm::createStringError("compilation failed; see the diagnostics");
   llvm::Expected<std::string> code =
-      emitCode(module, options.isa, CodeKind::Object);
+      emitCode(module, options.isa, CodeKind::Object, options.cancelled);
   if (!code)
     return code.takeError();
   variant.code = std::move(*code);

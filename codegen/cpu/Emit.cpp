@@ -13,6 +13,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -57,10 +58,9 @@ createTargetMachine(StringRef isa) {
 
 /// Translates the module for an instruction set, every function marked with it,
 /// and optimizes it.
-static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module,
-                                                   StringRef isa,
-                                                   LLVMContext &context,
-                                                   TargetMachine &machine) {
+static Expected<std::unique_ptr<Module>>
+translate(mlir::ModuleOp module, StringRef isa, LLVMContext &context,
+          TargetMachine &machine, const std::function<bool()> &cancelled) {
   mlir::DialectRegistry registry;
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
@@ -90,7 +90,13 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module,
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
+  // Without the passes that are not needed, the rest has little to do.
+  PassInstrumentationCallbacks callbacks;
+  if (cancelled)
+    callbacks.registerShouldRunOptionalPassCallback(
+        [&](StringRef, Any) { return !cancelled(); });
+  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt,
+                      &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -102,16 +108,42 @@ static Expected<std::unique_ptr<Module>> translate(mlir::ModuleOp module,
   return result;
 }
 
+namespace {
+/// Leaves out the code generator's passes that it can do without.
+class CancelGate : public OptPassGate {
+public:
+  explicit CancelGate(const std::function<bool()> &cancelled)
+      : cancelled(cancelled) {}
+  bool shouldRunPass(StringRef, StringRef) const override {
+    return !cancelled();
+  }
+  bool isEnabled() const override { return true; }
+
+private:
+  const std::function<bool()> &cancelled;
+};
+} // namespace
+
 Expected<std::string> emitCode(mlir::ModuleOp module, StringRef isa,
-                               CodeKind kind) {
+                               CodeKind kind,
+                               const std::function<bool()> &cancelled) {
   Expected<std::unique_ptr<TargetMachine>> machine = createTargetMachine(isa);
   if (!machine)
     return machine.takeError();
   LLVMContext context;
+  CancelGate gate(cancelled);
+  if (cancelled)
+    context.setOptPassGate(gate);
+  auto stopped = [&] { return cancelled && cancelled(); };
+  auto stop = [] {
+    return createStringError("the making of machine code was cancelled");
+  };
   Expected<std::unique_ptr<Module>> translated =
-      translate(module, isa, context, **machine);
+      translate(module, isa, context, **machine, cancelled);
   if (!translated)
     return translated.takeError();
+  if (stopped())
+    return stop();
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   if (kind == CodeKind::LlvmIr) {
@@ -125,6 +157,8 @@ Expected<std::string> emitCode(mlir::ModuleOp module, StringRef isa,
                                           : CodeGenFileType::ObjectFile))
     return createStringError("this LLVM cannot emit that kind of file");
   passes.run(**translated);
+  if (stopped())
+    return stop();
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <string>
 
 namespace drawloom::cpu {
@@ -18,9 +19,11 @@ namespace drawloom::cpu {
 enum class CodeKind { LlvmIr, Assembly, Object };
 
 /// What a module of the llvm dialect becomes for an instruction set (see
-/// InstructionSet.h), optimized.
-llvm::Expected<std::string> emitCode(mlir::ModuleOp module, llvm::StringRef isa,
-                                     CodeKind kind);
+/// InstructionSet.h), optimized. Fails soon after `cancelled`, where there is
+/// one, has said true.
+llvm::Expected<std::string>
+emitCode(mlir::ModuleOp module, llvm::StringRef isa, CodeKind kind,
+         const std::function<bool()> &cancelled = nullptr);
 
 } // namespace drawloom::cpu
 

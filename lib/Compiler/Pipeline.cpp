@@ -199,6 +199,7 @@ compileVariant(ModuleOp module, const CompileOptions &options) {
 llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
                                            const CompileOptions &given) {
   CompileOptions options = given;
+  options.codegen.cancelled = options.cancelled;
   llvm::Expected<std::vector<std::string>> sets =
       options.target->selectSets(options.codegen.isa);
   if (!sets)

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/Files.h"
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace drawloom::runtime {
@@ -37,9 +37,24 @@ Result<std::string> readFile(const std::string &path) {
   return contents;
 }
 
+/// Creates a file beside `path` that nobody else has, with the rights that the
+/// process's mask leaves it; -1 on failure.
+static int createBeside(const std::string &path, std::string &name) {
+  static std::atomic<unsigned> count{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    name = path + "-new-" + std::to_string(getpid()) + "-" +
+           std::to_string(count++);
+    int descriptor =
+        ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST)
+      return descriptor;
+  }
+  return -1;
+}
+
 Status writeFile(const std::string &path, std::string_view contents) {
-  std::string temporary = path + "-new-XXXXXX";
-  int descriptor = mkstemp(temporary.data());
+  std::string temporary;
+  int descriptor = createBeside(path, temporary);
   if (descriptor < 0)
     return Status::error("'" + path +
                          "' cannot be written: " + std::strerror(errno));
@@ -51,11 +66,6 @@ Status writeFile(const std::string &path, std::string_view contents) {
     else if (errno != EINTR)
       code = errno;
   }
-  // mkstemp's files are their owner's alone; others have what the process's
-  // mask leaves them, which can only be asked for by changing it, for all
-  // threads. So all may read, as with most masks.
-  if (code == 0 && ::fchmod(descriptor, 0644) != 0)
-    code = errno;
   // A quota or a server may refuse what was written as late as here.
   if (::close(descriptor) != 0 && code == 0)
     code = errno;
