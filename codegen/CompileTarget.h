@@ -48,6 +48,8 @@ struct BlockBudget {
   int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
+  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
+  int64_t sumBytes = 0;
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;

@@ -41,6 +41,9 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.leastRows = 1;
   budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;
+  // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
+  // the first row to the last.
+  budget.sumBytes = 144 * 1024;
   // Matrix instructions read either order.
   budget.packUniform = false;
   budget.maxBlocks = 264;

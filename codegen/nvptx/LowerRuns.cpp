@@ -101,6 +101,7 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
   if (count <= 2 * partRegisters)
     return nullptr;
   SmallVector<Operation *> run, others;
+  const DenseSet<Value> inputs = inputsOf(kernel);
   DenseSet<Value> made, stored, loaded;
   int64_t sums = 0;
   Operation *op = first;
@@ -146,9 +147,14 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
       }
       continue;
     }
-    // What does not need the run comes before it.
-    bool moves = !reads && op->getNumRegions() == 0 &&
-                 (isPure(op) || isa<tile::LoadOp, memref::LoadOp>(op));
+    // What does not need the run comes before it; so may a barrier where the
+    // run has read nothing yet but what nobody writes.
+    bool moves =
+        !reads && op->getNumRegions() == 0 &&
+        (isPure(op) || isa<tile::AllocOp, tile::LoadOp, memref::LoadOp>(op) ||
+         (isa<tile::BarrierOp>(op) && stored.empty() &&
+          llvm::all_of(loaded,
+                       [&](Value root) { return inputs.contains(root); })));
     if (auto load = dyn_cast<tile::LoadOp>(op); load && moves)
       moves = !stored.contains(rootOf(load.getSource()));
     else if (isa<memref::LoadOp>(op) && moves)

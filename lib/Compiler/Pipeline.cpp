@@ -57,6 +57,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.leastRows = budget.leastRows;
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
+  rows.sumBytes = budget.sumBytes;
   rows.maxBlocks = budget.maxBlocks;
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();

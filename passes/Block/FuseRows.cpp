@@ -160,6 +160,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.leastRows = leastRows;
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
+    costs.sumBytes = sumBytes;
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.
     if (auto given =
@@ -174,6 +175,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         costs.tileRows = number.getInt();
         costs.cacheBytes = costs.sweptBytes =
             std::numeric_limits<int64_t>::max() / 4;
+        costs.sumBytes = 0;
       }
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))

@@ -94,6 +94,17 @@ static int64_t leastRowsOf(const RowRegion &region,
                   : options.leastRows;
 }
 
+/// Bytes of the sums over rows that a block of these ops would carry.
+static int64_t sumBytesOf(const RowRegion &region, RowAnalysis &rows) {
+  int64_t bytes = 0;
+  for (Operation *op : region.ops)
+    for (Value result : op->getResults())
+      if (isa<linalg::LinalgOp>(op) && tensorType(result) &&
+          !rows.rowDim(result))
+        bytes += bytesOf(tensorType(result));
+  return bytes;
+}
+
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
   int64_t most = options.tileRows ? options.tileRows : options.mostRows;
@@ -102,6 +113,8 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
     int64_t least =
         options.tileRows ? options.tileRows : leastRowsOf(candidate, options);
     least = std::min(least, rows.rows());
+    if (options.sumBytes && sumBytesOf(candidate, rows) > options.sumBytes)
+      return false;
     RowFootprint footprint = measureRows(candidate, rows);
     // Where little may be swept, much of it costs room for rows.
     int64_t swept = footprint.uniformBytes + footprint.accumulatorBytes;

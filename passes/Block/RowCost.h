@@ -27,6 +27,8 @@ struct RowCostOptions {
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.
   int64_t cacheBytes = 448 * 1024;
+  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
+  int64_t sumBytes = 0;
 };
 
 /// What one row of a region costs.
