@@ -141,9 +141,8 @@ Barriers::State Barriers::run(Block &block, State state) {
         continue;
       Value root = rootOf(effect.getValue());
       if (matters(root))
-        accesses.push_back({root,
-                            isa<MemoryEffects::Write>(effect.getEffect()),
-                            ownOf(op)});
+        accesses.push_back(
+            {root, isa<MemoryEffects::Write>(effect.getEffect()), ownOf(op)});
     }
     if (llvm::any_of(accesses,
                      [&](Access access) { return conflict(state, access); })) {

@@ -414,9 +414,8 @@ constexpr int64_t mostPredicted = 224;
 bool sumsOverThreads(func::FuncOp kernel) {
   return kernel
       .walk([](tile::ReduceOp reduce) {
-        return reduce.getKind() == tile::Combiner::Add
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return reduce.getKind() == tile::Combiner::Add ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -29,7 +29,11 @@ namespace {
 
 /// Of a thread's registers, those that are for addresses, operands on their way
 /// and temporaries.
-constexpr int64_t workingRegisters = 48;
+constexpr int64_t workingRegisters = 72;
+
+/// The same of a loop with sums of columns between its products: the gradients
+/// of an activation's coefficients are long arithmetic.
+constexpr int64_t summingRegisters = 128;
 
 /// Tiles of fewer registers are not worth the way to memory and back.
 constexpr int64_t fewestRegisters = 4;
@@ -77,7 +81,7 @@ public:
   Keeper(func::FuncOp kernel, int64_t limit)
       : kernel(kernel), limit(limit), builder(kernel.getContext()) {
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
-    budget = std::min<int64_t>(255, 65536 / (32 * warps)) - workingRegisters;
+    available = std::min<int64_t>(255, 65536 / (32 * warps));
   }
   /// Registers beyond what a thread has, where most is alive in the end.
   int64_t run(Block &block);
@@ -89,14 +93,14 @@ private:
   bool keep(Block &block, const Wait &wait, int64_t place);
   /// Lets one of a loop's sums wait in memory between its updates; false where
   /// none can, or memory has no room.
-  bool keepSum(Block &block, int64_t excess, DenseSet<Value> &refused);
+  bool keepSum(Block &block, DenseSet<Value> &refused);
   tile::StoreOp storeOf(Block &block, Value value);
   static Value copyOf(Value value);
 
   func::FuncOp kernel;
   int64_t limit;
   OpBuilder builder;
-  int64_t budget;
+  int64_t available;
 
   DenseMap<Operation *, int64_t> places;
   SmallVector<tile::DotOp> dots;
@@ -235,11 +239,11 @@ bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
   return false;
 }
 
-bool Keeper::keepSum(Block &block, int64_t excess, DenseSet<Value> &refused) {
+bool Keeper::keepSum(Block &block, DenseSet<Value> &refused) {
   auto loop = dyn_cast<scf::ForOp>(block.getParentOp());
   if (!loop)
     return false;
-  // The smallest that is enough, else the largest.
+  // The smallest first: others may need no more.
   std::optional<unsigned> chosen;
   int64_t size = 0;
   for (BlockArgument sum : loop.getRegionIterArgs()) {
@@ -251,8 +255,7 @@ bool Keeper::keepSum(Block &block, int64_t excess, DenseSet<Value> &refused) {
         !next->hasOneUse() || !isa<tile::DotOp, arith::AddFOp>(next) ||
         !isOwned(*tile::layoutOf(sum.getType())))
       continue;
-    if (!chosen || (size < excess ? registers > size
-                                  : registers >= excess && registers < size))
+    if (!chosen || registers < size)
       chosen = i, size = registers;
   }
   if (!chosen)
@@ -287,8 +290,9 @@ bool Keeper::keepSum(Block &block, int64_t excess, DenseSet<Value> &refused) {
   SmallVector<Value> inits(loop.getInitArgs());
   inits.erase(inits.begin() + *chosen);
   builder.setInsertionPoint(loop);
-  auto shorter = scf::ForOp::create(builder, loc, loop.getLowerBound(),
-                                    loop.getUpperBound(), loop.getStep(), inits);
+  auto shorter =
+      scf::ForOp::create(builder, loc, loop.getLowerBound(),
+                         loop.getUpperBound(), loop.getStep(), inits);
   shorter->setAttrs(loop->getAttrs());
   block.getTerminator()->eraseOperand(*chosen);
   block.eraseArgument(sum.getArgNumber());
@@ -302,6 +306,10 @@ bool Keeper::keepSum(Block &block, int64_t excess, DenseSet<Value> &refused) {
 
 int64_t Keeper::run(Block &block) {
   DenseSet<Value> refused;
+  bool sums =
+      llvm::any_of(block.getOps<tile::ReduceOp>(),
+                   [](tile::ReduceOp op) { return op.getWithinThread(); });
+  int64_t budget = available - (sums ? summingRegisters : workingRegisters);
   for (;;) {
     survey(block);
     if (dots.size() < 2)
@@ -336,9 +344,9 @@ int64_t Keeper::run(Block &block) {
         longest = length, chosen = &wait;
     }
     if (!chosen) {
-      if (keepSum(block, most - budget, refused))
+      if (keepSum(block, refused))
         continue;
-      return most - budget;
+      return std::max<int64_t>(0, most - (available - workingRegisters));
     }
     Value value = chosen->value;
     if (!keep(block, *chosen, worst))

@@ -166,8 +166,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   int64_t least = leastRowsOf(region, options);
   int64_t budget = tileBudget(region, analysis, options);
   for (int64_t candidate = options.mostRows; candidate >= least; candidate /= 2)
-    if (!schedule.tileRows &&
-        footprint.workingSet(candidate) <= budget)
+    if (!schedule.tileRows && footprint.workingSet(candidate) <= budget)
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;
