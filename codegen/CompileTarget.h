@@ -48,10 +48,18 @@ struct CodegenOptions {
 struct BlockBudget {
   /// What is alive of a tile of rows at once, in bytes.
   int64_t tileBytes = 448 * 1024;
+  /// The same of blocks with products of matrices, and of those that also carry
+  /// sums over rows; 0: no other.
+  int64_t productTileBytes = 0, summedProductTileBytes = 0;
   /// Rows of a tile, as many as its budget allows: powers of two.
   int64_t leastRows = 16, mostRows = 64;
+  /// The most where nothing is multiplied and there are `maxBlocks` tiles of
+  /// them.
+  int64_t mostPlainRows = 0;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
+  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
+  int64_t sumBytes = 0;
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;

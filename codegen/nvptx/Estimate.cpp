@@ -143,7 +143,7 @@ void Estimator::findRuns(Block &block) {
     if (!joins) {
       // What is pure and does not need the run goes in front of it.
       if (now && !reads && op.getNumRegions() == 0 &&
-          (isPure(&op) || isa<memref::LoadOp>(op)) &&
+          (isPure(&op) || isa<tile::AllocOp, memref::LoadOp>(op)) &&
           (!tile || op.getNumResults() == 0 || isPure(&op)))
         continue;
       now.reset();

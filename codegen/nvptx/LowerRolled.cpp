@@ -32,6 +32,10 @@ static constexpr int64_t mostUnrolled = 768;
 /// Registers of a tile that one turn of a loop works on, where these are
 /// turns of less: loads that are under way together.
 static constexpr int64_t turnRegisters = 16;
+/// The same of runs that only load and add up: written out, ptxas loads all of
+/// it ahead, and that of what comes next.
+static constexpr int64_t mostUnrolledSums = 192;
+static constexpr int64_t turnRegistersOfSums = 20;
 
 namespace {
 /// The slowest digits of a layout's registers, as one.
@@ -113,7 +117,10 @@ std::optional<std::string> LowerKernel::whyUnrolled(ArrayRef<Operation *> run,
 
 bool LowerKernel::rollRun(ArrayRef<Operation *> run, const Layout &layout) {
   int64_t count = layout.registerCount();
-  if (count * static_cast<int64_t>(run.size()) <= mostUnrolled)
+  bool sumsOnly = llvm::all_of(
+      run, [](Operation *op) { return isa<tile::LoadOp, tile::ReduceOp>(op); });
+  if (count * static_cast<int64_t>(run.size()) <=
+      (sumsOnly ? mostUnrolledSums : mostUnrolled))
     return false;
   auto options = [&](StringRef name) {
     return remark::RemarkOpts::name(name)
@@ -132,7 +139,8 @@ bool LowerKernel::rollRun(ArrayRef<Operation *> run, const Layout &layout) {
   const Digit digit = slowest->digit;
   int64_t turn = 1;
   for (int64_t i = 1; i <= digit.extent; ++i)
-    if (digit.extent % i == 0 && i * slowest->inner <= turnRegisters)
+    if (digit.extent % i == 0 &&
+        i * slowest->inner <= (sumsOnly ? turnRegistersOfSums : turnRegisters))
       turn = i;
   if (digit.extent / turn < 2)
     return missed("too few groups of registers");

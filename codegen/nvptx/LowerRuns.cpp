@@ -98,9 +98,10 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
     return nullptr;
   Layout layout = *tile::layoutOf(tile.getType());
   int64_t count = layout.registerCount();
-  if (count <= 2 * partRegisters)
+  if (count < 2)
     return nullptr;
   SmallVector<Operation *> run, others;
+  const DenseSet<Value> inputs = inputsOf(kernel);
   DenseSet<Value> made, stored, loaded;
   int64_t sums = 0;
   Operation *op = first;
@@ -146,9 +147,14 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
       }
       continue;
     }
-    // What does not need the run comes before it.
-    bool moves = !reads && op->getNumRegions() == 0 &&
-                 (isPure(op) || isa<tile::LoadOp, memref::LoadOp>(op));
+    // What does not need the run comes before it; so may a barrier where the
+    // run has read nothing yet but what nobody writes.
+    bool moves =
+        !reads && op->getNumRegions() == 0 &&
+        (isPure(op) || isa<tile::AllocOp, tile::LoadOp, memref::LoadOp>(op) ||
+         (isa<tile::BarrierOp>(op) && stored.empty() &&
+          llvm::all_of(loaded,
+                       [&](Value root) { return inputs.contains(root); })));
     if (auto load = dyn_cast<tile::LoadOp>(op); load && moves)
       moves = !stored.contains(rootOf(load.getSource()));
     else if (isa<memref::LoadOp>(op) && moves)
@@ -159,11 +165,15 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
   }
   if (run.size() < 2)
     return nullptr;
+  // Small tiles are written whole, where that keeps within registers.
+  bool small = count <= 2 * partRegisters;
+  if (small && stepOfRun(run, count) == count)
+    return nullptr;
   // In order: a broadcast of the run may read one of the others.
   for (Operation *other : others)
     if (failed(lower(other)))
       return failure();
-  if (!rollRun(run, layout)) {
+  if (small || !rollRun(run, layout)) {
     // Memory is read and written by whole vectors, at both ends of a part; what
     // is in between takes few enough registers at once.
     int64_t step = stepOfRun(run, partRegisters);

@@ -61,6 +61,10 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.leastRows = budget.leastRows;
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
+  rows.mostPlainRows = budget.mostPlainRows;
+  rows.sumBytes = budget.sumBytes;
+  rows.productBytes = budget.productTileBytes;
+  rows.summedProductBytes = budget.summedProductTileBytes;
   rows.maxBlocks = budget.maxBlocks;
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();

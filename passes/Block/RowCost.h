@@ -18,6 +18,9 @@ struct RowCostOptions {
   /// set fits.
   int64_t tileRows = 0;
   int64_t leastRows = 16, mostRows = 64;
+  /// The most of a tile on which nothing is multiplied, where that leaves
+  /// `maxBlocks` tiles; less than `mostRows`: no other number.
+  int64_t mostPlainRows = 0;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
   /// Whether matrices that products read in every block are copied into the
@@ -27,6 +30,11 @@ struct RowCostOptions {
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.
   int64_t cacheBytes = 448 * 1024;
+  /// The same of regions with products, and of those that also carry sums; 0:
+  /// no other one. More rows to a tile read each weight less often.
+  int64_t productBytes = 0, summedProductBytes = 0;
+  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
+  int64_t sumBytes = 0;
 };
 
 /// What one row of a region costs.
@@ -56,8 +64,13 @@ llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowCostOptions &options);
 
+/// Budget of the working set of a tile of these ops, bytes.
+int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
+                   const RowCostOptions &options);
+
 /// Nothing if not even the smallest tile fits the budget.
-std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
+std::optional<RowSchedule> scheduleRows(const RowRegion &region,
+                                        RowAnalysis &rows,
                                         const RowFootprint &footprint,
                                         const RowCostOptions &options);
 

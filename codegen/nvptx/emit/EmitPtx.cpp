@@ -30,6 +30,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include <chrono>
 
 using namespace llvm;
@@ -127,6 +128,29 @@ static Error lowerToLlvmDialect(mlir::ModuleOp module,
   return Error::success();
 }
 
+/// Branches of a loop from which on it is taken for one over several programs.
+static constexpr unsigned fewestBranches = 6;
+
+/// A launch of many programs is one loop with a branch for each: the addresses
+/// of all of them, taken out of it, would be alive together, and each block
+/// needs those of one.
+static void keepInBranches(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    for (Loop *loop : loops) {
+      unsigned branches = 0;
+      for (BasicBlock *block : loop->blocks())
+        branches += loops.getLoopFor(block) == loop &&
+                    block->getTerminator()->getNumSuccessors() > 1;
+      if (branches >= fewestBranches)
+        addStringMetadataToLoop(loop, "llvm.licm.disable", 1);
+    }
+  }
+}
+
 static void optimize(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -216,6 +240,7 @@ translate(mlir::ModuleOp module, const Architecture &architecture,
   }
   if (Error error = checkIr(*result, architecture))
     return error;
+  keepInBranches(*result);
   optimize(*result, machine);
   keepLongLoops(*result);
   // Passes turn some calls into others.
