@@ -152,6 +152,10 @@ void Assigner::collect() {
       value = load.getResult();
     else if (auto store = dyn_cast<tile::StoreOp>(op))
       value = store.getSource();
+    else if (auto gather = dyn_cast<tile::GatherOp>(op))
+      value = gather.getResult();
+    else if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+      value = scatter.getRows();
     else
       return;
     int64_t size = getElementTypeOrSelf(value).isIndex()

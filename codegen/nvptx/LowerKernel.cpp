@@ -340,7 +340,8 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
                                          sums.begin() + range.end);
       return;
     }
-  if (lowerRounding(op, range) || lowerMask(op, range))
+  if (lowerRounding(op, range) || lowerExtension(op, range) ||
+      lowerMask(op, range))
     return;
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;

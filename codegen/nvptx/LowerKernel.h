@@ -23,9 +23,10 @@ namespace drawloom::nvptx {
 /// in its registers.
 class LowerKernel {
 public:
-  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes)
+  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes,
+              bool splitWords)
       : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps),
-        describes(describes) {}
+        describes(describes), splitWords(splitWords) {}
 
   /// Puts a function of llvm in the kernel's place, whose body still has
   /// control flow of scf and arithmetic of arith and math.
@@ -111,6 +112,8 @@ private:
   /// Keeping 16-bit numbers where others are not zero, by masks of bits. False
   /// where the op is something else.
   bool lowerMask(mlir::Operation *op, Range range);
+  /// bf16 made f32, two registers that one word was loaded into at a time.
+  bool lowerExtension(mlir::Operation *op, Range range);
   mlir::LogicalResult lowerView(mlir::Operation *op);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
@@ -151,6 +154,9 @@ private:
   mlir::Value loadVector(mlir::Value address, mlir::Type element, int64_t count,
                          mlir::Value condition, mlir::Value otherwise,
                          mlir::DictionaryAttr place = {});
+  mlir::Value loadVectorIf(mlir::Value condition, mlir::Value address,
+                           mlir::Type element, int64_t count,
+                           mlir::DictionaryAttr place);
   void unpack(mlir::Value vector, mlir::Type element, int64_t count,
               llvm::SmallVectorImpl<mlir::Value> &values);
   void storeVector(mlir::Value address, llvm::ArrayRef<mlir::Value> values,
@@ -237,6 +243,8 @@ private:
   mlir::Location loc = builder.getUnknownLoc();
   int64_t maxOps;
   bool describes;
+  /// Make two f32 of a word of bf16 at once.
+  bool splitWords;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
   /// Tiles whose rounding waits for the op that reads them: these registers are

@@ -16,6 +16,7 @@ import sys
 
 import dense
 import irregular
+import narrow
 
 FOLDER = pathlib.Path(__file__).parent
 HEADER = """\
@@ -39,6 +40,7 @@ PROGRAMS = {
     "mlp-backward": dense.mlp_backward,
     "gla-chunk-loop": irregular.gla,
     "rgcn-layer": irregular.rgcn,
+    "rgcn-segments": narrow.rgcn_segments,
     "lora": dense.lora,
     "block-sparse-product": irregular.block_sparse,
     "csr-product": irregular.csr,
