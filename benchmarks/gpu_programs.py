@@ -158,6 +158,20 @@ def gla():
                 fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2)
 
 
+def gla_steps():
+    """As `gla`, in bf16 and another form."""
+    def heads(rows):
+        return 16 if rows > 1000 else 2
+
+    def arguments(rng, rows):
+        q, k, v, *rest = inputs.gla(rng, heads(rows), (rows // 4, rows - rows // 4))
+        return [*map(inputs.as_bf16, (q, k, v)), *rest]
+
+    # Per token and head: with the state twice; scores of 16 tokens, five times, and these with the values.
+    return Case("GLA steps", "bf16", "gla_steps", lambda rows: narrow.gla_steps(heads(rows), rows, 2), arguments, 1 << 14, 200,
+                products=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 5 * 16 * 64 + 16 * 64), blocks=2)
+
+
 def rgcn():
     """`rows` nodes, 4 edges a node, 5 relations."""
     def make(rng, rows):
@@ -229,4 +243,4 @@ def cases():
                 out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward")))
         for width in (16, 32, 128):
             out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
-    return [*out, adamw(quick=True), gla(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr()]
+    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr()]

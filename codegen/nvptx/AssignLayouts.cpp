@@ -33,6 +33,13 @@ RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+/// Whether each thread has all elements along a dimension that it has some of.
+bool liesInThreads(const Layout &layout, int64_t dim) {
+  auto counts = [&](tile::Digit digit) { return digit.dim == dim; };
+  return llvm::none_of(layout.lanes, counts) &&
+         llvm::none_of(layout.warps, counts);
+}
+
 class Assigner {
 public:
   Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
@@ -64,6 +71,8 @@ private:
   void chooseNeighbours();
   void fixDots();
   bool propagate(Operation *op);
+  /// Propagates until nothing changes.
+  void settle();
   void fixRest();
   LogicalResult rewrite(Operation *op);
 
@@ -78,7 +87,16 @@ private:
   Layout linesIn(RankedTensorType type, int64_t dim) {
     SmallVector<int64_t> others(type.getShape());
     others[dim] = 1;
-    Layout layout = tile::blockedLayout(others, 1, warps);
+    // Neighbours along the last dimension, where there are enough for all.
+    int64_t threads = 32 * warps, all = 1;
+    for (int64_t extent : others)
+      all *= extent;
+    int64_t vector = 1;
+    while (vector < 4 && all >= threads * vector * 2)
+      vector *= 2;
+    if (others.back() == 1 || others.back() % vector != 0)
+      vector = 1;
+    Layout layout = tile::blockedLayout(others, vector, warps);
     layout.registers.push_back({dim, 1, type.getDimSize(dim)});
     return layout;
   }
@@ -208,10 +226,23 @@ void Assigner::fixDots() {
   chooseNeighbours();
   kernel.walk(
       [&](tile::DotOp dot) { fix(dot.getResult(), sumLayout(dot, warps)); });
+  // Scans along more elements first: what is scanned in parts may lie as it
+  // does for them.
+  SmallVector<tile::ScanOp> scans;
+  kernel.walk([&](tile::ScanOp scan) { scans.push_back(scan); });
+  auto lengthOf = [](tile::ScanOp scan) {
+    return tileType(scan.getResult()).getDimSize(scan.getDimension());
+  };
+  llvm::stable_sort(scans, [&](tile::ScanOp a, tile::ScanOp b) {
+    return lengthOf(a) > lengthOf(b);
+  });
+  for (auto [i, scan] : llvm::enumerate(scans)) {
+    if (i > 0 && lengthOf(scan) != lengthOf(scans[i - 1]))
+      settle();
+    fix(scan.getResult(),
+        linesIn(tileType(scan.getResult()), scan.getDimension()));
+  }
   kernel.walk([&](Operation *op) {
-    if (auto scan = dyn_cast<tile::ScanOp>(op))
-      fix(scan.getResult(),
-          linesIn(tileType(scan.getResult()), scan.getDimension()));
     if (auto solve = dyn_cast<tile::SolveOp>(op))
       fix(solve.getResult(), linesIn(tileType(solve.getResult()), 0));
     // Conversions that are there already lead into sums over rows.
@@ -245,6 +276,21 @@ bool Assigner::propagate(Operation *op) {
         return fix(reshape.getSource(), *other);
     return false;
   }
+  if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    // What no thread has for another one is best read where it is needed.
+    auto isAlone = [](const Layout &layout) {
+      auto counts = [](tile::Digit digit) { return !digit.replicated(); };
+      return llvm::all_of(layout.lanes, counts) &&
+             llvm::all_of(layout.warps, counts);
+    };
+    std::optional<Layout> result = known(scan.getResult());
+    if (result && isAlone(*result) && fix(scan.getSource(), *result))
+      return true;
+    std::optional<Layout> source = known(scan.getSource());
+    return source && isAlone(*source) &&
+           liesInThreads(*source, scan.getDimension()) &&
+           fix(scan.getResult(), *source);
+  }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     std::optional<Layout> result = known(gather.getResult());
     return result && fix(gather.getIndices(), result->project({0}));
@@ -256,18 +302,19 @@ bool Assigner::propagate(Operation *op) {
   return false;
 }
 
+void Assigner::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    kernel.walk([&](Operation *op) { changed |= propagate(op); });
+  }
+}
+
 void Assigner::fixRest() {
   SmallVector<Value> open(tiles);
   llvm::stable_sort(open, [](Value a, Value b) {
     return tileType(a).getNumElements() > tileType(b).getNumElements();
   });
-  auto settle = [&] {
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      kernel.walk([&](Operation *op) { changed |= propagate(op); });
-    }
-  };
   settle();
   for (Value value : open) {
     if (known(value))
@@ -331,7 +378,9 @@ LogicalResult Assigner::rewrite(Operation *op) {
     require(scatter.getIndicesMutable(),
             layoutNow(scatter.getRows()).project({0}));
   } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
-    Layout lines = linesIn(tileType(scan.getResult()), scan.getDimension());
+    Layout lines = layoutNow(scan.getResult());
+    if (!liesInThreads(lines, scan.getDimension()))
+      lines = linesIn(tileType(scan.getResult()), scan.getDimension());
     require(scan.getSourceMutable(), lines);
     provide(cast<OpResult>(scan.getResult()), lines);
   } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {

@@ -70,6 +70,9 @@ private:
   mlir::LogicalResult convertFill(mlir::linalg::FillOp op);
   /// Nothing where the op is no product of two matrices.
   std::optional<mlir::LogicalResult> convertDot(mlir::linalg::LinalgOp op);
+  std::optional<mlir::LogicalResult>
+  convertBatch(mlir::linalg::LinalgOp op,
+               const mlir::linalg::ContractionDimensions &dims);
   mlir::LogicalResult convertGeneric(mlir::linalg::GenericOp op);
   mlir::FailureOr<mlir::Value> reduceInto(mlir::linalg::GenericOp op,
                                           unsigned output,

@@ -51,6 +51,16 @@ private:
     int64_t bytes = 0, start = 0, fixed = 0, step = 0;
   };
 
+  /// Of a product with several parts: how many rows of the result a part has,
+  /// and of the right operand's buffer. No rows if there is one product.
+  struct Batch {
+    int64_t rows = 0, step = 0;
+    /// Rows of the buffer that a digit of the result's threads is worth.
+    int64_t partOf(const tile::Digit &digit) const {
+      return rows && digit.dim == 0 ? digit.stride / rows * step : 0;
+    }
+  };
+
   /// One access to neighbouring elements of a tile: its registers, and where it
   /// is relative to the thread's own address.
   struct Access {
@@ -192,7 +202,8 @@ private:
   mlir::DictionaryAttr
   describeFragment(const Memory &memory, int64_t across, int64_t first,
                    int64_t step, const tile::Layout &sums, int64_t own,
-                   llvm::ArrayRef<std::pair<int64_t, int64_t>> registers);
+                   llvm::ArrayRef<std::pair<int64_t, int64_t>> registers,
+                   Batch batch);
   /// Of any element.
   mlir::DictionaryAttr describeAny(const Memory &memory);
   /// A digit for each bit of the thread number; those of dimensions below

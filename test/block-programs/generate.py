@@ -39,6 +39,7 @@ PROGRAMS = {
     "mlp-forward": dense.mlp_forward,
     "mlp-backward": dense.mlp_backward,
     "gla-chunk-loop": irregular.gla,
+    "gla-steps": narrow.gla_steps,
     "rgcn-layer": irregular.rgcn,
     "rgcn-segments": narrow.rgcn_segments,
     "lora": dense.lora,

@@ -59,6 +59,22 @@ def gla(lengths=(70, 0, 130), heads=2, gate=1 / 16):
     return Case(irregular.gla(heads, sum(lengths), len(lengths)), "gla", arguments, oracles.gla(*arguments))
 
 
+def gla_steps(lengths=(70, 0, 20), heads=1, gate=1 / 16):
+    q, k, v, *rest = inputs.gla(np.random.default_rng(4), heads, lengths, gate=gate)
+    arguments = [*map(inputs.as_bf16, (q, k, v)), *rest]
+    expected = oracles.gla(*map(inputs.as_numbers, arguments))
+    return Case(narrow.gla_steps(heads, sum(lengths), len(lengths)), "gla_steps", arguments, expected, BF16_TOLERANCE)
+
+
+def gla_that_forgets():
+    """One gate in seven is exp(-inf): differences of their sums would not be numbers."""
+    case = gla_steps(lengths=(20,), gate=3.0)
+    gates = case.arguments[3]
+    gates[np.random.default_rng(10).random(gates.shape) < 1 / 7] = -np.inf
+    case.expected = oracles.gla(*map(inputs.as_numbers, case.arguments))
+    return case
+
+
 def rgcn(nodes=48, relations=3, source=None, target=None, relation=None):
     rng = np.random.default_rng(5)
     if source is None:
@@ -116,6 +132,10 @@ CASES = {
     "gla-all-empty-but-one": lambda: gla(lengths=(0, 65, 0)),
     # Products of 64 such gates leave the range of float32; those of 16 do not.
     "gla-strong-gates": lambda: gla(lengths=(128,), heads=1, gate=3.0),
+    "gla-steps-packed-with-empty": gla_steps,
+    "gla-steps-whole-chunks-of-two-heads": lambda: gla_steps(lengths=(64,), heads=2),
+    "gla-steps-of-one-token": lambda: gla_steps(lengths=(1,)),
+    "gla-steps-that-forget": gla_that_forgets,
     "rgcn-empty-relation-and-hub": rgcn,
     "rgcn-self-loops-and-duplicates": lambda: rgcn(
         source=np.array([3, 3, 3, 5, 47]), target=np.array([3, 3, 4, 5, 0]), relation=np.array([0, 0, 0, 2, 1])),
