@@ -7,9 +7,11 @@
 // Two products one below the other: as many instructions as each part needs, and the right operand's words are
 // those of the part that the rows are of.
 #sum = #tile.layout<registers = [1:1, 0:8, 0:16], lanes = [1:2, 1:4, 0:1, 0:2, 0:4], warps = []>
-// CHECK-COUNT-4: nvvm.ldmatrix
+// CHECK-COUNT-2: nvvm.ldmatrix
 // CHECK-NOT: nvvm.ldmatrix
 // CHECK: nvvm.mma.sync
+// CHECK-COUNT-2: nvvm.ldmatrix
+// CHECK-NOT: nvvm.ldmatrix
 // CHECK: nvvm.mma.sync
 // CHECK-NOT: nvvm.mma.sync
 func.func @f(%out: memref<32x8xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 0 : i64, drawloom.shared_bytes = 1536 : i64, drawloom.warps = 1 : i64} {

@@ -9,7 +9,7 @@
 
 // Batches of whole instructions are one product each, whatever the order of the right operand; of 24 rows there is no
 // such product.
-// DOT-LABEL: func.func @f
+// DOT-LABEL: func.func private @f
 // DOT-DAG: tile.dot {{.*}} transpose_b, {{.*}} {batch = 4 : i64}
 // DOT-DAG: tile.dot {{.*}} {batch = 2 : i64}
 // DOT-DAG: tile.dot {{.*}} {batch = 8 : i64}
