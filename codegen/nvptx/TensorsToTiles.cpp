@@ -211,16 +211,30 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
   return success();
 }
 
-/// The insertion of all of `tensor`, once it is filled, into a block's result.
-static tensor::ParallelInsertSliceOp insertionOf(Value tensor) {
-  for (Operation *user : tensor.getUsers()) {
-    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user);
-        whole && whole.getSource() == tensor &&
-        whole.getSourceType() == whole.getDestType())
-      return whole;
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user);
-        insert && insert.getDest() == tensor)
-      if (tensor::ParallelInsertSliceOp whole = insertionOf(insert.getResult()))
+/// The insertion of all of `tensor`, once it is filled, perhaps by loops, into
+/// a block's result.
+static tensor::ParallelInsertSliceOp insertionOf(Value tensor, int depth = 0) {
+  if (depth > 64)
+    return {};
+  for (OpOperand &use : tensor.getUses()) {
+    Operation *user = use.getOwner();
+    Value next;
+    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
+      if (whole.getSource() == tensor &&
+          whole.getSourceType() == whole.getDestType())
+        return whole;
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user)) {
+      if (insert.getDest() == tensor)
+        next = insert.getResult();
+    } else if (auto scatter = dyn_cast<block::ScatterOp>(user)) {
+      if (scatter.getDest() == tensor)
+        next = scatter.getResult();
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() >= loop.getNumControlOperands())
+        next = loop.getTiedLoopResult(&use);
+    }
+    if (next)
+      if (tensor::ParallelInsertSliceOp whole = insertionOf(next, depth + 1))
         return whole;
   }
   return {};
