@@ -33,6 +33,10 @@ RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+/// Bytes of a product's operands that may lie in shared memory at full depth
+/// where they could be read in parts: four blocks fit beside each other.
+constexpr int64_t mostWholeBytes = 48 * 1024;
+
 /// Whether each thread has all elements along a dimension that it has some of.
 bool liesInThreads(const Layout &layout, int64_t dim) {
   auto counts = [&](tile::Digit digit) { return digit.dim == dim; };
@@ -505,6 +509,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       counts = {given->warps};
     OpBuilder builder(kernel.getContext());
     sumByProducts(builder, kernel);
+    if (readsInputsOnce(kernel))
+      cutProducts(builder, kernel, mostWholeBytes);
     // Devices of one architecture have the limits of its first.
     const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
       return (*findArchitecture(machine.architecture))->sharedBytes == limit;
@@ -525,10 +531,37 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     adopt(kernel, candidates);
   }
 
-  /// A copy of a kernel with layouts; null where that fails.
+  /// A copy of a kernel with layouts; null where that fails. If it needs more
+  /// shared memory than there is, what can be read in parts is.
   OwningOpRef<func::FuncOp>
   assigned(func::FuncOp kernel, const Schedule &schedule, int64_t sharedBytes) {
+    OwningOpRef<func::FuncOp> first;
+    for (int64_t most : {std::numeric_limits<int64_t>::max(), mostWholeBytes,
+                         mostWholeBytes / 4}) {
+      Schedule now = schedule;
+      // What is staged once takes the place of all the rest.
+      if (first && !schedule.staging)
+        now.staging = most / 2;
+      OwningOpRef<func::FuncOp> copy = attempt(kernel, now, sharedBytes, most);
+      if (!copy || fits(*copy, sharedBytes))
+        return copy;
+      if (!first)
+        first = std::move(copy);
+    }
+    return first;
+  }
+
+  static bool fits(func::FuncOp kernel, int64_t sharedBytes) {
+    return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment)
+               .bytes <= sharedBytes;
+  }
+
+  OwningOpRef<func::FuncOp> attempt(func::FuncOp kernel,
+                                    const Schedule &schedule,
+                                    int64_t sharedBytes, int64_t most) {
     OwningOpRef<func::FuncOp> copy(kernel.clone());
+    OpBuilder cutBuilder(&getContext());
+    cutProducts(cutBuilder, *copy, most);
     (*copy)->setAttr(warpsAttr,
                      Builder(&getContext()).getI64IntegerAttr(schedule.warps));
     recomputeTiles(*copy, schedule.warps);

@@ -52,7 +52,9 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     Option<"limit", "limit", "int64_t", "232448",
            "Bytes of shared memory that a block may have">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {

@@ -87,9 +87,53 @@ static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
          isEqualConstantIntOrValueArray(view.getMixedSizes(), sizes);
 }
 
+/// The insertion of all of `tensor`, once it is filled, perhaps by loops, into
+/// a block's result.
+static tensor::ParallelInsertSliceOp insertionOf(Value tensor, int depth = 0) {
+  if (depth > 64)
+    return {};
+  for (OpOperand &use : tensor.getUses()) {
+    Operation *user = use.getOwner();
+    Value next;
+    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
+      if (whole.getSource() == tensor &&
+          whole.getSourceType() == whole.getDestType())
+        return whole;
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user)) {
+      if (insert.getDest() == tensor)
+        next = insert.getResult();
+    } else if (auto scatter = dyn_cast<block::ScatterOp>(user)) {
+      if (scatter.getDest() == tensor)
+        next = scatter.getResult();
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() >= loop.getNumControlOperands())
+        next = loop.getTiedLoopResult(&use);
+    }
+    if (next)
+      if (tensor::ParallelInsertSliceOp whole = insertionOf(next, depth + 1))
+        return whole;
+  }
+  return {};
+}
+
 LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
   Value dest = op.getDest();
-  FailureOr<Value> memory = memoryToChange(dest, op);
+  // A copy of what may not change is made where it will be a result, if so.
+  FailureOr<Value> memory = failure();
+  Home place;
+  if (const Home &where = home(dest);
+      where.kind == Home::Memory && !where.writable)
+    if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
+      place = home(whole.getDest());
+  if (place.kind == Home::Memory && place.writable) {
+    FailureOr<Value> elements = asTile(dest);
+    if (failed(elements))
+      return failure();
+    tile::StoreOp::create(builder, op.getLoc(), *elements, place.value);
+    memory = place.value;
+  } else {
+    memory = memoryToChange(dest, op);
+  }
   if (failed(memory))
     return failure();
   SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
@@ -209,35 +253,6 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
   setTile(result,
           tile::ReshapeOp::create(builder, op->getLoc(), type, *elements));
   return success();
-}
-
-/// The insertion of all of `tensor`, once it is filled, perhaps by loops, into
-/// a block's result.
-static tensor::ParallelInsertSliceOp insertionOf(Value tensor, int depth = 0) {
-  if (depth > 64)
-    return {};
-  for (OpOperand &use : tensor.getUses()) {
-    Operation *user = use.getOwner();
-    Value next;
-    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
-      if (whole.getSource() == tensor &&
-          whole.getSourceType() == whole.getDestType())
-        return whole;
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user)) {
-      if (insert.getDest() == tensor)
-        next = insert.getResult();
-    } else if (auto scatter = dyn_cast<block::ScatterOp>(user)) {
-      if (scatter.getDest() == tensor)
-        next = scatter.getResult();
-    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
-      if (use.getOperandNumber() >= loop.getNumControlOperands())
-        next = loop.getTiedLoopResult(&use);
-    }
-    if (next)
-      if (tensor::ParallelInsertSliceOp whole = insertionOf(next, depth + 1))
-        return whole;
-  }
-  return {};
 }
 
 LogicalResult BlockToTile::convertTensorOp(Operation *op) {
