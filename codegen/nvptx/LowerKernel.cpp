@@ -673,6 +673,10 @@ LogicalResult LowerKernel::run() {
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
     memory.bytes = nvptx::bytesOf(type);
+    // Callers refuse buffers that overlap.
+    if (type.hasStaticShape())
+      function.setArgAttr(number, "drawloom.bytes",
+                          builder.getI64IntegerAttr(memory.bytes));
     memories[argument.getAsOpaquePointer()] = memory;
   }
   builder.setInsertionPointToEnd(body);
