@@ -31,6 +31,10 @@ public:
   /// Puts the kernel in the program's place.
   mlir::LogicalResult run();
 
+  /// Whether what is filled, and then changed part by part, is so large that
+  /// this happens where the result will be, not in shared memory.
+  static bool isFilledInPlace(mlir::linalg::FillOp op);
+
 private:
   /// Where a tensor is.
   struct Home {

@@ -21,9 +21,27 @@ LogicalResult BlockToTile::convertFill(linalg::FillOp op) {
   auto type = cast<RankedTensorType>(op.getOutputs()[0].getType());
   if (!type.hasStaticShape())
     return op.emitError("fills a tensor of unknown extents");
-  setTile(op.getResult(0), splat(op.getLoc(), scalars.lookup(op.getInputs()[0]),
-                                 type.getShape()));
+  Value filled =
+      splat(op.getLoc(), scalars.lookup(op.getInputs()[0]), type.getShape());
+  if (const Home &where = home(op.getOutputs()[0]);
+      where.kind == Home::Memory && where.writable && isFilledInPlace(op)) {
+    Value memory = where.value;
+    tile::StoreOp::create(builder, op.getLoc(), filled, memory);
+    setMemory(op.getResult(0), memory, /*writable=*/true);
+    return success();
+  }
+  setTile(op.getResult(0), filled);
   return success();
+}
+
+bool BlockToTile::isFilledInPlace(linalg::FillOp op) {
+  // What is beyond that leaves no room for anything else on some device.
+  constexpr int64_t mostSharedBytes = 96 * 1024;
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return type.hasStaticShape() && type.getElementType().isIntOrFloat() &&
+         type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+             mostSharedBytes &&
+         op.getOutputs()[0].hasOneUse() && isDestination(op.getResult(0));
 }
 
 /// Whether an operand of a contraction is (rows, columns), or else the other

@@ -46,6 +46,13 @@ static bool isPutBack(Value tensor, tensor::ExtractSliceOp slice,
     if (auto loop = dyn_cast<scf::ForOp>(user))
       return use.getOperandNumber() >= loop.getNumControlOperands() &&
              isPutBack(loop.getTiedLoopResult(&use), slice, depth + 1);
+    // A table that shared memory cannot hold is filled and changed in its
+    // place.
+    if (auto fill = dyn_cast<linalg::FillOp>(user))
+      return BlockToTile::isFilledInPlace(fill) &&
+             isPutBack(fill.getResult(0), slice, depth + 1);
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user))
+      return isPutBack(expand.getResult(), slice, depth + 1);
     if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp()))
       return isPutBack(user->getParentOp()->getResult(use.getOperandNumber()),
                        slice, depth + 1);
@@ -68,7 +75,12 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
               mapped(op.getMixedSizes()), mapped(op.getMixedStrides()));
   // Memory that changes is read now, not where the slice is used; but for a
   // slice that is changed and put back.
-  bool inPlace = needsMemory(op.getResult()) && isPutBack(op.getResult(), op);
+  bool isChanged = needsMemory(op.getResult()) ||
+                   llvm::any_of(op->getUsers(), [](Operation *user) {
+                     auto fill = dyn_cast<linalg::FillOp>(user);
+                     return fill && isFilledInPlace(fill);
+                   });
+  bool inPlace = isChanged && isPutBack(op.getResult(), op);
   if (writable && op.getType().hasStaticShape() && !inPlace)
     setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
   else
@@ -80,6 +92,8 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
 static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
                       ArrayRef<OpFoldResult> sizes,
                       ArrayRef<OpFoldResult> strides) {
+  if (auto expand = part.getDefiningOp<memref::ExpandShapeOp>())
+    part = expand.getSrc();
   auto view = part.getDefiningOp<memref::SubViewOp>();
   return view && view.getSource() == whole &&
          isEqualConstantIntOrValueArray(view.getMixedStrides(), strides) &&
@@ -221,8 +235,11 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
     return success();
   }
   // Memory that changes is read now.
+  bool isPutBehind = llvm::all_of(result.getUsers(), [](Operation *user) {
+    return isa<tensor::ParallelInsertSliceOp>(user);
+  });
   bool changes = home(source).kind == Home::Memory && home(source).writable &&
-                 type.hasStaticShape() && !needsMemory(result);
+                 type.hasStaticShape() && !needsMemory(result) && !isPutBehind;
   if (home(source).kind == Home::Memory && !changes) {
     Value memory = home(source).value;
     auto from = cast<MemRefType>(memory.getType());
