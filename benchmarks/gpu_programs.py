@@ -18,6 +18,7 @@ import dense  # noqa: E402
 import inputs  # noqa: E402
 import irregular  # noqa: E402
 import kan_programs  # noqa: E402
+import narrow  # noqa: E402
 
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "i64": 8}
 # Of a result's largest magnitude. A case in half precision rounds every activation, the reference none.
@@ -27,8 +28,7 @@ TOLERANCES = {"f32": 2e-5, "bf16": 2e-2, "f16": 3e-3}
 def store(array, element):
     """The numbers in an element type."""
     if element == "bf16":
-        bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
-        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+        return inputs.as_bf16(array)
     return np.asarray(array, {"f32": np.float32, "f16": np.float16}[element])
 
 
@@ -158,6 +158,20 @@ def gla():
                 fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2)
 
 
+def gla_steps():
+    """As `gla`, in bf16 and another form."""
+    def heads(rows):
+        return 16 if rows > 1000 else 2
+
+    def arguments(rng, rows):
+        q, k, v, *rest = inputs.gla(rng, heads(rows), (rows // 4, rows - rows // 4))
+        return [*map(inputs.as_bf16, (q, k, v)), *rest]
+
+    # Per token and head: with the state twice; scores of 16 tokens, five times, and these with the values.
+    return Case("GLA steps", "bf16", "gla_steps", lambda rows: narrow.gla_steps(heads(rows), rows, 2), arguments, 1 << 14, 200,
+                products=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 5 * 16 * 64 + 16 * 64), blocks=2)
+
+
 def rgcn():
     """`rows` nodes, 4 edges a node, 5 relations."""
     def make(rng, rows):
@@ -168,6 +182,18 @@ def rgcn():
 
     return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64,
                 fused=lambda rows: rows * 6 * 64 * 64, blocks=32, quick=True)
+
+
+def rgcn_segments():
+    """As `rgcn`, in bf16 and another form."""
+    def make(rows):
+        rng = np.random.default_rng(11)
+        return inputs.rgcn_segments(rng, rows, 5, *inputs.random_graph(rng, rows, 4 * rows, 5))
+
+    # Of the products with W_r, those of segments that there are.
+    return Case("RGCN segments", "bf16", "rgcn_segments", lambda rows: narrow.rgcn_segments(**make(rows)[1]),
+                lambda rng, rows: make(rows)[0], 1 << 14, 128,
+                products=lambda rows: (make(rows)[1]["messages"] + rows) * 64 * 64, blocks=16)
 
 
 def lora():
@@ -217,4 +243,4 @@ def cases():
                 out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward")))
         for width in (16, 32, 128):
             out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
-    return [*out, adamw(quick=True), gla(), rgcn(), lora(), block_sparse(), csr()]
+    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr()]

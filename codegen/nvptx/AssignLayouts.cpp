@@ -34,6 +34,17 @@ RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+/// Bytes of a product's operands that may lie in shared memory at full depth
+/// where they could be read in parts: four blocks fit beside each other.
+constexpr int64_t mostWholeBytes = 48 * 1024;
+
+/// Whether each thread has all elements along a dimension that it has some of.
+bool liesInThreads(const Layout &layout, int64_t dim) {
+  auto counts = [&](tile::Digit digit) { return digit.dim == dim; };
+  return llvm::none_of(layout.lanes, counts) &&
+         llvm::none_of(layout.warps, counts);
+}
+
 class Assigner {
 public:
   Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
@@ -65,6 +76,8 @@ private:
   void chooseNeighbours();
   void fixDots();
   bool propagate(Operation *op);
+  /// Propagates until nothing changes.
+  void settle();
   void fixRest();
   LogicalResult rewrite(Operation *op);
 
@@ -79,7 +92,16 @@ private:
   Layout linesIn(RankedTensorType type, int64_t dim) {
     SmallVector<int64_t> others(type.getShape());
     others[dim] = 1;
-    Layout layout = tile::blockedLayout(others, 1, warps);
+    // Neighbours along the last dimension, where there are enough for all.
+    int64_t threads = 32 * warps, all = 1;
+    for (int64_t extent : others)
+      all *= extent;
+    int64_t vector = 1;
+    while (vector < 4 && all >= threads * vector * 2)
+      vector *= 2;
+    if (others.back() == 1 || others.back() % vector != 0)
+      vector = 1;
+    Layout layout = tile::blockedLayout(others, vector, warps);
     layout.registers.push_back({dim, 1, type.getDimSize(dim)});
     return layout;
   }
@@ -153,6 +175,10 @@ void Assigner::collect() {
       value = load.getResult();
     else if (auto store = dyn_cast<tile::StoreOp>(op))
       value = store.getSource();
+    else if (auto gather = dyn_cast<tile::GatherOp>(op))
+      value = gather.getResult();
+    else if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+      value = scatter.getRows();
     else
       return;
     int64_t size = getElementTypeOrSelf(value).isIndex()
@@ -205,10 +231,23 @@ void Assigner::fixDots() {
   chooseNeighbours();
   kernel.walk(
       [&](tile::DotOp dot) { fix(dot.getResult(), sumLayout(dot, warps)); });
+  // Scans along more elements first: what is scanned in parts may lie as it
+  // does for them.
+  SmallVector<tile::ScanOp> scans;
+  kernel.walk([&](tile::ScanOp scan) { scans.push_back(scan); });
+  auto lengthOf = [](tile::ScanOp scan) {
+    return tileType(scan.getResult()).getDimSize(scan.getDimension());
+  };
+  llvm::stable_sort(scans, [&](tile::ScanOp a, tile::ScanOp b) {
+    return lengthOf(a) > lengthOf(b);
+  });
+  for (auto [i, scan] : llvm::enumerate(scans)) {
+    if (i > 0 && lengthOf(scan) != lengthOf(scans[i - 1]))
+      settle();
+    fix(scan.getResult(),
+        linesIn(tileType(scan.getResult()), scan.getDimension()));
+  }
   kernel.walk([&](Operation *op) {
-    if (auto scan = dyn_cast<tile::ScanOp>(op))
-      fix(scan.getResult(),
-          linesIn(tileType(scan.getResult()), scan.getDimension()));
     if (auto solve = dyn_cast<tile::SolveOp>(op))
       fix(solve.getResult(), linesIn(tileType(solve.getResult()), 0));
     // Conversions that are there already lead into sums over rows.
@@ -242,6 +281,21 @@ bool Assigner::propagate(Operation *op) {
         return fix(reshape.getSource(), *other);
     return false;
   }
+  if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    // What no thread has for another one is best read where it is needed.
+    auto isAlone = [](const Layout &layout) {
+      auto counts = [](tile::Digit digit) { return !digit.replicated(); };
+      return llvm::all_of(layout.lanes, counts) &&
+             llvm::all_of(layout.warps, counts);
+    };
+    std::optional<Layout> result = known(scan.getResult());
+    if (result && isAlone(*result) && fix(scan.getSource(), *result))
+      return true;
+    std::optional<Layout> source = known(scan.getSource());
+    return source && isAlone(*source) &&
+           liesInThreads(*source, scan.getDimension()) &&
+           fix(scan.getResult(), *source);
+  }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     std::optional<Layout> result = known(gather.getResult());
     return result && fix(gather.getIndices(), result->project({0}));
@@ -253,18 +307,19 @@ bool Assigner::propagate(Operation *op) {
   return false;
 }
 
+void Assigner::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    kernel.walk([&](Operation *op) { changed |= propagate(op); });
+  }
+}
+
 void Assigner::fixRest() {
   SmallVector<Value> open(tiles);
   llvm::stable_sort(open, [](Value a, Value b) {
     return tileType(a).getNumElements() > tileType(b).getNumElements();
   });
-  auto settle = [&] {
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      kernel.walk([&](Operation *op) { changed |= propagate(op); });
-    }
-  };
   settle();
   for (Value value : open) {
     if (known(value))
@@ -328,7 +383,9 @@ LogicalResult Assigner::rewrite(Operation *op) {
     require(scatter.getIndicesMutable(),
             layoutNow(scatter.getRows()).project({0}));
   } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
-    Layout lines = linesIn(tileType(scan.getResult()), scan.getDimension());
+    Layout lines = layoutNow(scan.getResult());
+    if (!liesInThreads(lines, scan.getDimension()))
+      lines = linesIn(tileType(scan.getResult()), scan.getDimension());
     require(scan.getSourceMutable(), lines);
     provide(cast<OpResult>(scan.getResult()), lines);
   } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {
@@ -473,6 +530,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     // Sums across warps, or of the rows of a warp, round as these are cut.
     bool mayChoose = !given->warps && !sumsOverThreads(kernel);
     sumByProducts(builder, kernel);
+    if (readsInputsOnce(kernel))
+      cutProducts(builder, kernel, mostWholeBytes);
     // Devices of one architecture have the limits of its first.
     const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
       return (*findArchitecture(machine.architecture))->sharedBytes == limit;
@@ -496,21 +555,46 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     adopt(kernel, candidates);
   }
 
-  /// A copy of a kernel with layouts, which keeps as much in shared memory as
-  /// that has room for; the schedule says then how much. Null where it fails.
+  /// A copy of a kernel with layouts; null where that fails. If it needs more
+  /// shared memory than there is, what can be read in parts is.
   OwningOpRef<func::FuncOp> assigned(func::FuncOp kernel, Schedule &schedule,
                                      int64_t sharedBytes) {
+    OwningOpRef<func::FuncOp> first;
+    Schedule given = schedule;
+    for (int64_t most : {std::numeric_limits<int64_t>::max(), mostWholeBytes,
+                         mostWholeBytes / 4}) {
+      Schedule now = given;
+      OwningOpRef<func::FuncOp> copy = staged(kernel, now, sharedBytes, most);
+      bool isFit = copy && fits(*copy, sharedBytes);
+      if (!copy || isFit || !first)
+        schedule = now;
+      if (!copy || isFit)
+        return copy;
+      if (!first)
+        first = std::move(copy);
+    }
+    return first;
+  }
+
+  static bool fits(func::FuncOp kernel, int64_t sharedBytes) {
+    return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment)
+               .bytes <= sharedBytes;
+  }
+
+  /// A copy that keeps as much in shared memory as that has room for; the
+  /// schedule says then how much.
+  OwningOpRef<func::FuncOp> staged(func::FuncOp kernel, Schedule &schedule,
+                                   int64_t sharedBytes, int64_t most) {
     const bool isGiven = schedule.staging.has_value();
     OwningOpRef<func::FuncOp> best;
     int64_t least = std::numeric_limits<int64_t>::max();
     for (Schedule tried = schedule;;) {
       int64_t lacking = 0;
       OwningOpRef<func::FuncOp> copy =
-          assignedOnce(kernel, tried, sharedBytes, lacking);
+          attempt(kernel, tried, sharedBytes, most, lacking);
       if (!copy)
         return copy;
-      if (layOutArena(sharedBuffers(*copy).lifetimes, sharedAlignment).bytes >
-          sharedBytes)
+      if (!fits(*copy, sharedBytes))
         lacking = std::numeric_limits<int64_t>::max() - 1;
       if (lacking < least) {
         best = std::move(copy);
@@ -524,11 +608,13 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     }
   }
 
-  OwningOpRef<func::FuncOp> assignedOnce(func::FuncOp kernel,
-                                         const Schedule &schedule,
-                                         int64_t sharedBytes,
-                                         int64_t &lacking) {
+  OwningOpRef<func::FuncOp> attempt(func::FuncOp kernel,
+                                    const Schedule &schedule,
+                                    int64_t sharedBytes, int64_t most,
+                                    int64_t &lacking) {
     OwningOpRef<func::FuncOp> copy(kernel.clone());
+    OpBuilder cutBuilder(&getContext());
+    cutProducts(cutBuilder, *copy, most);
     (*copy)->setAttr(warpsAttr,
                      Builder(&getContext()).getI64IntegerAttr(schedule.warps));
     recomputeTiles(*copy, schedule.warps);

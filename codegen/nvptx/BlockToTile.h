@@ -31,6 +31,10 @@ public:
   /// Puts the kernel in the program's place.
   mlir::LogicalResult run();
 
+  /// Whether what is filled, and then changed part by part, is so large that
+  /// this happens where the result will be, not in shared memory.
+  static bool isFilledInPlace(mlir::linalg::FillOp op);
+
 private:
   /// Where a tensor is.
   struct Home {
@@ -70,6 +74,9 @@ private:
   mlir::LogicalResult convertFill(mlir::linalg::FillOp op);
   /// Nothing where the op is no product of two matrices.
   std::optional<mlir::LogicalResult> convertDot(mlir::linalg::LinalgOp op);
+  std::optional<mlir::LogicalResult>
+  convertBatch(mlir::linalg::LinalgOp op,
+               const mlir::linalg::ContractionDimensions &dims);
   mlir::LogicalResult convertGeneric(mlir::linalg::GenericOp op);
   mlir::FailureOr<mlir::Value> reduceInto(mlir::linalg::GenericOp op,
                                           unsigned output,

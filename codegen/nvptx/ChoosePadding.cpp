@@ -81,6 +81,13 @@ int64_t bankClocks(const Layout &layout, ArrayRef<int64_t> strides,
   return clocksOf(addresses, width * bytes) * layout.registerCount() / width;
 }
 
+/// Whether an operand is the buffer or rows and columns of it.
+static bool isPartOf(Value operand, Value buffer) {
+  while (auto view = operand.getDefiningOp<memref::SubViewOp>())
+    operand = view.getSource();
+  return operand == buffer;
+}
+
 /// Clocks in which the instructions of a product read a buffer.
 static int64_t dotClocks(tile::DotOp dot, Value buffer,
                          ArrayRef<int64_t> strides, int64_t bytes) {
@@ -94,9 +101,9 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
     for (int64_t row = 0; row < 8; ++row)
       addresses.push_back(row * strides[0] * bytes);
     int64_t matrices = dot.getK() / 8;
-    if (dot.getA() == buffer)
+    if (isPartOf(dot.getA(), buffer))
       clocks += clocksOf(addresses, 16) * matrices * rows;
-    if (dot.getB() == buffer)
+    if (isPartOf(dot.getB(), buffer))
       clocks += clocksOf(addresses, 16) * matrices * columns / 2;
     return clocks;
   }
@@ -113,9 +120,9 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
       return clocksOf(addresses, stepsInRows ? 16 : 4);
     };
     int64_t matrices = dot.getK() / 4;
-    if (dot.getA() == buffer)
+    if (isPartOf(dot.getA(), buffer))
       clocks += read(!dot.getTransposeA()) * matrices * rows;
-    if (dot.getB() == buffer)
+    if (isPartOf(dot.getB(), buffer))
       clocks += read(dot.getTransposeB()) * matrices * columns / 2;
     return clocks;
   }
@@ -126,13 +133,13 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
       addresses.push_back(sums.threadOffset(lane, 0, 2)[dim] * stride * bytes);
     return addresses;
   };
-  if (dot.getA() == buffer) {
+  if (isPartOf(dot.getA(), buffer)) {
     while (width > 1 && strides[0] % width != 0)
       width /= 2;
     clocks += clocksOf(lanesAlong(0, strides[0]), width * bytes) *
               (dot.getK() / width) * rows;
   }
-  if (dot.getB() == buffer) {
+  if (isPartOf(dot.getB(), buffer)) {
     width = std::min<int64_t>(
         width, llvm::bit_floor<uint64_t>(sums.contiguousAlong(1)));
     while (width > 1 && strides[0] % width != 0)

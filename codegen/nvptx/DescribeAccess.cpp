@@ -85,16 +85,19 @@ DictionaryAttr LowerKernel::describeRow(const Memory &memory,
   return describe(rows, at, threadDigits(layout, 1), moving);
 }
 
-DictionaryAttr
-LowerKernel::describeFragment(const Memory &memory, int64_t across,
-                              int64_t first, int64_t step, const Layout &sums,
-                              int64_t own,
-                              ArrayRef<std::pair<int64_t, int64_t>> registers) {
+DictionaryAttr LowerKernel::describeFragment(
+    const Memory &memory, int64_t across, int64_t first, int64_t step,
+    const Layout &sums, int64_t own,
+    ArrayRef<std::pair<int64_t, int64_t>> registers, Batch batch) {
   int64_t along = 1 - across;
   SmallVector<Digit> threads{
       {along, 2}, {along, 4}, {across, 1}, {across, 2}, {across, 4}};
   for (const Digit &digit : sums.warps)
-    threads.push_back(digit.dim == own ? Digit{across, digit.stride} : Digit());
+    if (int64_t part = batch.partOf(digit))
+      threads.push_back({0, part});
+    else
+      threads.push_back(digit.dim == own ? Digit{across, digit.stride}
+                                         : Digit());
   SmallVector<Digit> words;
   for (auto [dim, stride] : registers)
     words.push_back({dim, stride});

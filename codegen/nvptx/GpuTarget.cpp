@@ -100,6 +100,8 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Llvm: {
     NvptxLowerOptions lower;
     lower.describeAccesses = describesAccesses();
+    // There is an addition of bf16 to f32 from sm_100 on.
+    lower.splitWords = !StringRef(options.isa).starts_with("sm_100");
     pm.addPass(createNvptxLower(lower));
     return;
   }

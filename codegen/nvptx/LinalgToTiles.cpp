@@ -21,9 +21,27 @@ LogicalResult BlockToTile::convertFill(linalg::FillOp op) {
   auto type = cast<RankedTensorType>(op.getOutputs()[0].getType());
   if (!type.hasStaticShape())
     return op.emitError("fills a tensor of unknown extents");
-  setTile(op.getResult(0), splat(op.getLoc(), scalars.lookup(op.getInputs()[0]),
-                                 type.getShape()));
+  Value filled =
+      splat(op.getLoc(), scalars.lookup(op.getInputs()[0]), type.getShape());
+  if (const Home &where = home(op.getOutputs()[0]);
+      where.kind == Home::Memory && where.writable && isFilledInPlace(op)) {
+    Value memory = where.value;
+    tile::StoreOp::create(builder, op.getLoc(), filled, memory);
+    setMemory(op.getResult(0), memory, /*writable=*/true);
+    return success();
+  }
+  setTile(op.getResult(0), filled);
   return success();
+}
+
+bool BlockToTile::isFilledInPlace(linalg::FillOp op) {
+  // What is beyond that leaves no room for anything else on some device.
+  constexpr int64_t mostSharedBytes = 96 * 1024;
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return type.hasStaticShape() && type.getElementType().isIntOrFloat() &&
+         type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+             mostSharedBytes &&
+         op.getOutputs()[0].hasOneUse() && isDestination(op.getResult(0));
 }
 
 /// Whether an operand of a contraction is (rows, columns), or else the other
@@ -43,9 +61,73 @@ static std::optional<bool> isInOrder(AffineMap map, unsigned rows,
   return std::nullopt;
 }
 
+/// Several products of 16-bit numbers with sums in f32, as one product of their
+/// rows one below the other.
+std::optional<LogicalResult>
+BlockToTile::convertBatch(linalg::LinalgOp op,
+                          const linalg::ContractionDimensions &dims) {
+  unsigned batch = dims.batch[0], m = dims.m[0], n = dims.n[0], k = dims.k[0];
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto isIn = [&](AffineMap map, ArrayRef<unsigned> order) {
+    return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), order,
+                                                       op.getContext());
+  };
+  bool transposed = isIn(maps[1], {batch, n, k});
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  Type element = getElementTypeOrSelf(op.getDpsInputs()[0]);
+  if (!isIn(maps[0], {batch, m, k}) || !isIn(maps[2], {batch, m, n}) ||
+      (!transposed && !isIn(maps[1], {batch, k, n})) ||
+      !(element.isBF16() || element.isF16()) ||
+      getElementTypeOrSelf(op.getDpsInputs()[1]) != element ||
+      !getElementTypeOrSelf(op.getDpsInits()[0]).isF32() ||
+      llvm::any_of(extents, ShapedType::isDynamic) || extents[m] % 16 != 0 ||
+      !llvm::isPowerOf2_64(extents[m]) ||
+      !llvm::isPowerOf2_64(extents[batch]) || extents[n] % 8 != 0 ||
+      extents[k] % 16 != 0)
+    return std::nullopt;
+  Location loc = op.getLoc();
+  auto below = [&](Value tensor) -> FailureOr<Value> {
+    FailureOr<Value> tile = asTile(tensor);
+    if (failed(tile))
+      return failure();
+    auto type = cast<RankedTensorType>(tile->getType());
+    return tile::ReshapeOp::create(
+               builder, loc,
+               RankedTensorType::get({type.getDimSize(0) * type.getDimSize(1),
+                                      type.getDimSize(2)},
+                                     type.getElementType()),
+               *tile)
+        .getResult();
+  };
+  FailureOr<Value> lhs = below(op.getDpsInputs()[0]);
+  FailureOr<Value> rhs = below(op.getDpsInputs()[1]);
+  // One number everywhere has any shape.
+  FailureOr<Value> sums = asTile(op.getDpsInits()[0]);
+  if (failed(lhs) || failed(rhs) || failed(sums))
+    return failure();
+  Type whole = sums->getType();
+  if (auto splatted = sums->getDefiningOp<tile::SplatOp>())
+    sums = splat(loc, splatted.getValue(),
+                 {extents[batch] * extents[m], extents[n]});
+  else
+    sums = below(op.getDpsInits()[0]);
+  if (failed(sums))
+    return failure();
+  Value product = tile::DotOp::create(
+      builder, loc, sums->getType(), *lhs, *rhs, *sums, /*transposeA=*/false,
+      transposed, /*neighbours=*/IntegerAttr(), /*tf32=*/false,
+      builder.getI64IntegerAttr(extents[batch]));
+  setTile(op->getResult(0),
+          tile::ReshapeOp::create(builder, loc, whole, product));
+  return success();
+}
+
 std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
+  if (succeeded(dims) && dims->batch.size() == 1 && dims->m.size() == 1 &&
+      dims->n.size() == 1 && dims->k.size() == 1)
+    return convertBatch(op, *dims);
   if (failed(dims) || !dims->batch.empty() || dims->m.size() != 1 ||
       dims->n.size() != 1 || dims->k.size() != 1)
     return std::nullopt;
@@ -114,7 +196,8 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
       tile::DotOp::create(builder, loc, accumulator->getType(), *lhs, *rhs,
                           *accumulator, /*transposeA=*/!*a,
                           /*transposeB=*/!*b, /*neighbours=*/IntegerAttr(),
-                          /*tf32=*/wide.isF32() && sum.isF32() && allowsTf32);
+                          /*tf32=*/wide.isF32() && sum.isF32() && allowsTf32,
+                          /*batch=*/IntegerAttr());
   if (widen)
     product = arith::TruncFOp::create(builder, loc, narrow, product);
   setTile(op->getResult(0), product);

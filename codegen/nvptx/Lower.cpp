@@ -58,7 +58,8 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
                              "global_smem", Attribute(), /*alignment=*/1024,
                              /*addrSpace=*/3);
     for (func::FuncOp kernel : kernels)
-      if (failed(LowerKernel(kernel, maxOps, describeAccesses).run()))
+      if (failed(
+              LowerKernel(kernel, maxOps, describeAccesses, splitWords).run()))
         return signalPassFailure();
 
     if (failed(lowerMath(module)))

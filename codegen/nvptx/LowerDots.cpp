@@ -137,10 +137,10 @@ void LowerKernel::lowerMma(tile::DotOp op) {
       // What a lane holds of it, by the manual: two neighbouring steps, the
       // second 8 rows in the second word, the second 8 steps in the third.
       int64_t rows = transposed ? 1 : 0, along = 1 - rows;
-      return loadMatrices(
-          address, 2 * (row * m + step * k), 4, transposed,
-          describeFragment(memory, rows, row, step, sums, 0,
-                           {{along, 1}, {rows, 8}, {along, 8}}));
+      return loadMatrices(address, 2 * (row * m + step * k), 4, transposed,
+                          describeFragment(memory, rows, row, step, sums, 0,
+                                           {{along, 1}, {rows, 8}, {along, 8}},
+                                           Batch()));
     };
   } else {
     Layout layout = *tile::layoutOf(op.getA().getType());
@@ -157,6 +157,13 @@ void LowerKernel::lowerMma(tile::DotOp op) {
     };
   }
   const Memory &memory = memoryOf(op.getB());
+  // Of several products, which rows of `b` belong to rows of `a`.
+  Batch batch;
+  if (op.getBatch()) {
+    batch.rows = op.getM() / op.batches();
+    batch.step =
+        cast<MemRefType>(op.getB().getType()).getDimSize(0) / op.batches();
+  }
   int64_t k = memory.strides[op.getTransposeB() ? 1 : 0];
   int64_t n = memory.strides[op.getTransposeB() ? 0 : 1];
   int64_t across = op.getTransposeB() ? 0 : 1;
@@ -170,28 +177,47 @@ void LowerKernel::lowerMma(tile::DotOp op) {
       return LLVM::BitcastOp::create(builder, loc, pair, word);
     });
   };
-  for (int64_t step = 0; step < steps; step += 16) {
+  auto rightBits = [&](int64_t stride) {
+    SmallVector<std::pair<int64_t, int64_t>> bits = warpPart(1, stride);
+    for (auto [i, digit] : llvm::enumerate(sums.warps))
+      if (int64_t part = batch.partOf(digit))
+        bits.push_back({Layout::laneBits + i, part * memory.strides[0]});
+    return bits;
+  };
+  // The right operand's words by column, of the product that `row` is of.
+  auto loadRight = [&](int64_t step, int64_t row) {
     std::map<int64_t, Registers> right;
+    int64_t below = batch.rows ? row / batch.rows * batch.step : 0;
     for (size_t i = 0; i < columns.size(); i += 2) {
       bool pair = i + 1 < columns.size();
       int64_t apart = pair ? columns[i + 1] - columns[i] : 0;
       Value address =
           op.getTransposeB()
-              ? laneAddress(memory, n, 8 * k, apart * n, warpPart(1, n))
-              : laneAddress(memory, k, 8 * k, apart * n, warpPart(1, n));
+              ? laneAddress(memory, n, 8 * k, apart * n, rightBits(n))
+              : laneAddress(memory, k, 8 * k, apart * n, rightBits(n));
       Registers words = loadMatrices(
-          address, 2 * (step * k + columns[i] * n), pair ? 4 : 2,
-          !op.getTransposeB(),
+          address, 2 * (step * k + columns[i] * n + below * memory.strides[0]),
+          pair ? 4 : 2, !op.getTransposeB(),
           describeFragment(
-              memory, across, columns[i], step, sums, 1,
-              {{1 - across, 1}, {1 - across, 8}, {across, apart}}));
+              memory, across, columns[i] + (across == 0 ? below : 0),
+              step + (across == 0 ? 0 : below), sums, 1,
+              {{1 - across, 1}, {1 - across, 8}, {across, apart}}, batch));
       right[columns[i]] = {words[0], words[1]};
       if (pair)
         right[columns[i + 1]] = {words[2], words[3]};
     }
     for (auto &[column, words] : right)
       words = operands(words);
+    return right;
+  };
+  for (int64_t step = 0; step < steps; step += 16) {
+    std::map<int64_t, Registers> right;
+    int64_t part = -1;
     for (int64_t row : rows) {
+      if (int64_t here = batch.rows ? row / batch.rows : 0; here != part) {
+        right = loadRight(step, row);
+        part = here;
+      }
       Registers a = operands(left(row, step));
       for (int64_t column : columns) {
         SmallVector<int64_t> places;

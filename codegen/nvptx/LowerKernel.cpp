@@ -340,7 +340,8 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
                                          sums.begin() + range.end);
       return;
     }
-  if (lowerRounding(op, range) || lowerMask(op, range))
+  if (lowerRounding(op, range) || lowerExtension(op, range) ||
+      lowerMask(op, range))
     return;
   // Registers that hold the same need one computation.
   std::map<SmallVector<void *>, Operation *> done;
@@ -672,6 +673,10 @@ LogicalResult LowerKernel::run() {
     for (int64_t extent : type.getShape())
       memory.sizes.push_back(builder.getIndexAttr(extent));
     memory.bytes = nvptx::bytesOf(type);
+    // Callers refuse buffers that overlap.
+    if (type.hasStaticShape())
+      function.setArgAttr(number, "drawloom.bytes",
+                          builder.getI64IntegerAttr(memory.bytes));
     memories[argument.getAsOpaquePointer()] = memory;
   }
   builder.setInsertionPointToEnd(body);

@@ -23,9 +23,10 @@ namespace drawloom::nvptx {
 /// in its registers.
 class LowerKernel {
 public:
-  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes)
+  LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes,
+              bool splitWords)
       : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps),
-        describes(describes) {}
+        describes(describes), splitWords(splitWords) {}
 
   /// Puts a function of llvm in the kernel's place, whose body still has
   /// control flow of scf and arithmetic of arith and math.
@@ -48,6 +49,16 @@ private:
     /// the part of `offset` that is known by number; and what divides the rest
     /// of it, 0 where there is no rest.
     int64_t bytes = 0, start = 0, fixed = 0, step = 0;
+  };
+
+  /// Of a product with several parts: how many rows of the result a part has,
+  /// and of the right operand's buffer. No rows if there is one product.
+  struct Batch {
+    int64_t rows = 0, step = 0;
+    /// Rows of the buffer that a digit of the result's threads is worth.
+    int64_t partOf(const tile::Digit &digit) const {
+      return rows && digit.dim == 0 ? digit.stride / rows * step : 0;
+    }
   };
 
   /// One access to neighbouring elements of a tile: its registers, and where it
@@ -111,6 +122,8 @@ private:
   /// Keeping 16-bit numbers where others are not zero, by masks of bits. False
   /// where the op is something else.
   bool lowerMask(mlir::Operation *op, Range range);
+  /// bf16 made f32, two registers that one word was loaded into at a time.
+  bool lowerExtension(mlir::Operation *op, Range range);
   mlir::LogicalResult lowerView(mlir::Operation *op);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
@@ -151,6 +164,9 @@ private:
   mlir::Value loadVector(mlir::Value address, mlir::Type element, int64_t count,
                          mlir::Value condition, mlir::Value otherwise,
                          mlir::DictionaryAttr place = {});
+  mlir::Value loadVectorIf(mlir::Value condition, mlir::Value address,
+                           mlir::Type element, int64_t count,
+                           mlir::DictionaryAttr place);
   void unpack(mlir::Value vector, mlir::Type element, int64_t count,
               llvm::SmallVectorImpl<mlir::Value> &values);
   void storeVector(mlir::Value address, llvm::ArrayRef<mlir::Value> values,
@@ -186,7 +202,8 @@ private:
   mlir::DictionaryAttr
   describeFragment(const Memory &memory, int64_t across, int64_t first,
                    int64_t step, const tile::Layout &sums, int64_t own,
-                   llvm::ArrayRef<std::pair<int64_t, int64_t>> registers);
+                   llvm::ArrayRef<std::pair<int64_t, int64_t>> registers,
+                   Batch batch);
   /// Of any element.
   mlir::DictionaryAttr describeAny(const Memory &memory);
   /// A digit for each bit of the thread number; those of dimensions below
@@ -237,6 +254,8 @@ private:
   mlir::Location loc = builder.getUnknownLoc();
   int64_t maxOps;
   bool describes;
+  /// Make two f32 of a word of bf16 at once.
+  bool splitWords;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
   /// Tiles whose rounding waits for the op that reads them: these registers are

@@ -222,6 +222,25 @@ Value LowerKernel::loadVector(Value address, Type element, int64_t count,
   return value;
 }
 
+/// Where the condition is false, reads nothing and gives zeros: ptxas makes one
+/// predicated load of it, where a choice of addresses and of words would take
+/// an instruction for each.
+Value LowerKernel::loadVectorIf(Value condition, Value address, Type element,
+                                int64_t count, DictionaryAttr place) {
+  Type type = storageType(element);
+  if (count > 1)
+    type = VectorType::get(count, type);
+  auto branch = scf::IfOp::create(builder, loc, type, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value value = loadVector(address, element, count, {}, {}, place);
+  scf::YieldOp::create(builder, loc, value);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, zeroOf(type));
+  return branch.getResult(0);
+}
+
 void LowerKernel::unpack(Value vector, Type element, int64_t count,
                          SmallVectorImpl<Value> &values) {
   for (int64_t i = 0; i < count; ++i) {
@@ -423,8 +442,8 @@ LogicalResult LowerKernel::lowerGather(tile::GatherOp op) {
     at = addBytes(at, bytesAt(access.coordinates, memory.strides,
                               bytesOf(memory.element), 1));
     Value vector =
-        loadVector(at, memory.element, access.registers.size(), condition,
-                   memory.root, describeRow(memory, layout, access));
+        loadVectorIf(condition, at, memory.element, access.registers.size(),
+                     describeRow(memory, layout, access));
     SmallVector<Value> values;
     unpack(vector, memory.element, access.registers.size(), values);
     for (auto [place, value] : llvm::zip(access.registers, values))

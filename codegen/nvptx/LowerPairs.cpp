@@ -77,6 +77,62 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
   return true;
 }
 
+/// The vector that `value` is element `at` of.
+static Value vectorOf(Value value, int64_t &at) {
+  auto extract = value.getDefiningOp<LLVM::ExtractElementOp>();
+  APInt place;
+  if (!extract || !matchPattern(extract.getPosition(), m_ConstantInt(&place)))
+    return {};
+  at = place.getSExtValue();
+  return extract.getVector();
+}
+
+bool LowerKernel::lowerExtension(Operation *op, Range range) {
+  auto extend = dyn_cast<arith::ExtFOp>(op);
+  if (!splitWords || !extend ||
+      !getElementTypeOrSelf(extend.getIn()).isBF16() ||
+      !getElementTypeOrSelf(extend.getOut()).isF32())
+    return false;
+  const Registers values = registers.lookup(extend.getIn());
+  // The upper half of a word is an f32 once the lower half is gone; taken out
+  // by itself it would be shifted twice.
+  auto isPair = [&](int64_t i) {
+    int64_t low, high;
+    if (i + 1 >= range.end)
+      return false;
+    Value vector = vectorOf(values[i], low);
+    return vector && vectorOf(values[i + 1], high) == vector && low % 2 == 0 &&
+           high == low + 1;
+  };
+  Type f32 = builder.getF32Type(), word = builder.getI32Type();
+  Registers results;
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    if (!isPair(i)) {
+      results.push_back(
+          arith::ExtFOp::create(builder, loc, f32, values[i]).getResult());
+      continue;
+    }
+    int64_t at;
+    Value vector = vectorOf(values[i], at);
+    int64_t words = cast<VectorType>(vector.getType()).getNumElements() / 2;
+    Value both = LLVM::BitcastOp::create(
+        builder, loc, words > 1 ? VectorType::get(words, word) : word, vector);
+    if (words > 1)
+      both = LLVM::ExtractElementOp::create(builder, loc, both,
+                                            constant(at / 2, 32));
+    Value low = arith::ShLIOp::create(builder, loc, both, constant(16, 32));
+    Value high =
+        arith::AndIOp::create(builder, loc, both, constant(0xffff0000, 32));
+    for (Value half : {low, high}) {
+      results.push_back(LLVM::BitcastOp::create(builder, loc, f32, half));
+      ++ops;
+    }
+    ++i;
+  }
+  registers[extend.getOut()].append(results);
+  return true;
+}
+
 /// Whether a tile is a maximum with zero, or a copy of one.
 static bool isNonnegative(Value value) {
   if (auto maximum = value.getDefiningOp<arith::MaximumFOp>())

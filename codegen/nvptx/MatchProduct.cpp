@@ -9,9 +9,11 @@
 #include "codegen/nvptx/MatchProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Block/Products.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using drawloom::runtime::cuda::Kind;
@@ -130,7 +132,7 @@ bool isZeroes(Value tensor) {
 
 /// What an expression in the body of an elementwise op makes of the product.
 struct Epilogue {
-  bool bias = false, relu = false;
+  bool bias = false, relu = false, gelu = false;
   /// Rounded to the narrow type.
   bool rounded = false;
 };
@@ -171,13 +173,23 @@ private:
         if (Value found = readBias(add->getOperand(1 - i)))
           if (std::optional<Epilogue> epilogue =
                   readValue(add->getOperand(i))) {
-            if (epilogue->bias || epilogue->relu || epilogue->rounded)
+            if (epilogue->bias || epilogue->relu || epilogue->gelu ||
+                epilogue->rounded)
               return std::nullopt;
             epilogue->bias = true;
             bias = found;
             return epilogue;
           }
       return std::nullopt;
+    }
+    if (Value curved = readGelu(value)) {
+      std::optional<Epilogue> epilogue = readValue(curved);
+      if (!epilogue || epilogue->relu || epilogue->gelu)
+        return std::nullopt;
+      // The library rounds what comes out, not what goes in.
+      epilogue->rounded = false;
+      epilogue->gelu = true;
+      return epilogue;
     }
     Value clipped;
     if (auto maximum = dyn_cast<arith::MaximumFOp>(def)) {
@@ -197,9 +209,64 @@ private:
     if (!clipped)
       return std::nullopt;
     std::optional<Epilogue> epilogue = readValue(clipped);
+    if (epilogue && epilogue->gelu)
+      return std::nullopt;
     if (epilogue)
       epilogue->relu = true;
     return epilogue;
+  }
+
+  /// The factor or summand beside `number` in a product or sum; null where
+  /// there is none such.
+  template <typename OpTy> static Value beside(Value value, double number) {
+    auto op = value.getDefiningOp<OpTy>();
+    if (!op)
+      return nullptr;
+    for (unsigned i : {0u, 1u}) {
+      FloatAttr constant;
+      // As written, or rounded to f32.
+      if (matchPattern(op->getOperand(i), m_Constant(&constant)) &&
+          std::abs(constant.getValueAsDouble() - number) <
+              1e-7 * std::abs(number))
+        return op->getOperand(1 - i);
+    }
+    return nullptr;
+  }
+
+  /// x of x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x x x))), which is what
+  /// the library means by GELU; the form with erf is another function.
+  static Value readGelu(Value value) {
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    if (!product)
+      return nullptr;
+    for (unsigned i : {0u, 1u}) {
+      Value x = beside<arith::MulFOp>(product->getOperand(i), 0.5);
+      Value curve = beside<arith::AddFOp>(product->getOperand(1 - i), 1.0);
+      auto tanh = curve ? curve.getDefiningOp<math::TanhOp>() : nullptr;
+      Value inner =
+          x && tanh ? beside<arith::MulFOp>(tanh.getOperand(),
+                                            std::sqrt(2 / llvm::numbers::pi))
+                    : Value();
+      auto sum = inner ? inner.getDefiningOp<arith::AddFOp>() : nullptr;
+      if (!sum)
+        continue;
+      for (unsigned j : {0u, 1u}) {
+        Value cube = beside<arith::MulFOp>(sum->getOperand(1 - j), 0.044715);
+        if (sum->getOperand(j) == x && cube && isPower(cube, x, 3))
+          return x;
+      }
+    }
+    return nullptr;
+  }
+  /// Whether a value is x multiplied by itself.
+  static bool isPower(Value value, Value x, int exponent) {
+    if (exponent == 1)
+      return value == x;
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    return product && ((product.getLhs() == x &&
+                        isPower(product.getRhs(), x, exponent - 1)) ||
+                       (product.getRhs() == x &&
+                        isPower(product.getLhs(), x, exponent - 1)));
   }
 
   /// The vector along the innermost dimension that a value is read from.
@@ -397,7 +464,12 @@ void Matcher::readFollowers() {
       return;
     if (read->bias && !state.bias && !setBias(reader.bias))
       return;
+    // What went in rounded must come out rounded.
+    if (read->gelu && !state.gelu && !read->rounded &&
+        match.product.result != Kind::F32)
+      return;
     match.product.relu = read->relu;
+    match.product.gelu = read->gelu;
     if (read->rounded) {
       match.product.result = match.product.operands;
       match.widened = *kind == Kind::F32;

@@ -52,7 +52,9 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     Option<"limit", "limit", "int64_t", "232448",
            "Bytes of shared memory that a block may have">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
@@ -129,7 +131,10 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "int64_t", "60000",
            "Most operations of a kernel: beyond, it is refused">,
     Option<"describeAccesses", "describe-accesses", "bool", "false",
-           "Say of each access which element it is of">];
+           "Say of each access which element it is of">,
+    Option<"splitWords", "split-words", "bool", "true",
+           "Make two f32 of a word of bf16 at once, instead of two numbers that "
+           "instructions of sm_100 add as they are">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }

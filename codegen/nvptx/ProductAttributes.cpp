@@ -45,6 +45,7 @@ constexpr Flag flags[] = {
     {"addend", &Product::addend},
     {"bias", &Product::bias},
     {"relu", &Product::relu},
+    {"gelu", &Product::gelu},
 };
 
 struct Type {

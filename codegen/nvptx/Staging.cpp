@@ -110,7 +110,8 @@ static bool isSteady(Value value, scf::ForOp loop) {
 bool mayPermuteColumns(tile::DotOp dot) {
   int64_t n = dot.getN(), k = dot.getK();
   // What is padded is filled with zeros first, in the order of memory.
-  if (tile::paddedExtent(n, 8) != n || tile::paddedExtent(k, 16) != k)
+  if (dot.getBatch() || tile::paddedExtent(n, 8) != n ||
+      tile::paddedExtent(k, 16) != k)
     return false;
   return dot.getTransposeB() ||
          isSteady(dot.getB(), dot->getParentOfType<scf::ForOp>());
@@ -206,6 +207,31 @@ static Value stage(OpBuilder &builder, Location loc, Value elements,
   return buffer;
 }
 
+/// Whether matrix instructions can read an operand where it is: in shared
+/// memory, rows of whole vectors, nothing missing.
+static bool isReadInPlace(Value operand, ArrayRef<int64_t> shape) {
+  auto memory = dyn_cast<MemRefType>(operand.getType());
+  if (!memory || !tile::isShared(memory) || memory.getShape() != shape ||
+      memory.getElementTypeBitWidth() != 16)
+    return false;
+  auto [strides, offset] = memory.getStridesAndOffset();
+  if (strides[1] != 1 || strides[0] % 8 != 0 || shape[1] % 8 != 0)
+    return false;
+  // Its vectors are whole from the buffer's start on.
+  Value whole = operand;
+  while (auto part = whole.getDefiningOp<memref::SubViewOp>()) {
+    SmallVector<int64_t> apart =
+        part.getSourceType().getStridesAndOffset().first;
+    for (auto [at, stride] : llvm::zip(part.getMixedOffsets(), apart)) {
+      std::optional<int64_t> known = getConstantIntValue(at);
+      if (stride % 8 != 0 && (!known || *known * stride % 8 != 0))
+        return false;
+    }
+    whole = part.getSource();
+  }
+  return isa_and_nonnull<tile::AllocOp>(whole.getDefiningOp());
+}
+
 void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps,
                    StagedCopies &staged) {
   builder.setInsertionPoint(dot);
@@ -281,17 +307,22 @@ void stageOperands(OpBuilder &builder, tile::DotOp dot, int64_t warps,
     SmallVector<int64_t> shape{sums[0], steps};
     if (dot.getTransposeA())
       std::swap(shape[0], shape[1]);
-    a = stage(builder, loc, tileOf(a), shape, /*transpose=*/false, staged);
+    if (!isReadInPlace(a, shape))
+      a = stage(builder, loc, tileOf(a), shape, /*transpose=*/false, staged);
   }
   SmallVector<int64_t> shape{steps, sums[1]};
   if (dot.getTransposeB())
     std::swap(shape[0], shape[1]);
-  Value b = tileOf(dot.getB());
+  shape[0] *= dot.batches();
+  Value b;
   if (dot.getNeighbours())
-    b = stagePermuted(builder, loc, b, dot.getTransposeB(),
+    b = stagePermuted(builder, loc, tileOf(dot.getB()), dot.getTransposeB(),
                       dot.columnsInThread());
+  else if (isReadInPlace(dot.getB(), shape))
+    b = dot.getB();
   else
-    b = stage(builder, loc, b, shape, /*transpose=*/false, staged);
+    b = stage(builder, loc, tileOf(dot.getB()), shape, /*transpose=*/false,
+              staged);
   dot.getAMutable().assign(a);
   dot.getBMutable().assign(b);
 }

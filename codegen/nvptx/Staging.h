@@ -73,6 +73,15 @@ mlir::Value cloneFree(mlir::OpBuilder &builder, mlir::Value tile);
 /// Sums of rows that a product multiplies as well become products with ones.
 void sumByProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
+/// Whether every product of a kernel multiplies inputs, once: then nothing is
+/// lost where these are read in parts.
+bool readsInputsOnce(mlir::func::FuncOp kernel);
+
+/// Products whose operands take more than `most` bytes go over their steps in a
+/// loop. Whether there were any.
+bool cutProducts(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,
+                 int64_t most);
+
 /// Whether the right operand of a product can be staged with its columns in
 /// another order, and that costs little: it is staged once, or by rows.
 bool mayPermuteColumns(tile::DotOp dot);

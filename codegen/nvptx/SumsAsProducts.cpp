@@ -87,7 +87,8 @@ void sumByProducts(OpBuilder &builder, func::FuncOp kernel) {
                                       /*transposeA=*/false,
                                       /*transposeB=*/false,
                                       /*neighbours=*/IntegerAttr(),
-                                      /*tf32=*/false);
+                                      /*tf32=*/false,
+                                      /*batch=*/IntegerAttr());
       add.replaceAllUsesWith(sum);
       add.erase();
       Operation *wide = reduce->getOperand(0).getDefiningOp();

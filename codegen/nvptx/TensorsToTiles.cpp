@@ -46,6 +46,13 @@ static bool isPutBack(Value tensor, tensor::ExtractSliceOp slice,
     if (auto loop = dyn_cast<scf::ForOp>(user))
       return use.getOperandNumber() >= loop.getNumControlOperands() &&
              isPutBack(loop.getTiedLoopResult(&use), slice, depth + 1);
+    // A table that shared memory cannot hold is filled and changed in its
+    // place.
+    if (auto fill = dyn_cast<linalg::FillOp>(user))
+      return BlockToTile::isFilledInPlace(fill) &&
+             isPutBack(fill.getResult(0), slice, depth + 1);
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user))
+      return isPutBack(expand.getResult(), slice, depth + 1);
     if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp()))
       return isPutBack(user->getParentOp()->getResult(use.getOperandNumber()),
                        slice, depth + 1);
@@ -68,7 +75,12 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
               mapped(op.getMixedSizes()), mapped(op.getMixedStrides()));
   // Memory that changes is read now, not where the slice is used; but for a
   // slice that is changed and put back.
-  bool inPlace = needsMemory(op.getResult()) && isPutBack(op.getResult(), op);
+  bool isChanged = needsMemory(op.getResult()) ||
+                   llvm::any_of(op->getUsers(), [](Operation *user) {
+                     auto fill = dyn_cast<linalg::FillOp>(user);
+                     return fill && isFilledInPlace(fill);
+                   });
+  bool inPlace = isChanged && isPutBack(op.getResult(), op);
   if (writable && op.getType().hasStaticShape() && !inPlace)
     setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
   else
@@ -80,6 +92,8 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
 static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
                       ArrayRef<OpFoldResult> sizes,
                       ArrayRef<OpFoldResult> strides) {
+  if (auto expand = part.getDefiningOp<memref::ExpandShapeOp>())
+    part = expand.getSrc();
   auto view = part.getDefiningOp<memref::SubViewOp>();
   return view && view.getSource() == whole &&
          isEqualConstantIntOrValueArray(view.getMixedStrides(), strides) &&
@@ -87,9 +101,53 @@ static bool isSliceOf(Value part, Value whole, ArrayRef<OpFoldResult> offsets,
          isEqualConstantIntOrValueArray(view.getMixedSizes(), sizes);
 }
 
+/// The insertion of all of `tensor`, once it is filled, perhaps by loops, into
+/// a block's result.
+static tensor::ParallelInsertSliceOp insertionOf(Value tensor, int depth = 0) {
+  if (depth > 64)
+    return {};
+  for (OpOperand &use : tensor.getUses()) {
+    Operation *user = use.getOwner();
+    Value next;
+    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
+      if (whole.getSource() == tensor &&
+          whole.getSourceType() == whole.getDestType())
+        return whole;
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user)) {
+      if (insert.getDest() == tensor)
+        next = insert.getResult();
+    } else if (auto scatter = dyn_cast<block::ScatterOp>(user)) {
+      if (scatter.getDest() == tensor)
+        next = scatter.getResult();
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() >= loop.getNumControlOperands())
+        next = loop.getTiedLoopResult(&use);
+    }
+    if (next)
+      if (tensor::ParallelInsertSliceOp whole = insertionOf(next, depth + 1))
+        return whole;
+  }
+  return {};
+}
+
 LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
   Value dest = op.getDest();
-  FailureOr<Value> memory = memoryToChange(dest, op);
+  // A copy of what may not change is made where it will be a result, if so.
+  FailureOr<Value> memory = failure();
+  Home place;
+  if (const Home &where = home(dest);
+      where.kind == Home::Memory && !where.writable)
+    if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
+      place = home(whole.getDest());
+  if (place.kind == Home::Memory && place.writable) {
+    FailureOr<Value> elements = asTile(dest);
+    if (failed(elements))
+      return failure();
+    tile::StoreOp::create(builder, op.getLoc(), *elements, place.value);
+    memory = place.value;
+  } else {
+    memory = memoryToChange(dest, op);
+  }
   if (failed(memory))
     return failure();
   SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
@@ -177,8 +235,11 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
     return success();
   }
   // Memory that changes is read now.
+  bool isPutBehind = llvm::all_of(result.getUsers(), [](Operation *user) {
+    return isa<tensor::ParallelInsertSliceOp>(user);
+  });
   bool changes = home(source).kind == Home::Memory && home(source).writable &&
-                 type.hasStaticShape() && !needsMemory(result);
+                 type.hasStaticShape() && !needsMemory(result) && !isPutBehind;
   if (home(source).kind == Home::Memory && !changes) {
     Value memory = home(source).value;
     auto from = cast<MemRefType>(memory.getType());
@@ -209,21 +270,6 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
   setTile(result,
           tile::ReshapeOp::create(builder, op->getLoc(), type, *elements));
   return success();
-}
-
-/// The insertion of all of `tensor`, once it is filled, into a block's result.
-static tensor::ParallelInsertSliceOp insertionOf(Value tensor) {
-  for (Operation *user : tensor.getUsers()) {
-    if (auto whole = dyn_cast<tensor::ParallelInsertSliceOp>(user);
-        whole && whole.getSource() == tensor &&
-        whole.getSourceType() == whole.getDestType())
-      return whole;
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user);
-        insert && insert.getDest() == tensor)
-      if (tensor::ParallelInsertSliceOp whole = insertionOf(insert.getResult()))
-        return whole;
-  }
-  return {};
 }
 
 LogicalResult BlockToTile::convertTensorOp(Operation *op) {

@@ -105,6 +105,12 @@ LogicalResult DotOp::verify() {
     return isa<MemRefType>(operand.getType()) ? extent >= wanted
                                               : extent == wanted;
   };
+  int64_t batch = batches();
+  if (batch < 1 || !llvm::isPowerOf2_64(batch))
+    return emitOpError("cannot have ") << batch << " products";
+  // The parts of `b` lie along its first dimension in memory.
+  if (b.size() == 2 && b[getTransposeB() ? 1 : 0] % batch == 0)
+    b[getTransposeB() ? 1 : 0] /= batch;
   if (a.size() != 2 || b.size() != 2 || c.size() != 2 ||
       !covers(getA(), a[0], c[0]) || a[1] != b[0] ||
       !covers(getB(), b[1], c[1]))
@@ -114,6 +120,11 @@ LogicalResult DotOp::verify() {
   if (cast<ShapedType>(getA().getType()).getElementType() !=
       cast<ShapedType>(getB().getType()).getElementType())
     return emitOpError("multiplies different element types");
+  if (batch != 1 &&
+      (getTransposeA() || getTf32() || c[0] % (16 * batch) != 0 ||
+       !llvm::isPowerOf2_64(c[0] / batch) || a[1] % 16 != 0 || c[1] % 8 != 0))
+    return emitOpError("multiplies parts of ")
+           << getA().getType() << " that are no whole instructions";
   if (getTf32() && !cast<ShapedType>(getA().getType()).getElementType().isF32())
     return emitOpError("rounds operands to tf32 that are not f32");
   if (int64_t columns = columnsInThread();

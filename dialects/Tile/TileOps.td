@@ -162,6 +162,11 @@ def Tile_DotOp : Tile_Op<"dot", [
     result (`accumulatorLayout`). If `b` is a buffer, its columns then lie in the
     order in which the instructions take them (`accumulatorPosition`).
 
+    With `batch`, there are so many products one below the other: rows of `a` and
+    of the result, and those of `b`, are that many equal parts, and each part of `a`
+    is multiplied by its own part of `b`. Tensor cores multiply them, so parts are
+    whole instructions.
+
     With `tf32`, operands of f32 are rounded to 10 bits of fraction first, ties
     away from zero, so that tensor cores multiply them.
 
@@ -170,6 +175,8 @@ def Tile_DotOp : Tile_Op<"dot", [
     1. Shapes agree.
     2. `a` and `b` have the same element type, f32 with `tf32`.
     3. `neighbours` is 4 or 8.
+    4. With `batch`, which is a power of two, `a` is not transposed, and M is `batch`
+       times a multiple of 16 that is a power of two.
 
     ```mlir
     func.func @f(%a: tensor<64x32xbf16>, %b: tensor<32x64xbf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -182,7 +189,8 @@ def Tile_DotOp : Tile_Op<"dot", [
                        AnyTypeOf<[Tile_Tile, AnyMemRef]>:$b,
                        Tile_Tile:$accumulator, UnitAttr:$transposeA,
                        UnitAttr:$transposeB,
-                       OptionalAttr<I64Attr>:$neighbours, UnitAttr:$tf32);
+                       OptionalAttr<I64Attr>:$neighbours, UnitAttr:$tf32,
+                       OptionalAttr<I64Attr>:$batch);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $a (`transpose_a` $transposeA^)? `,` $b (`transpose_b` $transposeB^)? `,`
@@ -194,6 +202,7 @@ def Tile_DotOp : Tile_Op<"dot", [
     int64_t getN() { return shapeOf(getAccumulator())[1]; }
     int64_t getK() { return shapeOf(getA())[getTransposeA() ? 0 : 1]; }
     int64_t columnsInThread() { return getNeighbours().value_or(2); }
+    int64_t batches() { return getBatch().value_or(1); }
     static ::llvm::ArrayRef<int64_t> shapeOf(::mlir::Value value) {
       return ::llvm::cast<::mlir::ShapedType>(value.getType()).getShape();
     }

@@ -152,6 +152,22 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       return most;
     };
     unsigned m = dims->m.front(), n = dims->n.front();
+    // Small pieces hold their sums in registers, a row of 64 or a few wider.
+    if (pieceIterations > 0) {
+      constexpr int64_t sums = 64 * 64;
+      int64_t columnPiece = largestDivisor(ranges[n], fewRows);
+      // An extent without such divisors stays whole, if it is not too long.
+      if (columnPiece < 16 && ranges[n] <= sums / 16)
+        columnPiece = ranges[n];
+      int64_t rowPiece = largestDivisor(
+          ranges[m],
+          std::max<int64_t>(1, std::max(fewRows, sums / columnPiece)));
+      SmallVector<OpFoldResult> pieces(ranges.size(),
+                                       Builder(op).getIndexAttr(0));
+      pieces[m] = Builder(op).getIndexAttr(rowPiece);
+      pieces[n] = Builder(op).getIndexAttr(columnPiece);
+      return pieces;
+    }
     bool many = ranges[m] >= fewRows * enough && ranges[m] < rows * enough;
     int64_t rowPiece = largestDivisor(ranges[m], many ? fewRows : rows);
     if (rowPiece < std::min<int64_t>(16, ranges[m]))
@@ -170,6 +186,32 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     return pieces;
   }
 
+  /// Sums that start as one number start so in each block: pieces keep them in
+  /// registers, and would read them.
+  static void fillInBlocks(IRRewriter &rewriter, scf::SCFTilingResult &tiled) {
+    auto loop = dyn_cast<scf::ForallOp>(tiled.loops.front().getOperation());
+    auto op = dyn_cast<linalg::LinalgOp>(tiled.tiledOps.front());
+    if (!loop || !op)
+      return;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      auto slice = init.get().getDefiningOp<tensor::ExtractSliceOp>();
+      auto whole =
+          slice ? dyn_cast<BlockArgument>(slice.getSource()) : BlockArgument();
+      if (!whole || whole.getOwner() != loop.getBody())
+        continue;
+      OpOperand *given = loop.getTiedOpOperand(whole);
+      auto fill = given->get().getDefiningOp<linalg::FillOp>();
+      if (!fill)
+        continue;
+      rewriter.setInsertionPoint(op);
+      Value filled = linalg::FillOp::create(rewriter, op.getLoc(),
+                                            fill.getInputs(), ValueRange{slice})
+                         .getResult(0);
+      rewriter.modifyOpInPlace(op, [&] { init.set(filled); });
+      rewriter.modifyOpInPlace(loop, [&] { given->set(fill.getOutputs()[0]); });
+    }
+  }
+
   LogicalResult tile(linalg::LinalgOp op, ArrayRef<OpFoldResult> sizes) {
     IRRewriter rewriter(op);
     scf::SCFTilingOptions options;
@@ -179,6 +221,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
         rewriter, cast<TilingInterface>(op.getOperation()), options);
     if (failed(tiled))
       return op->emitOpError("cannot be cut into blocks");
+    if (pieceIterations > 0)
+      fillInBlocks(rewriter, *tiled);
     rewriter.replaceOp(op, tiled->replacements);
     return success();
   }

@@ -76,6 +76,9 @@ static bool parseKernel(const json &object, KernelInfo &kernel) {
     parameter.kind = *kind;
     parameter.alignment = std::max<int64_t>(number(value, "align", 1), 1);
     parameter.nonnull = flag(value, "nonnull");
+    parameter.bytes =
+        static_cast<uint64_t>(std::max<int64_t>(number(value, "bytes", 0), 0));
+    parameter.written = flag(value, "written");
     kernel.parameters.push_back(std::move(parameter));
   }
   int64_t threads = number(object, "threads");

@@ -38,7 +38,12 @@ constexpr int computeF32 = 68;
 
 enum Operation : int32_t { plain = 0, transposed = 1 };
 
-enum Epilogue : uint32_t { noEpilogue = 1, epilogueRelu = 2, epilogueBias = 4 };
+enum Epilogue : uint32_t {
+  noEpilogue = 1,
+  epilogueRelu = 2,
+  epilogueBias = 4,
+  epilogueGelu = 32, ///< The tanh form.
+};
 
 /// cublasLtReductionScheme_t. Parts of a sum in place are added by whoever
 /// comes; by way of the workspace, in order.

@@ -221,6 +221,31 @@ Status Module::check(const KernelInfo &kernel, const Grid &grid,
                     "' points to memory that the device cannot read: memory "
                     "of the host? Copy it to the device first");
   }
+  // Kernels assume that what they write is nobody else's: they read inputs
+  // again whenever that is convenient.
+  auto range = [&](size_t i) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "0x%llx to 0x%llx",
+                  static_cast<unsigned long long>(arguments[i].bits),
+                  static_cast<unsigned long long>(
+                      arguments[i].bits + kernel.parameters[i].bytes - 1));
+    return "argument '" + kernel.parameters[i].name + "' (" + text + ")";
+  };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!kernel.parameters[i].written || !arguments[i].bits)
+      continue;
+    for (size_t j = 0; j < arguments.size(); ++j) {
+      const Parameter &mine = kernel.parameters[i],
+                      &other = kernel.parameters[j];
+      if (i == j || !mine.bytes || !other.bytes || !arguments[j].bits ||
+          (other.written && j < i))
+        continue;
+      uint64_t begin = arguments[i].bits, otherBegin = arguments[j].bits;
+      if (begin < otherBegin + other.bytes && otherBegin < begin + mine.bytes)
+        return failed(range(i) + ", which the kernel writes, overlaps " +
+                      range(j) + ": give it memory of its own");
+    }
+  }
   return {};
 }
 
@@ -262,6 +287,16 @@ Status Module::launch(size_t index, const Grid &grid,
     return Status::error(describe(kernel, grid, arguments) +
                          " was not launched: " + driver.describe(code) + ". " +
                          device->state->lastLaunch());
+  if (code == launchOutOfResources)
+    return Status::error(
+        describe(kernel, grid, arguments) +
+        " failed: " + driver.describe(code) + ". A block takes " +
+        std::to_string(kernel.threads) + " threads of " +
+        std::to_string(kernel.registers) + " registers and " +
+        std::to_string(kernel.sharedBytes) + " bytes of shared memory; " +
+        device->name() +
+        " does not have these for one block. Compile it with fewer warps "
+        "(drawloom.schedule) or for this device's architecture");
   if (code != success)
     return Status::error(describe(kernel, grid, arguments) +
                          " failed: " + driver.describe(code));

@@ -65,7 +65,7 @@ std::string describe(const Product &product) {
 }
 
 /// All that an algorithm depends on.
-using Key = std::array<int64_t, 25>;
+using Key = std::array<int64_t, 26>;
 
 Key keyOf(const Product &p, const ProductOperands &o) {
   return {p.m,
@@ -87,6 +87,7 @@ Key keyOf(const Product &p, const ProductOperands &o) {
           p.addend,
           p.bias,
           p.relu,
+          p.gelu,
           alignmentOf(o.left),
           alignmentOf(o.right),
           p.addend ? alignmentOf(o.addend) : 0,
@@ -223,6 +224,8 @@ std::string checkProduct(const Product &p) {
       (p.result != p.operands && p.result != Kind::F32))
     return "operands are f32, f16 or bf16, and the result is of their type or "
            "f32";
+  if (p.relu && p.gelu)
+    return "it has two functions at the end";
   if (p.m == 0 || p.n == 0 || p.batch == 0)
     return {};
   if (p.k == 0)
@@ -295,8 +298,9 @@ int ProductLibrary::State::makeDescriptor(
       static_cast<int32_t>(p.transposeRight ? transposed : plain));
   set(descriptorTransposeB,
       static_cast<int32_t>(p.transposeLeft ? transposed : plain));
-  uint32_t epilogue =
-      (p.bias ? epilogueBias : 0u) | (p.relu ? epilogueRelu : 0u);
+  uint32_t epilogue = (p.bias ? epilogueBias : 0u) |
+                      (p.relu ? epilogueRelu : 0u) |
+                      (p.gelu ? epilogueGelu : 0u);
   set(descriptorEpilogue, epilogue ? epilogue : uint32_t(noEpilogue));
   if (p.bias) {
     set(descriptorBiasPointer, operands.bias);

@@ -16,6 +16,7 @@ import sys
 
 import dense
 import irregular
+import narrow
 
 FOLDER = pathlib.Path(__file__).parent
 HEADER = """\
@@ -38,7 +39,9 @@ PROGRAMS = {
     "mlp-forward": dense.mlp_forward,
     "mlp-backward": dense.mlp_backward,
     "gla-chunk-loop": irregular.gla,
+    "gla-steps": narrow.gla_steps,
     "rgcn-layer": irregular.rgcn,
+    "rgcn-segments": narrow.rgcn_segments,
     "lora": dense.lora,
     "block-sparse-product": irregular.block_sparse,
     "csr-product": irregular.csr,

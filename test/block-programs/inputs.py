@@ -60,11 +60,11 @@ def random_graph(rng, nodes, edges, relations, empty=(), hub=None):
     return source, target, rng.choice(present, edges)
 
 
-def mean_coefficients(target, relation, nodes):
-    """1 / (number of edges of the same relation into the same node), for each edge."""
+def mean_coefficients(target, relation, nodes, exact=False):
+    """1 / (number of edges of the same relation into the same node), for each edge; in float64 if `exact`."""
     key = relation * nodes + target
     _, where, count = np.unique(key, return_inverse=True, return_counts=True)
-    return (1.0 / count[where]).astype(np.float32)
+    return (1.0 / count[where]).astype(np.float64 if exact else np.float32)
 
 
 def rgcn(rng, nodes, relations, source, target, relation, width=64):
@@ -77,9 +77,59 @@ def rgcn(rng, nodes, relations, source, target, relation, width=64):
     return arguments, sizes
 
 
+def as_numbers(array):
+    """Numbers of an array whose 16-bit words are bf16; other arrays as they are."""
+    if array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+def as_bf16(array):
+    """The nearest bf16, as 16-bit words."""
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def rgcn_segments(rng, nodes, relations, source, target, relation, width=64):
+    """All arguments of `narrow.rgcn_segments` in bf16, and its sizes for the template."""
+    index, sizes = segment_tiles(source, target, relation, nodes, relations)
+    dense = [normal(rng, nodes, width), normal(rng, relations, width, width, scale=width**-0.5),
+             normal(rng, width, width, scale=width**-0.5), normal(rng, width, scale=0.1)]
+    return [as_bf16(a) for a in dense] + index, {**sizes, "width": width}
+
+
 def compressed_rows(rng, rows, columns, stored, skew=False):
     """starts, columns of a random sparse pattern; with `skew` row lengths differ widely."""
     chance = rng.random(rows) ** (8 if skew else 1) + 0.01
     lengths = rng.multinomial(stored, chance / chance.sum())
     return (np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
             rng.integers(0, columns, stored).astype(np.int32))
+
+
+def segment_tiles(source, target, relation, nodes, relations, tile=64, tiles_of_block=4):
+    """The index arrays of `narrow.rgcn_segments` and its sizes. Within a relation, segments are sorted by length, so that
+    those of a tile end together."""
+    source, target, relation = (np.asarray(a, dtype=np.int64) for a in (source, target, relation))
+    key = relation * nodes + target
+    order = np.argsort(key, kind="stable")
+    keys, first, length = np.unique(key[order], return_index=True, return_counts=True)
+    begin, end, of, block_relation, block_tiles = [], [], [], [], [0]
+    for r in range(relations):
+        mine = np.flatnonzero(keys // nodes == r)
+        mine = mine[np.argsort(-length[mine], kind="stable")]
+        tiles = -(-len(mine) // tile)
+        pad = tiles * tile - len(mine)
+        begin += [*first[mine], *[0] * pad]
+        end += [*(first + length)[mine], *[0] * pad]
+        of += [*(keys[mine] % nodes), *[-1] * pad]
+        for at in range(0, tiles, tiles_of_block):
+            block_relation.append(r)
+            block_tiles.append(block_tiles[-1] + min(tiles_of_block, tiles - at))
+    # Messages by node; those of a node by relation.
+    of = np.array(of, np.int64)
+    message = np.argsort(of, kind="stable")[np.count_nonzero(of < 0):]
+    node_first = np.searchsorted(of[message], np.arange(nodes + 1))
+    arrays = [block_relation, block_tiles, begin, end, source[order], node_first, message]
+    sizes = {"nodes": nodes, "relations": relations, "segments": len(of), "messages": len(message), "edges": len(order),
+             "blocks": len(block_relation)}
+    return [np.array(a).astype(np.int32) for a in arrays], sizes

@@ -47,9 +47,11 @@ std::string mismatch(const Descriptor &descriptor, const Layout &a,
   switch (descriptor.epilogue) {
   case 1:
   case 2:
+  case 32:
     break;
   case 4:
   case 6:
+  case 36:
     if (!descriptor.bias)
       return "an epilogue with a bias, but no pointer to it";
     if (descriptor.biasType != -1 && descriptor.biasType != d.type)

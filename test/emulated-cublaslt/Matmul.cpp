@@ -160,6 +160,14 @@ void Work::run() const {
                          ld.type);
         if (descriptor.epilogue & 2)
           value = value > 0 || std::isnan(value) ? value : 0;
+        // The tanh form, as the library has it.
+        if (descriptor.epilogue & 32) {
+          double x = value;
+          value =
+              static_cast<float>(x / 2 *
+                                 (1 + std::tanh(0.79788456080286536 *
+                                                (x + 0.044715 * x * x * x))));
+        }
         int64_t offset = batch * ld.batchStride + j * ld.leadingDimension + i;
         narrow(d + offset * static_cast<int64_t>(bytesOf(ld.type)), ld.type,
                value);

@@ -118,6 +118,19 @@ def run(source, *options, **environment):
                           env={**os.environ, **environment})
 
 
+def gelu(rows, width, hidden, element):
+    """A layer and its GELU by tanh."""
+    x, y = tensor(rows, width, element=element), tensor(rows, hidden, element=element)
+    v, b = tensor(width, hidden, element=element), tensor(hidden, element=element)
+    return f"""
+func.func @step(%x: {x}, %v: {v}, %b: {b}) -> {y} {{
+  %zero = arith.constant 0.0 : {element}{linear("s", "%x", "%v", rows, hidden, width, element, "%b")}
+  %g = kan.gelu %s {{approximate = "tanh"}} : {y}
+  return %g : {y}
+}}
+"""
+
+
 def bundle(source, folder, who):
     """The plan of the program, and where the emulated driver finds its kernels."""
     tool("drawloom-translate", source, "--mlir-to-bundle", "--bundle-modules", "--arch=sm_90a", f"--dense-products={who}",
@@ -138,6 +151,8 @@ CASES = {
     "one row": (lone(1, 64, 40, "bf16"), "bf16", 1),
     "one column": (lone(64, 1, 40, "f16"), "f16", 1),
     "heads": (heads("f32"), "f32", 1),
+    "gelu f32": (gelu(30, 40, 56, "f32"), "f32", 1),
+    "gelu f16": (gelu(30, 40, 56, "f16"), "f16", 1),
 }
 
 
@@ -175,6 +190,17 @@ def test_epilogues_are_the_librarys(tmp_path):
     first = products(plan)[0]
     assert first["bias"] and first["result"] == "bf16" and (first["m"], first["n"], first["k"]) == (48, 56, 40)
     assert sum(bool(one.get("transpose_left") or one.get("transpose_right")) for one in products(plan)) == 4
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+def test_gelu_by_tanh_is_the_librarys_and_by_erf_is_not(tmp_path, element):
+    source = tmp_path / "program.mlir"
+    for text, taken in ((gelu(32, 40, 56, element), True), (gelu(32, 40, 56, element).replace('"tanh"', '"none"'), False)):
+        source.write_text(text)
+        plan, _ = bundle(source, tmp_path / f"bundle{taken}", "library")
+        product, = products(plan)
+        # Nothing is left for a kernel where the library does it all.
+        assert bool(product.get("gelu")) == taken and (len(plan["kernels"]) == 0) == taken
 
 
 @pytest.mark.parametrize("who, library, used", [("auto", str(CUBLASLT), True), ("auto", "/there/is/none", False),

@@ -34,7 +34,7 @@ def case(request):
 def test_block_program_agrees_with_numpy_and_has_the_same_bits_in_any_order_of_threads(case, monkeypatch):
     # Threads in the order of their numbers first.
     results = case.run(target="emulator")
-    assert_close(results, case.expected, programs.CPU_TOLERANCE)
+    assert_close(results, case.expected, case.tolerance)
     # Then at random: a first run, and more of them that must have its bits.
     monkeypatch.setenv("DRAWLOOM_EMULATOR_SEED", "1")
     others = case.run(target="emulator", options=[f"--check-bits={SEEDS - 1}"])

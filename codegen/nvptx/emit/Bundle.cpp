@@ -38,6 +38,10 @@ static json::Array describe(ArrayRef<KernelParameter> parameters) {
       object["align"] = parameter.alignment;
     if (parameter.nonnull)
       object["nonnull"] = true;
+    if (parameter.bytes != 0)
+      object["bytes"] = parameter.bytes;
+    if (parameter.written)
+      object["written"] = true;
     list.push_back(std::move(object));
   }
   return list;

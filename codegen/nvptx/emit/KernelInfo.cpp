@@ -23,6 +23,7 @@ static constexpr StringLiteral kernelAttribute = "nvvm.kernel";
 static constexpr StringLiteral threadsAttribute = "nvvm.reqntid";
 static constexpr StringLiteral sharedAttribute = "drawloom.shared_bytes";
 static constexpr StringLiteral nameAttribute = "drawloom.name";
+static constexpr StringLiteral bytesAttribute = "drawloom.bytes";
 // Triton cuts the names of its files here, and a cut name is found no more.
 static constexpr size_t longestName = 150;
 static constexpr unsigned globalSpace = 1, sharedSpace = 3;
@@ -86,6 +87,14 @@ static Error readParameters(LLVMFuncOp kernel, KernelInfo &info) {
       parameter.alignment = align.getInt();
     parameter.nonnull = bool(kernel.getArgAttr(
         index, mlir::LLVM::LLVMDialect::getNonNullAttrName()));
+    auto reaches =
+        kernel.getArgAttrOfType<mlir::IntegerAttr>(index, bytesAttribute);
+    if (reaches && kernel.getArgAttr(
+                       index, mlir::LLVM::LLVMDialect::getNoAliasAttrName())) {
+      parameter.bytes = reaches.getInt();
+      parameter.written = !kernel.getArgAttr(
+          index, mlir::LLVM::LLVMDialect::getReadonlyAttrName());
+    }
     info.parameters.push_back(std::move(parameter));
     if (!names.insert(info.parameters.back().name).second)
       return createStringError("kernel '" + info.name +

@@ -37,6 +37,8 @@ struct Parameter {
   Kind kind = Kind::Pointer;
   uint64_t alignment = 1; ///< Of a pointer.
   bool nonnull = false;
+  uint64_t bytes = 0;   ///< Behind a pointer; 0: not known.
+  bool written = false; ///< The kernel writes there: no other one may overlap.
 };
 
 /// A kernel as its bundle describes it.
@@ -200,7 +202,8 @@ public:
 
   /// Puts a kernel on `stream` (a CUstream; null is the default stream) and
   /// returns. Checks the arguments against the kernel's parameters, pointers
-  /// included; a pointer's check costs a call of the driver the first time.
+  /// included: what it writes must overlap nothing else that it is given; a
+  /// pointer's check costs a call of the driver the first time.
   /// Neither allocates device memory nor waits, so that it can be captured into
   /// a CUDA graph. A grid of no blocks is no launch. Where an earlier kernel
   /// failed meanwhile, the error says so.

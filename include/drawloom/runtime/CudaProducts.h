@@ -18,9 +18,9 @@
 
 namespace drawloom::runtime::cuda {
 
-/// result = relu(left right + addend + bias), row by row, `batch` times. All
-/// sums are in f32 and rounded once. Strides are in elements; matrices lie in
-/// memory row by row.
+/// result = f(left right + addend + bias), row by row, `batch` times, where f
+/// is nothing, ReLU or the tanh form of GELU. All sums are in f32 and rounded
+/// once. Strides are in elements; matrices lie in memory row by row.
 struct Product {
   /// left is m x k, right k x n, result and addend m x n.
   int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -35,6 +35,9 @@ struct Product {
   bool addend = false; ///< Of the result's type; may be the result's memory.
   bool bias = false;   ///< n numbers of the result's type, added to each row.
   bool relu = false;   ///< max(x, 0) at the end.
+  /// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) at the end; not with
+  /// relu.
+  bool gelu = false;
 };
 
 /// Where the matrices of a call are, in the device's memory.

@@ -195,7 +195,11 @@ protected:
           if (p.bias)
             sum += load(matrices.bias, static_cast<size_t>(j), p.result);
           all[static_cast<size_t>(b * p.resultBatch + i * p.resultStride + j)] =
-              p.relu ? std::fmax(sum, 0) : sum;
+              p.relu   ? std::fmax(sum, 0)
+              : p.gelu ? sum / 2 *
+                             (1 + std::tanh(std::sqrt(2 / M_PI) *
+                                            (sum + 0.044715 * sum * sum * sum)))
+                       : sum;
         }
     return all;
   }
@@ -207,6 +211,9 @@ protected:
     double last = p.result == Kind::F32   ? 0x1p-24
                   : p.result == Kind::F16 ? 0x1p-11
                                           : 0x1p-8;
+    // What a curve makes of it is rounded to f32 first.
+    if (p.gelu)
+      last += 0x1p-23;
     std::vector<double> want = expected(matrices);
     for (size_t i = 0; i < want.size(); ++i)
       ASSERT_NEAR(load(got, i, p.result), want[i], last * std::fabs(want[i]))
@@ -253,6 +260,21 @@ TEST_F(CudaProducts, TypesTransposesAndEpiloguesFollowTheDefinition) {
       Status status = library->multiply(p, matrices.on, nullptr);
       ASSERT_TRUE(status.ok()) << status.message() << logged();
       check(matrices, "case " + std::to_string(bits));
+    }
+}
+
+TEST_F(CudaProducts, GeluIsItsTanhForm) {
+  for (Kind kind : {Kind::F32, Kind::BF16})
+    for (bool bias : {false, true}) {
+      Product p = dense(6, 9, 4, kind);
+      p.bias = bias;
+      p.gelu = true;
+      Matrices matrices = make(p);
+      Status status = library->multiply(p, matrices.on, nullptr);
+      ASSERT_TRUE(status.ok()) << status.message() << logged();
+      check(matrices, bias ? "with a bias" : "without");
+      p.relu = true;
+      EXPECT_NE(checkProduct(p), "");
     }
 }
 

@@ -329,6 +329,69 @@ TEST_F(Cuda, WrongLaunchesAreRefused) {
                                 "device cannot read"));
 }
 
+/// A module whose kernel reads 64 bytes of x and writes 32 each of y and z.
+std::shared_ptr<Module> writingModule(std::shared_ptr<Device> device) {
+  std::string bytes = pack(
+      "{\"name\":\"sm_80\",\"capability\":80,\"specific\":false,\"kernels\":[{"
+      "\"name\":\"k\",\"threads\":128,\"shared_bytes\":0,\"ptx\":\"p\","
+      "\"parameters\":[{\"name\":\"x\",\"kind\":\"ptr\",\"bytes\":64},"
+      "{\"name\":\"y\",\"kind\":\"ptr\",\"bytes\":32,\"written\":true},"
+      "{\"name\":\"z\",\"kind\":\"ptr\",\"bytes\":32,\"written\":true},"
+      "{\"name\":\"w\",\"kind\":\"ptr\",\"bytes\":64}]}]}",
+      {"p"});
+  auto bundle = Bundle::fromMemory(bytes.data(), bytes.size());
+  EXPECT_TRUE(bundle.ok()) << bundle.message();
+  auto module = Module::load(device, **bundle);
+  EXPECT_TRUE(module.ok()) << module.message();
+  return *module;
+}
+
+TEST_F(Cuda, WhatIsWrittenMustOverlapNothing) {
+  auto loaded = writingModule(device());
+  auto launch = [&](uint64_t x, uint64_t y, uint64_t z, uint64_t w) {
+    std::vector<Argument> given;
+    for (uint64_t at : {x, y, z, w})
+      given.push_back(Argument::pointer(reinterpret_cast<void *>(at)));
+    return loaded->launch(0, {1}, given, nullptr).message();
+  };
+  // Neighbours, and inputs on each other, overlap nothing that is written.
+  EXPECT_EQ(launch(0x1000, 0x1040, 0x1060, 0x1000), "");
+  EXPECT_EQ(launch(0x1000, 0xfe0, 0, 0x1020), "");
+  EXPECT_TRUE(contains(
+      launch(0x1000, 0x103f, 0x2000, 0x3000),
+      "argument 'y' (0x103f to 0x105e), which the kernel writes, overlaps "
+      "argument 'x' (0x1000 to 0x103f): give it memory of its own"));
+  EXPECT_TRUE(contains(launch(0x1000, 0x2000, 0x201f, 0x3000),
+                       "argument 'y' (0x2000 to 0x201f), which the kernel "
+                       "writes, overlaps argument 'z' (0x201f to 0x203e)"));
+  EXPECT_TRUE(contains(launch(0x1000, 0x2000, 0x2fe1, 0x3000),
+                       "argument 'z' (0x2fe1 to 0x3000), which the kernel "
+                       "writes, overlaps argument 'w' (0x3000 to 0x303f)"));
+  // Ends beyond 32 bits are what they are.
+  EXPECT_TRUE(contains(launch(0x1000, 0xfffffff0, 0x10000000f, 0x3000),
+                       "argument 'y' (0xfffffff0 to 0x10000000f), which"));
+  EXPECT_EQ(fake->launches, 2u);
+}
+
+TEST_F(Cuda, MoreRegistersThanABlockHasAreExplained) {
+  auto loaded = module();
+  fake->launchCode = 701;
+  std::string message = loaded->launch(0, {1}, arguments(), nullptr).message();
+  EXPECT_TRUE(contains(message, "kernel 'k', grid 1x1x1, 128 threads"));
+  EXPECT_TRUE(contains(message, "A block takes 128 threads of 40 registers and "
+                                "65536 bytes of shared memory"));
+  EXPECT_TRUE(contains(message, "Compile it with fewer warps"));
+}
+
+TEST_F(Cuda, GridsBeyond32BitsAreRefused) {
+  // Not cut to their low bits, which would be one block.
+  Status status =
+      module()->launch(0, {(int64_t(1) << 32) + 1}, arguments(), nullptr);
+  EXPECT_TRUE(
+      contains(status.message(), "its grid has 4294967297 blocks along x"));
+  EXPECT_EQ(fake->launches, 0u);
+}
+
 TEST_F(Cuda, NullIsAllowedWhereTheKernelDoesNotForbidIt) {
   EXPECT_TRUE(module()->launch(0, {1}, arguments(0x1000, 0), nullptr).ok());
 }
