@@ -13,13 +13,9 @@
 
 namespace drawloom {
 
-/// The file form of an artifact: a line of text with its version, the lengths
-/// and the SHA-256 of what follows (a description in JSON, then the code of one
-/// variant after the other).
-std::string writeArtifact(const Artifact &artifact);
+using runtime::writeArtifact;
 
-/// Refuses bytes that are cut off, changed or of another version, and variants
-/// that do not go together; says which.
+/// runtime::readArtifact, with LLVM's errors.
 llvm::Expected<Artifact> readArtifact(llvm::StringRef bytes);
 
 } // namespace drawloom

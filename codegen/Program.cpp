@@ -15,31 +15,6 @@ using namespace mlir;
 
 namespace drawloom {
 
-int64_t elementBytes(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-  case ElementType::I64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-    return 4;
-  case ElementType::BF16:
-  case ElementType::F16:
-    return 2;
-  case ElementType::I8:
-  case ElementType::I1:
-    return 1;
-  }
-  llvm_unreachable("all types are listed");
-}
-
-int64_t ValueType::elements() const {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
-}
-
 const Signature *Program::find(llvm::StringRef name) const {
   for (const Signature &signature : signatures())
     if (signature.name == name)
@@ -68,7 +43,7 @@ std::optional<ElementType> elementTypeOf(Type type) {
   return std::nullopt;
 }
 
-std::optional<ValueType> ValueType::of(Type type) {
+std::optional<ValueType> valueTypeOf(Type type) {
   std::optional<ElementType> element = elementTypeOf(type);
   if (!element)
     return std::nullopt;

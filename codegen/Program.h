@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_PROGRAM_H
 #define DRAWLOOM_CODEGEN_PROGRAM_H
 
+#include "drawloom/runtime/Artifact.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -19,70 +20,12 @@
 
 namespace drawloom {
 
-enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
-int64_t elementBytes(ElementType type);
 /// Of a type or of the elements of a shaped one; `index` counts as I64. Nothing
 /// for a type that has no form in the host's memory.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
 
-/// A dense row-major argument or result. A scalar has an empty shape.
-struct ValueType {
-  /// Nothing where the type has no form in memory, or more than 2^63 bytes.
-  static std::optional<ValueType> of(mlir::Type type);
-
-  ElementType element;
-  std::vector<int64_t> shape;
-  int64_t elements() const;
-  int64_t bytes() const { return elements() * elementBytes(element); }
-  bool operator==(const ValueType &other) const {
-    return element == other.element && shape == other.shape;
-  }
-};
-
-struct Signature {
-  std::string name;
-  std::vector<ValueType> arguments;
-  std::vector<ValueType> results;
-  /// Scratch memory that a call needs beyond arguments and results.
-  int64_t workspaceBytes = 0;
-};
-
-/// What a target makes of a program: it can be kept, and loaded into any
-/// process on a machine that runs one of its variants.
-struct Artifact {
-  struct Entry {
-    Signature signature;
-    /// Memory that each thread needs for itself.
-    int64_t scratchBytes = 0;
-  };
-  /// The program for one instruction set.
-  struct Variant {
-    std::string isa;
-    /// CompileTarget::fingerprint of the set where the code was made.
-    std::string fingerprint;
-    std::vector<Entry> entries;
-    /// The block programs that the entries run.
-    std::vector<std::string> kernels;
-    /// In the target's own form.
-    std::string code;
-  };
-  std::string target;
-  /// At least one, of different sets; all have the same entries, but for the
-  /// memory that these need.
-  std::vector<Variant> variants;
-};
-
-/// Where the time of calls went: into the kernels, by name in the order of
-/// their first call.
-struct KernelProfile {
-  struct Kernel {
-    std::string name;
-    int64_t calls = 0;
-    int64_t blocks = 0; ///< Of all calls.
-    double seconds = 0;
-  };
-  std::vector<Kernel> kernels;
-};
+/// Nothing where the type has no form in memory, or more than 2^63 bytes.
+std::optional<ValueType> valueTypeOf(mlir::Type type);
 
 /// Code loaded into this process. Immutable, callable from many threads at
 /// once.
@@ -101,6 +44,12 @@ public:
                           llvm::ArrayRef<const void *> arguments,
                           llvm::ArrayRef<void *> results, unsigned threads = 1,
                           KernelProfile *profile = nullptr) const = 0;
+  /// Bytes of loaded code, and of memory kept for the next calls; 0 where the
+  /// target does not say.
+  virtual int64_t codeBytes() const { return 0; }
+  virtual int64_t keptBytes() const { return 0; }
+  /// Gives back what is kept.
+  virtual void trim() const {}
 };
 
 } // namespace drawloom

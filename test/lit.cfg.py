@@ -24,6 +24,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%source_dir", config.drawloom_source_dir))
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%build_dir", config.drawloom_binary_dir))
+config.substitutions.append(("%cxx", config.drawloom_cxx))
+config.substitutions.append(("%cc", config.drawloom_c))
 config.substitutions.append(("%drawloom_library", os.path.join(config.drawloom_binary_dir, "lib", "libdrawloom.so")))
 # No test depends on what the user's cache holds.
 config.environment["DRAWLOOM_CACHE"] = ""
@@ -50,5 +53,9 @@ for feature, needed in {
 }.items():
     if needed <= flags:
         config.available_features.add(feature)
+# What is linked with a library of ours outside of this build needs one without
+# sanitizers.
+if config.drawloom_sanitize != "ON":
+    config.available_features.add("plain-libraries")
 if shutil.which("ptxas"):
     config.available_features.add("ptxas")

@@ -13,6 +13,7 @@
 #include "codegen/cpu/JitProgram.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "drawloom/runtime/CpuFeatures.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -151,6 +152,11 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
   Artifact::Variant variant;
   variant.isa = options.isa;
   variant.fingerprint = fingerprintOf(options.isa);
+  for (StringRef feature :
+       llvm::cantFail(findInstructionSet(options.isa))->features)
+    variant.features.push_back(feature.str());
+  if (options.isa == "native")
+    variant.processor = runtime::processorWords();
   WalkResult result = module.walk([&](FunctionOpInterface function) {
     if (function->hasAttr(kernelAttr))
       variant.kernels.push_back(function.getName().str());
@@ -168,7 +174,7 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
                     &entry.signature.arguments),
           std::pair(ArrayRef<Type>(known->results), &entry.signature.results)})
       for (Type type : types) {
-        std::optional<ValueType> value = ValueType::of(type);
+        std::optional<ValueType> value = valueTypeOf(type);
         if (!value) {
           function.emitError("cannot be called: ")
               << type << " in its signature has no form in the host's memory";

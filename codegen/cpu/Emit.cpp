@@ -23,7 +23,8 @@ using namespace llvm;
 
 namespace drawloom::cpu {
 
-void initializeTarget() {
+/// Registers LLVM's code generator of this machine, once.
+static void initializeTarget() {
   static const bool initialized = [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();

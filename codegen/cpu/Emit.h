@@ -15,10 +15,6 @@
 
 namespace drawloom::cpu {
 
-/// Registers LLVM's code generator of this machine, once. Loading code needs it
-/// as well.
-void initializeTarget();
-
 enum class CodeKind { LlvmIr, Assembly, Object };
 
 /// What a module of the llvm dialect becomes for an instruction set (see

@@ -7,14 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/InstructionSet.h"
+#include "drawloom/runtime/CpuFeatures.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 using namespace llvm;
 
@@ -62,25 +59,11 @@ static const InstructionSet sets[] = {
 
 ArrayRef<InstructionSet> instructionSets() { return sets; }
 
-/// Tiles' registers are large: Linux saves them only for processes that ask.
-static bool mayUseTiles() {
-#if defined(__linux__) && defined(__x86_64__)
-  // ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA of the kernel's interface.
-  static const bool granted = syscall(SYS_arch_prctl, 0x1023, 18) == 0;
-  return granted;
-#else
-  return false;
-#endif
-}
-
 Error checkHostRuns(const InstructionSet &set) {
-  StringMap<bool> host = sys::getHostCPUFeatures();
+  // As the runtime will judge it.
   for (StringRef feature : set.features)
-    if (!host.lookup(feature))
-      return createStringError("its processor lacks " + feature);
-  if (set.pairUnit == PairUnit::Tiles && !mayUseTiles())
-    return createStringError("the system does not let this process use AMX's "
-                             "registers");
+    if (std::string why = runtime::lacks(feature); !why.empty())
+      return createStringError(why);
   return Error::success();
 }
 

@@ -200,7 +200,7 @@ bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
   int64_t bytes = 0;
   for (Type type :
        llvm::concat<const Type>(signature.arguments, signature.results))
-    if (std::optional<ValueType> value = ValueType::of(type))
+    if (std::optional<ValueType> value = valueTypeOf(type))
       bytes += value->bytes();
   return bytes > streamedBytes;
 }

@@ -18,6 +18,7 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
 #define DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
 
+#include "drawloom/runtime/CpuProgram.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -27,12 +28,9 @@ inline constexpr llvm::StringLiteral signatureAttr = "drawloom.signature";
 /// Marks the range function of a block program.
 inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
 
-/// In front of an entry's name from the llvm phase on. A program may call its
-/// function @exp; in machine code that name is the C library's.
-inline constexpr llvm::StringLiteral entryPrefix = "drawloom_";
-
-/// Behind a kernel's name: what the host is given to call.
-inline constexpr llvm::StringLiteral rangeSuffix = "_range";
+// From the llvm phase on.
+inline constexpr llvm::StringRef entryPrefix = runtime::entryPrefix;
+inline constexpr llvm::StringRef rangeSuffix = runtime::rangeSuffix;
 
 struct FunctionSignature {
   llvm::SmallVector<mlir::Type> arguments;

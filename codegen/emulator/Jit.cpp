@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/emulator/Jit.h"
-#include "codegen/CLibrary.h"
+#include "drawloom/runtime/CLibrary.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -101,7 +101,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(mlir::ModuleOp module) {
         orc::ExecutorAddr::fromPtr(address),
         JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   };
-  for (auto [name, address] : cLibrarySymbols())
+  for (auto [name, address] : runtime::cLibrarySymbols())
     define(name, address);
   for (auto [name, address] : runtimeSymbols())
     define(name, address);

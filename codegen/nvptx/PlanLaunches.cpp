@@ -51,7 +51,7 @@ public:
 
 private:
   FailureOr<ValueType> typeOf(Value value) {
-    std::optional<ValueType> type = ValueType::of(value.getType());
+    std::optional<ValueType> type = valueTypeOf(value.getType());
     if (type)
       return *type;
     return function.emitError("cannot be called: ")
@@ -171,7 +171,7 @@ FailureOr<LaunchEntry> Planner::run() {
         entry.steps.push_back(
             {"",
              {step.operands[updates[i + 1]], places.lookup(result)},
-             ValueType::of(result.getType())->bytes(),
+             valueTypeOf(result.getType())->bytes(),
              std::nullopt});
       }
     if (step.product) {

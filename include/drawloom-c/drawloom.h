@@ -1,5 +1,4 @@
-/*===- drawloom.h - Drawloom's C interface
- * ------------------------------------===
+/*===- drawloom.h - Drawloom's C interface ----------------------------------===
  *
  * Part of the Drawloom project, under the Apache License v2.0 with LLVM
  * Exceptions. See LICENSE for license information.
@@ -7,8 +6,8 @@
  *
  *===----------------------------------------------------------------------===
  *
- * Compiles programs and calls their functions on memory of the caller's. The
- * library is libdrawloom.so; docs/embedding.md shows a program on one page.
+ * Compiles programs, whose functions runtime.h calls on memory of the caller's.
+ * The library is libdrawloom.so; docs/embedding.md shows a program on one page.
  *
  * Every function may be called from any number of threads at once, also on the
  * same objects, but for the one that destroys an object. Nothing throws, exits
@@ -20,63 +19,17 @@
 #ifndef DRAWLOOM_C_DRAWLOOM_H
 #define DRAWLOOM_C_DRAWLOOM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "drawloom-c/runtime.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#if defined(__GNUC__)
-#define DRAWLOOM_API __attribute__((visibility("default")))
-#else
-#define DRAWLOOM_API
-#endif
-
-/** Changes when a program built against the old header would not work. */
-#define DRAWLOOM_API_VERSION 1
-/** Of the library; compare it with DRAWLOOM_API_VERSION. */
-DRAWLOOM_API int drawloomApiVersion(void);
-
-/*===----------------------------------------------------------------------===*/
-/* Errors */
-/*===----------------------------------------------------------------------===*/
-
-typedef struct DrawloomError DrawloomError;
-
-typedef enum DrawloomErrorCode {
-  /** The program is wrong: its text, its types, a shape it is given. */
-  DRAWLOOM_ERROR_PROGRAM = 1,
-  /** The target, or an instruction set, is unknown or not of this machine. */
-  DRAWLOOM_ERROR_TARGET = 2,
-  /** A call does not fit: no such function, wrong buffers, 0 threads. */
-  DRAWLOOM_ERROR_CALL = 3,
-  /** The machine lacks the memory that a call needs. */
-  DRAWLOOM_ERROR_MEMORY = 4,
-  /** A mistake of the compiler's own. */
-  DRAWLOOM_ERROR_INTERNAL = 5
-} DrawloomErrorCode;
-
-DRAWLOOM_API void drawloomErrorDestroy(DrawloomError *error);
-DRAWLOOM_API DrawloomErrorCode drawloomErrorCode(const DrawloomError *error);
-/** What went wrong, in one or more lines. Like all strings here it lives as
- * long as its object. */
-DRAWLOOM_API const char *drawloomErrorMessage(const DrawloomError *error);
-/** Where in the source: "name:line:column", or "" where no place is known. */
-DRAWLOOM_API const char *drawloomErrorLocation(const DrawloomError *error);
-/** The phase that the compiler was in, such as "parse", "differentiated" or
- * "kernels"; "" where nothing was being compiled. */
-DRAWLOOM_API const char *drawloomErrorPhase(const DrawloomError *error);
-/** A command that shows the same error from the sources; "" if there is none.
- */
-DRAWLOOM_API const char *drawloomErrorReproducer(const DrawloomError *error);
 
 /*===----------------------------------------------------------------------===*/
 /* Compiling */
 /*===----------------------------------------------------------------------===*/
 
 typedef struct DrawloomCompiler DrawloomCompiler;
-typedef struct DrawloomProgram DrawloomProgram;
 
 typedef struct DrawloomCompilerOptions {
   /** sizeof(DrawloomCompilerOptions), so that later ones can have more. What is
@@ -104,6 +57,13 @@ typedef struct DrawloomCompilerOptions {
    * compile. */
   void (*note)(void *context, const char *message);
   void *noteContext;
+  /** Asked now and then while a program is compiled, before each pass at least,
+   * on the thread that compiles: what is not 0 stops the compilation, whose
+   * error is then DRAWLOOM_ERROR_CANCELLED. Must return, and not compile. A
+   * compilation that waits for another thread's of the same program asks, too,
+   * and stops alone. */
+  int (*cancelled)(void *context);
+  void *cancelledContext;
 } DrawloomCompilerOptions;
 
 /** `options` may be NULL. Nothing of it is needed after the call. */
@@ -154,71 +114,25 @@ DRAWLOOM_API DrawloomError *drawloomParse(DrawloomCompiler *compiler,
                                           const DrawloomSource *sources,
                                           size_t sourceCount,
                                           DrawloomProgram **program);
-/** No call of its functions may be in progress. */
-DRAWLOOM_API void drawloomProgramDestroy(DrawloomProgram *program);
+/** Stops the compilations that are in progress, as `cancelled` does; those that
+ * begin later are not concerned. */
+DRAWLOOM_API void drawloomCompilerCancel(DrawloomCompiler *compiler);
 
-/*===----------------------------------------------------------------------===*/
-/* Calling */
-/*===----------------------------------------------------------------------===*/
+/** What a compiler keeps in memory. */
+typedef struct DrawloomCompilerMemory {
+  /** sizeof(DrawloomCompilerMemory), set by the caller. */
+  size_t size;
+  /** Programs that it would give again without compiling; 256 at most. */
+  uint64_t programs;
+  /** Bytes that these take, as drawloomProgramMemory counts them: code,
+   * artifact and kept workspaces. */
+  uint64_t bytes;
+} DrawloomCompilerMemory;
 
-typedef enum DrawloomElement {
-  DRAWLOOM_F64 = 0,
-  DRAWLOOM_F32 = 1,
-  DRAWLOOM_BF16 = 2,
-  DRAWLOOM_F16 = 3,
-  DRAWLOOM_I64 = 4,
-  DRAWLOOM_I32 = 5,
-  DRAWLOOM_I8 = 6,
-  /** One byte, 0 or 1. */
-  DRAWLOOM_I1 = 7
-} DrawloomElement;
-
-/** A dense row-major tensor; a scalar has rank 0. */
-typedef struct DrawloomType {
-  DrawloomElement element;
-  size_t rank;
-  const int64_t *extents;
-  int64_t bytes;
-} DrawloomType;
-
-/** A function of a program; lives as long as the program. */
-typedef struct DrawloomFunction DrawloomFunction;
-
-DRAWLOOM_API size_t drawloomFunctionCount(const DrawloomProgram *program);
-/** NULL for an index that is none. */
-DRAWLOOM_API const DrawloomFunction *
-drawloomFunctionAt(const DrawloomProgram *program, size_t index);
-DRAWLOOM_API DrawloomError *
-drawloomFunctionFind(const DrawloomProgram *program, const char *name,
-                     const DrawloomFunction **function);
-
-DRAWLOOM_API const char *drawloomFunctionName(const DrawloomFunction *function);
-DRAWLOOM_API size_t drawloomArgumentCount(const DrawloomFunction *function);
-DRAWLOOM_API size_t drawloomResultCount(const DrawloomFunction *function);
-/** For an index that is none, a type of rank 0 and no bytes. */
-DRAWLOOM_API DrawloomType drawloomArgumentType(const DrawloomFunction *function,
-                                               size_t index);
-DRAWLOOM_API DrawloomType drawloomResultType(const DrawloomFunction *function,
-                                             size_t index);
-/** Memory that a call takes besides its buffers; kept for the next call. */
-DRAWLOOM_API int64_t
-drawloomFunctionWorkspace(const DrawloomFunction *function);
-
-/** Memory of the caller's: the elements of an argument (also of a scalar), or
- * space for a result. Aligned to its elements; to 64 bytes it is faster. */
-typedef struct DrawloomBuffer {
-  void *data;
-  size_t bytes;
-} DrawloomBuffer;
-
-/** Computes the results from the arguments, on up to `threads` threads. A
- * result must not share memory with an argument or another result. Its bits do
- * not depend on `threads`. Nothing is written where the call is refused. */
-DRAWLOOM_API DrawloomError *drawloomCall(const DrawloomFunction *function,
-                                         const DrawloomBuffer *arguments,
-                                         size_t argumentCount,
-                                         const DrawloomBuffer *results,
-                                         size_t resultCount, unsigned threads);
+DRAWLOOM_API void drawloomCompilerMemory(DrawloomCompiler *compiler,
+                                         DrawloomCompilerMemory *memory);
+/** Forgets these programs; what the caller holds of them stays. */
+DRAWLOOM_API void drawloomCompilerForget(DrawloomCompiler *compiler);
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,8 @@
 // values that own what they stand for. C++17, with or without exceptions: none
 // is thrown, errors are values.
 //
-//   drawloom::Result<drawloom::Compiler> compiler =
-//   drawloom::Compiler::create(); if (!compiler)
+//   auto compiler = drawloom::Compiler::create();
+//   if (!compiler)
 //     return fail(compiler.error().message());
 //
 //===----------------------------------------------------------------------===//
@@ -20,135 +20,10 @@
 #define DRAWLOOM_DRAWLOOM_H
 
 #include "drawloom-c/drawloom.h"
+#include "drawloom/Runtime.h"
 #include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace drawloom {
-
-/// Why something failed.
-class Error {
-public:
-  explicit Error(DrawloomError *error) : handle(error) {}
-  DrawloomErrorCode code() const { return drawloomErrorCode(handle.get()); }
-  std::string message() const { return drawloomErrorMessage(handle.get()); }
-  std::string location() const { return drawloomErrorLocation(handle.get()); }
-  std::string phase() const { return drawloomErrorPhase(handle.get()); }
-  std::string reproducer() const {
-    return drawloomErrorReproducer(handle.get());
-  }
-
-private:
-  struct Destroy {
-    void operator()(DrawloomError *error) const { drawloomErrorDestroy(error); }
-  };
-  std::unique_ptr<DrawloomError, Destroy> handle;
-};
-
-/// A value, or the error for which there is none.
-template <typename T> class Result {
-public:
-  Result(T value) : state(std::move(value)) {}
-  Result(Error error) : state(std::move(error)) {}
-  explicit operator bool() const { return std::holds_alternative<T>(state); }
-  T &operator*() { return *std::get_if<T>(&state); }
-  T *operator->() { return std::get_if<T>(&state); }
-  const Error &error() const { return *std::get_if<Error>(&state); }
-  Error takeError() { return std::move(*std::get_if<Error>(&state)); }
-
-private:
-  std::variant<T, Error> state;
-};
-
-/// Success, or an error.
-template <> class Result<void> {
-public:
-  explicit Result(DrawloomError *error) {
-    if (error)
-      failure.emplace_back(error);
-  }
-  explicit operator bool() const { return failure.empty(); }
-  const Error &error() const { return failure.front(); }
-  Error takeError() { return std::move(failure.front()); }
-
-private:
-  std::vector<Error> failure;
-};
-
-struct Type {
-  DrawloomElement element;
-  std::vector<int64_t> extents;
-  int64_t bytes;
-};
-
-/// A function of a program, which must outlive it. Cheap to copy.
-class Function {
-public:
-  explicit Function(const DrawloomFunction *function) : handle(function) {}
-  std::string name() const { return drawloomFunctionName(handle); }
-  std::vector<Type> arguments() const {
-    return types(drawloomArgumentCount(handle), drawloomArgumentType);
-  }
-  std::vector<Type> results() const {
-    return types(drawloomResultCount(handle), drawloomResultType);
-  }
-  int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
-
-  Result<void> call(const std::vector<DrawloomBuffer> &arguments,
-                    const std::vector<DrawloomBuffer> &results,
-                    unsigned threads = 1) const {
-    return Result<void>(drawloomCall(handle, arguments.data(), arguments.size(),
-                                     results.data(), results.size(), threads));
-  }
-
-private:
-  std::vector<Type> types(size_t count,
-                          DrawloomType (*at)(const DrawloomFunction *,
-                                             size_t)) const {
-    std::vector<Type> list;
-    for (size_t i = 0; i < count; ++i) {
-      DrawloomType type = at(handle, i);
-      list.push_back(
-          {type.element, {type.extents, type.extents + type.rank}, type.bytes});
-    }
-    return list;
-  }
-  const DrawloomFunction *handle;
-};
-
-/// An argument: memory that is read. The C interface has one type for both.
-template <typename T> DrawloomBuffer buffer(const T *data, size_t count) {
-  return {const_cast<T *>(data), count * sizeof(T)};
-}
-
-class Program {
-public:
-  explicit Program(DrawloomProgram *program) : handle(program) {}
-  std::vector<Function> functions() const {
-    std::vector<Function> list;
-    for (size_t i = 0; i < drawloomFunctionCount(handle.get()); ++i)
-      list.emplace_back(drawloomFunctionAt(handle.get(), i));
-    return list;
-  }
-  Result<Function> find(const std::string &name) const {
-    const DrawloomFunction *function = nullptr;
-    if (DrawloomError *error =
-            drawloomFunctionFind(handle.get(), name.c_str(), &function))
-      return Error(error);
-    return Function(function);
-  }
-
-private:
-  struct Destroy {
-    void operator()(DrawloomProgram *program) const {
-      drawloomProgramDestroy(program);
-    }
-  };
-  std::unique_ptr<DrawloomProgram, Destroy> handle;
-};
 
 struct Source {
   std::string name;
@@ -172,6 +47,9 @@ struct CompilerOptions {
   /// Called with what is worth knowing though nothing failed. What it throws is
   /// dropped: nothing may pass through the compiler.
   std::function<void(const char *)> note;
+  /// Asked now and then; true stops the compilation. What it throws counts as
+  /// that.
+  std::function<bool()> cancelled;
 };
 
 class Compiler {
@@ -198,6 +76,20 @@ public:
         }
 #else
         static_cast<CompilerOptions *>(context)->note(message);
+#endif
+      };
+    }
+    if (kept->cancelled) {
+      c.cancelledContext = kept.get();
+      c.cancelled = [](void *context) -> int {
+#ifdef __cpp_exceptions
+        try {
+          return static_cast<CompilerOptions *>(context)->cancelled();
+        } catch (...) {
+          return 1;
+        }
+#else
+        return static_cast<CompilerOptions *>(context)->cancelled();
 #endif
       };
     }
@@ -231,6 +123,16 @@ public:
     });
   }
 
+  /// Stops the compilations in progress.
+  void cancel() const { drawloomCompilerCancel(handle.get()); }
+  DrawloomCompilerMemory memory() const {
+    DrawloomCompilerMemory memory = {};
+    memory.size = sizeof(memory);
+    drawloomCompilerMemory(handle.get(), &memory);
+    return memory;
+  }
+  void forget() const { drawloomCompilerForget(handle.get()); }
+
 private:
   Compiler(DrawloomCompiler *compiler, std::unique_ptr<CompilerOptions> options)
       : options(std::move(options)), handle(compiler) {}
@@ -256,7 +158,7 @@ private:
       drawloomCompilerDestroy(compiler);
     }
   };
-  /// The compiler calls `note` in it.
+  /// The compiler calls `note` and `cancelled` in it.
   std::unique_ptr<CompilerOptions> options;
   std::unique_ptr<DrawloomCompiler, Destroy> handle;
 };

@@ -42,6 +42,10 @@ struct CompileOptions {
   /// Called before the passes that lead into each phase, with the module as the
   /// phase before has left it and the instruction sets that it will be for.
   std::function<void(Phase, mlir::ModuleOp, llvm::StringRef isa)> entering;
+  /// Asked before each pass and before machine code is made; true stops the
+  /// compilation, which then fails without a diagnostic. Once true, it must
+  /// stay so.
+  std::function<bool()> cancelled;
   /// Called before machine code is made.
   std::function<void()> emitting;
   /// Called with the pass manager of each phase, for instrumentation (timing,
@@ -82,15 +86,23 @@ llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
 
 /// Takes the program that `parts` determine (with the options' target and this
 /// compiler) from the cache, or compiles it and keeps it there. Loads it into
-/// this process.
+/// this process, and gives the artifact where `kept` is not null.
 llvm::Expected<std::unique_ptr<Program>>
 loadOrCompile(llvm::ArrayRef<llvm::StringRef> parts,
               const CompileOptions &options,
-              llvm::function_ref<llvm::Expected<Artifact>()> compile);
+              llvm::function_ref<llvm::Expected<Artifact>()> compile,
+              Artifact *kept = nullptr);
+
+/// Loads an artifact of any target: the best variant that this machine runs,
+/// or the one for `isa`.
+llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
+                                                      llvm::StringRef isa = "");
 
 /// Compiles `module`, or finds it in the cache, and loads it into this process.
+/// Gives the artifact where `kept` is not null.
 llvm::Expected<std::unique_ptr<Program>>
-compileProgram(mlir::ModuleOp module, const CompileOptions &options);
+compileProgram(mlir::ModuleOp module, const CompileOptions &options,
+               Artifact *kept = nullptr);
 
 } // namespace drawloom
 

@@ -6,10 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/JitProgram.h"
+#include "drawloom/runtime/CpuProgram.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/IR/Action.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
@@ -121,8 +125,36 @@ static llvm::Expected<std::string> onlySet(const CompileOptions &options) {
   return sets->front();
 }
 
+namespace {
+/// While it lives, passes in a context are left out from when the compilation
+/// is cancelled: a pass manager has no other way to stop.
+class CancelPasses {
+public:
+  CancelPasses(MLIRContext *context, const std::function<bool()> &cancelled)
+      : context(cancelled ? context : nullptr) {
+    if (this->context)
+      context->registerActionHandler(
+          [&cancelled](function_ref<void()> run,
+                       const tracing::Action &action) {
+            if (!isa<PassExecutionAction>(action) || !cancelled())
+              run();
+          });
+  }
+  ~CancelPasses() {
+    if (context)
+      context->registerActionHandler(nullptr);
+  }
+  CancelPasses(const CancelPasses &) = delete;
+  CancelPasses &operator=(const CancelPasses &) = delete;
+
+private:
+  MLIRContext *context;
+};
+} // namespace
+
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
   CompileOptions options = given;
+  CancelPasses cancelPasses(module.getContext(), options.cancelled);
   if (options.to > Phase::Blocks) {
     llvm::Expected<std::string> set = onlySet(options);
     if (!set)
@@ -143,7 +175,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
     if (options.configure)
       options.configure(pm);
     buildPhase(pm, phase, options);
-    if (failed(pm.run(module)))
+    if (failed(pm.run(module)) || (options.cancelled && options.cancelled()))
       return failure();
     if (!options.dumpPhasesTo.empty() &&
         failed(dump(module, phase, options.dumpPhasesTo)))
@@ -157,6 +189,8 @@ static llvm::Expected<Artifact::Variant>
 compileVariant(ModuleOp module, const CompileOptions &options) {
   if (failed(compile(module, options)))
     return llvm::createStringError("compilation failed; see the diagnostics");
+  if (options.cancelled && options.cancelled())
+    return llvm::createStringError("the compilation was cancelled");
   if (options.emitting)
     options.emitting();
   return options.target->emit(module, options.codegen);
@@ -199,7 +233,8 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
 
 llvm::Expected<std::unique_ptr<Program>>
 loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
-              llvm::function_ref<llvm::Expected<Artifact>()> compile) {
+              llvm::function_ref<llvm::Expected<Artifact>()> compile,
+              Artifact *into) {
   if (llvm::Error error = options.target->checkRunsHere(options.codegen))
     return error;
   auto note = [&](llvm::Error error) {
@@ -224,8 +259,11 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
     } else if (*kept) {
       llvm::Expected<std::unique_ptr<Program>> program =
           options.target->load(**kept);
-      if (program)
+      if (program) {
+        if (into)
+          *into = std::move(**kept);
         return program;
+      }
       note(program.takeError());
     }
   }
@@ -235,16 +273,36 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
   if (options.cache)
     if (llvm::Error error = options.cache->keep(key, *artifact))
       note(std::move(error));
-  return options.target->load(*artifact);
+  llvm::Expected<std::unique_ptr<Program>> program =
+      options.target->load(*artifact);
+  if (program && into)
+    *into = std::move(*artifact);
+  return program;
+}
+
+llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
+                                                      StringRef isa) {
+  llvm::Expected<const CompileTarget *> target = findTarget(artifact.target);
+  if (!target)
+    return target.takeError();
+  if (*target != &cpu::target())
+    return (*target)->load(artifact, isa);
+  // By what the code needs of a processor, as the runtime does without us.
+  runtime::Result<const Artifact::Variant *> variant =
+      runtime::chooseVariant(artifact, isa);
+  if (!variant.ok())
+    return llvm::createStringError(variant.message());
+  return cpu::loadProgram(**variant);
 }
 
 llvm::Expected<std::unique_ptr<Program>>
-compileProgram(ModuleOp module, const CompileOptions &options) {
+compileProgram(ModuleOp module, const CompileOptions &options, Artifact *kept) {
   std::string text;
   if (options.cache)
     llvm::raw_string_ostream(text) << module;
-  return loadOrCompile({phaseName(options.from), text}, options,
-                       [&] { return compileToArtifact(module, options); });
+  return loadOrCompile(
+      {phaseName(options.from), text}, options,
+      [&] { return compileToArtifact(module, options); }, kept);
 }
 
 } // namespace drawloom

@@ -13,11 +13,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/program/Handles.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <condition_variable>
 #include <list>
 #include <mutex>
@@ -27,29 +29,49 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 
-struct DrawloomError {
-  DrawloomErrorCode code;
-  std::string message, location, phase, reproducer;
-};
-
-struct DrawloomFunction {
-  const Program *program;
-  const Signature *signature;
-};
+using runtime::Executable;
+using runtime::Loaded;
 
 namespace {
-/// What compiling gives; shared by all who asked for the same.
-struct Compiled {
+/// A program of any target, for the C interface.
+class TargetProgram final : public Executable {
+public:
+  explicit TargetProgram(std::unique_ptr<Program> given)
+      : program(std::move(given)), set(program->isa()),
+        listed(program->signatures()) {}
+  const std::string &isa() const override { return set; }
+  const std::vector<Signature> &signatures() const override { return listed; }
+  runtime::Status run(size_t entry, const void *const *arguments,
+                      void *const *results, unsigned threads,
+                      KernelProfile *profile) const override {
+    const Signature &signature = listed[entry];
+    if (llvm::Error error = program->run(
+            signature.name, ArrayRef(arguments, signature.arguments.size()),
+            ArrayRef(results, signature.results.size()), threads, profile))
+      return runtime::Status::error(toString(std::move(error)));
+    return {};
+  }
+  int64_t codeBytes() const override { return program->codeBytes(); }
+  int64_t keptBytes() const override { return program->keptBytes(); }
+  void trim() const override { program->trim(); }
+
+private:
   std::unique_ptr<Program> program;
-  /// Of a program that is only parsed, which has no `program`.
-  std::vector<Signature> parsed;
-  std::vector<DrawloomFunction> functions;
+  std::string set;
+  std::vector<Signature> listed;
 };
 } // namespace
 
-struct DrawloomProgram {
-  std::shared_ptr<const Compiled> compiled;
-};
+/// As the library without a compiler, and targets that it has not.
+runtime::Result<std::unique_ptr<Executable>>
+runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
+  llvm::Expected<std::unique_ptr<Program>> program =
+      loadArtifact(artifact, isa);
+  if (!program)
+    return Status::error(toString(program.takeError()));
+  return std::unique_ptr<Executable>(
+      std::make_unique<TargetProgram>(std::move(*program)));
+}
 
 struct DrawloomCompiler {
   CompileOptions options;
@@ -60,16 +82,30 @@ struct DrawloomCompiler {
   /// used last in front.
   static constexpr size_t mostPrograms = 256;
   std::mutex mutex;
-  std::list<std::pair<std::string, std::shared_ptr<const Compiled>>> programs;
+  std::list<std::pair<std::string, std::shared_ptr<const Loaded>>> programs;
   /// Those that a thread is at work on, and what others that want one wait for.
   llvm::StringSet<> inWork;
   std::condition_variable finished;
 
+  /// Counts the calls of drawloomCompilerCancel.
+  std::atomic<uint64_t> cancellations{0};
+  std::function<bool()> askCancelled;
+
   /// The program, as soon as no other thread is at work on it. Null where the
-  /// caller is to compile it, and then to call `finish`.
-  std::shared_ptr<const Compiled> findOrStart(StringRef key) {
+  /// caller is to compile it, and then to call `finish`; an error where it is
+  /// cancelled first.
+  std::optional<std::shared_ptr<const Loaded>>
+  findOrStart(StringRef key, llvm::function_ref<bool()> cancelled) {
     std::unique_lock<std::mutex> lock(mutex);
-    finished.wait(lock, [&] { return !inWork.contains(key); });
+    while (inWork.contains(key)) {
+      // The question may be the caller's own code, which could ask us things.
+      lock.unlock();
+      if (cancelled())
+        return std::nullopt;
+      lock.lock();
+      finished.wait_for(lock, std::chrono::milliseconds(20),
+                        [&] { return !inWork.contains(key); });
+    }
     for (auto it = programs.begin(); it != programs.end(); ++it)
       if (it->first == key) {
         programs.splice(programs.begin(), programs, it);
@@ -80,7 +116,7 @@ struct DrawloomCompiler {
   }
   /// Remembers the program; null where compiling failed, and the next one that
   /// waits tries for itself: its error names its own sources.
-  void finish(StringRef key, std::shared_ptr<const Compiled> compiled) {
+  void finish(StringRef key, std::shared_ptr<const Loaded> compiled) {
     {
       std::lock_guard<std::mutex> lock(mutex);
       inWork.erase(key);
@@ -94,30 +130,7 @@ struct DrawloomCompiler {
 };
 
 static DrawloomError *makeError(DrawloomErrorCode code, const Twine &message) {
-  return new DrawloomError{code, message.str(), "", "", ""};
-}
-
-int drawloomApiVersion(void) { return DRAWLOOM_API_VERSION; }
-
-//===----------------------------------------------------------------------===//
-// Errors
-//===----------------------------------------------------------------------===//
-
-void drawloomErrorDestroy(DrawloomError *error) { delete error; }
-DrawloomErrorCode drawloomErrorCode(const DrawloomError *error) {
-  return error->code;
-}
-const char *drawloomErrorMessage(const DrawloomError *error) {
-  return error->message.c_str();
-}
-const char *drawloomErrorLocation(const DrawloomError *error) {
-  return error->location.c_str();
-}
-const char *drawloomErrorPhase(const DrawloomError *error) {
-  return error->phase.c_str();
-}
-const char *drawloomErrorReproducer(const DrawloomError *error) {
-  return error->reproducer.c_str();
+  return runtime::makeError(code, message.str());
 }
 
 namespace {
@@ -201,6 +214,11 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
       compiler->cache.emplace(folder, options.cacheBytes);
   }
   compile.cache = compiler->cache ? &*compiler->cache : nullptr;
+  if (options.cancelled)
+    compiler->askCancelled = [ask = options.cancelled,
+                              context = options.cancelledContext] {
+      return ask(context) != 0;
+    };
   registerAllDialects(compiler->registry);
   *result = compiler.release();
   return nullptr;
@@ -243,24 +261,43 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
       (Twine(sources.size()) + " " + Twine(shapes.size())).str();
   parts.push_back(counts);
   std::string key = cacheKey(parts);
-  if (std::shared_ptr<const Compiled> known = compiler->findOrStart(key)) {
-    *result = new DrawloomProgram{std::move(known)};
+  // Once it is, it stays so: passes that were left out are not made up for.
+  bool stop = false;
+  auto cancelled = [&stop, compiler, begun = compiler->cancellations.load()] {
+    stop = stop || compiler->cancellations != begun ||
+           (compiler->askCancelled && compiler->askCancelled());
+    return stop;
+  };
+  auto stopped = [&] {
+    return makeError(DRAWLOOM_ERROR_CANCELLED, "the compilation was cancelled");
+  };
+  if (cancelled())
+    return stopped();
+  std::optional<std::shared_ptr<const Loaded>> known =
+      compiler->findOrStart(key, cancelled);
+  if (!known)
+    return stopped();
+  if (*known) {
+    *result = new DrawloomProgram{std::move(*known)};
     return nullptr;
   }
-  std::shared_ptr<Compiled> compiled;
+  std::shared_ptr<const Loaded> compiled;
   llvm::scope_exit finish([&] { compiler->finish(key, compiled); });
 
   // Both outlive the context.
   std::string phase = "parse", isa;
   CompileOptions options = compiler->options;
+  options.cancelled = cancelled;
   options.entering = [&](Phase next, mlir::ModuleOp, StringRef set) {
     phase = phaseName(next).str();
     isa = set.str();
   };
   auto failure = std::make_unique<DrawloomError>();
   failure->code = DRAWLOOM_ERROR_PROGRAM;
-  llvm::Expected<std::unique_ptr<Program>> program =
-      loadOrCompile(parts, options, [&]() -> llvm::Expected<Artifact> {
+  Artifact artifact;
+  llvm::Expected<std::unique_ptr<Program>> program = loadOrCompile(
+      parts, options,
+      [&]() -> llvm::Expected<Artifact> {
         // Threads of its own for each compilation would be too many.
         mlir::MLIRContext context(compiler->registry,
                                   mlir::MLIRContext::Threading::DISABLED);
@@ -290,19 +327,22 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
           return fail("compilation failed");
         }
         return artifact;
-      });
+      },
+      &artifact);
   if (!program) {
     std::string message = toString(program.takeError());
+    // What failed because passes were left out is no error of the program.
+    if (stop)
+      return stopped();
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
     failure->reproducer = reproducer(sources, phase, isa);
     return failure.release();
   }
-  compiled = std::make_shared<Compiled>();
-  compiled->program = std::move(*program);
-  for (const Signature &signature : compiled->program->signatures())
-    compiled->functions.push_back({compiled->program.get(), &signature});
+  compiled = std::make_shared<const Loaded>(
+      std::make_unique<TargetProgram>(std::move(*program)),
+      std::move(artifact));
   *result = new DrawloomProgram{compiled};
   return nullptr;
 }
@@ -362,18 +402,17 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
     return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
                              diagnostics.location, "parse",
                              reproducer(list, "parse", "")};
-  auto parsed = std::make_shared<Compiled>();
+  std::vector<Signature> parsed;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     auto arguments = openTypes(function.getArgumentTypes());
     auto results = openTypes(function.getResultTypes());
     if (function.isPublic() && !function.isDeclaration() && arguments &&
         results)
-      parsed->parsed.push_back({function.getName().str(), std::move(*arguments),
-                                std::move(*results)});
+      parsed.push_back({function.getName().str(), std::move(*arguments),
+                        std::move(*results)});
   }
-  for (const Signature &signature : parsed->parsed)
-    parsed->functions.push_back({nullptr, &signature});
-  *result = new DrawloomProgram{std::move(parsed)};
+  *result =
+      new DrawloomProgram{std::make_shared<const Loaded>(std::move(parsed))};
   return nullptr;
 }
 
@@ -397,198 +436,34 @@ DrawloomError *drawloomCompileFiles(DrawloomCompiler *compiler,
   return compileSources(compiler, list, ArrayRef(shapes, shapeCount), program);
 }
 
-void drawloomProgramDestroy(DrawloomProgram *program) { delete program; }
-
 //===----------------------------------------------------------------------===//
-// Calling
+// What a compiler keeps
 //===----------------------------------------------------------------------===//
 
-size_t drawloomFunctionCount(const DrawloomProgram *program) {
-  return program->compiled->functions.size();
+void drawloomCompilerCancel(DrawloomCompiler *compiler) {
+  ++compiler->cancellations;
+  compiler->finished.notify_all();
 }
 
-const DrawloomFunction *drawloomFunctionAt(const DrawloomProgram *program,
-                                           size_t index) {
-  ArrayRef<DrawloomFunction> functions = program->compiled->functions;
-  return index < functions.size() ? &functions[index] : nullptr;
-}
-
-DrawloomError *drawloomFunctionFind(const DrawloomProgram *program,
-                                    const char *name,
-                                    const DrawloomFunction **function) {
-  *function = nullptr;
-  std::string known;
-  for (const DrawloomFunction &candidate : program->compiled->functions) {
-    if (candidate.signature->name == name) {
-      *function = &candidate;
-      return nullptr;
+void drawloomCompilerMemory(DrawloomCompiler *compiler,
+                            DrawloomCompilerMemory *memory) {
+  DrawloomCompilerMemory known = {};
+  known.size = std::min(memory->size, sizeof(known));
+  {
+    std::lock_guard<std::mutex> lock(compiler->mutex);
+    for (const auto &entry : compiler->programs) {
+      const Loaded &loaded = *entry.second;
+      ++known.programs;
+      known.bytes += static_cast<uint64_t>(loaded.program->codeBytes() +
+                                           loaded.program->keptBytes() +
+                                           loaded.artifactBytes());
     }
-    known += (known.empty() ? "@" : ", @") + candidate.signature->name;
   }
-  return makeError(DRAWLOOM_ERROR_CALL, "the program has no function @" +
-                                            Twine(name) + "; it has " +
-                                            (known.empty() ? "none" : known));
+  std::memcpy(memory, &known, known.size);
 }
 
-const char *drawloomFunctionName(const DrawloomFunction *function) {
-  return function->signature->name.c_str();
-}
-size_t drawloomArgumentCount(const DrawloomFunction *function) {
-  return function->signature->arguments.size();
-}
-size_t drawloomResultCount(const DrawloomFunction *function) {
-  return function->signature->results.size();
-}
-
-static DrawloomElement elementOf(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return DRAWLOOM_F64;
-  case ElementType::F32:
-    return DRAWLOOM_F32;
-  case ElementType::BF16:
-    return DRAWLOOM_BF16;
-  case ElementType::F16:
-    return DRAWLOOM_F16;
-  case ElementType::I64:
-    return DRAWLOOM_I64;
-  case ElementType::I32:
-    return DRAWLOOM_I32;
-  case ElementType::I8:
-    return DRAWLOOM_I8;
-  case ElementType::I1:
-    return DRAWLOOM_I1;
-  }
-  llvm_unreachable("all types are listed");
-}
-
-static DrawloomType typeAt(ArrayRef<ValueType> types, size_t index) {
-  if (index >= types.size())
-    return {};
-  const ValueType &type = types[index];
-  return {elementOf(type.element), type.shape.size(), type.shape.data(),
-          type.bytes()};
-}
-DrawloomType drawloomArgumentType(const DrawloomFunction *function,
-                                  size_t index) {
-  return typeAt(function->signature->arguments, index);
-}
-DrawloomType drawloomResultType(const DrawloomFunction *function,
-                                size_t index) {
-  return typeAt(function->signature->results, index);
-}
-int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
-  return function->signature->workspaceBytes;
-}
-
-/// Refuses what a call must not be given: another number of buffers, a wrong
-/// size, a null or badly aligned pointer.
-static DrawloomError *checkBuffers(const Signature &signature, StringRef kind,
-                                   ArrayRef<ValueType> types,
-                                   ArrayRef<DrawloomBuffer> buffers) {
-  if (buffers.size() != types.size())
-    return makeError(DRAWLOOM_ERROR_CALL,
-                     "@" + signature.name + " has " + Twine(types.size()) +
-                         " " + kind + "s, but " + Twine(buffers.size()) +
-                         " are given");
-  for (size_t i = 0; i < types.size(); ++i) {
-    auto refuse = [&](const Twine &why) {
-      return makeError(DRAWLOOM_ERROR_CALL, kind + " " + Twine(i) + " of @" +
-                                                signature.name + " " + why);
-    };
-    uint64_t bytes = types[i].bytes();
-    if (buffers[i].bytes != bytes)
-      return refuse("takes " + Twine(bytes) + " bytes, but the buffer has " +
-                    Twine(buffers[i].bytes));
-    if (bytes == 0)
-      continue;
-    if (!buffers[i].data)
-      return refuse("is a null pointer");
-    uint64_t alignment = elementBytes(types[i].element);
-    if (reinterpret_cast<uintptr_t>(buffers[i].data) % alignment != 0)
-      return refuse("is not aligned to its elements, " + Twine(alignment) +
-                    " bytes each");
-  }
-  return nullptr;
-}
-
-namespace {
-struct Region {
-  uintptr_t begin, end;
-  bool result;
-  size_t index;
-};
-} // namespace
-
-/// Refuses a result that shares memory with an argument or another result.
-static DrawloomError *checkOverlap(const Signature &signature,
-                                   ArrayRef<DrawloomBuffer> arguments,
-                                   ArrayRef<DrawloomBuffer> results) {
-  llvm::SmallVector<Region, 32> regions;
-  auto add = [&](ArrayRef<DrawloomBuffer> buffers, bool result) {
-    for (auto [i, buffer] : llvm::enumerate(buffers))
-      if (buffer.bytes > 0) {
-        auto begin = reinterpret_cast<uintptr_t>(buffer.data);
-        regions.push_back({begin, begin + buffer.bytes, result, i});
-      }
-  };
-  add(arguments, false);
-  add(results, true);
-  llvm::sort(regions, [](const Region &a, const Region &b) {
-    return a.begin < b.begin;
-  });
-  // The furthest end so far, of any buffer and of a result.
-  const Region *any = nullptr, *result = nullptr;
-  for (const Region &region : regions) {
-    const Region *other = region.result ? any : result;
-    if (other && other->end > region.begin) {
-      auto name = [](const Region &r) {
-        return (r.result ? "result " : "argument ") + std::to_string(r.index);
-      };
-      return makeError(DRAWLOOM_ERROR_CALL,
-                       name(region) + " and " + name(*other) + " of @" +
-                           signature.name +
-                           " share memory; only arguments may");
-    }
-    if (!any || region.end > any->end)
-      any = &region;
-    if (region.result && (!result || region.end > result->end))
-      result = &region;
-  }
-  return nullptr;
-}
-
-DrawloomError *drawloomCall(const DrawloomFunction *function,
-                            const DrawloomBuffer *arguments,
-                            size_t argumentCount, const DrawloomBuffer *results,
-                            size_t resultCount, unsigned threads) {
-  const Signature &signature = *function->signature;
-  ArrayRef<DrawloomBuffer> in(arguments, argumentCount);
-  ArrayRef<DrawloomBuffer> out(results, resultCount);
-  if (!function->program)
-    return makeError(DRAWLOOM_ERROR_CALL,
-                     "@" + signature.name +
-                         " is parsed, not compiled: drawloomCompile does that");
-  if (threads == 0)
-    return makeError(DRAWLOOM_ERROR_CALL,
-                     "@" + signature.name + " cannot run on 0 threads");
-  if (DrawloomError *error =
-          checkBuffers(signature, "argument", signature.arguments, in))
-    return error;
-  if (DrawloomError *error =
-          checkBuffers(signature, "result", signature.results, out))
-    return error;
-  if (DrawloomError *error = checkOverlap(signature, in, out))
-    return error;
-  llvm::SmallVector<const void *, 16> from;
-  llvm::SmallVector<void *, 16> to;
-  for (const DrawloomBuffer &buffer : in)
-    from.push_back(buffer.data);
-  for (const DrawloomBuffer &buffer : out)
-    to.push_back(buffer.data);
-  // What is left to fail is memory: the rest was checked above.
-  if (llvm::Error error =
-          function->program->run(signature.name, from, to, threads))
-    return makeError(DRAWLOOM_ERROR_MEMORY, toString(std::move(error)));
-  return nullptr;
+void drawloomCompilerForget(DrawloomCompiler *compiler) {
+  decltype(compiler->programs) dropped; // Unloaded without the lock.
+  std::lock_guard<std::mutex> lock(compiler->mutex);
+  dropped.swap(compiler->programs);
 }

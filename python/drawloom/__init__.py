@@ -11,13 +11,13 @@ drawloom.torch and drawloom.jax have layers, functions and optimizers; importing
 """
 
 from . import cache
-from ._errors import CallError, CallTypeError, CompileError, Error, OutOfMemory, TargetError
-from ._module import Function, Module, compile, grad
+from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
+from ._module import Function, Module, compile, grad, load
 from ._version import __version__
 
 __all__ = [
-    "CallError", "CallTypeError", "CompileError", "Error", "Function", "Module", "OutOfMemory", "TargetError",
-    "__version__", "cache", "compile", "grad",
+    "CallError", "CallTypeError", "Cancelled", "CompileError", "Error", "FileError", "Function", "Module", "OutOfMemory", "TargetError",
+    "__version__", "cache", "compile", "grad", "load",
 ]
 
 

@@ -46,8 +46,16 @@ class OutOfMemory(Error, MemoryError):
     """The machine lacks the memory that a call needs."""
 
 
+class Cancelled(Error):
+    """A compilation was stopped."""
+
+
+class FileError(Error, OSError):
+    """A file of a compiled program cannot be read or written, or is damaged."""
+
+
 # By DrawloomErrorCode.
-_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory}
+_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError}
 
 
 def make(code, message, location, phase, reproducer):

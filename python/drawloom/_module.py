@@ -6,10 +6,10 @@
 import os
 import threading
 
-from . import _library
+from . import _drawloom, _library
 from ._errors import CallError, CallTypeError
 
-__all__ = ["Function", "Module", "compile", "grad"]
+__all__ = ["Function", "Module", "compile", "grad", "load"]
 
 _MLIR_NAMES = {"float64": "f64", "float32": "f32", "bfloat16": "bf16", "float16": "f16", "int64": "i64", "int32": "i32",
                "int8": "i8", "bool": "i1"}
@@ -93,7 +93,7 @@ class Module:
         self._compiler = _library.compiler(target, isa, cache)
         self.threads = threads or _library.default_threads()
         self._lock = threading.Lock()
-        self._static = None
+        self._static = self._program = None
         parsed = self._compiler.parse(sources).functions
         self._functions = {function.name: Function(self, function) for function in parsed}
         if entry is not None and entry not in self._functions:
@@ -104,6 +104,15 @@ class Module:
             self._compile_static()
         elif entry is not None and not self._functions[entry]._open:
             self._functions[entry].specialize()
+
+    def save(self, path):
+        """Writes the compiled program to a file for `load`, and for the C and C++ runtime, which needs no compiler: code for
+        each of the instruction sets that it was compiled for (isa="all", say). All its shapes must be given."""
+        if any(function._open for function in self._functions.values()):
+            raise CallError("a function leaves extents open: a file holds programs whose shapes are given")
+        if self._program is None:
+            self._program = _library.build(self._compiler, self._sources, [])
+        self._program.save(os.fspath(path))
 
     def _names(self):
         return ", ".join("@" + name for name in self._functions) or "none"
@@ -138,13 +147,14 @@ class Module:
         """All functions at once, which share what they have in common."""
         with self._lock:
             if self._static is None:
-                program = _library.build(self._compiler, self._sources, [])
-                self._static = {function.name: function for function in program.functions}
+                self._program = _library.build(self._compiler, self._sources, [])
+                self._static = {function.name: function for function in self._program.functions}
         return self._static
 
     def _compile(self, name, shapes):
         """One function, for shapes where it leaves some open."""
-        if shapes is None and not any(function._open for function in self._functions.values()) and self.entry is None:
+        if self._static is not None or shapes is None and self.entry is None and not any(
+                function._open for function in self._functions.values()):
             return self._compile_static()[name]
         program = _library.build(self._compiler, only(self._sources, self._functions.values(), name),
                                  [] if shapes is None else [(name, [list(shape) for shape in shapes])])
@@ -197,6 +207,18 @@ def compile(source, *, entry=None, target="cpu", threads=None, isa=None, cache=T
     return Module(_read(source), entry, target, threads, isa, cache)
 
 
+def load(path, *, isa=None, threads=None):
+    """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
+    sets that the file has code for; by default it is the best that this machine runs."""
+    program = _drawloom.load(os.fspath(path), isa or "")
+    module = Module.__new__(Module)
+    module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
+                           threads=threads or _library.default_threads())
+    module._static = {function.name: function for function in program.functions}
+    module._functions = {name: Function(module, function) for name, function in module._static.items()}
+    return module
+
+
 def grad(module, entry=None, wrt=(0,), order=1):
     """The derivative of a function of a module, as a Function that is compiled when it is first called.
 
@@ -208,6 +230,8 @@ def grad(module, entry=None, wrt=(0,), order=1):
     with a cotangent g_j of the type of each result y_j. Order n takes the vector-Jacobian product of the gradients of
     order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v).
     """
+    if module._sources is None:
+        raise CallError("the module was loaded from a file, which holds machine code and no program to differentiate")
     names = module.functions
     entry = entry or module.entry or (names[0] if len(names) == 1 else None)
     if entry not in names:

@@ -91,6 +91,8 @@ static Failure describe(DrawloomError *error) {
     failure.code = xla::ErrorCode::resourceExhausted;
     break;
   case DRAWLOOM_ERROR_INTERNAL:
+  case DRAWLOOM_ERROR_CANCELLED:
+  case DRAWLOOM_ERROR_FILE:
     break;
   }
   if (std::string location = drawloomErrorLocation(error); !location.empty())

@@ -29,6 +29,11 @@ namespace drawloom::python {
 /// drawloom.Error and its like are Python classes, so that they can have
 /// attributes and more than one base.
 void raise(DrawloomError *error) {
+  if (drawloomErrorCode(error) == DRAWLOOM_ERROR_CANCELLED &&
+      PyErr_Occurred()) {
+    drawloomErrorDestroy(error);
+    throw nb::python_error();
+  }
   nb::object known =
       nb::module_::import_("drawloom._errors")
           .attr("make")(static_cast<int>(drawloomErrorCode(error)),
@@ -56,6 +61,12 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
     auto *compiler = static_cast<Compiler *>(self);
     std::lock_guard<std::mutex> lock(compiler->mutex);
     compiler->notes.push_back(message);
+  };
+  // Ctrl-C: Python's signal handlers run here while it is the main thread that
+  // compiles. What they raise is the exception of the call.
+  options.cancelled = [](void *) -> int {
+    nb::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals();
   };
   if (DrawloomError *error = drawloomCompilerCreate(&options, &handle))
     raise(error);
@@ -112,6 +123,32 @@ static std::shared_ptr<Program> parse(Compiler &compiler,
   if (error)
     raise(error);
   return std::make_shared<Program>(program);
+}
+
+static std::shared_ptr<Program> load(const std::string &path,
+                                     const std::string &isa) {
+  DrawloomLoadOptions options = {};
+  options.size = sizeof(options);
+  options.isa = isa.empty() ? nullptr : isa.c_str();
+  DrawloomProgram *program = nullptr;
+  DrawloomError *error = nullptr;
+  {
+    nb::gil_scoped_release release;
+    error = drawloomProgramLoad(path.c_str(), &options, &program);
+  }
+  if (error)
+    raise(error);
+  return std::make_shared<Program>(program);
+}
+
+static void save(const Program &program, const std::string &path) {
+  DrawloomError *error = nullptr;
+  {
+    nb::gil_scoped_release release;
+    error = drawloomProgramSave(program.handle, path.c_str());
+  }
+  if (error)
+    raise(error);
 }
 
 static std::vector<std::shared_ptr<Function>>
@@ -185,7 +222,10 @@ NB_MODULE(_drawloom, m) {
           "threads"_a)
       .def("__call__", &Kernel::call);
 
-  nb::class_<Program>(m, "Program").def_prop_ro("functions", &functionsOf);
+  m.def("load", &load, "path"_a, "isa"_a);
+  nb::class_<Program>(m, "Program")
+      .def_prop_ro("functions", &functionsOf)
+      .def("save", &save, "path"_a);
 
   nb::class_<Function>(m, "Function", nb::dynamic_attr())
       .def_prop_ro(

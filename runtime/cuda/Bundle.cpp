@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sha256.h"
 #include "drawloom/runtime/Cuda.h"
+#include "drawloom/runtime/Files.h"
+#include "drawloom/runtime/Sha256.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -161,26 +162,6 @@ Status Bundle::parse(const std::string &manifest) {
   if (list.empty())
     return Status::error("it holds no kernels");
   return {};
-}
-
-static Result<std::string> readFile(const std::string &path) {
-  auto failed = [&] {
-    return Status::error("'" + path +
-                         "' cannot be read: " + std::strerror(errno));
-  };
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return failed();
-  std::string contents;
-  char buffer[65536];
-  size_t count;
-  while ((count = std::fread(buffer, 1, sizeof(buffer), file)) > 0)
-    contents.append(buffer, count);
-  bool bad = std::ferror(file) != 0;
-  std::fclose(file);
-  if (bad)
-    return failed();
-  return contents;
 }
 
 Result<std::string> Bundle::read(const std::string &path) const {

@@ -5,6 +5,7 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -261,4 +262,36 @@ def test_files_and_lists_of_sources_are_linked(tmp_path, x):
     np.testing.assert_allclose(module(x), silu(silu(x)), rtol=1e-6, atol=1e-6)
     with pytest.raises(FileNotFoundError):
         drawloom.compile(tmp_path / "c.mlir")
-    assert os.path.basename(str(tmp_path))
+
+
+def test_a_saved_module_is_loaded_without_compiling(tmp_path, module, x):
+    path = tmp_path / "program.drawloom"
+    drawloom.compile(TEXT, isa="all").save(path)
+    loaded = drawloom.load(path)
+    assert loaded.functions == module.functions
+    np.testing.assert_array_equal(loaded.silu(x), module.silu(x))
+    with pytest.raises(ValueError, match="no program to differentiate"):
+        drawloom.grad(loaded, "silu")
+    with pytest.raises(ValueError, match="leaves extents open"):
+        drawloom.compile(OPEN).save(path)
+    whole = path.read_bytes()
+    for size in (0, 10, 100, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(drawloom.FileError, match="program.drawloom"):
+            drawloom.load(path)
+    with pytest.raises(OSError, match="No such file"):
+        drawloom.load(tmp_path / "none")
+
+
+def test_ctrl_c_stops_a_compilation():
+    # A chain long enough that it is still being compiled when the signal comes.
+    lines = [f"  %y{i} = kan.silu %{f'y{i - 1}' if i else 'x'} : tensor<64x64xf32>" for i in range(2000)]
+    text = "\n".join(["func.func @f(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {", *lines,
+                      "  return %y1999 : tensor<64x64xf32>", "}"])
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        drawloom.compile(text)
+        # Only reached where nothing heard the signal in time.
+        timer.join()
+        pytest.fail("the compilation went on")

@@ -27,7 +27,9 @@ Artifact::Variant variant(const char *isa, int64_t scratchBytes) {
           std::string(isa) + " of any machine",
           {entry},
           {"step_kernel0"},
-          std::string("code\0with\n", 10) + isa};
+          std::string("code\0with\n", 10) + isa,
+          {"avx2", "fma"},
+          "00ff"};
 }
 
 /// Two sets, which need different memory.
@@ -51,6 +53,8 @@ TEST(Artifact, ReadsWhatItWrote) {
     EXPECT_EQ(read.fingerprint, written.fingerprint);
     EXPECT_EQ(read.code, written.code);
     EXPECT_EQ(read.kernels, written.kernels);
+    EXPECT_EQ(read.features, written.features);
+    EXPECT_EQ(read.processor, written.processor);
     ASSERT_EQ(read.entries.size(), 1u);
     const Artifact::Entry &entry = read.entries[0];
     EXPECT_EQ(entry.signature.name, "step");
@@ -118,12 +122,47 @@ TEST(Artifact, RefusesLengthsThatAreNotThoseOfItsCode) {
   std::string lengths = "\"code_bytes\":[14,18]";
   EXPECT_EQ(errorOf(withDescription(lengths, lengths)), "");
   for (const char *wrong :
-       {"[14]", "[]", "[14,18,0]", "[13,18]", "[14,19]", "[32,1]", "[-1,33]",
+       {"[14]", "[]", "[14,18,0]", "[13,18]", "[14,19]", "[32,1]",
         "[9223372036854775807,9223372036854775807]"})
     EXPECT_EQ(errorOf(withDescription(lengths,
                                       std::string("\"code_bytes\":") + wrong)),
               "its description does not fit its code")
         << wrong;
+  EXPECT_EQ(errorOf(withDescription(lengths, "\"code_bytes\":[-1,33]")),
+            "its description is damaged: 'code_bytes' has what is no size");
+}
+
+TEST(Artifact, RefusesADescriptionThatIsWrong) {
+  for (auto [from, to, why] :
+       {std::tuple("\"element\":\"i64\"", "\"element\":\"i65\"",
+                   "'element' is none that this version knows"),
+        std::tuple("[3,4]", "[3,-4]", "'shape' has what is no size"),
+        std::tuple("[3,4]", "[3,4611686018427387904]",
+                   "'shape' has extents that no memory has"),
+        std::tuple("[3,4]", "{}", "'shape' is no list"),
+        std::tuple("\"scratch_bytes\":128", "\"scratch_bytes\":-128",
+                   "'scratch_bytes' is no size"),
+        std::tuple("\"workspace_bytes\":64", "\"workspace_bytes\":6.5",
+                   "'workspace_bytes' is no size"),
+        std::tuple("\"workspace_bytes\":64",
+                   "\"workspace_bytes\":18446744073709551615",
+                   "'workspace_bytes' is no size"),
+        std::tuple("\"kernels\":[", "\"kernels\":[7,",
+                   "'kernels' has what is no text"),
+        std::tuple("\"name\":\"step\"", "\"none\":\"step\"",
+                   "'name' is missing")})
+    EXPECT_EQ(errorOf(withDescription(from, to)),
+              std::string("its description is damaged: ") + why)
+        << to;
+  EXPECT_EQ(errorOf(withDescription("{", "{{")),
+            "its description is damaged: it is no JSON");
+}
+
+TEST(Artifact, RefusesAFunctionThatIsThereTwice) {
+  Artifact artifact = sample();
+  for (Artifact::Variant &variant : artifact.variants)
+    variant.entries.push_back(variant.entries.front());
+  EXPECT_EQ(errorOf(writeArtifact(artifact)), "it holds function @step twice");
 }
 
 TEST(Artifact, RefusesEveryTruncation) {
@@ -149,8 +188,8 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 
 TEST(Artifact, NamesAnotherVersion) {
   std::string bytes = writeArtifact(sample());
-  bytes.replace(bytes.find(" 2 "), 3, " 1 ");
-  EXPECT_EQ(errorOf(bytes), "it is of version 1, this is version 2");
+  bytes.replace(bytes.find(" 3 "), 3, " 1 ");
+  EXPECT_EQ(errorOf(bytes), "it is of version 1, this is version 3");
 }
 
 } // namespace

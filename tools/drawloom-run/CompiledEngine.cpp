@@ -1,5 +1,4 @@
-//===- CompiledEngine.cpp - run compiled for this CPU
-//--------------------------===//
+//===- CompiledEngine.cpp - run compiled for this CPU ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Artifact.h"
+#include "drawloom/runtime/Files.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Engine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 #include <chrono>
 
@@ -75,6 +77,30 @@ private:
 };
 } // namespace
 
+static Expected<std::unique_ptr<Engine>>
+makeEngine(std::unique_ptr<Program> program, const EntryPoint &entry,
+           const Options &options) {
+  const Signature *signature = program->find(entry.name);
+  if (!signature)
+    return createStringError("@" + entry.name +
+                             " cannot be called in its compiled form");
+  // Before the results are allocated: a clear refusal instead of the kernel's.
+  int64_t bytes = signature->workspaceBytes;
+  for (const ValueType &type : signature->results) {
+    Expected<int64_t> more = bytesNeeded(type.element, type.shape);
+    if (!more)
+      return createStringError("a result of @" + entry.name + ": " +
+                               toString(more.takeError()));
+    bytes += *more;
+  }
+  if (Error error = checkMemory(bytes, "@" + entry.name +
+                                           " with its results and workspace"))
+    return error;
+  Signature copy = *signature;
+  return std::make_unique<CompiledEngine>(std::move(program), copy,
+                                          options.threads);
+}
+
 Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
                                                  const EntryPoint &entry,
                                                  ArrayRef<Value> arguments,
@@ -113,29 +139,96 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
       if (current)
         finished(phaseName(*current));
     };
-  Expected<std::unique_ptr<Program>> program = compileProgram(**copy, compile);
+  Artifact artifact;
+  Expected<std::unique_ptr<Program>> program =
+      compileProgram(**copy, compile, &artifact);
   if (!program)
     return program.takeError();
   if (times)
     finished("machine code");
-  const Signature *signature = (*program)->find(entry.name);
-  if (!signature)
-    return createStringError("@" + entry.name +
-                             " cannot be called in its compiled form");
-  // Before the results are allocated: a clear refusal instead of the kernel's.
-  int64_t bytes = signature->workspaceBytes;
-  for (const ValueType &type : signature->results) {
-    Expected<int64_t> more = bytesNeeded(type.element, type.shape);
-    if (!more)
-      return createStringError("a result of @" + entry.name + ": " +
-                               toString(more.takeError()));
-    bytes += *more;
+  if (!options.save.empty()) {
+    runtime::Status written =
+        runtime::writeFile(options.save, writeArtifact(artifact));
+    if (!written.ok())
+      return createStringError(written.message());
   }
-  if (Error error = checkMemory(bytes, "@" + entry.name +
-                                           " with its results and workspace"))
-    return error;
-  return std::make_unique<CompiledEngine>(std::move(*program), *signature,
-                                          options.threads);
+  return makeEngine(std::move(*program), entry, options);
+}
+
+Expected<std::optional<Artifact>> readSaved(const Options &options) {
+  constexpr StringLiteral magic = "drawloom-artifact ";
+  for (const std::string &path : options.files) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path);
+    // The parser says why a file cannot be read.
+    if (!file || !(*file)->getBuffer().starts_with(magic))
+      continue;
+    auto refuse = [&](const Twine &why) {
+      return createStringError("'" + path + "' is a compiled program: " + why);
+    };
+    if (options.files.size() > 1)
+      return refuse("nothing else can be linked to it");
+    if (options.target != Target::Compiled || options.compareWithInterpreter ||
+        options.stopsAtPhase || options.report || !options.save.empty() ||
+        !options.compile.dumpPhasesTo.empty())
+      return refuse("what asks for its source cannot be done");
+    Expected<Artifact> artifact = readArtifact((*file)->getBuffer());
+    if (!artifact)
+      return createStringError(
+          "'" + path + "' is not loaded: " + toString(artifact.takeError()));
+    return std::optional<Artifact>(std::move(*artifact));
+  }
+  return std::nullopt;
+}
+
+static mlir::Type elementType(ElementType element, mlir::Builder builder) {
+  switch (element) {
+  case ElementType::F64:
+    return builder.getF64Type();
+  case ElementType::F32:
+    return builder.getF32Type();
+  case ElementType::BF16:
+    return builder.getBF16Type();
+  case ElementType::F16:
+    return builder.getF16Type();
+  case ElementType::I64:
+    return builder.getI64Type();
+  case ElementType::I32:
+    return builder.getI32Type();
+  case ElementType::I8:
+    return builder.getI8Type();
+  case ElementType::I1:
+    return builder.getI1Type();
+  }
+  llvm_unreachable("all types are listed");
+}
+
+std::vector<EntryPoint> entryPoints(const Artifact &artifact,
+                                    mlir::MLIRContext &context) {
+  std::vector<EntryPoint> list;
+  for (const Artifact::Entry &known : artifact.variants.front().entries) {
+    EntryPoint &entry = list.emplace_back();
+    entry.name = known.signature.name;
+    for (auto [types, into] :
+         {std::pair(&known.signature.arguments, &entry.arguments),
+          std::pair(&known.signature.results, &entry.results)})
+      for (const ValueType &type : *types)
+        into->push_back(mlir::RankedTensorType::get(
+            type.shape, elementType(type.element, mlir::Builder(&context))));
+  }
+  return list;
+}
+
+Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
+                                              const EntryPoint &entry,
+                                              const Options &options) {
+  // Native is whatever is best here.
+  StringRef isa = options.compile.codegen.isa;
+  Expected<std::unique_ptr<Program>> program =
+      loadArtifact(artifact, isa == "native" ? "" : isa);
+  if (!program)
+    return createStringError("'" + options.files.front() + "' is not loaded: " +
+                             toString(program.takeError()));
+  return makeEngine(std::move(*program), entry, options);
 }
 
 } // namespace drawloom::run

@@ -33,7 +33,8 @@ static constexpr StringLiteral overview =
     "  The program is compiled for this CPU, or interpreted in float64. "
     "Several\n"
     "  files make one program: a function that one only declares, another\n"
-    "  defines. Without --entry, the only public function runs; if there are\n"
+    "  defines. A file that --save wrote is run as it is. Without --entry, the "
+    "only public function runs; if there are\n"
     "  several, all those without arguments (tests with check ops).\n";
 
 static constexpr StringLiteral examples = R"(
@@ -53,6 +54,10 @@ EXAMPLES:
 
   Compile once for all runs:
     drawloom-run step.mlir --input=x.npz --print --cache
+
+  Compile for all processors, and run that without compiling:
+    drawloom-run step.mlir --input=x.npz --isa=all --save=step.drawloom
+    drawloom-run step.drawloom --input=x.npz --print
 
   Measure, on two threads, without AVX-512:
     drawloom-run step.mlir --random --benchmark=50 --threads=2 --isa=avx2
@@ -180,6 +185,12 @@ struct CommandLine {
       cl::desc("Print remarks (what was and was not optimised, and why) whose "
                "category matches; '.*' for all"),
       cl::value_desc("regex"), cl::cat(compiling)};
+  cl::opt<std::string> save{
+      "save",
+      cl::desc("Write the compiled program to this file, for the arguments' "
+               "shapes and all instruction sets of --isa: drawloom-run and "
+               "libdrawloom_runtime.so load it"),
+      cl::value_desc("file"), cl::cat(compiling)};
   cl::opt<std::string> schedule{
       "schedule",
       cl::desc("Cut kernels for GPUs as this file says, a JSON object by "
@@ -327,6 +338,13 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.compile.dumpPhasesTo = line.dump;
   options.schedule = line.schedule;
   options.reproducer = line.reproducer;
+  options.save = line.save;
+  if (!options.save.empty() && options.target != Target::Compiled)
+    return createStringError("--save needs compiled code: the interpreter "
+                             "makes none");
+  if (!options.save.empty() && !line.to.empty())
+    return createStringError("--save writes compiled code, but --compile-to "
+                             "stops before there is any");
   if (Error error = readPhase("compile-from", line.from, options.compile.from))
     return error;
   options.stopsAtPhase = !line.to.empty();

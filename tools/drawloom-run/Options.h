@@ -47,6 +47,8 @@ struct Options {
   /// A file of schedules for kernels of GPUs.
   std::string schedule;
   std::string reproducer;
+  /// Where the compiled program is written; empty: nowhere.
+  std::string save;
   std::string remarksFilter;
   /// Runs of --check-bits; 0 without it.
   unsigned bitRuns = 0;

@@ -100,6 +100,8 @@ static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
   for (ArrayRef<Value> values : {arguments, results})
     for (const Value &value : values)
       work.bytes += static_cast<double>(value.bytes.size());
+  if (!module)
+    return work;
   std::vector<Value> given = arguments.vec();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, &given, options);
@@ -135,6 +137,51 @@ static Error checkBits(Engine &engine, ArrayRef<Value> arguments,
   return Error::success();
 }
 
+static double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// All that is done with an engine. Without a module there is no source to
+/// compare or count by.
+static Error runEngine(Engine &engine, mlir::ModuleOp module,
+                       const EntryPoint &entry, ArrayRef<Value> arguments,
+                       const CompileTimes &times, double compileSeconds,
+                       const Options &options) {
+  if (Error error = engine.run(arguments))
+    return error;
+  std::vector<Value> results = engine.results();
+  if (options.print)
+    for (auto [i, result] : enumerate(results))
+      print(outs(), "result" + std::to_string(i), result);
+  if (!options.output.empty())
+    if (Error error = writeResults(options.output, results))
+      return error;
+  if (options.compareWithInterpreter) {
+    // Compared with what it computed, not with that rounded.
+    Options exact = options;
+    exact.float64 = true;
+    Expected<std::unique_ptr<Engine>> reference =
+        createInterpreter(module, entry, exact);
+    if (!reference)
+      return reference.takeError();
+    if (Error error = (*reference)->run(arguments))
+      return error;
+    if (Error error = compareResults(results, (*reference)->results(), options))
+      return error;
+  }
+  if (options.bitRuns)
+    if (Error error = checkBits(engine, arguments, results, options))
+      return error;
+  if (options.report)
+    return report(engine, entry.name, arguments, times, options);
+  if (options.benchmarkRuns)
+    return benchmark(engine, entry.name, arguments,
+                     workOf(module, entry, arguments, results, options),
+                     compileSeconds, options);
+  return Error::success();
+}
+
 static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                       const Options &options) {
   if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
@@ -160,40 +207,35 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
           : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();
-  double compileSeconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
-  if (Error error = (*engine)->run(*arguments))
-    return error;
-  std::vector<Value> results = (*engine)->results();
-  if (options.print)
-    for (auto [i, result] : enumerate(results))
-      print(outs(), "result" + std::to_string(i), result);
+  double compileSeconds = secondsSince(start);
+  return runEngine(**engine, module, entry, *arguments, times, compileSeconds,
+                   options);
+}
+
+/// A program that was compiled before.
+static Error runSaved(const Artifact &artifact, const Options &options) {
+  mlir::MLIRContext context;
+  Expected<std::vector<EntryPoint>> entries =
+      chooseEntries(entryPoints(artifact, context), options);
+  if (!entries)
+    return entries.takeError();
   if (!options.output.empty())
-    if (Error error = writeResults(options.output, results))
+    if (Error error = checkOutput(options.output))
       return error;
-  if (options.compareWithInterpreter) {
-    // Compared with what it computed, not with that rounded.
-    Options exact = options;
-    exact.float64 = true;
-    Expected<std::unique_ptr<Engine>> reference =
-        createInterpreter(module, entry, exact);
-    if (!reference)
-      return reference.takeError();
-    if (Error error = (*reference)->run(*arguments))
-      return error;
-    if (Error error = compareResults(results, (*reference)->results(), options))
+  for (const EntryPoint &entry : *entries) {
+    Expected<std::vector<Value>> arguments = makeArguments(entry, options);
+    if (!arguments)
+      return arguments.takeError();
+    auto start = std::chrono::steady_clock::now();
+    Expected<std::unique_ptr<Engine>> engine =
+        createSaved(artifact, entry, options);
+    if (!engine)
+      return engine.takeError();
+    double seconds = secondsSince(start);
+    if (Error error = runEngine(**engine, nullptr, entry, *arguments, {},
+                                seconds, options))
       return error;
   }
-  if (options.bitRuns)
-    if (Error error = checkBits(**engine, *arguments, results, options))
-      return error;
-  if (options.report)
-    return report(**engine, entry.name, *arguments, times, options);
-  if (options.benchmarkRuns)
-    return benchmark(**engine, entry.name, *arguments,
-                     workOf(module, entry, *arguments, results, options),
-                     compileSeconds, options);
   return Error::success();
 }
 
@@ -235,6 +277,9 @@ static Error runProgram(Options &options) {
       chooseEntries(entryPoints(*module, options.compile.from), options);
   if (!entries)
     return entries.takeError();
+  if (!options.save.empty() && entries->size() > 1)
+    return createStringError("--save writes one function for the shapes of its "
+                             "arguments; --entry=NAME chooses it");
   if (!options.output.empty()) {
     if (entries->size() > 1)
       return createStringError("--output takes the results of one function; "
@@ -271,5 +316,10 @@ int main(int argc, char **argv) {
   using namespace drawloom::run;
   InitLLVM init(argc, argv);
   llvm::Expected<Options> options = parseCommandLine(argc, argv);
-  return exitCode(options ? runProgram(*options) : options.takeError());
+  if (!options)
+    return exitCode(options.takeError());
+  llvm::Expected<std::optional<drawloom::Artifact>> saved = readSaved(*options);
+  if (!saved)
+    return exitCode(saved.takeError());
+  return exitCode(*saved ? runSaved(**saved, *options) : runProgram(*options));
 }

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "TtirTranslation.h"
+#include "codegen/Artifact.h"
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/cpu/Emit.h"
+#include "codegen/cpu/ExportC.h"
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
@@ -124,6 +126,30 @@ static mlir::LogicalResult emitCode(mlir::ModuleOp module,
   return mlir::success();
 }
 
+/// Compiles a program for all sets that the options name, and writes what
+/// `write` makes of it.
+static mlir::LogicalResult emitArtifact(
+    mlir::ModuleOp module, llvm::raw_ostream &stream,
+    const CodeOptions &options,
+    llvm::function_ref<llvm::Expected<std::string>(const Artifact &)> write) {
+  std::optional<Phase> from = parsePhase(options.from);
+  if (!from)
+    return report(module, llvm::createStringError("there is no phase '" +
+                                                  options.from + "'"));
+  CompileOptions compileOptions;
+  compileOptions.from = *from;
+  compileOptions.codegen.isa = options.isa;
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  llvm::Expected<Artifact> artifact = compileToArtifact(*copy, compileOptions);
+  if (!artifact)
+    return report(module, artifact.takeError());
+  llvm::Expected<std::string> contents = write(*artifact);
+  if (!contents)
+    return report(module, contents.takeError());
+  stream << *contents;
+  return mlir::success();
+}
+
 int main(int argc, char **argv) {
   if (llvm::any_of(llvm::ArrayRef(argv, argc), [](llvm::StringRef argument) {
         return argument.ltrim('-') == machineOption;
@@ -152,6 +178,37 @@ int main(int argc, char **argv) {
       "mlir-to-object", "compile a program to an object file",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
         return emitCode(module, stream, cpu::CodeKind::Object, options);
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toArtifact(
+      "mlir-to-artifact",
+      "compile a program to a file that libdrawloom_runtime.so loads; --isa "
+      "may name several instruction sets, or all",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitArtifact(module, stream, options, writeArtifact);
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toHeader(
+      "mlir-to-header",
+      "write the C header of what --mlir-to-object compiles a program to",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitArtifact(
+            module, stream, options,
+            [&](const Artifact &artifact) -> llvm::Expected<std::string> {
+              if (artifact.variants.size() > 1)
+                return llvm::createStringError(
+                    "an object file is for one instruction set, but --isa=" +
+                    options.isa + " names several: choose one");
+              return cpu::exportHeader(artifact.variants.front());
+            });
+      },
+      registerDialects);
+  mlir::TranslateFromMLIRRegistration toTvmFfi(
+      "mlir-to-tvm-ffi",
+      "compile a program to C source of a library that TVM's foreign function "
+      "interface loads; --isa may name several instruction sets, or all",
+      [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
+        return emitArtifact(module, stream, options, cpu::exportTvmFfi);
       },
       registerDialects);
   registerNvptxTranslations(

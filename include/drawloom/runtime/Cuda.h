@@ -16,6 +16,7 @@
 #ifndef DRAWLOOM_RUNTIME_CUDA_H
 #define DRAWLOOM_RUNTIME_CUDA_H
 
+#include "drawloom/runtime/Status.h"
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,37 +27,8 @@
 
 namespace drawloom::runtime::cuda {
 
-/// Success, or one message that says what failed, where, why and what to do.
-class [[nodiscard]] Status {
-public:
-  Status() = default;
-  static Status error(std::string message) {
-    Status status;
-    status.text = std::move(message);
-    return status;
-  }
-  bool ok() const { return text.empty(); }
-  const std::string &message() const { return text; }
-
-private:
-  std::string text;
-};
-
-/// A value, or why there is none.
-template <typename T> class [[nodiscard]] Result {
-public:
-  Result(T value) : value(std::move(value)) {}
-  Result(Status status) : failure(std::move(status)) {}
-  bool ok() const { return value.has_value(); }
-  const std::string &message() const { return failure.message(); }
-  const Status &status() const { return failure; }
-  T &operator*() { return *value; }
-  T *operator->() { return &*value; }
-
-private:
-  std::optional<T> value;
-  Status failure;
-};
+using runtime::Result;
+using runtime::Status;
 
 enum class Kind { Pointer, I1, I8, I16, I32, I64, F16, BF16, F32, F64 };
 

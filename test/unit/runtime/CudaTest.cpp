@@ -8,7 +8,7 @@
 
 #include "drawloom/runtime/Cuda.h"
 #include "FakeCuda.h"
-#include "runtime/cuda/Sha256.h"
+#include "drawloom/runtime/Sha256.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 #include <dlfcn.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 using namespace drawloom::runtime::cuda;
+using drawloom::runtime::sha256;
 
 namespace {
 

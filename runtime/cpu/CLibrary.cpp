@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CLibrary.h"
+#include "drawloom/runtime/CLibrary.h"
 #include <cmath>
 #include <cstring>
 
@@ -18,9 +18,9 @@ void __truncdfhf2();
 void __truncsfhf2();
 }
 
-namespace drawloom {
+namespace drawloom::runtime {
 
-std::vector<std::pair<llvm::StringRef, void *>> cLibrarySymbols() {
+std::vector<std::pair<std::string_view, void *>> cLibrarySymbols() {
 #define DRAWLOOM_UNARY(name)                                                   \
   {#name,                                                                      \
    reinterpret_cast<void *>(static_cast<double (*)(double)>(std::name))},      \
@@ -82,4 +82,4 @@ std::vector<std::pair<llvm::StringRef, void *>> cLibrarySymbols() {
 #undef DRAWLOOM_BINARY
 }
 
-} // namespace drawloom
+} // namespace drawloom::runtime

@@ -6,20 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_CLIBRARY_H
-#define DRAWLOOM_CODEGEN_CLIBRARY_H
+#ifndef DRAWLOOM_RUNTIME_CLIBRARY_H
+#define DRAWLOOM_RUNTIME_CLIBRARY_H
 
-#include "llvm/ADT/StringRef.h"
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace drawloom {
+namespace drawloom::runtime {
 
 /// The C library's functions that generated code may call, with their
 /// addresses in this process: LLVM makes calls of the memory functions out of
 /// loops, MLIR of the rest out of f64 mathematics.
-std::vector<std::pair<llvm::StringRef, void *>> cLibrarySymbols();
+std::vector<std::pair<std::string_view, void *>> cLibrarySymbols();
 
-} // namespace drawloom
+} // namespace drawloom::runtime
 
-#endif // DRAWLOOM_CODEGEN_CLIBRARY_H
+#endif // DRAWLOOM_RUNTIME_CLIBRARY_H

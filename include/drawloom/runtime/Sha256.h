@@ -1,5 +1,4 @@
-//===- Sha256.h - checksums of bundles ---------------------------*- C++
-//-*-===//
+//===- Sha256.h - checksums of files ---------------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_RUNTIME_CUDA_SHA256_H
-#define DRAWLOOM_RUNTIME_CUDA_SHA256_H
+#ifndef DRAWLOOM_RUNTIME_SHA256_H
+#define DRAWLOOM_RUNTIME_SHA256_H
 
 #include <string>
 #include <string_view>
 
-namespace drawloom::runtime::cuda {
+namespace drawloom::runtime {
 
 /// FIPS 180-4's SHA-256 in lower-case hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-} // namespace drawloom::runtime::cuda
+} // namespace drawloom::runtime
 
-#endif // DRAWLOOM_RUNTIME_CUDA_SHA256_H
+#endif // DRAWLOOM_RUNTIME_SHA256_H

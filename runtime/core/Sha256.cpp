@@ -1,4 +1,4 @@
-//===- Sha256.cpp - checksums of bundles ----------------------------------===//
+//===- Sha256.cpp - checksums of files ------------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sha256.h"
+#include "drawloom/runtime/Sha256.h"
 #include <cstdint>
 #include <cstring>
 
-namespace drawloom::runtime::cuda {
+namespace drawloom::runtime {
 
 // The standard's constants: the first 32 bits of the fractions of the cube
 // roots of the first 64 primes.
@@ -79,4 +79,4 @@ std::string sha256(std::string_view text) {
   return result;
 }
 
-} // namespace drawloom::runtime::cuda
+} // namespace drawloom::runtime

@@ -1,0 +1,254 @@
+/*===- runtime.h - the C interface to compiled programs ---------------------===
+ *
+ * Part of the Drawloom project, under the Apache License v2.0 with LLVM
+ * Exceptions. See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*
+ *
+ * Loads programs that were compiled ahead of time and calls their functions.
+ * Two libraries have all of this: libdrawloom_runtime.so, which needs no LLVM,
+ * and libdrawloom.so, whose programs may also be compiled here (drawloom.h). A
+ * program links one of them. docs/embedding.md explains.
+ *
+ * Every function may be called from any number of threads at once, also on the
+ * same objects, but for the one that destroys an object. Nothing throws, exits
+ * or installs a signal handler. A function that can fail returns an error, or
+ * NULL on success; whoever gets an error destroys it.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef DRAWLOOM_C_RUNTIME_H
+#define DRAWLOOM_C_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DRAWLOOM_API __attribute__((visibility("default")))
+#else
+#define DRAWLOOM_API
+#endif
+
+/** Changes when a program built against the old header would not work. */
+#define DRAWLOOM_API_VERSION 1
+/** Of the library; compare it with DRAWLOOM_API_VERSION. */
+DRAWLOOM_API int drawloomApiVersion(void);
+
+/*===----------------------------------------------------------------------===*/
+/* Errors */
+/*===----------------------------------------------------------------------===*/
+
+typedef struct DrawloomError DrawloomError;
+
+typedef enum DrawloomErrorCode {
+  /** The program is wrong: its text, its types, a shape it is given. */
+  DRAWLOOM_ERROR_PROGRAM = 1,
+  /** The target, or an instruction set, is unknown or not of this machine. */
+  DRAWLOOM_ERROR_TARGET = 2,
+  /** A call does not fit: no such function, wrong buffers, 0 threads. */
+  DRAWLOOM_ERROR_CALL = 3,
+  /** The machine lacks the memory that a call needs. */
+  DRAWLOOM_ERROR_MEMORY = 4,
+  /** A mistake of the compiler's own. */
+  DRAWLOOM_ERROR_INTERNAL = 5,
+  /** The compilation was told to stop. */
+  DRAWLOOM_ERROR_CANCELLED = 6,
+  /** A file of a compiled program cannot be read or written, is damaged or of
+   * another version. */
+  DRAWLOOM_ERROR_FILE = 7
+} DrawloomErrorCode;
+
+DRAWLOOM_API void drawloomErrorDestroy(DrawloomError *error);
+DRAWLOOM_API DrawloomErrorCode drawloomErrorCode(const DrawloomError *error);
+/** What went wrong, in one or more lines. Like all strings here it lives as
+ * long as its object. */
+DRAWLOOM_API const char *drawloomErrorMessage(const DrawloomError *error);
+/** Where in the source: "name:line:column", or "" where no place is known. */
+DRAWLOOM_API const char *drawloomErrorLocation(const DrawloomError *error);
+/** The phase that the compiler was in, such as "parse", "differentiated" or
+ * "kernels"; "" where nothing was being compiled. */
+DRAWLOOM_API const char *drawloomErrorPhase(const DrawloomError *error);
+/** A command that shows the same error from the sources; "" if there is none.
+ */
+DRAWLOOM_API const char *drawloomErrorReproducer(const DrawloomError *error);
+
+/*===----------------------------------------------------------------------===*/
+/* Compiled programs as files */
+/*===----------------------------------------------------------------------===*/
+
+typedef struct DrawloomProgram DrawloomProgram;
+
+typedef struct DrawloomLoadOptions {
+  /** sizeof(DrawloomLoadOptions), so that later ones can have more. What is 0
+   * or NULL below stands for its default. */
+  size_t size;
+  /** The instruction set to load, of those that the file has code for; by
+   * default the first of them, which are in the order of preference, that this
+   * machine runs. */
+  const char *isa;
+} DrawloomLoadOptions;
+
+/** Loads a program from a file that drawloomProgramSave or drawloom-run --save
+ * wrote. Its length, checksum, version and every size in it are checked; that
+ * finds damage, not malice: the file holds machine code, which will be run.
+ * `options` may be NULL. */
+DRAWLOOM_API DrawloomError *
+drawloomProgramLoad(const char *path, const DrawloomLoadOptions *options,
+                    DrawloomProgram **program);
+/** The same from memory, which is not needed after the call. */
+DRAWLOOM_API DrawloomError *
+drawloomProgramLoadBytes(const void *bytes, size_t count,
+                         const DrawloomLoadOptions *options,
+                         DrawloomProgram **program);
+
+/** Writes a program, compiled or loaded, with the code for all its instruction
+ * sets. The file appears as a whole, in the place of one that was there. */
+DRAWLOOM_API DrawloomError *drawloomProgramSave(const DrawloomProgram *program,
+                                                const char *path);
+/** Gives the file's contents to `write`, once; they live as long as that call.
+ */
+DRAWLOOM_API DrawloomError *drawloomProgramSerialize(
+    const DrawloomProgram *program,
+    void (*write)(void *context, const void *bytes, size_t count),
+    void *context);
+
+/** No call of its functions may be in progress. */
+DRAWLOOM_API void drawloomProgramDestroy(DrawloomProgram *program);
+
+/** What the program was compiled for: "cpu". */
+DRAWLOOM_API const char *drawloomProgramTarget(const DrawloomProgram *program);
+/** The instruction set that is loaded, such as "avx2". */
+DRAWLOOM_API const char *
+drawloomProgramInstructionSet(const DrawloomProgram *program);
+/** The sets that the program has code for, in the order of preference. */
+DRAWLOOM_API size_t
+drawloomProgramInstructionSetCount(const DrawloomProgram *program);
+/** NULL for an index that is none. */
+DRAWLOOM_API const char *
+drawloomProgramInstructionSetAt(const DrawloomProgram *program, size_t index);
+
+/** Bytes of memory. Programs that are the same one share all of it. */
+typedef struct DrawloomProgramMemory {
+  /** sizeof(DrawloomProgramMemory), set by the caller; of a caller built
+   * against an older header only the fields that it knows are written. */
+  size_t size;
+  /** Machine code and constants that are loaded. */
+  uint64_t code;
+  /** What saving the program needs, for all its instruction sets. */
+  uint64_t artifact;
+  /** Workspaces and threads' scratch memory that no call uses now and that are
+   * kept for the next ones. A call in progress holds its own besides. */
+  uint64_t kept;
+} DrawloomProgramMemory;
+
+DRAWLOOM_API void drawloomProgramMemory(const DrawloomProgram *program,
+                                        DrawloomProgramMemory *memory);
+/** Gives back what is kept. Calls may be in progress. */
+DRAWLOOM_API void drawloomProgramTrim(const DrawloomProgram *program);
+
+/*===----------------------------------------------------------------------===*/
+/* Calling */
+/*===----------------------------------------------------------------------===*/
+
+typedef enum DrawloomElement {
+  DRAWLOOM_F64 = 0,
+  DRAWLOOM_F32 = 1,
+  DRAWLOOM_BF16 = 2,
+  DRAWLOOM_F16 = 3,
+  DRAWLOOM_I64 = 4,
+  DRAWLOOM_I32 = 5,
+  DRAWLOOM_I8 = 6,
+  /** One byte, 0 or 1. */
+  DRAWLOOM_I1 = 7
+} DrawloomElement;
+
+/** A dense row-major tensor; a scalar has rank 0. */
+typedef struct DrawloomType {
+  DrawloomElement element;
+  size_t rank;
+  const int64_t *extents;
+  int64_t bytes;
+} DrawloomType;
+
+/** A function of a program; lives as long as the program. */
+typedef struct DrawloomFunction DrawloomFunction;
+
+DRAWLOOM_API size_t drawloomFunctionCount(const DrawloomProgram *program);
+/** NULL for an index that is none. */
+DRAWLOOM_API const DrawloomFunction *
+drawloomFunctionAt(const DrawloomProgram *program, size_t index);
+DRAWLOOM_API DrawloomError *
+drawloomFunctionFind(const DrawloomProgram *program, const char *name,
+                     const DrawloomFunction **function);
+
+DRAWLOOM_API const char *drawloomFunctionName(const DrawloomFunction *function);
+DRAWLOOM_API size_t drawloomArgumentCount(const DrawloomFunction *function);
+DRAWLOOM_API size_t drawloomResultCount(const DrawloomFunction *function);
+/** For an index that is none, a type of rank 0 and no bytes. */
+DRAWLOOM_API DrawloomType drawloomArgumentType(const DrawloomFunction *function,
+                                               size_t index);
+DRAWLOOM_API DrawloomType drawloomResultType(const DrawloomFunction *function,
+                                             size_t index);
+/** Memory that a call takes besides its buffers; kept for the next call. */
+DRAWLOOM_API int64_t
+drawloomFunctionWorkspace(const DrawloomFunction *function);
+
+/** Memory of the caller's: the elements of an argument (also of a scalar), or
+ * space for a result. Aligned to its elements; to 64 bytes it is faster. */
+typedef struct DrawloomBuffer {
+  void *data;
+  size_t bytes;
+} DrawloomBuffer;
+
+/** Computes the results from the arguments, on up to `threads` threads. A
+ * result must not share memory with an argument or another result. Its bits do
+ * not depend on `threads`. Nothing is written where the call is refused. */
+DRAWLOOM_API DrawloomError *drawloomCall(const DrawloomFunction *function,
+                                         const DrawloomBuffer *arguments,
+                                         size_t argumentCount,
+                                         const DrawloomBuffer *results,
+                                         size_t resultCount, unsigned threads);
+
+/*===----------------------------------------------------------------------===*/
+/* Calling with tensors of DLPack */
+/*===----------------------------------------------------------------------===*/
+
+/** A tensor as DLPack's DLTensor lays it out in memory (its ABI 1.x, and 0.x
+ * before that), declared here so that its header is not needed: a pointer to a
+ * DLTensor may be cast to one to this. */
+typedef struct DrawloomTensor {
+  void *data;
+  /** kDLCPU is 1, kDLCUDAHost 3. */
+  int32_t deviceType;
+  int32_t deviceId;
+  int32_t rank;
+  /** kDLInt is 0, kDLFloat 2, kDLBfloat 4, kDLBool 6. */
+  uint8_t elementCode;
+  uint8_t elementBits;
+  uint16_t lanes;
+  const int64_t *extents;
+  /** In elements; NULL for a dense row-major tensor. */
+  const int64_t *strides;
+  /** From `data` to the first element. */
+  uint64_t byteOffset;
+} DrawloomTensor;
+
+/** drawloomCall with tensors, which must be dense, row-major, in the host's
+ * memory, and of the function's types; scalars are tensors of rank 0. Checks
+ * each and refuses what does not fit; copies nothing. */
+DRAWLOOM_API DrawloomError *
+drawloomCallTensors(const DrawloomFunction *function,
+                    const DrawloomTensor *const *arguments,
+                    size_t argumentCount, const DrawloomTensor *const *results,
+                    size_t resultCount, unsigned threads);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DRAWLOOM_C_RUNTIME_H */

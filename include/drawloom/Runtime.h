@@ -1,0 +1,221 @@
+//===- Runtime.h - compiled programs from C++ ------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The C interface to compiled programs (drawloom-c/runtime.h, whose comments
+// hold here too) as values that own what they stand for. C++17, with or without
+// exceptions: none is thrown, errors are values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_H
+#define DRAWLOOM_RUNTIME_H
+
+#include "drawloom-c/runtime.h"
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace drawloom {
+
+/// Why something failed.
+class Error {
+public:
+  explicit Error(DrawloomError *error) : handle(error) {}
+  DrawloomErrorCode code() const { return drawloomErrorCode(handle.get()); }
+  std::string message() const { return drawloomErrorMessage(handle.get()); }
+  std::string location() const { return drawloomErrorLocation(handle.get()); }
+  std::string phase() const { return drawloomErrorPhase(handle.get()); }
+  std::string reproducer() const {
+    return drawloomErrorReproducer(handle.get());
+  }
+
+private:
+  struct Destroy {
+    void operator()(DrawloomError *error) const { drawloomErrorDestroy(error); }
+  };
+  std::unique_ptr<DrawloomError, Destroy> handle;
+};
+
+/// A value, or the error for which there is none.
+template <typename T> class Result {
+public:
+  Result(T value) : state(std::move(value)) {}
+  Result(Error error) : state(std::move(error)) {}
+  explicit operator bool() const { return std::holds_alternative<T>(state); }
+  T &operator*() { return *std::get_if<T>(&state); }
+  T *operator->() { return std::get_if<T>(&state); }
+  const Error &error() const { return *std::get_if<Error>(&state); }
+  Error takeError() { return std::move(*std::get_if<Error>(&state)); }
+
+private:
+  std::variant<T, Error> state;
+};
+
+/// Success, or an error.
+template <> class Result<void> {
+public:
+  explicit Result(DrawloomError *error) {
+    if (error)
+      failure.emplace_back(error);
+  }
+  explicit operator bool() const { return failure.empty(); }
+  const Error &error() const { return failure.front(); }
+  Error takeError() { return std::move(failure.front()); }
+
+private:
+  std::vector<Error> failure;
+};
+
+struct Type {
+  DrawloomElement element;
+  std::vector<int64_t> extents;
+  int64_t bytes;
+};
+
+/// A function of a program, which must outlive it. Cheap to copy.
+class Function {
+public:
+  explicit Function(const DrawloomFunction *function) : handle(function) {}
+  std::string name() const { return drawloomFunctionName(handle); }
+  std::vector<Type> arguments() const {
+    return types(drawloomArgumentCount(handle), drawloomArgumentType);
+  }
+  std::vector<Type> results() const {
+    return types(drawloomResultCount(handle), drawloomResultType);
+  }
+  int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
+
+  Result<void> call(const std::vector<DrawloomBuffer> &arguments,
+                    const std::vector<DrawloomBuffer> &results,
+                    unsigned threads = 1) const {
+    return Result<void>(drawloomCall(handle, arguments.data(), arguments.size(),
+                                     results.data(), results.size(), threads));
+  }
+  /// With tensors of DLPack; a pointer to a DLTensor may be cast to one to a
+  /// DrawloomTensor.
+  Result<void> callTensors(const std::vector<const DrawloomTensor *> &arguments,
+                           const std::vector<const DrawloomTensor *> &results,
+                           unsigned threads = 1) const {
+    return Result<void>(drawloomCallTensors(handle, arguments.data(),
+                                            arguments.size(), results.data(),
+                                            results.size(), threads));
+  }
+
+private:
+  std::vector<Type> types(size_t count,
+                          DrawloomType (*at)(const DrawloomFunction *,
+                                             size_t)) const {
+    std::vector<Type> list;
+    for (size_t i = 0; i < count; ++i) {
+      DrawloomType type = at(handle, i);
+      list.push_back(
+          {type.element, {type.extents, type.extents + type.rank}, type.bytes});
+    }
+    return list;
+  }
+  const DrawloomFunction *handle;
+};
+
+/// An argument: memory that is read. The C interface has one type for both.
+template <typename T> DrawloomBuffer buffer(const T *data, size_t count) {
+  return {const_cast<T *>(data), count * sizeof(T)};
+}
+
+class Program {
+public:
+  explicit Program(DrawloomProgram *program) : handle(program) {}
+  std::vector<Function> functions() const {
+    std::vector<Function> list;
+    for (size_t i = 0; i < drawloomFunctionCount(handle.get()); ++i)
+      list.emplace_back(drawloomFunctionAt(handle.get(), i));
+    return list;
+  }
+  Result<Function> find(const std::string &name) const {
+    const DrawloomFunction *function = nullptr;
+    if (DrawloomError *error =
+            drawloomFunctionFind(handle.get(), name.c_str(), &function))
+      return Error(error);
+    return Function(function);
+  }
+
+  /// From a file that `save` wrote; for the best instruction set that this
+  /// machine runs, or the one that is named.
+  static Result<Program> load(const std::string &path,
+                              const std::string &isa = "") {
+    DrawloomLoadOptions options = loadOptions(isa);
+    DrawloomProgram *program = nullptr;
+    if (DrawloomError *error =
+            drawloomProgramLoad(path.c_str(), &options, &program))
+      return Error(error);
+    return Program(program);
+  }
+  static Result<Program> loadBytes(const void *bytes, size_t count,
+                                   const std::string &isa = "") {
+    DrawloomLoadOptions options = loadOptions(isa);
+    DrawloomProgram *program = nullptr;
+    if (DrawloomError *error =
+            drawloomProgramLoadBytes(bytes, count, &options, &program))
+      return Error(error);
+    return Program(program);
+  }
+  Result<void> save(const std::string &path) const {
+    return Result<void>(drawloomProgramSave(handle.get(), path.c_str()));
+  }
+  /// What `save` would write.
+  Result<std::string> serialize() const {
+    std::string contents;
+    auto append = [](void *context, const void *bytes, size_t count) {
+      static_cast<std::string *>(context)->append(
+          static_cast<const char *>(bytes), count);
+    };
+    if (DrawloomError *error =
+            drawloomProgramSerialize(handle.get(), append, &contents))
+      return Error(error);
+    return contents;
+  }
+
+  std::string target() const { return drawloomProgramTarget(handle.get()); }
+  /// The set that is loaded, and those that the program has code for.
+  std::string instructionSet() const {
+    return drawloomProgramInstructionSet(handle.get());
+  }
+  std::vector<std::string> instructionSets() const {
+    std::vector<std::string> list;
+    for (size_t i = 0; i < drawloomProgramInstructionSetCount(handle.get());
+         ++i)
+      list.emplace_back(drawloomProgramInstructionSetAt(handle.get(), i));
+    return list;
+  }
+  DrawloomProgramMemory memory() const {
+    DrawloomProgramMemory memory = {};
+    memory.size = sizeof(memory);
+    drawloomProgramMemory(handle.get(), &memory);
+    return memory;
+  }
+  void trim() const { drawloomProgramTrim(handle.get()); }
+
+private:
+  static DrawloomLoadOptions loadOptions(const std::string &isa) {
+    DrawloomLoadOptions options = {};
+    options.size = sizeof(options);
+    options.isa = isa.empty() ? nullptr : isa.c_str();
+    return options;
+  }
+  struct Destroy {
+    void operator()(DrawloomProgram *program) const {
+      drawloomProgramDestroy(program);
+    }
+  };
+  std::unique_ptr<DrawloomProgram, Destroy> handle;
+};
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_RUNTIME_H

@@ -1,0 +1,102 @@
+//===- Artifact.h - compiled programs as data ------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_ARTIFACT_H
+#define DRAWLOOM_RUNTIME_ARTIFACT_H
+
+#include "drawloom/runtime/Status.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drawloom {
+
+enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
+int64_t elementBytes(ElementType type);
+
+/// A dense row-major argument or result. A scalar has an empty shape.
+struct ValueType {
+  ElementType element;
+  std::vector<int64_t> shape;
+  int64_t elements() const;
+  int64_t bytes() const { return elements() * elementBytes(element); }
+  bool operator==(const ValueType &other) const {
+    return element == other.element && shape == other.shape;
+  }
+};
+
+struct Signature {
+  std::string name;
+  std::vector<ValueType> arguments;
+  std::vector<ValueType> results;
+  /// Scratch memory that a call needs beyond arguments and results.
+  int64_t workspaceBytes = 0;
+};
+
+/// What a target makes of a program: it can be kept, and loaded into any
+/// process on a machine that runs one of its variants.
+struct Artifact {
+  struct Entry {
+    Signature signature;
+    /// Memory that each thread needs for itself.
+    int64_t scratchBytes = 0;
+  };
+  /// The program for one instruction set.
+  struct Variant {
+    std::string isa;
+    /// CompileTarget::fingerprint of the set where the code was made.
+    std::string fingerprint;
+    std::vector<Entry> entries;
+    /// The block programs that the entries run.
+    std::vector<std::string> kernels;
+    /// In the target's own form.
+    std::string code;
+    /// What a processor must have to run the code, as CpuFeatures.h names it.
+    std::vector<std::string> features = {};
+    /// Of code made for one machine: its processorWords(), all of which another
+    /// one must have.
+    std::string processor = {};
+  };
+  std::string target;
+  /// At least one, of different sets, the best first; all have the same
+  /// entries, but for the memory that these need.
+  std::vector<Variant> variants;
+};
+
+/// Where the time of calls went: into the kernels, by name in the order of
+/// their first call.
+struct KernelProfile {
+  struct Kernel {
+    std::string name;
+    int64_t calls = 0;
+    int64_t blocks = 0; ///< Of all calls.
+    double seconds = 0;
+  };
+  std::vector<Kernel> kernels;
+};
+
+namespace runtime {
+
+/// Counts changes of the file's form, and of how code and its host call each
+/// other.
+inline constexpr int64_t artifactVersion = 3;
+
+/// The file form of an artifact: a line of text with its version, the lengths
+/// and the SHA-256 of what follows (a description in JSON, then the code of one
+/// variant after the other).
+std::string writeArtifact(const Artifact &artifact);
+
+/// Refuses bytes that are cut off, changed or of another version, and variants
+/// that do not go together; says which.
+Result<Artifact> readArtifact(std::string_view bytes);
+
+} // namespace runtime
+} // namespace drawloom
+
+#endif // DRAWLOOM_RUNTIME_ARTIFACT_H

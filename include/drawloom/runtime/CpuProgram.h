@@ -1,0 +1,53 @@
+//===- CpuProgram.h - compiled programs on the host's threads --*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_CPUPROGRAM_H
+#define DRAWLOOM_RUNTIME_CPUPROGRAM_H
+
+#include "drawloom/runtime/Artifact.h"
+#include <memory>
+
+namespace drawloom::runtime {
+
+/// In front of an entry's name in machine code: a program may call its function
+/// @exp, which is a name of the C library's there.
+inline constexpr std::string_view entryPrefix = "drawloom_";
+/// Behind a kernel's name: what the host is given to call.
+inline constexpr std::string_view rangeSuffix = "_range";
+
+/// A program that was loaded. Immutable, callable from many threads at once.
+class Executable {
+public:
+  virtual ~Executable() = default;
+  virtual const std::string &isa() const = 0;
+  virtual const std::vector<Signature> &signatures() const = 0;
+  /// Runs an entry, by its place in signatures(), on up to `threads` threads.
+  /// `arguments` and `results` point to as many values as it has, dense and
+  /// row-major, which must not overlap. Fails for want of memory. Adds to
+  /// `profile` where there is one.
+  virtual Status run(size_t entry, const void *const *arguments,
+                     void *const *results, unsigned threads = 1,
+                     KernelProfile *profile = nullptr) const = 0;
+  /// Bytes of loaded code, and of memory kept for the next calls.
+  virtual int64_t codeBytes() const = 0;
+  virtual int64_t keptBytes() const = 0;
+  virtual void trim() const = 0;
+};
+
+/// Links a variant, whose code is an object file, into this process.
+Result<std::unique_ptr<Executable>>
+loadCpuProgram(const Artifact::Variant &variant);
+
+/// The first variant that this machine runs; the one for `isa` where that is
+/// given. The error says what the machine lacks for each.
+Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
+                                                std::string_view isa = "");
+
+} // namespace drawloom::runtime
+
+#endif // DRAWLOOM_RUNTIME_CPUPROGRAM_H

@@ -1,0 +1,313 @@
+//===- Artifact.cpp - compiled programs as bytes --------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/runtime/Artifact.h"
+#include "drawloom/runtime/Sha256.h"
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+
+namespace drawloom {
+
+int64_t elementBytes(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+  case ElementType::I64:
+    return 8;
+  case ElementType::F32:
+  case ElementType::I32:
+    return 4;
+  case ElementType::BF16:
+  case ElementType::F16:
+    return 2;
+  case ElementType::I8:
+  case ElementType::I1:
+    return 1;
+  }
+  return 0; // All types are listed.
+}
+
+int64_t ValueType::elements() const {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+namespace runtime {
+
+// The first line, of fixed form so that nothing in it has to be trusted:
+// "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
+static constexpr std::string_view magic = "drawloom-artifact";
+
+// In the order of ElementType.
+static constexpr const char *elementNames[] = {"f64", "f32", "bf16", "f16",
+                                               "i64", "i32", "i8",   "i1"};
+
+static json describe(const std::vector<ValueType> &types) {
+  json list = json::array();
+  for (const ValueType &type : types)
+    list.push_back({{"element", elementNames[static_cast<int>(type.element)]},
+                    {"shape", type.shape}});
+  return list;
+}
+
+static json describe(const Artifact::Variant &variant) {
+  json entries = json::array();
+  for (const Artifact::Entry &entry : variant.entries)
+    entries.push_back({{"name", entry.signature.name},
+                       {"arguments", describe(entry.signature.arguments)},
+                       {"results", describe(entry.signature.results)},
+                       {"workspace_bytes", entry.signature.workspaceBytes},
+                       {"scratch_bytes", entry.scratchBytes}});
+  return {{"isa", variant.isa},
+          {"fingerprint", variant.fingerprint},
+          {"features", variant.features},
+          {"processor", variant.processor},
+          {"entries", std::move(entries)},
+          {"kernels", variant.kernels}};
+}
+
+std::string writeArtifact(const Artifact &artifact) {
+  json variants = json::array(), codeBytes = json::array();
+  std::string code;
+  for (const Artifact::Variant &variant : artifact.variants) {
+    variants.push_back(describe(variant));
+    codeBytes.push_back(variant.code.size());
+    code += variant.code;
+  }
+  // What is no UTF-8 in a name is replaced: nothing here may throw.
+  std::string payload =
+      json{{"target", artifact.target},
+           {"variants", std::move(variants)},
+           {"code_bytes", std::move(codeBytes)}}
+          .dump(-1, ' ', false, json::error_handler_t::replace);
+  size_t description = payload.size();
+  payload += code;
+  return std::string(magic) + ' ' + std::to_string(artifactVersion) + ' ' +
+         std::to_string(description) + ' ' + std::to_string(code.size()) + ' ' +
+         sha256(payload) + '\n' + payload;
+}
+
+namespace {
+/// Reads the description; the first thing that is not as it should be is
+/// remembered, and all that follows is skipped.
+class Reader {
+public:
+  std::string problem;
+
+  const json *member(const json &object, const char *key) {
+    auto found = object.find(key);
+    if (!object.is_object() || found == object.end()) {
+      complain(key, "is missing");
+      return nullptr;
+    }
+    return &*found;
+  }
+  void read(const json &object, const char *key, std::string &text) {
+    const json *value = member(object, key);
+    if (value && value->is_string())
+      text = value->get<std::string>();
+    else
+      complain(key, "is no text");
+  }
+  void read(const json &object, const char *key, int64_t &bytes) {
+    const json *value = member(object, key);
+    if (!value || !readNumber(*value, bytes))
+      complain(key, "is no size");
+  }
+  template <typename T, typename Fn>
+  void read(const json &object, const char *key, std::vector<T> &list,
+            Fn readOne) {
+    const json *values = member(object, key);
+    if (!values || !values->is_array())
+      return complain(key, "is no list");
+    for (const json &value : *values) {
+      if (!problem.empty())
+        return;
+      readOne(value, list.emplace_back());
+    }
+  }
+  void read(const json &object, const char *key,
+            std::vector<std::string> &list) {
+    read(object, key, list, [&](const json &value, std::string &text) {
+      if (value.is_string())
+        text = value.get<std::string>();
+      else
+        complain(key, "has what is no text");
+    });
+  }
+  void read(const json &object, const char *key, std::vector<int64_t> &list) {
+    read(object, key, list, [&](const json &value, int64_t &number) {
+      if (!readNumber(value, number))
+        complain(key, "has what is no size");
+    });
+  }
+
+  void readType(const json &value, ValueType &type) {
+    std::string element;
+    read(value, "element", element);
+    read(value, "shape", type.shape);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < std::size(elementNames); ++i)
+      if (element == elementNames[i]) {
+        type.element = static_cast<ElementType>(i);
+        bytes = elementBytes(type.element);
+      }
+    if (bytes == 0)
+      complain("element", "is none that this version knows");
+    // Also where one extent is 0: nothing may overflow on the way there.
+    for (int64_t extent : type.shape)
+      if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
+        return complain("shape", "has extents that no memory has");
+  }
+  void readEntry(const json &value, Artifact::Entry &entry) {
+    auto type = [&](const json &one, ValueType &into) { readType(one, into); };
+    read(value, "name", entry.signature.name);
+    read(value, "arguments", entry.signature.arguments, type);
+    read(value, "results", entry.signature.results, type);
+    read(value, "workspace_bytes", entry.signature.workspaceBytes);
+    read(value, "scratch_bytes", entry.scratchBytes);
+  }
+  void readVariant(const json &value, Artifact::Variant &variant) {
+    read(value, "isa", variant.isa);
+    read(value, "fingerprint", variant.fingerprint);
+    read(value, "features", variant.features);
+    read(value, "processor", variant.processor);
+    read(value, "entries", variant.entries,
+         [&](const json &one, Artifact::Entry &entry) {
+           readEntry(one, entry);
+         });
+    read(value, "kernels", variant.kernels);
+  }
+
+private:
+  void complain(const char *key, const char *what) {
+    if (problem.empty())
+      problem =
+          std::string("its description is damaged: '") + key + "' " + what;
+  }
+  /// Only what is not negative.
+  static bool readNumber(const json &value, int64_t &number) {
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() &&
+         value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
+      return false;
+    number = value.get<int64_t>();
+    return number >= 0;
+  }
+};
+} // namespace
+
+static Status checkVariants(const Artifact &artifact) {
+  if (artifact.variants.empty())
+    return Status::error("it holds code for no instruction set");
+  auto same = [](const Artifact::Entry &a, const Artifact::Entry &b) {
+    return a.signature.name == b.signature.name &&
+           a.signature.arguments == b.signature.arguments &&
+           a.signature.results == b.signature.results;
+  };
+  const Artifact::Variant &first = artifact.variants.front();
+  for (size_t i = 0; i < first.entries.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (first.entries[i].signature.name == first.entries[j].signature.name)
+        return Status::error("it holds function @" +
+                             first.entries[i].signature.name + " twice");
+  for (size_t i = 0; i < artifact.variants.size(); ++i) {
+    const Artifact::Variant &variant = artifact.variants[i];
+    for (size_t j = 0; j < i; ++j)
+      if (artifact.variants[j].isa == variant.isa)
+        return Status::error("it holds instruction set '" + variant.isa +
+                             "' twice");
+    if (!std::equal(first.entries.begin(), first.entries.end(),
+                    variant.entries.begin(), variant.entries.end(), same))
+      return Status::error("its functions for '" + first.isa + "' and '" +
+                           variant.isa + "' differ");
+  }
+  return {};
+}
+
+/// Decimal digits, no sign.
+static std::optional<uint64_t> parseCount(std::string_view text) {
+  if (text.empty() || text.size() > 18)
+    return std::nullopt;
+  uint64_t value = 0;
+  for (char digit : text) {
+    if (digit < '0' || digit > '9')
+      return std::nullopt;
+    value = value * 10 + static_cast<uint64_t>(digit - '0');
+  }
+  return value;
+}
+
+Result<Artifact> readArtifact(std::string_view bytes) {
+  size_t end = std::min(bytes.find('\n'), bytes.size());
+  std::string_view line = bytes.substr(0, end);
+  std::string_view payload = bytes.substr(std::min(end + 1, bytes.size()));
+  std::vector<std::string_view> fields;
+  for (size_t at = 0; at <= line.size();) {
+    size_t space = std::min(line.find(' ', at), line.size());
+    fields.push_back(line.substr(at, space - at));
+    at = space + 1;
+  }
+  if (fields[0] != magic)
+    return Status::error("it is no artifact of Drawloom");
+  if (fields.size() < 2 ||
+      parseCount(fields[1]) != static_cast<uint64_t>(artifactVersion))
+    return Status::error(
+        "it is of version " +
+        (fields.size() < 2 ? "?" : std::string(fields[1].substr(0, 20))) +
+        ", this is version " + std::to_string(artifactVersion));
+  std::optional<uint64_t> description, code;
+  if (fields.size() == 5) {
+    description = parseCount(fields[2]);
+    code = parseCount(fields[3]);
+  }
+  if (!description || !code)
+    return Status::error("its first line is damaged");
+  if (*description > payload.size() || *code != payload.size() - *description)
+    return Status::error("it is cut off or too long");
+  if (sha256(payload) != fields[4])
+    return Status::error("its checksum does not fit: it is damaged");
+
+  json root = json::parse(payload.substr(0, *description), nullptr,
+                          /*allow_exceptions=*/false);
+  if (root.is_discarded())
+    return Status::error("its description is damaged: it is no JSON");
+  Artifact artifact;
+  std::vector<int64_t> codeBytes;
+  Reader reader;
+  reader.read(root, "target", artifact.target);
+  reader.read(root, "variants", artifact.variants,
+              [&](const json &value, Artifact::Variant &variant) {
+                reader.readVariant(value, variant);
+              });
+  reader.read(root, "code_bytes", codeBytes);
+  if (!reader.problem.empty())
+    return Status::error(reader.problem);
+
+  std::string_view rest = payload.substr(*description);
+  bool fits = artifact.variants.size() == codeBytes.size();
+  for (size_t i = 0; fits && i < codeBytes.size(); ++i) {
+    auto size = static_cast<uint64_t>(codeBytes[i]);
+    fits = size <= rest.size();
+    if (fits) {
+      artifact.variants[i].code = std::string(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
+  }
+  if (!fits || !rest.empty())
+    return Status::error("its description does not fit its code");
+  Status status = checkVariants(artifact);
+  if (!status.ok())
+    return status;
+  return artifact;
+}
+
+} // namespace runtime
+} // namespace drawloom

@@ -1,0 +1,240 @@
+//===- CpuProgram.cpp - compiled programs on the host's threads -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/CpuFeatures.h"
+#include "drawloom/runtime/MachineCode.h"
+#include "drawloom/runtime/ShortArray.h"
+#include "drawloom/runtime/ThreadPool.h"
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+namespace drawloom::runtime {
+
+namespace {
+
+/// Memory that calls of one program use one after the other.
+class BufferCache {
+public:
+  std::optional<AlignedBuffer> take(int64_t bytes) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      for (AlignedBuffer &buffer : buffers)
+        if (buffer.size() >= bytes) {
+          std::swap(buffer, buffers.back());
+          AlignedBuffer taken = std::move(buffers.back());
+          buffers.pop_back();
+          return taken;
+        }
+    }
+    return AlignedBuffer::allocate(bytes);
+  }
+  void give(AlignedBuffer buffer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    buffers.push_back(std::move(buffer));
+  }
+  int64_t bytes() {
+    std::lock_guard<std::mutex> lock(mutex);
+    int64_t sum = 0;
+    for (const AlignedBuffer &buffer : buffers)
+      sum += buffer.size();
+    return sum;
+  }
+  void clear() {
+    std::vector<AlignedBuffer> dropped; // Given back without the lock.
+    std::lock_guard<std::mutex> lock(mutex);
+    dropped.swap(buffers);
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<AlignedBuffer> buffers;
+};
+
+struct Entry {
+  int64_t scratchBytes = 0;
+  DrawloomEntry address = nullptr;
+  /// Calls do not change a program, but they do reuse its memory.
+  std::unique_ptr<BufferCache> workspaces = std::make_unique<BufferCache>();
+  std::unique_ptr<BufferCache> scratches = std::make_unique<BufferCache>();
+};
+
+struct Kernel {
+  std::string name;
+  DrawloomKernel address = nullptr;
+};
+
+/// Stands between a program and its host and takes the time.
+struct ProfilingHost {
+  DrawloomHost inner;
+  const std::vector<Kernel> &kernels;
+  KernelProfile &profile;
+
+  static void parallelFor(void *context, DrawloomKernel address,
+                          void **arguments, int64_t blocks) {
+    auto &self = *static_cast<ProfilingHost *>(context);
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start = Clock::now();
+    self.inner.parallelFor(self.inner.context, address, arguments, blocks);
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - start).count();
+    std::string name;
+    for (const Kernel &kernel : self.kernels)
+      if (kernel.address == address)
+        name = kernel.name;
+    std::vector<KernelProfile::Kernel> &list = self.profile.kernels;
+    auto known = std::find_if(list.begin(), list.end(), [&](const auto &other) {
+      return other.name == name;
+    });
+    if (known == list.end())
+      known = list.insert(list.end(), KernelProfile::Kernel{name, 0, 0, 0});
+    ++known->calls;
+    known->blocks += blocks;
+    known->seconds += seconds;
+  }
+  DrawloomHost host() { return {this, parallelFor}; }
+};
+
+class CpuProgram final : public Executable {
+public:
+  const std::string &isa() const override { return set; }
+  const std::vector<Signature> &signatures() const override { return listed; }
+  Status run(size_t index, const void *const *arguments, void *const *results,
+             unsigned threads, KernelProfile *profile) const override;
+  int64_t codeBytes() const override {
+    return static_cast<int64_t>(code->bytes());
+  }
+  int64_t keptBytes() const override {
+    int64_t sum = 0;
+    for (const Entry &entry : entries)
+      sum += entry.workspaces->bytes() + entry.scratches->bytes();
+    return sum;
+  }
+  void trim() const override {
+    for (const Entry &entry : entries) {
+      entry.workspaces->clear();
+      entry.scratches->clear();
+    }
+  }
+
+  std::string set;
+  std::vector<Signature> listed;
+  std::vector<Entry> entries; ///< Of the signatures.
+  std::vector<Kernel> kernels;
+  std::unique_ptr<MachineCode> code;
+};
+
+Status CpuProgram::run(size_t index, const void *const *arguments,
+                       void *const *results, unsigned threads,
+                       KernelProfile *profile) const {
+  const Entry &entry = entries[index];
+  const Signature &signature = listed[index];
+  threads = std::max(threads, 1u);
+  int64_t scratchBytes = 0;
+  bool tooLarge =
+      __builtin_mul_overflow(entry.scratchBytes, threads, &scratchBytes);
+  auto refuse = [&](int64_t bytes, const char *what) {
+    return Status::error("@" + signature.name + " needs " +
+                         std::to_string(bytes) + " bytes of " + what +
+                         ", which this machine does not give");
+  };
+  std::optional<AlignedBuffer> workspace, scratch;
+  if (signature.workspaceBytes > 0) {
+    workspace = entry.workspaces->take(signature.workspaceBytes);
+    if (!workspace)
+      return refuse(signature.workspaceBytes, "workspace");
+  }
+  if (scratchBytes > 0 || tooLarge) {
+    if (!tooLarge)
+      scratch = entry.scratches->take(scratchBytes);
+    if (!scratch)
+      return refuse(scratchBytes, "scratch memory for its threads");
+  }
+
+  size_t takes = signature.arguments.size(), gives = signature.results.size();
+  ShortArray<void *> pointers(takes + gives + 1);
+  for (size_t i = 0; i < takes; ++i)
+    pointers[i] = const_cast<void *>(arguments[i]);
+  for (size_t i = 0; i < gives; ++i)
+    pointers[takes + i] = results[i];
+  pointers[takes + gives] = workspace ? workspace->data() : nullptr;
+  PoolHost pool{&ThreadPool::shared(), threads,
+                scratch ? scratch->data() : nullptr, entry.scratchBytes};
+  DrawloomHost host = pool.host();
+  std::optional<ProfilingHost> profiler;
+  if (profile) {
+    profiler.emplace(ProfilingHost{host, kernels, *profile});
+    host = profiler->host();
+  }
+  entry.address(pointers.data(), &host);
+  if (workspace)
+    entry.workspaces->give(std::move(*workspace));
+  if (scratch)
+    entry.scratches->give(std::move(*scratch));
+  return {};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executable>>
+loadCpuProgram(const Artifact::Variant &variant) {
+  Result<std::unique_ptr<MachineCode>> code = MachineCode::load(variant.code);
+  if (!code.ok())
+    return code.status();
+  auto program = std::make_unique<CpuProgram>();
+  program->set = variant.isa;
+  program->code = std::move(*code);
+  for (const std::string &name : variant.kernels) {
+    void *address = program->code->find(name + std::string(rangeSuffix));
+    if (!address)
+      return Status::error("the code has no kernel @" + name);
+    program->kernels.push_back(
+        {name, reinterpret_cast<DrawloomKernel>(address)});
+  }
+  for (const Artifact::Entry &known : variant.entries) {
+    void *address =
+        program->code->find(std::string(entryPrefix) + known.signature.name);
+    if (!address)
+      return Status::error("the code has no function @" + known.signature.name);
+    Entry &entry = program->entries.emplace_back();
+    entry.scratchBytes = known.scratchBytes;
+    entry.address = reinterpret_cast<DrawloomEntry>(address);
+    program->listed.push_back(known.signature);
+  }
+  return std::unique_ptr<Executable>(std::move(program));
+}
+
+Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
+                                                std::string_view isa) {
+  std::string why, known;
+  for (const Artifact::Variant &variant : artifact.variants) {
+    known += (known.empty() ? "'" : ", '") + variant.isa + "'";
+    if (!isa.empty() && isa != variant.isa)
+      continue;
+    std::string missing;
+    for (const std::string &feature : variant.features)
+      if (missing.empty())
+        missing = lacks(feature);
+    if (missing.empty() && !variant.processor.empty() &&
+        !hasProcessorWords(variant.processor))
+      missing = "it is the code of another machine";
+    if (missing.empty())
+      return &variant;
+    why += (why.empty() ? "'" : ", '") + variant.isa + "': " + missing;
+  }
+  if (why.empty())
+    return Status::error("the program holds no code for instruction set '" +
+                         std::string(isa) + "'; it has " + known);
+  return Status::error("this machine runs none of the instruction sets that "
+                       "the program holds code for: " +
+                       why);
+}
+
+} // namespace drawloom::runtime

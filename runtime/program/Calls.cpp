@@ -1,0 +1,336 @@
+//===- Calls.cpp - calls of the C interface, checked ----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom/runtime/ShortArray.h"
+#include "runtime/program/Handles.h"
+#include <algorithm>
+
+using namespace drawloom;
+using namespace drawloom::runtime;
+
+const char *drawloomFunctionName(const DrawloomFunction *function) {
+  return function->signature->name.c_str();
+}
+size_t drawloomArgumentCount(const DrawloomFunction *function) {
+  return function->signature->arguments.size();
+}
+size_t drawloomResultCount(const DrawloomFunction *function) {
+  return function->signature->results.size();
+}
+
+static DrawloomElement elementOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return DRAWLOOM_F64;
+  case ElementType::F32:
+    return DRAWLOOM_F32;
+  case ElementType::BF16:
+    return DRAWLOOM_BF16;
+  case ElementType::F16:
+    return DRAWLOOM_F16;
+  case ElementType::I64:
+    return DRAWLOOM_I64;
+  case ElementType::I32:
+    return DRAWLOOM_I32;
+  case ElementType::I8:
+    return DRAWLOOM_I8;
+  case ElementType::I1:
+    return DRAWLOOM_I1;
+  }
+  return DRAWLOOM_I8; // All types are listed.
+}
+
+static DrawloomType typeAt(const std::vector<ValueType> &types, size_t index) {
+  if (index >= types.size())
+    return {};
+  const ValueType &type = types[index];
+  return {elementOf(type.element), type.shape.size(), type.shape.data(),
+          type.bytes()};
+}
+DrawloomType drawloomArgumentType(const DrawloomFunction *function,
+                                  size_t index) {
+  return typeAt(function->signature->arguments, index);
+}
+DrawloomType drawloomResultType(const DrawloomFunction *function,
+                                size_t index) {
+  return typeAt(function->signature->results, index);
+}
+int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
+  return function->signature->workspaceBytes;
+}
+
+static DrawloomError *refuseCount(const Signature &signature, const char *kind,
+                                  size_t takes, size_t given) {
+  return makeError(DRAWLOOM_ERROR_CALL, "@" + signature.name + " has " +
+                                            std::to_string(takes) + " " + kind +
+                                            "s, but " + std::to_string(given) +
+                                            " are given");
+}
+
+static DrawloomError *refuse(const Signature &signature, const char *kind,
+                             size_t index, const std::string &why) {
+  return makeError(DRAWLOOM_ERROR_CALL, std::string(kind) + " " +
+                                            std::to_string(index) + " of @" +
+                                            signature.name + " " + why);
+}
+
+/// Refuses what a call must not be given: another number of buffers, a wrong
+/// size, a null or badly aligned pointer.
+static DrawloomError *checkBuffers(const Signature &signature, const char *kind,
+                                   const std::vector<ValueType> &types,
+                                   const DrawloomBuffer *buffers,
+                                   size_t count) {
+  if (count != types.size())
+    return refuseCount(signature, kind, types.size(), count);
+  for (size_t i = 0; i < count; ++i) {
+    auto bytes = static_cast<uint64_t>(types[i].bytes());
+    if (buffers[i].bytes != bytes)
+      return refuse(signature, kind, i,
+                    "takes " + std::to_string(bytes) +
+                        " bytes, but the buffer has " +
+                        std::to_string(buffers[i].bytes));
+    if (bytes == 0)
+      continue;
+    if (!buffers[i].data)
+      return refuse(signature, kind, i, "is a null pointer");
+    auto alignment = static_cast<uint64_t>(elementBytes(types[i].element));
+    if (reinterpret_cast<uintptr_t>(buffers[i].data) % alignment != 0)
+      return refuse(signature, kind, i,
+                    "is not aligned to its elements, " +
+                        std::to_string(alignment) + " bytes each");
+  }
+  return nullptr;
+}
+
+namespace {
+struct Region {
+  uintptr_t begin, end;
+  bool result;
+  size_t index;
+};
+} // namespace
+
+/// Refuses a result that shares memory with an argument or another result.
+static DrawloomError *checkOverlap(const Signature &signature,
+                                   const DrawloomBuffer *arguments,
+                                   const DrawloomBuffer *results) {
+  ShortArray<Region> regions(signature.arguments.size() +
+                             signature.results.size());
+  Region *end = regions.data();
+  auto add = [&](const DrawloomBuffer *buffers, size_t count, bool result) {
+    for (size_t i = 0; i < count; ++i)
+      if (buffers[i].bytes > 0) {
+        auto begin = reinterpret_cast<uintptr_t>(buffers[i].data);
+        *end++ = {begin, begin + buffers[i].bytes, result, i};
+      }
+  };
+  add(arguments, signature.arguments.size(), false);
+  add(results, signature.results.size(), true);
+  std::sort(regions.data(), end,
+            [](const Region &a, const Region &b) { return a.begin < b.begin; });
+  // The furthest end so far, of any buffer and of a result.
+  const Region *any = nullptr, *result = nullptr;
+  for (const Region *at = regions.data(); at != end; ++at) {
+    const Region &region = *at;
+    const Region *other = region.result ? any : result;
+    if (other && other->end > region.begin) {
+      auto name = [](const Region &r) {
+        return (r.result ? "result " : "argument ") + std::to_string(r.index);
+      };
+      return makeError(DRAWLOOM_ERROR_CALL,
+                       name(region) + " and " + name(*other) + " of @" +
+                           signature.name +
+                           " share memory; only arguments may");
+    }
+    if (!any || region.end > any->end)
+      any = &region;
+    if (region.result && (!result || region.end > result->end))
+      result = &region;
+  }
+  return nullptr;
+}
+
+DrawloomError *drawloomCall(const DrawloomFunction *function,
+                            const DrawloomBuffer *arguments,
+                            size_t argumentCount, const DrawloomBuffer *results,
+                            size_t resultCount, unsigned threads) {
+  const Signature &signature = *function->signature;
+  if (!function->program)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "@" + signature.name +
+                         " is parsed, not compiled: drawloomCompile does that");
+  if (threads == 0)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "@" + signature.name + " cannot run on 0 threads");
+  if (DrawloomError *error = checkBuffers(
+          signature, "argument", signature.arguments, arguments, argumentCount))
+    return error;
+  if (DrawloomError *error = checkBuffers(
+          signature, "result", signature.results, results, resultCount))
+    return error;
+  if (DrawloomError *error = checkOverlap(signature, arguments, results))
+    return error;
+  ShortArray<const void *> from(argumentCount);
+  ShortArray<void *> to(resultCount);
+  for (size_t i = 0; i < argumentCount; ++i)
+    from[i] = arguments[i].data;
+  for (size_t i = 0; i < resultCount; ++i)
+    to[i] = results[i].data;
+  // What is left to fail is memory: the rest was checked above.
+  Status status =
+      function->program->run(function->index, from.data(), to.data(), threads);
+  return status.ok() ? nullptr
+                     : makeError(DRAWLOOM_ERROR_MEMORY, status.message());
+}
+
+//===----------------------------------------------------------------------===//
+// DLPack
+//===----------------------------------------------------------------------===//
+
+// What DLPack lays down.
+enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+enum { kDLCPU = 1, kDLCUDAHost = 3 };
+
+static_assert(sizeof(DrawloomTensor) == 48 &&
+                  offsetof(DrawloomTensor, rank) == 16 &&
+                  offsetof(DrawloomTensor, elementCode) == 20 &&
+                  offsetof(DrawloomTensor, extents) == 24,
+              "the layout of DLTensor");
+
+/// The code that DLPack has for a type; its bits are eight times its bytes.
+static int codeOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+  case ElementType::F32:
+  case ElementType::F16:
+    return kDLFloat;
+  case ElementType::BF16:
+    return kDLBfloat;
+  case ElementType::I64:
+  case ElementType::I32:
+  case ElementType::I8:
+    return kDLInt;
+  case ElementType::I1:
+    return kDLBool;
+  }
+  return -1; // All types are listed.
+}
+
+static std::string nameOf(int code, int64_t bits) {
+  switch (code) {
+  case kDLInt:
+    return "i" + std::to_string(bits);
+  case kDLUInt:
+    return "u" + std::to_string(bits);
+  case kDLFloat:
+    return "f" + std::to_string(bits);
+  case kDLBfloat:
+    return "bf" + std::to_string(bits);
+  case kDLBool:
+    return "bool";
+  default:
+    return "type " + std::to_string(code) + " of " + std::to_string(bits) +
+           " bits";
+  }
+}
+
+static std::string shapeText(const int64_t *extents, size_t rank) {
+  std::string text = "(";
+  for (size_t i = 0; i < rank; ++i)
+    text += (i ? ", " : "") + std::to_string(extents[i]);
+  return text + ")";
+}
+
+/// Whether the strides are those of a dense row-major tensor. That of an
+/// extent of 1 is never used, nor any of a tensor without elements.
+static bool isDense(const DrawloomTensor &tensor, const ValueType &type) {
+  if (!tensor.strides || type.elements() == 0)
+    return true;
+  int64_t stride = 1;
+  for (size_t i = type.shape.size(); i-- > 0;) {
+    if (type.shape[i] != 1 && tensor.strides[i] != stride)
+      return false;
+    stride *= type.shape[i];
+  }
+  return true;
+}
+
+/// Makes buffers of tensors, or says which does not fit.
+static DrawloomError *buffersOf(const Signature &signature, const char *kind,
+                                const std::vector<ValueType> &types,
+                                const DrawloomTensor *const *tensors,
+                                size_t count,
+                                std::vector<DrawloomBuffer> &buffers) {
+  if (count != types.size())
+    return refuseCount(signature, kind, types.size(), count);
+  for (size_t i = 0; i < count; ++i) {
+    const ValueType &type = types[i];
+    if (!tensors[i])
+      return refuse(signature, kind, i, "is no tensor but a null pointer");
+    const DrawloomTensor &tensor = *tensors[i];
+    if (tensor.deviceType != kDLCPU && tensor.deviceType != kDLCUDAHost)
+      return refuse(signature, kind, i,
+                    "is on a device of DLPack's type " +
+                        std::to_string(tensor.deviceType) +
+                        ", but the function reads the host's memory; copy it "
+                        "there");
+    int64_t bits = 8 * elementBytes(type.element);
+    int code = codeOf(type.element);
+    if (tensor.lanes != 1)
+      return refuse(signature, kind, i,
+                    "has elements of " + std::to_string(tensor.lanes) +
+                        " lanes, not of one");
+    if (tensor.elementCode != code || tensor.elementBits != bits)
+      return refuse(signature, kind, i,
+                    "takes elements of " + nameOf(code, bits) +
+                        ", but the tensor has " +
+                        nameOf(tensor.elementCode, tensor.elementBits));
+    auto rank = static_cast<int32_t>(type.shape.size());
+    bool same = tensor.rank == rank &&
+                (rank == 0 || (tensor.extents &&
+                               std::equal(type.shape.begin(), type.shape.end(),
+                                          tensor.extents)));
+    if (!same)
+      return refuse(
+          signature, kind, i,
+          "takes shape " + shapeText(type.shape.data(), type.shape.size()) +
+              ", but the tensor has " +
+              (tensor.rank >= 0 && (tensor.extents || tensor.rank == 0)
+                   ? shapeText(tensor.extents, static_cast<size_t>(tensor.rank))
+                   : "none"));
+    if (!isDense(tensor, type))
+      return refuse(signature, kind, i,
+                    "is not dense and row-major: its strides are " +
+                        shapeText(tensor.strides, type.shape.size()) +
+                        "; make it contiguous");
+    char *data = static_cast<char *>(tensor.data);
+    buffers.push_back({data ? data + tensor.byteOffset : nullptr,
+                       static_cast<size_t>(type.bytes())});
+  }
+  return nullptr;
+}
+
+DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
+                                   const DrawloomTensor *const *arguments,
+                                   size_t argumentCount,
+                                   const DrawloomTensor *const *results,
+                                   size_t resultCount, unsigned threads) {
+  const Signature &signature = *function->signature;
+  std::vector<DrawloomBuffer> in, out;
+  if (!function->program)
+    return drawloomCall(function, nullptr, 0, nullptr, 0, threads);
+  if (DrawloomError *error =
+          buffersOf(signature, "argument", signature.arguments, arguments,
+                    argumentCount, in))
+    return error;
+  if (DrawloomError *error = buffersOf(signature, "result", signature.results,
+                                       results, resultCount, out))
+    return error;
+  return drawloomCall(function, in.data(), in.size(), out.data(), out.size(),
+                      threads);
+}

@@ -1,0 +1,24 @@
+//===- LoadCpu.cpp - what the library without a compiler can load ---------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/program/Handles.h"
+
+namespace drawloom::runtime {
+
+Result<std::unique_ptr<Executable>> loadExecutable(const Artifact &artifact,
+                                                   const std::string &isa) {
+  if (artifact.target != "cpu")
+    return Status::error("it is for target '" + artifact.target +
+                         "', but this library runs 'cpu' alone");
+  Result<const Artifact::Variant *> variant = chooseVariant(artifact, isa);
+  if (!variant.ok())
+    return variant.status();
+  return loadCpuProgram(**variant);
+}
+
+} // namespace drawloom::runtime
