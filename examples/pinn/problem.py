@@ -26,6 +26,13 @@ def border(x, y):
     return (1 - x**2) * (1 - y**2)
 
 
+def laplacian(x, y, n, firsts, seconds):
+    """u_xx + u_yy from n and its derivatives along x and along y."""
+    slopes = -2 * x * (1 - y**2), -2 * y * (1 - x**2)
+    bends = -2 * (1 - y**2), -2 * (1 - x**2)
+    return sum(border(x, y) * nn + 2 * b * first + bb * n for b, bb, first, nn in zip(slopes, bends, firsts, seconds))
+
+
 def first_parameters(width, layers, seed):
     """Weights [out, in] and biases for a network of sines (arXiv 2006.09661): uniform, of such a size that the values keep
     theirs from layer to layer; the first layer is larger, as high as the frequencies to be seen."""
@@ -33,7 +40,7 @@ def first_parameters(width, layers, seed):
     widths = [2, *[width] * layers, 1]
     weights, biases = [], []
     for i, (inputs, outputs) in enumerate(zip(widths, widths[1:])):
-        bound = 6.0 if i == 0 else np.sqrt(6 / inputs)
+        bound = 4.0 if i == 0 else np.sqrt(6 / inputs)
         weights.append(generator.uniform(-bound, bound, (outputs, inputs)).astype("float32"))
         biases.append(generator.uniform(-0.1, 0.1, outputs).astype("float32"))
     return weights, biases

@@ -153,7 +153,15 @@ LogicalResult Differentiate::extendByGradients(func::FuncOp func,
     return func.emitError("cannot be differentiated: '@")
            << request.callee.getValue()
            << "' branches between blocks; use scf.if and scf.for";
+  bool hasCalls = !func.getBody().getOps<func::CallOp>().empty();
   if (failed(inlineCalls(func)))
+    return failure();
+  // A value that several calls compute, such as a function's beside its own
+  // derivative's, gets one cotangent and one way back, not one for each call.
+  // Afterwards the ways back differ, and could not be merged any more.
+  OpPassManager merge(func::FuncOp::getOperationName());
+  merge.addPass(createCSEPass());
+  if (hasCalls && failed(runPipeline(merge, func)))
     return failure();
   IRRewriter rewriter(&getContext());
   Block &body = func.front();

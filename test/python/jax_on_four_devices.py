@@ -134,6 +134,21 @@ def explicit_axes():
         return {**report(jax.jit(gradients()), arguments, wanted(X.reshape(4, 4, 8))), "type": str(jax.typeof(eager))}
 
 
+def explicit_axes_with_directions():
+    def of(f):
+        return jax.jit(jax.grad(lambda x, w, b: sum(jnp.sin(one).sum() for one in jax.tree.leaves(f(x, w, b))), (1, 2)))
+
+    def slope(x, weights, biases):
+        f = lambda x: references.fused_mlp(x, weights, biases, "tanh")
+        along = lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1]
+        return f(x), *jax.jvp(along, (x,), (jnp.ones_like(x),))
+
+    want = of(slope)(X, WEIGHTS, BIASES)
+    with jax.set_mesh(EXPLICIT):
+        arguments = jax.device_put(X, P("d")), *jax.device_put((WEIGHTS, BIASES), P())
+        return report(of(lambda x, w, b: dj.fused_mlp_along(x, jnp.ones((1, 8)), w, b, activation="tanh")), arguments, want)
+
+
 def the_bits_of_each_shard_are_those_of_one_device():
     def run(*arguments):
         return np.asarray(jax.jit(lambda x, w, b: dj.fused_mlp(x, w, b, activation="tanh"))(*arguments))
@@ -144,7 +159,8 @@ def the_bits_of_each_shard_are_those_of_one_device():
 
 CASES = [rows_under_jit, two_dimensions_of_rows_under_jit, second_derivatives_under_jit, rows_that_do_not_divide,
          split_channels_are_gathered, tables_under_jit, shard_map, shard_map_without_checks, gradients_within_shard_map,
-         shard_map_over_one_axis_of_two, explicit_axes, the_bits_of_each_shard_are_those_of_one_device]
+         shard_map_over_one_axis_of_two, explicit_axes,
+         explicit_axes_with_directions, the_bits_of_each_shard_are_those_of_one_device]
 
 
 def main():

@@ -61,6 +61,11 @@ def test_a_misspelt_activation_is_refused_with_the_right_one():
     refused("did you mean 'silu'?", dj.fused_mlp, X, [np.zeros((5, 8), "float32")], activation="slu")
 
 
+def test_a_direction_of_other_channels_is_refused():
+    refused("directions[0] is float32[2]; it has the channels of x, float32[8]", dj.fused_mlp_along, X,
+            [np.ones(2, "float32")], [np.zeros((5, 8), "float32")])
+
+
 def test_shapes_are_checked_while_jit_traces():
     refused("a has 3 groups", jax.jit(dj.rational), X, np.zeros((3, 6), "float32"), B)
 

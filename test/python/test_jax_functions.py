@@ -85,6 +85,35 @@ def test_third_derivatives_are_right(rng):
     assert references.difference(third(dj.fused_mlp), third(references.fused_mlp)) < 1e-12
 
 
+def test_derivatives_along_directions_are_those_of_jvp(rng):
+    x, (weights, biases) = rng.standard_normal((2, 3, 4)), references.layers(rng, 4, 6, 2)
+    directions = rng.standard_normal((2, 4))
+
+    def along(weights):
+        return dj.fused_mlp_along(x, directions, weights, biases, activation="tanh")
+
+    def by_jvp(weights):
+        f = lambda x: references.fused_mlp(x, weights, biases, "tanh")
+        firsts, seconds = [], []
+        for direction in directions:
+            v = jax.numpy.broadcast_to(direction, x.shape)
+            first, second = jax.jvp(lambda x: jax.jvp(f, (x,), (v,))[1], (x,), (v,))
+            firsts.append(first)
+            seconds.append(second)
+        return f(x), firsts, seconds
+
+    def loss(values):
+        return lambda weights: sum(jax.numpy.sin(one).sum() * (1 + i) for i, one in enumerate(jax.tree.leaves(values(weights))))
+
+    assert references.difference(along(weights), jax.jit(by_jvp)(weights)) < 1e-12
+    assert references.difference(jax.grad(loss(along))(weights), jax.jit(jax.grad(loss(by_jvp)))(weights)) < 1e-12
+
+
+def test_specs_are_read_back_from_their_text():
+    spec = ops.Spec("rational", (("form", "abs_sum"),)).along(2).vjp((1, 2), (0, 3)).jvp((1,))
+    assert ops.Spec.parse(str(spec)) == spec
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_results_have_the_type_of_x(rng, dtype):
     x = jax.numpy.asarray(rng.standard_normal((3, 6)), dtype)

@@ -68,5 +68,9 @@ def test_axes_of_explicit_meshes_are_in_the_results_types(found):
     assert result["gathers"] == 0
 
 
+def test_derivatives_along_directions_are_split_along_explicit_axes(found):
+    assert case(found, "explicit_axes_with_directions")["gathers"] == 0
+
+
 def test_each_shard_has_the_bits_of_a_call_on_its_rows(found):
     assert case(found, "the_bits_of_each_shard_are_those_of_one_device")["same"]

@@ -9,6 +9,6 @@ try:
 except ImportError as error:
     raise ImportError("drawloom.jax needs JAX: pip install jax") from error
 
-from .functional import frequency_encode, fused_mlp, kat_mlp, rational  # noqa: E402
+from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational  # noqa: E402
 
-__all__ = ["frequency_encode", "fused_mlp", "kat_mlp", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]

@@ -23,7 +23,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from .. import _drawloom, ops
 from .._errors import Error
 from .._version import __version__
-from ..ops import Array, Tangents
+from ..ops import Along, Array, Tangents
 from ._sharding import partitioned
 
 # Executables that JAX keeps on disk name it: another number where its attributes change.
@@ -92,7 +92,7 @@ def _transpose(cotangents, *arguments, spec):
     last = spec.derivatives[-1] if spec.derivatives else None
     linear = [i for i, one in enumerate(arguments) if ad.is_undefined_primal(one)]
     first = len(arguments) - (len(last.given) if last else 0)
-    if linear != list(range(first, len(arguments))):
+    if linear != list(range(first, len(arguments))) or isinstance(last, Along):
         raise NotImplementedError(f"a call of Drawloom's {spec.family} is not linear in its arguments {linear}")
     of = spec.before()
     there = [j for j, one in enumerate(cotangents) if type(one) is not ad.Zero]

@@ -18,17 +18,29 @@ def _array(value, what):
         raise CallTypeError(f"{what} is no array: {error}") from None
 
 
-def _apply(spec, names, arrays):
-    """The spec on x and parameters; `names` are those of the arguments that messages name."""
+def _apply(spec, names, arrays, directions=None):
+    """The spec on x and parameters; `names` are those of the arguments that messages name. With directions, vectors of x's
+    channels, the results of the spec along these."""
     arrays = [_array(array, f"{spec.family}: {name}") for name, array in zip(names, arrays)]
     if arrays[0].ndim == 0:
         raise CallError(f"{spec.family}: x is a scalar; its last dimension is that of channels")
     ops.check(spec, [type_of(array) for array in arrays])
 
-    def run(*arrays):
-        return call(spec, *arrays)[0]
+    if directions is None:
+        return explicitly_sharded(lambda *arrays: call(spec, *arrays)[0], arrays[0], arrays[1:])
+    x, parameters = arrays[0], arrays[1:]
+    directions = [_array(one, f"{spec.family}: directions[{i}]") for i, one in enumerate(directions)]
+    for i, one in enumerate(directions):
+        if one.shape != x.shape[-1:] or one.dtype != x.dtype:
+            raise CallError(f"{spec.family}: directions[{i}] is {one.dtype}{list(one.shape)}; it has the channels of x, "
+                            f"{x.dtype}{[x.shape[-1]]}")
 
-    return explicitly_sharded(run, arrays[0], arrays[1:])
+    def run(x, *rest):
+        return call(spec.along(len(directions)), x, *rest[len(directions):],
+                    *(jnp.broadcast_to(one, x.shape) for one in rest[:len(directions)]))
+
+    y, *slopes = explicitly_sharded(run, x, (*directions, *parameters))
+    return y, slopes[0::2], slopes[1::2]
 
 
 def rational(x, a, b, *, form="abs_terms"):
@@ -49,12 +61,12 @@ def rational(x, a, b, *, form="abs_terms"):
     return _apply(Spec("rational", (("form", form),)), ("x", "a", "b"), (x, a, b))
 
 
-def _chain(x, weights, biases, tables, activation, output_activation, input_activation, form):
+def _chain(x, weights, biases, tables, activation, output_activation, input_activation, form, directions=None):
     spec = Spec("mlp", (("layers", len(weights)), ("biases", len(biases)), ("activation", activation),
                         ("output_activation", output_activation), ("input_activation", input_activation), ("form", form)))
     names = ["x", *(f"{name}[{i}]" for name, arrays in (("weights", weights), ("biases", biases), ("coefficients", tables))
                     for i in range(len(arrays)))]
-    return _apply(spec, names, (x, *weights, *biases, *tables))
+    return _apply(spec, names, (x, *weights, *biases, *tables), directions)
 
 
 def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
@@ -76,6 +88,21 @@ def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=N
     tables = [table for pair in activation_params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
     return _chain(x, list(weights), list(biases or ()), tables, activation, output_activation or "none", "none",
                   form)
+
+
+def fused_mlp_along(x, directions, weights, biases=None, *, activation="relu", activation_params=None,
+                    output_activation=None, form="abs_terms"):
+    """`fused_mlp` and its first and second derivatives along directions of x, as one program: what equations with second
+    derivatives take, in less time than jax.hessian.
+
+    directions  vectors [in]; the other arguments are those of `fused_mlp`
+
+    Gives y, then a list of the derivatives of y along each direction, then a list of the second derivatives along each, all of
+    y's shape. Differentiable any number of times.
+    """
+    tables = [table for pair in activation_params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    return _chain(x, list(weights), list(biases or ()), tables, activation, output_activation or "none", "none", form,
+                  list(directions))
 
 
 def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_terms"):

@@ -96,6 +96,26 @@ class Tangents:
 
 
 @dataclass(frozen=True)
+class Along:
+    """The results, and how they change along `count` directions of the first argument: then for each direction the first
+    derivatives of all results, and the second ones. Its arguments are those of what it is the derivative of, then the
+    directions, one for each row."""
+
+    count: int
+
+    @property
+    def numbers(self):
+        return [[], [], [self.count]]
+
+    @property
+    def given(self):
+        return (0,) * self.count
+
+    def types(self, given, gives):
+        return given + [given[0]] * self.count, gives * (1 + 2 * self.count)
+
+
+@dataclass(frozen=True)
 class Spec:
     """An op with its attributes, pairs of a name and a value, and the derivatives taken of it, one of the other."""
 
@@ -109,6 +129,9 @@ class Spec:
     def jvp(self, wrt):
         return replace(self, derivatives=self.derivatives + (Tangents(tuple(wrt)),))
 
+    def along(self, count):
+        return replace(self, derivatives=self.derivatives + (Along(count),))
+
     def __str__(self):
         """Text that `parse` reads; the same for equal specs. Programs that a framework exports carry it."""
         return json.dumps([self.family, dict(self.attributes), [one.numbers for one in self.derivatives]])
@@ -118,7 +141,7 @@ class Spec:
         try:
             family, attributes, derivatives = json.loads(text)
             return Spec(family, tuple(attributes.items()),
-                        tuple((Derivative if len(numbers) == 2 else Tangents)(*map(tuple, numbers)) for numbers in derivatives))
+                        tuple(_derivative(*map(tuple, numbers)) for numbers in derivatives))
         except (ValueError, AttributeError, TypeError):
             raise CallError(f"'{text}' does not name a Drawloom op and its derivatives") from None
 
@@ -152,6 +175,11 @@ class Spec:
         return given, gives
 
 
+def _derivative(wrt, given=None, along=None):
+    """The opposite of `numbers`."""
+    return Along(*along) if along else Tangents(wrt) if given is None else Derivative(wrt, given)
+
+
 def text(spec, arguments):
     """The spec as MLIR text, of which @main is the only public function."""
     family = families[spec.family]
@@ -164,7 +192,7 @@ def text(spec, arguments):
             body, values = family.body(dict(spec.attributes), given, gives, names)
         else:
             derivative = spec.derivatives[level - 1]
-            build = _tangents if isinstance(derivative, Tangents) else _cotangents
+            build = {Tangents: _tangents, Along: _along, Derivative: _cotangents}[type(derivative)]
             before, body, values = build(derivative, f"level{level - 1}", *levels[level - 1], names)
             lines += before
         lines += _function("main" if last else f"level{level}", given, gives, names, body, values, private=not last)
@@ -216,12 +244,33 @@ def _tangents(derivative, inner, given, gives, names):
     return before, [*lines, line], values
 
 
+def _along(derivative, inner, given, gives, names):
+    x, count = given[0], len(given)
+    once, twice = f"{inner}_along", f"{inner}_along_twice"
+    before, own = [], [f"%x{i}" for i in range(count + 2)]
+    for name, of, arguments in ((once, inner, given), (twice, once, given + [x])):
+        more, body, values = _tangents(Tangents((0,)), of, arguments, gives, own[:len(arguments) + 1])
+        before += more + _function(name, arguments + [x], gives, own[:len(arguments) + 1], body, values, private=True)
+    lines, values = [], []
+
+    def call(tag, function, arguments, types):
+        lines.append(f"  %{tag}:{len(gives)} = call @{function}({', '.join(arguments)}) : ({_types_text(types)}) -> ({_types_text(gives)})")
+        values.extend(f"%{tag}#{j}" for j in range(len(gives)))
+
+    call("y", inner, names[:count], given)
+    for d, direction in enumerate(names[count:]):
+        call(f"first{d}", once, [*names[:count], direction], given + [x])
+        call(f"second{d}", twice, [*names[:count], direction, direction], given + [x, x])
+    return before, lines, values
+
+
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
     disk has it."""
     source = text(spec, list(arguments))
-    name = ".".join([spec.family, *("jvp" if isinstance(one, Tangents) else "vjp" for one in spec.derivatives)]) + ".mlir"
+    kinds = {Derivative: "vjp", Tangents: "jvp", Along: "along"}
+    name = ".".join([spec.family, *(kinds[type(one)] for one in spec.derivatives)]) + ".mlir"
     return _library.build(_library.compiler(target, isa), [(name, source.encode())], []).functions[0]
 
 
