@@ -5,6 +5,14 @@
 
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: %[[X:.*]]: memref<2x4xf32>, %[[Y:.*]]: memref<2x4xf32>, %[[Z:.*]]: memref<2x4xf32>
+// CHECK: %[[ALL:.*]] = memref.alloc() {{.*}} : memref<2x4xf32>
+// CHECK: memref.copy %[[X]], %[[ALL]]
+// CHECK: %[[ROW:.*]] = memref.subview %[[ALL]][0, 0] [1, 4] [1, 1]
+// CHECK: memref.copy %{{.*}}, %[[ROW]]
+// CHECK: memref.copy %[[ALL]], %[[Y]]
+// CHECK: memref.copy %[[X]], %[[Z]]
+func.func @row
+// CHECK-SAME: %[[X:.*]]: memref<2x4xf32>, %[[Y:.*]]: memref<2x4xf32>, %[[Z:.*]]: memref<2x4xf32>
 // CHECK: memref.copy %[[X]], %[[Y]]
 // CHECK: %[[ROW:.*]] = memref.subview %[[Y]][0, 0] [1, 4] [1, 1]
 // CHECK: vector.transfer_write %{{.*}}, %[[ROW]]
