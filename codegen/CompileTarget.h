@@ -44,6 +44,9 @@ struct CodegenOptions {
 struct BlockBudget {
   /// What is alive of a tile of rows at once, in bytes.
   int64_t tileBytes = 448 * 1024;
+  /// The same of blocks with products of matrices, and of those that also carry
+  /// sums over rows; 0: no other.
+  int64_t productTileBytes = 0, summedProductTileBytes = 0;
   /// Rows of a tile, as many as its budget allows: powers of two.
   int64_t leastRows = 16, mostRows = 64;
   /// What may be read again for every tile at no cost, bytes.

@@ -34,8 +34,11 @@ public:
   struct Access {
     Value root;
     bool write;
+    /// Where each thread accesses its own elements of a whole buffer: the
+    /// layout that says which.
+    Attribute own;
     bool operator==(const Access &other) const {
-      return root == other.root && write == other.write;
+      return root == other.root && write == other.write && own == other.own;
     }
   };
   /// Accesses since the last barrier, and copies that nobody has waited for:
@@ -70,9 +73,22 @@ private:
   }
   static bool conflict(const State &state, Access access) {
     return llvm::any_of(state.accesses, [&](const Access &before) {
-      return (before.write || access.write) &&
+      bool own =
+          before.own && before.own == access.own && before.root == access.root;
+      return (before.write || access.write) && !own &&
              overlap(before.root, access.root);
     });
+  }
+  static Attribute ownOf(Operation &op) {
+    Value tile, memory;
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      tile = load.getResult(), memory = load.getSource();
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      tile = store.getSource(), memory = store.getDest();
+    if (!tile || !memory.getDefiningOp<tile::AllocOp>() ||
+        !isOwned(*tile::layoutOf(tile.getType())))
+      return {};
+    return cast<RankedTensorType>(tile.getType()).getEncoding();
   }
   /// Memory that this kernel only reads needs none.
   bool matters(Value root) {
@@ -126,7 +142,7 @@ Barriers::State Barriers::run(Block &block, State state) {
       Value root = rootOf(effect.getValue());
       if (matters(root))
         accesses.push_back(
-            {root, isa<MemoryEffects::Write>(effect.getEffect())});
+            {root, isa<MemoryEffects::Write>(effect.getEffect()), ownOf(op)});
     }
     if (llvm::any_of(accesses,
                      [&](Access access) { return conflict(state, access); })) {
@@ -143,7 +159,7 @@ Barriers::State Barriers::run(Block &block, State state) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(op);
         reduce && reduce.getScratch()) {
       state.accesses.clear();
-      add(state.accesses, {rootOf(reduce.getScratch()), false});
+      add(state.accesses, {rootOf(reduce.getScratch()), false, {}});
       continue;
     }
     for (Access access : accesses)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Arena.h"
 #include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/Estimate.h"
 #include "codegen/nvptx/Passes.h"
@@ -405,6 +406,20 @@ int64_t chooseWarps(func::FuncOp kernel) {
   return most > 4 * 32 * 64 ? 8 : 4;
 }
 
+/// Predicted registers of a thread from which on a kernel takes the other
+/// number of warps, where that changes no bits.
+constexpr int64_t mostPredicted = 224;
+
+/// Whether the bits of what a kernel computes depend on its number of warps.
+bool sumsOverThreads(func::FuncOp kernel) {
+  return kernel
+      .walk([](tile::ReduceOp reduce) {
+        return reduce.getKind() == tile::Combiner::Add ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
   Builder builder(context);
   const Estimate &it = candidate.said;
@@ -423,6 +438,10 @@ DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
   add("warps", candidate.schedule.warps);
   return builder.getDictionaryAttr(entries);
 }
+
+/// Of shared memory that is too little, staging gives up half after half, and
+/// at last this.
+constexpr int64_t leastStaging = 16 * 1024;
 
 struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
   using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
@@ -451,6 +470,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     if (given->warps)
       counts = {given->warps};
     OpBuilder builder(kernel.getContext());
+    // Sums across warps, or of the rows of a warp, round as these are cut.
+    bool mayChoose = !given->warps && !sumsOverThreads(kernel);
     sumByProducts(builder, kernel);
     // Devices of one architecture have the limits of its first.
     const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
@@ -469,12 +490,40 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       candidate.said = estimateKernel(*candidate.kernel, *own);
       candidates.push_back(std::move(candidate));
     }
+    if (mayChoose && candidates.front().said.registers > mostPredicted &&
+        candidates.back().said.registers < candidates.front().said.registers)
+      std::swap(candidates.front(), candidates.back());
     adopt(kernel, candidates);
   }
 
-  /// A copy of a kernel with layouts; null where that fails.
+  /// A copy of a kernel with layouts, which keeps as much in shared memory as
+  /// that has room for; null where it fails.
   OwningOpRef<func::FuncOp>
   assigned(func::FuncOp kernel, const Schedule &schedule, int64_t sharedBytes) {
+    OwningOpRef<func::FuncOp> best;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (Schedule tried = schedule;;) {
+      int64_t lacking = 0;
+      OwningOpRef<func::FuncOp> copy =
+          assignedOnce(kernel, tried, sharedBytes, lacking);
+      if (!copy)
+        return copy;
+      if (layOutArena(sharedBuffers(*copy).lifetimes, sharedAlignment).bytes >
+          sharedBytes)
+        lacking = std::numeric_limits<int64_t>::max() - 1;
+      if (lacking < least)
+        best = std::move(copy), least = lacking;
+      if (lacking == 0 || schedule.staging || tried.staging == 0)
+        return best;
+      int64_t half = tried.staging.value_or(defaultStaging) / 2;
+      tried.staging = half < leastStaging ? 0 : half;
+    }
+  }
+
+  OwningOpRef<func::FuncOp> assignedOnce(func::FuncOp kernel,
+                                         const Schedule &schedule,
+                                         int64_t sharedBytes,
+                                         int64_t &lacking) {
     OwningOpRef<func::FuncOp> copy(kernel.clone());
     (*copy)->setAttr(warpsAttr,
                      Builder(&getContext()).getI64IntegerAttr(schedule.warps));
@@ -484,7 +533,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
                         schedule.staging.value_or(defaultStaging))
                    .run()))
       return nullptr;
-    keepShared(*copy, sharedBytes);
+    lacking = keepShared(*copy, sharedBytes);
     choosePaddings(*copy, sharedBytes);
     OpBuilder builder(&getContext());
     startCopiesEarly(builder, *copy, sharedBytes);

@@ -103,6 +103,9 @@ struct NvptxChooseProducts
     costs.leastRows = leastRows;
     costs.maxBlocks = maxBlocks;
     costs.mostRows = mostRows;
+    costs.productBytes = productBytes;
+    costs.summedProductBytes = summedProductBytes;
+    costs.sumBytes = sumBytes;
     costs.sweptBytes = sweptBytes;
     costs.packUniform = false;
     SmallVector<SmallVector<Operation *>> groups;

@@ -171,6 +171,9 @@ public:
     products.cacheBytes = budget.tileBytes;
     products.leastRows = budget.leastRows;
     products.mostRows = budget.mostRows;
+    products.productBytes = budget.productTileBytes;
+    products.summedProductBytes = budget.summedProductTileBytes;
+    products.sumBytes = budget.sumBytes;
     products.sweptBytes = budget.sweptBytes;
     products.maxBlocks = budget.maxBlocks;
     pm.addPass(createNvptxChooseProducts(products));

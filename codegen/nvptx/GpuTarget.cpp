@@ -38,12 +38,16 @@ BlockBudget GpuTarget::blockBudget() const {
   // twice.
   BlockBudget budget;
   budget.tileBytes = 48 * 1024;
+  // Each row more is one that reads no weight again. What waits for the
+  // backward pass waits in shared memory then.
+  budget.productTileBytes = 96 * 1024;
+  budget.summedProductTileBytes = 72 * 1024;
   budget.leastRows = 1;
   budget.mostRows = 128;
   budget.sweptBytes = 1 << 20;
   // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
   // the first row to the last.
-  budget.sumBytes = 144 * 1024;
+  budget.sumBytes = 112 * 1024;
   // Matrix instructions read either order.
   budget.packUniform = false;
   budget.maxBlocks = 264;

@@ -10,7 +10,8 @@
 // products in between. Where these need more registers than a thread has, the
 // tiles with the longest wait are written to shared memory when they are made,
 // and read again when they are needed. Operands of a later product lie there
-// anyway.
+// anyway. Where that is not enough, sums that a loop carries wait there too:
+// each thread adds to its own elements in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,11 @@ namespace {
 
 /// Of a thread's registers, those that are for addresses, operands on their way
 /// and temporaries.
-constexpr int64_t workingRegisters = 48;
+constexpr int64_t workingRegisters = 72;
+
+/// The same of a loop with sums of columns between its products: the gradients
+/// of an activation's coefficients are long arithmetic.
+constexpr int64_t summingRegisters = 128;
 
 /// Tiles of fewer registers are not worth the way to memory and back.
 constexpr int64_t fewestRegisters = 4;
@@ -76,22 +81,26 @@ public:
   Keeper(func::FuncOp kernel, int64_t limit)
       : kernel(kernel), limit(limit), builder(kernel.getContext()) {
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
-    budget = std::min<int64_t>(255, 65536 / (32 * warps)) - workingRegisters;
+    available = std::min<int64_t>(255, 65536 / (32 * warps));
   }
-  void run(Block &block);
+  /// Registers beyond what a thread has, where most is alive in the end.
+  int64_t run(Block &block);
 
 private:
   void survey(Block &block);
   /// Writes a tile to memory where it is made and reads it again behind
   /// `place`; false where the memory has no room.
   bool keep(Block &block, const Wait &wait, int64_t place);
+  /// Lets one of a loop's sums wait in memory between its updates; false where
+  /// none can, or memory has no room.
+  bool keepSum(Block &block, DenseSet<Value> &refused);
   tile::StoreOp storeOf(Block &block, Value value);
   static Value copyOf(Value value);
 
   func::FuncOp kernel;
   int64_t limit;
   OpBuilder builder;
-  int64_t budget;
+  int64_t available;
 
   DenseMap<Operation *, int64_t> places;
   SmallVector<tile::DotOp> dots;
@@ -230,12 +239,81 @@ bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
   return false;
 }
 
-void Keeper::run(Block &block) {
+bool Keeper::keepSum(Block &block, DenseSet<Value> &refused) {
+  auto loop = dyn_cast<scf::ForOp>(block.getParentOp());
+  if (!loop)
+    return false;
+  // The smallest first: others may need no more.
+  std::optional<unsigned> chosen;
+  int64_t size = 0;
+  for (BlockArgument sum : loop.getRegionIterArgs()) {
+    int64_t registers = registersOf(sum);
+    unsigned i = sum.getArgNumber() - loop.getNumInductionVars();
+    Operation *next = loop.getYieldedValues()[i].getDefiningOp();
+    if (registers < fewestRegisters || refused.contains(sum) ||
+        !sum.hasOneUse() || *sum.getUsers().begin() != next ||
+        !next->hasOneUse() || !isa<tile::DotOp, arith::AddFOp>(next) ||
+        !isOwned(*tile::layoutOf(sum.getType())))
+      continue;
+    if (!chosen || registers < size)
+      chosen = i, size = registers;
+  }
+  if (!chosen)
+    return false;
+  BlockArgument sum = loop.getRegionIterArg(*chosen);
+  auto type = cast<RankedTensorType>(sum.getType());
+  SharedBuffers shared = sharedBuffers(kernel);
+  int64_t bytes = layOutArena(shared.lifetimes, sharedAlignment).bytes;
+  builder.setInsertionPoint(loop);
+  Location loc = loop.getLoc();
+  Value buffer =
+      allocatePadded(builder, loc, type.getShape(), type.getElementType());
+  bytes += llvm::alignTo(bytesOf(cast<MemRefType>(buffer.getType())),
+                         sharedAlignment);
+  if (bytes > limit) {
+    buffer.getDefiningOp()->erase();
+    refused.insert(sum);
+    return true;
+  }
+  tile::StoreOp::create(builder, loc, loop.getInitArgs()[*chosen], buffer);
+  Operation *next = *sum.getUsers().begin();
+  builder.setInsertionPoint(next);
+  sum.replaceAllUsesWith(
+      tile::LoadOp::create(builder, next->getLoc(), type, buffer));
+  builder.setInsertionPointAfter(next);
+  tile::StoreOp::create(builder, next->getLoc(), next->getResult(0), buffer);
+  builder.setInsertionPointAfter(loop);
+  loop.getResult(*chosen).replaceAllUsesWith(
+      tile::LoadOp::create(builder, loc, type, buffer));
+
+  // The same loop without it.
+  SmallVector<Value> inits(loop.getInitArgs());
+  inits.erase(inits.begin() + *chosen);
+  builder.setInsertionPoint(loop);
+  auto shorter =
+      scf::ForOp::create(builder, loc, loop.getLowerBound(),
+                         loop.getUpperBound(), loop.getStep(), inits);
+  shorter->setAttrs(loop->getAttrs());
+  block.getTerminator()->eraseOperand(*chosen);
+  block.eraseArgument(sum.getArgNumber());
+  shorter.getRegion().takeBody(loop.getRegion());
+  for (unsigned i = 0, result = 0; i < loop.getNumResults(); ++i)
+    if (i != *chosen)
+      loop.getResult(i).replaceAllUsesWith(shorter.getResult(result++));
+  loop.erase();
+  return true;
+}
+
+int64_t Keeper::run(Block &block) {
   DenseSet<Value> refused;
+  bool sums =
+      llvm::any_of(block.getOps<tile::ReduceOp>(),
+                   [](tile::ReduceOp op) { return op.getWithinThread(); });
+  int64_t budget = available - (sums ? summingRegisters : workingRegisters);
   for (;;) {
     survey(block);
     if (dots.size() < 2)
-      return;
+      return 0;
     // Where most is alive.
     int64_t worst = 0, most = 0;
     for (tile::DotOp dot : dots) {
@@ -250,7 +328,7 @@ void Keeper::run(Block &block) {
         most = alive, worst = place;
     }
     if (most <= budget)
-      return;
+      return 0;
     // What waits longest; what is copied anyway costs least.
     const Wait *chosen = nullptr;
     int64_t longest = 0;
@@ -265,8 +343,11 @@ void Keeper::run(Block &block) {
       if (length > longest)
         longest = length, chosen = &wait;
     }
-    if (!chosen)
-      return;
+    if (!chosen) {
+      if (keepSum(block, refused))
+        continue;
+      return std::max<int64_t>(0, most - (available - workingRegisters));
+    }
     Value value = chosen->value;
     if (!keep(block, *chosen, worst))
       refused.insert(value);
@@ -275,11 +356,13 @@ void Keeper::run(Block &block) {
 
 } // namespace
 
-void keepShared(func::FuncOp kernel, int64_t limit) {
+int64_t keepShared(func::FuncOp kernel, int64_t limit) {
   SmallVector<Block *> blocks{&kernel.getBody().front()};
   kernel.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
+  int64_t excess = 0;
   for (Block *block : blocks)
-    Keeper(kernel, limit).run(*block);
+    excess = std::max(excess, Keeper(kernel, limit).run(*block));
+  return excess;
 }
 
 } // namespace drawloom::nvptx

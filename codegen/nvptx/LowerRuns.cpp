@@ -98,7 +98,7 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
     return nullptr;
   Layout layout = *tile::layoutOf(tile.getType());
   int64_t count = layout.registerCount();
-  if (count <= 2 * partRegisters)
+  if (count < 2)
     return nullptr;
   SmallVector<Operation *> run, others;
   const DenseSet<Value> inputs = inputsOf(kernel);
@@ -165,11 +165,15 @@ FailureOr<Operation *> LowerKernel::lowerRun(Operation *first) {
   }
   if (run.size() < 2)
     return nullptr;
+  // Small tiles are written whole, where that keeps within registers.
+  bool small = count <= 2 * partRegisters;
+  if (small && stepOfRun(run, count) == count)
+    return nullptr;
   // In order: a broadcast of the run may read one of the others.
   for (Operation *other : others)
     if (failed(lower(other)))
       return failure();
-  if (!rollRun(run, layout)) {
+  if (small || !rollRun(run, layout)) {
     // Memory is read and written by whole vectors, at both ends of a part; what
     // is in between takes few enough registers at once.
     int64_t step = stepOfRun(run, partRegisters);

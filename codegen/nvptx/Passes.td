@@ -101,6 +101,10 @@ def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
     Option<"leastRows", "least-rows", "int64_t", "1", "Of fuse-rows.">,
     Option<"maxBlocks", "max-blocks", "int64_t", "264", "Of fuse-rows.">,
     Option<"mostRows", "most-rows", "int64_t", "128", "Of fuse-rows.">,
+    Option<"productBytes", "product-bytes", "int64_t", "0", "Of fuse-rows.">,
+    Option<"sumBytes", "sum-bytes", "int64_t", "0", "Of fuse-rows.">,
+    Option<"summedProductBytes", "summed-product-bytes", "int64_t", "0",
+           "Of fuse-rows.">,
     Option<"sweptBytes", "swept-bytes", "int64_t", "1 << 20",
            "Of fuse-rows.">];
   let dependentDialects = ["::mlir::arith::ArithDialect",

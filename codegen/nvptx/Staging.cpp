@@ -50,6 +50,12 @@ bool isFree(Operation *op) {
   return isa_and_nonnull<tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op);
 }
 
+bool isOwned(const Layout &layout) {
+  auto replicated = [](const tile::Digit &digit) { return digit.replicated(); };
+  return llvm::none_of(layout.lanes, replicated) &&
+         llvm::none_of(layout.warps, replicated);
+}
+
 Value cloneFree(OpBuilder &builder, Value tile) {
   Operation *op = tile.getDefiningOp();
   IRMapping mapping;

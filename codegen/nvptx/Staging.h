@@ -94,8 +94,13 @@ void hoistStaging(mlir::func::FuncOp kernel, int64_t limit);
 void hoistReductions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 
 /// Tiles that wait while others need their registers wait in shared memory, of
-/// which a block has `limit` bytes.
-void keepShared(mlir::func::FuncOp kernel, int64_t limit);
+/// which a block has `limit` bytes. Returns how many registers a thread lacks
+/// nevertheless where most is alive.
+int64_t keepShared(mlir::func::FuncOp kernel, int64_t limit);
+
+/// Whether each element is one thread's alone: what that stores, no other
+/// thread reads in this layout.
+bool isOwned(const tile::Layout &layout);
 
 /// Conversions between threads become a store to shared memory and a load, and
 /// reductions across warps get scratch memory.

@@ -58,6 +58,8 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
   rows.sumBytes = budget.sumBytes;
+  rows.productBytes = budget.productTileBytes;
+  rows.summedProductBytes = budget.summedProductTileBytes;
   rows.maxBlocks = budget.maxBlocks;
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();

@@ -161,6 +161,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
     costs.sumBytes = sumBytes;
+    costs.productBytes = productBytes;
+    costs.summedProductBytes = summedProductBytes;
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.
     if (auto given =
@@ -175,7 +177,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         costs.tileRows = number.getInt();
         costs.cacheBytes = costs.sweptBytes =
             std::numeric_limits<int64_t>::max() / 4;
-        costs.sumBytes = 0;
+        costs.sumBytes = costs.productBytes = costs.summedProductBytes = 0;
       }
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
@@ -194,11 +196,12 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
       return success();
     RowFootprint footprint = measureRows(region, rows);
     std::optional<RowSchedule> schedule =
-        scheduleRows(region, rows.rows(), footprint, costs);
+        scheduleRows(region, rows, footprint, costs);
     if (!schedule) {
       reportMissed(first, "tiles of 16 rows need " +
                               Twine(footprint.workingSet(16)) +
-                              " bytes, budget " + Twine(costs.cacheBytes));
+                              " bytes, budget " +
+                              Twine(tileBudget(region, rows, costs)));
       return success();
     }
     if (isBetterCutBothWays(region, *schedule, rows)) {
@@ -250,7 +253,7 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   for (RowRegion &region : splitIntoPhases(block, *rows))
     for (RowRegion &piece : splitToFit(region, *rows, costs)) {
       std::optional<RowSchedule> schedule =
-          scheduleRows(piece, rows->rows(), measureRows(piece, *rows), costs);
+          scheduleRows(piece, *rows, measureRows(piece, *rows), costs);
       if (!schedule || isBetterCutBothWays(piece, *schedule, *rows))
         continue;
       SmallVector<Operation *> &group = groups.emplace_back();

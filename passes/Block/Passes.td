@@ -76,8 +76,13 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Note the rows of a tile on each block program.">,
     Option<"packUniform", "pack-uniform", "bool", "true",
            "Copy matrices that products read across their inner dimension.">,
+    Option<"productBytes", "product-bytes", "int64_t", "0",
+           "Budget of a block with products; 0: that of the others.">,
     Option<"sumBytes", "sum-bytes", "int64_t", "0",
            "Bytes of the sums over rows that one block may carry; 0: any.">,
+    Option<"summedProductBytes", "summed-product-bytes", "int64_t", "0",
+           "Budget of a block with products that carries sums as well; 0: that "
+           "of the others.">,
     Option<"sweptBytes", "swept-bytes", "int64_t", "0",
            "Bytes that may be read again for every tile at no cost.">,
     Option<"tileRows", "tile-rows", "int64_t", "0",

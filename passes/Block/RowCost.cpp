@@ -83,15 +83,18 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   return footprint;
 }
 
-/// Products of matrices work on sixteen rows at least.
-static int64_t leastRowsOf(const RowRegion &region,
-                           const RowCostOptions &options) {
-  bool products = llvm::any_of(region.ops, [](Operation *op) {
+static bool hasProducts(const RowRegion &region) {
+  return llvm::any_of(region.ops, [](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     return linalgOp && linalg::isaContractionOpInterface(linalgOp);
   });
-  return products ? std::max<int64_t>(16, options.leastRows)
-                  : options.leastRows;
+}
+
+/// Products of matrices work on sixteen rows at least.
+static int64_t leastRowsOf(const RowRegion &region,
+                           const RowCostOptions &options) {
+  return hasProducts(region) ? std::max<int64_t>(16, options.leastRows)
+                             : options.leastRows;
 }
 
 /// Bytes of the sums over rows that a block of these ops would carry.
@@ -103,6 +106,15 @@ static int64_t sumBytesOf(const RowRegion &region, RowAnalysis &rows) {
           !rows.rowDim(result))
         bytes += bytesOf(tensorType(result));
   return bytes;
+}
+
+int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
+                   const RowCostOptions &options) {
+  int64_t bytes = 0;
+  if (hasProducts(region))
+    bytes = sumBytesOf(region, rows) ? options.summedProductBytes
+                                     : options.productBytes;
+  return bytes ? bytes : options.cacheBytes;
 }
 
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
@@ -144,15 +156,17 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
   return pieces;
 }
 
-std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
+std::optional<RowSchedule> scheduleRows(const RowRegion &region,
+                                        RowAnalysis &analysis,
                                         const RowFootprint &footprint,
                                         const RowCostOptions &options) {
   RowSchedule schedule;
+  int64_t rows = analysis.rows();
   schedule.tileRows = options.tileRows;
   int64_t least = leastRowsOf(region, options);
+  int64_t budget = tileBudget(region, analysis, options);
   for (int64_t candidate = options.mostRows; candidate >= least; candidate /= 2)
-    if (!schedule.tileRows &&
-        footprint.workingSet(candidate) <= options.cacheBytes)
+    if (!schedule.tileRows && footprint.workingSet(candidate) <= budget)
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;

@@ -27,6 +27,9 @@ struct RowCostOptions {
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.
   int64_t cacheBytes = 448 * 1024;
+  /// The same of regions with products, and of those that also carry sums; 0:
+  /// no other one. More rows to a tile read each weight less often.
+  int64_t productBytes = 0, summedProductBytes = 0;
   /// Sums over rows that one block may carry, bytes; 0: as many as there are.
   int64_t sumBytes = 0;
 };
@@ -58,8 +61,13 @@ llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowCostOptions &options);
 
+/// Budget of the working set of a tile of these ops, bytes.
+int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
+                   const RowCostOptions &options);
+
 /// Nothing if not even the smallest tile fits the budget.
-std::optional<RowSchedule> scheduleRows(const RowRegion &region, int64_t rows,
+std::optional<RowSchedule> scheduleRows(const RowRegion &region,
+                                        RowAnalysis &rows,
                                         const RowFootprint &footprint,
                                         const RowCostOptions &options);
 
