@@ -49,6 +49,9 @@ struct BlockBudget {
   int64_t productTileBytes = 0, summedProductTileBytes = 0;
   /// Rows of a tile, as many as its budget allows: powers of two.
   int64_t leastRows = 16, mostRows = 64;
+  /// The most where nothing is multiplied and there are `maxBlocks` tiles of
+  /// them.
+  int64_t mostPlainRows = 0;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
   /// Sums over rows that one block may carry, bytes; 0: as many as there are.

@@ -43,7 +43,9 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.productTileBytes = 96 * 1024;
   budget.summedProductTileBytes = 72 * 1024;
   budget.leastRows = 1;
-  budget.mostRows = 128;
+  budget.mostRows = 256;
+  // Rows of one element: eight for each thread, which are two accesses.
+  budget.mostPlainRows = 1024;
   budget.sweptBytes = 1 << 20;
   // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
   // the first row to the last.

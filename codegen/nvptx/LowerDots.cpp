@@ -222,6 +222,10 @@ void LowerKernel::lowerMma(tile::DotOp op) {
   registers[op.getResult()] = std::move(result);
 }
 
+/// Multiply-adds of a thread that each turn of a loop over them has, if the
+/// loop is long enough.
+static constexpr int64_t fewestProducts = 128;
+
 /// Sums of products of a column and a row, step by step in order.
 void LowerKernel::lowerOuterProducts(tile::DotOp op) {
   Layout sums = *tile::layoutOf(op.getResult().getType());
@@ -259,6 +263,12 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
          (unroll > most || (a.strides[0] * bytes) % (unroll * bytes) != 0 ||
           a.alignment % (unroll * bytes) != 0 || steps % unroll != 0))
     unroll /= 2;
+  // So many of these in each turn of the loop, lest its end takes more than a
+  // twentieth.
+  int64_t turns = 1;
+  while (turns * unroll * sums.registerCount() < fewestProducts &&
+         steps % (2 * turns * unroll) == 0)
+    turns *= 2;
   int64_t width = std::min(sums.contiguousAlong(1), most);
   auto fits = [&] {
     if (!llvm::isPowerOf2_64(width) || sums.contiguousAlong(1) % width)
@@ -277,7 +287,7 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
   // A step further: a column of the left operand, a row of the right one.
   auto moving = [&](const Memory &memory, int64_t dim) {
     int64_t stride = memory.strides[dim] * bytes;
-    return Moving{unroll * stride, (steps - unroll) * stride};
+    return Moving{turns * unroll * stride, (steps - turns * unroll) * stride};
   };
   auto digitsOf = [&](int64_t dim) {
     SmallVector<Digit> digits = threadDigits(sums);
@@ -286,8 +296,8 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
         digit = Digit();
     return digits;
   };
-  auto leftPlace = [&](int64_t row) {
-    return describe(a, {row, 0}, digitsOf(0), moving(a, 1));
+  auto leftPlace = [&](int64_t row, int64_t step) {
+    return describe(a, {row, step}, digitsOf(0), moving(a, 1));
   };
   auto rightPlace = [&](int64_t step, int64_t column) {
     return describe(b, {step, column}, digitsOf(1), moving(b, 0));
@@ -297,7 +307,7 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
   };
   const Registers start = registers.lookup(op.getAccumulator());
   auto loop = scf::ForOp::create(builder, loc, index(0), index(steps),
-                                 index(unroll), start);
+                                 index(turns * unroll), start);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
@@ -313,13 +323,15 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
       return arith::ExtFOp::create(builder, loc, sum, value);
     };
     std::map<int64_t, SmallVector<Value>> left;
-    for (int64_t row : rows) {
-      Value vector = loadVector(addBytes(aStep, row * a.strides[0] * bytes),
-                                element, unroll, {}, {}, leftPlace(row));
-      unpack(vector, element, unroll, left[row]);
-    }
     Registers result(loop.getRegionIterArgs());
-    for (int64_t k = 0; k < unroll; ++k) {
+    for (int64_t k = 0; k < turns * unroll; ++k) {
+      if (k % unroll == 0) {
+        left.clear();
+        for (int64_t row : rows)
+          unpack(loadVector(addBytes(aStep, (row * a.strides[0] + k) * bytes),
+                            element, unroll, {}, {}, leftPlace(row, k)),
+                 element, unroll, left[row]);
+      }
       std::map<int64_t, Value> right;
       for (int64_t column : columns) {
         if (column % width != 0)
@@ -333,8 +345,9 @@ void LowerKernel::lowerOuterProducts(tile::DotOp op) {
       }
       for (int64_t i = 0; i < sums.registerCount(); ++i) {
         SmallVector<int64_t> at = sums.registerOffset(i, 2);
-        result[i] = math::FmaOp::create(builder, loc, widened(left[at[0]][k]),
-                                        widened(right[at[1]]), result[i]);
+        result[i] =
+            math::FmaOp::create(builder, loc, widened(left[at[0]][k % unroll]),
+                                widened(right[at[1]]), result[i]);
         ++ops;
       }
     }

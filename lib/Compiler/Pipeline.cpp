@@ -57,6 +57,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.leastRows = budget.leastRows;
   rows.mostRows = budget.mostRows;
   rows.sweptBytes = budget.sweptBytes;
+  rows.mostPlainRows = budget.mostPlainRows;
   rows.sumBytes = budget.sumBytes;
   rows.productBytes = budget.productTileBytes;
   rows.summedProductBytes = budget.summedProductTileBytes;

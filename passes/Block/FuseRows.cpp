@@ -162,6 +162,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.sweptBytes = sweptBytes;
     costs.sumBytes = sumBytes;
     costs.productBytes = productBytes;
+    costs.mostPlainRows = mostPlainRows;
     costs.summedProductBytes = summedProductBytes;
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.

@@ -70,6 +70,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "products of matrices get 16 all the same.">,
     Option<"maxBlocks", "max-blocks", "int64_t", "64",
            "Upper bound on blocks that carry partial sums.">,
+    Option<"mostPlainRows", "most-plain-rows", "int64_t", "0",
+           "Most rows of a tile on which nothing is multiplied, where there are "
+           "max-blocks of them: a power of two.">,
     Option<"mostRows", "most-rows", "int64_t", "64",
            "Most rows of a tile that are chosen: a power of two.">,
     Option<"notesRows", "note-rows", "bool", "false",

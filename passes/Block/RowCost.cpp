@@ -165,7 +165,12 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   schedule.tileRows = options.tileRows;
   int64_t least = leastRowsOf(region, options);
   int64_t budget = tileBudget(region, analysis, options);
-  for (int64_t candidate = options.mostRows; candidate >= least; candidate /= 2)
+  int64_t most = options.mostRows;
+  if (!hasProducts(region))
+    while (2 * most <= options.mostPlainRows &&
+           rows / (2 * most) >= options.maxBlocks)
+      most *= 2;
+  for (int64_t candidate = most; candidate >= least; candidate /= 2)
     if (!schedule.tileRows && footprint.workingSet(candidate) <= budget)
       schedule.tileRows = candidate;
   if (!schedule.tileRows)

@@ -18,6 +18,9 @@ struct RowCostOptions {
   /// set fits.
   int64_t tileRows = 0;
   int64_t leastRows = 16, mostRows = 64;
+  /// The most of a tile on which nothing is multiplied, where that leaves
+  /// `maxBlocks` tiles; less than `mostRows`: no other number.
+  int64_t mostPlainRows = 0;
   /// What may be read again for every tile at no cost, bytes.
   int64_t sweptBytes = 0;
   /// Whether matrices that products read in every block are copied into the
