@@ -184,8 +184,10 @@ def triton_table(results, arch):
         if "error" in row:
             lines.append(line([key, row["error"], *[""] * 10]))
             continue
-        pairs = [f"{number(a_row(mine, rows, what)) if a_row(mine, rows, what) is not None else '-'} / "
-                 f"{number(a_row(row, rows, what))}" for what in ("all", "tensor", "shared", "MUFU", "SHFL")]
+        def cell(of, what):
+            return "-" if a_row(of, rows, what) is None else number(a_row(of, rows, what))
+
+        pairs = [f"{cell(mine, what)} / {cell(row, what)}" for what in ("all", "tensor", "shared", "MUFU", "SHFL")]
         lines.append(line([key, row["kernels"], ", ".join(map(str, row["config"])), row["registers"], row["local"], row["shared"],
                            row["instructions"], *pairs]))
     return "\n".join(lines) + "\n"
