@@ -497,9 +497,10 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
   }
 
   /// A copy of a kernel with layouts, which keeps as much in shared memory as
-  /// that has room for; null where it fails.
-  OwningOpRef<func::FuncOp>
-  assigned(func::FuncOp kernel, const Schedule &schedule, int64_t sharedBytes) {
+  /// that has room for; the schedule says then how much. Null where it fails.
+  OwningOpRef<func::FuncOp> assigned(func::FuncOp kernel, Schedule &schedule,
+                                     int64_t sharedBytes) {
+    const bool isGiven = schedule.staging.has_value();
     OwningOpRef<func::FuncOp> best;
     int64_t least = std::numeric_limits<int64_t>::max();
     for (Schedule tried = schedule;;) {
@@ -511,9 +512,12 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       if (layOutArena(sharedBuffers(*copy).lifetimes, sharedAlignment).bytes >
           sharedBytes)
         lacking = std::numeric_limits<int64_t>::max() - 1;
-      if (lacking < least)
-        best = std::move(copy), least = lacking;
-      if (lacking == 0 || schedule.staging || tried.staging == 0)
+      if (lacking < least) {
+        best = std::move(copy);
+        least = lacking;
+        schedule.staging = tried.staging;
+      }
+      if (lacking == 0 || isGiven || tried.staging == 0)
         return best;
       int64_t half = tried.staging.value_or(defaultStaging) / 2;
       tried.staging = half < leastStaging ? 0 : half;
@@ -563,7 +567,8 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       remark << remark::metric("kernel", kernel.getName())
              << remark::metric("rows", schedule.rows)
              << remark::metric("warps", candidate.schedule.warps)
-             << remark::metric("staging", *schedule.staging)
+             << remark::metric("staging", candidate.schedule.staging.value_or(
+                                              defaultStaging))
              << remark::metric("registers", it.registers)
              << remark::metric("spilled", it.spilled)
              << remark::metric("sharedBytes", it.sharedBytes)
