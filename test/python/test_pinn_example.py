@@ -12,7 +12,7 @@ from PIL import Image
 from runner import ROOT
 
 FOLDER = ROOT / "examples" / "pinn"
-SMALL = ["--steps", "40", "--points", "256", "--width", "16", "--layers", "2", "--no-rivals"]
+SMALL = ["--steps", "40", "--points", "256", "--width", "32", "--layers", "2", "--rate", "0.03", "--no-rivals"]
 
 
 @pytest.fixture(scope="module", autouse=True)
