@@ -1,7 +1,8 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The network in PyTorch. Its residual is what the equation says, with derivatives by torch.autograd."""
+"""The network in PyTorch. Its residual is what the equation says, with derivatives
+along the axes from one program."""
 
 import functools
 
@@ -30,6 +31,14 @@ def by_autograd(network, parameters, points):
     return sum(seconds) + problem.WAVE_NUMBER**2 * u - problem.source(*points.detach().T, torch)
 
 
+def by_program(_, parameters, points):
+    """The same, with the derivatives along both axes from the program that computes the network."""
+    n, firsts, seconds = drawloom.torch.fused_mlp_along(points, torch.eye(2), *parameters, activation="sine")
+    n = n[:, 0]
+    return (problem.laplacian(*points.T, n, [one[:, 0] for one in firsts], [two[:, 0] for two in seconds])
+            + problem.WAVE_NUMBER**2 * problem.border(*points.T) * n - problem.source(*points.T, torch))
+
+
 def by_hand(_, parameters, points):
     """The same, with both derivatives along both axes carried through the layers: as few operations as there are, for one who
     works the formulas of this network out."""
@@ -50,7 +59,7 @@ def by_hand(_, parameters, points):
 class Trainer:
     """Adam on the mean of the squared residuals."""
 
-    def __init__(self, parameters, network=fused, residual=by_autograd, compiled=False):
+    def __init__(self, parameters, network=fused, residual=by_program, compiled=False):
         self.parameters = tuple([torch.tensor(one, requires_grad=True) for one in group] for group in parameters)
         self._network = network
         self._optimizer = torch.optim.Adam([one for group in self.parameters for one in group])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from drawloom import ops
-from drawloom.torch import frequency_encode, fused_mlp, kat_mlp, rational
+from drawloom.torch import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational
 from runner import run
 
 FORMS = ("abs_terms", "abs_sum", "abs_sum_eps", "unsafe")
@@ -116,6 +116,26 @@ def test_a_third_derivative_is_right(tensor):
     for ours, plain in zip(third(lambda x: fused_mlp(x, weights, activation="tanh")),
                            third(lambda x: plain_mlp(x, weights, None, "tanh", "none"))):
         torch.testing.assert_close(ours, plain, rtol=1e-9, atol=1e-10)
+
+
+def test_derivatives_along_directions(tensor):
+    weights = [tensor(*shape, scale=0.7) for shape in ((6, 2), (6, 6), (1, 6))]
+    biases, x = [tensor(weight.shape[0]) for weight in weights], tensor(2, 5, 2)
+    directions = [torch.tensor([1.0, 0.0], dtype=torch.float64), torch.tensor([0.5, -1.0], dtype=torch.float64)]
+    y, firsts, seconds = fused_mlp_along(x, directions, weights, biases, activation="sine")
+    plain = plain_mlp(x, weights, biases, "sine", "none")
+    torch.testing.assert_close(y, plain, rtol=1e-10, atol=1e-10)
+    slope, = torch.autograd.grad(plain.sum(), x, create_graph=True)
+    total = plain.square().sum()
+    for direction, first, second in zip(directions, firsts, seconds):
+        expected = (slope * direction).sum(-1, keepdim=True)
+        twice = (torch.autograd.grad(expected.sum(), x, create_graph=True)[0] * direction).sum(-1, keepdim=True)
+        torch.testing.assert_close(first, expected, rtol=1e-9, atol=1e-10)
+        torch.testing.assert_close(second, twice, rtol=1e-9, atol=1e-10)
+        total = total + twice.square().sum()
+    ours = y.square().sum() + sum(second.square().sum() for second in seconds)
+    for one, other in zip(torch.autograd.grad(ours, [*weights, *biases]), torch.autograd.grad(total, [*weights, *biases])):
+        torch.testing.assert_close(one, other, rtol=1e-8, atol=1e-9)
 
 
 def test_kat_mlp_is_two_rationals_and_two_layers(tensor):

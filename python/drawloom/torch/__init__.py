@@ -14,6 +14,6 @@ if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
 
 from . import nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
-from .functional import frequency_encode, fused_mlp, kat_mlp, rational  # noqa: E402
+from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational  # noqa: E402
 
-__all__ = ["frequency_encode", "fuse", "fused_mlp", "kat_mlp", "nn", "optim", "rational"]
+__all__ = ["frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "nn", "optim", "rational"]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The dispatcher's side of the ops: kernels, fake tensors, autograd, vmap, autocast for torch.ops.drawloom.*
 
-Every op is a Spec (drawloom.ops) on a list of tensors. `drawloom::vjp` is the derivative of any spec, named by its text; it
+Every op is a Spec (drawloom.ops) on a list of tensors. `drawloom::vjp` is any spec that ends in a derivative, named by its text; it
 is differentiable like the others, so that derivatives of any order are the same few lines.
 """
 
@@ -47,11 +47,8 @@ def _flat(spec, types):
     def flatten(array):
         return ops.Array(array.dtype, (rows, array.shape[-1]))
 
-    # Which arguments and results have x's rows: x, results of the forward pass, and cotangents and gradients of these.
-    given, gives = [True] + [False] * (count - 1), [True] * len(ops.families[spec.family].results(
-        dict(spec.attributes), [flatten(flat[0]), *flat[1:count]]))
-    for derivative in spec.derivatives:
-        given, gives = given + [gives[j] for j in derivative.given], [given[i] for i in derivative.wrt]
+    results = ops.families[spec.family].results(dict(spec.attributes), [flatten(flat[0]), *flat[1:count]])
+    given, gives = spec.rows(len(types), len(results))
     flat = [flatten(array) if row else array for array, row in zip(flat, given)]
     return flat, gives, leading
 
@@ -207,6 +204,11 @@ def _spec_of(text):
     if spec is None:
         spec = _by_text[text] = intern(Spec.parse(text))
     return spec
+
+
+def derivative(tensors, spec):
+    """The results of an interned spec that ends in a derivative, as a list."""
+    return _vjp_op(tensors, str(spec))
 
 
 def _as_list(result):
