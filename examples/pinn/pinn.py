@@ -15,8 +15,11 @@ import sys
 import time
 
 import numpy as np
-import pictures
-import problem
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
+import pictures  # noqa: E402
+import problem  # noqa: E402
+from progress import Bar  # noqa: E402
 
 
 def parse(arguments):
@@ -37,29 +40,6 @@ def parse(arguments):
         if getattr(options, name) < 1:
             parser.error(f"--{name} is {getattr(options, name)}; it is 1 or more")
     return options
-
-
-class Bar:
-    """Progress on one line of a terminal; elsewhere a line for each tenth."""
-
-    def __init__(self, total):
-        self._total, self._start, self._shown = total, time.monotonic(), -1.0
-        self._terminal = sys.stderr.isatty()
-
-    def show(self, step, text):
-        now = time.monotonic()
-        done = step / self._total
-        if self._terminal:
-            if now - self._shown < 0.1 and step < self._total:
-                return
-            self._shown = now
-            filled = int(30 * done)
-            left = (now - self._start) * (1 - done) / done
-            print(f"\r  {'█' * filled}{'░' * (30 - filled)} {step}/{self._total}  {text}  {left:.0f} s left \x1b[K", end="\n" if
-                  step == self._total else "", file=sys.stderr, flush=True)
-        elif int(10 * done) > self._shown:
-            self._shown = int(10 * done)
-            print(f"  step {step}/{self._total}  {text}", file=sys.stderr, flush=True)
 
 
 def relative_error(trainer, points):
