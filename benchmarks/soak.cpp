@@ -113,7 +113,7 @@ long callMany(int calls, int threads) {
                 "%.1f us a call\n",
                 calls / 10 * (part + 1), resident(),
                 static_cast<unsigned long long>(program->memory().kept / 1024),
-                (seconds() - start) * 1e6 / (calls / 10));
+                (seconds() - start) * 1e7 / calls);
     if (part == 0)
       first = resident();
   }
@@ -155,7 +155,7 @@ long compileMany(int compilations, int threads) {
       thread.join();
     std::printf("%7d compilations: %6ld KiB resident, %.1f ms each\n",
                 compilations / 10 * (part + 1), resident(),
-                (seconds() - start) * 1e3 / (compilations / 10));
+                (seconds() - start) * 1e4 / compilations);
     if (part == 2)
       third = resident();
   }

@@ -274,8 +274,9 @@ nb::object Kernel::call(nb::args arguments) const {
   if (way != Way::Compute)
     return (way == Way::Record ? record : dispatch)(*arguments);
   Inputs inputs;
-  const Kernel *self = this;
-  inputs.key.assign(reinterpret_cast<const char *>(&self), sizeof(self));
+  auto identity = reinterpret_cast<uintptr_t>(this);
+  inputs.key.assign(reinterpret_cast<const char *>(&identity),
+                    sizeof(identity));
   for (nb::handle argument : arguments) {
     if (PyList_Check(argument.ptr()) || PyTuple_Check(argument.ptr())) {
       auto list = nb::cast<nb::sequence>(argument);
