@@ -178,7 +178,7 @@ BINARY = {"addf": np.add, "subf": np.subtract, "mulf": np.multiply, "divf": np.d
 
 
 def unsigned(function, a, b):
-    kind = np.dtype(f"u{a.dtype.str[1:]}")
+    kind = np.dtype(f"u{a.dtype.itemsize}")
     return function(a.view(kind), b.view(kind)).view(a.dtype)
 
 
@@ -189,7 +189,7 @@ INTEGER_PREDICATES = {"eq": np.equal, "ne": np.not_equal, "slt": np.less, "sle":
 def compare_integers(predicate, a, b):
     if predicate in INTEGER_PREDICATES:
         return INTEGER_PREDICATES[predicate](a, b)
-    kind = np.dtype(f"u{a.dtype.str[1:]}")
+    kind = np.dtype(f"u{a.dtype.itemsize}")
     return INTEGER_PREDICATES["s" + predicate[1:]](a.view(kind), b.view(kind))
 
 
