@@ -214,6 +214,21 @@ DRAWLOOM_API DrawloomError *drawloomCall(const DrawloomFunction *function,
                                          const DrawloomBuffer *results,
                                          size_t resultCount, unsigned threads);
 
+/** Threads of the caller's, for a program that has a pool of its own: two pools
+ * whose threads wait in a loop for work would take each other's cores. */
+typedef struct DrawloomThreads {
+  void *context;
+  /** Calls work(data, i) once for each i in [0, count), on any threads, and
+   * returns when all calls have returned. */
+  void (*run)(void *context, unsigned count,
+              void (*work)(void *data, unsigned index), void *data);
+} DrawloomThreads;
+
+/** Calls that this thread makes from now on run on the caller's threads, or with
+ * NULL again on the library's. The struct is copied. No bit of a result changes:
+ * work is cut by the number of threads that the call names. */
+DRAWLOOM_API void drawloomUseThreads(const DrawloomThreads *threads);
+
 /*===----------------------------------------------------------------------===*/
 /* Calling with tensors of DLPack */
 /*===----------------------------------------------------------------------===*/

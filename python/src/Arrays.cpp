@@ -8,6 +8,7 @@
 
 #include "Arrays.h"
 #include "Exchange.h"
+#include "OpenMp.h"
 #include <algorithm>
 #include <cstring>
 #include <nanobind/ndarray.h>
@@ -324,6 +325,7 @@ static void run(const Function &function, const Call &call, unsigned threads) {
   DrawloomError *error = nullptr;
   {
     nb::gil_scoped_release release;
+    OpenMpThreads openMp;
     error = drawloomCall(function.handle, call.arguments.data(),
                          call.arguments.size(), call.results.data(),
                          call.results.size(), threads);

@@ -8,6 +8,7 @@
 
 #include "Exchange.h"
 #include "Arrays.h"
+#include "OpenMp.h"
 #include <cstring>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -233,6 +234,7 @@ static nb::object compute(const Resolved &resolved, const Inputs &inputs,
   } else {
     unsigned count = threads();
     nb::gil_scoped_release release;
+    OpenMpThreads openMp;
     call(count);
   }
   if (error)

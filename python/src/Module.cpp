@@ -14,6 +14,7 @@
 #include "Exchange.h"
 #include "Jax.h"
 #include "Objects.h"
+#include "OpenMp.h"
 #include "Update.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -200,6 +201,8 @@ NB_MODULE(_drawloom, m) {
       .def("parse", &parse, "sources"_a);
 
   addJax(m);
+
+  m.def("use_openmp", &findOpenMp);
 
   m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Update.h"
+#include "OpenMp.h"
 #include <algorithm>
 #include <cstring>
 
@@ -43,6 +44,7 @@ void updateInPlace(
 
   DrawloomError *error = nullptr;
   nb::gil_scoped_release release;
+  OpenMpThreads openMp;
   for (size_t t = 0; t < tensors.size() && !error; ++t) {
     for (int64_t at = 0; at < counts[t] && !error;) {
       int64_t left = counts[t] - at;

@@ -17,6 +17,10 @@ static constexpr unsigned mostWorkers = 1023;
 
 static std::atomic<ThreadPool *> sharedPool{nullptr};
 
+static thread_local Team callersTeam;
+
+void useTeam(const Team &team) { callersTeam = team; }
+
 ThreadPool &ThreadPool::shared() {
   // Never destroyed: a program may still run while the process exits.
   static const bool made = [] {
@@ -102,6 +106,13 @@ void ThreadPool::parallelFor(DrawloomKernel kernel, void **arguments,
   job.scratchBytes = scratchBytes;
   if (job.ranges == 1)
     return runRange(job, 0);
+  if (callersTeam.run)
+    return callersTeam.run(
+        callersTeam.context, static_cast<unsigned>(job.ranges),
+        [](void *data, unsigned range) {
+          runRange(*static_cast<Job *>(data), range);
+        },
+        &job);
 
   std::unique_lock<std::mutex> lock(mutex);
   makeWorkers(

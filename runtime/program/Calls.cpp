@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/ShortArray.h"
+#include "drawloom/runtime/ThreadPool.h"
 #include "runtime/program/Handles.h"
 #include <algorithm>
 
@@ -186,6 +187,10 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
       function->program->run(function->index, from.data(), to.data(), threads);
   return status.ok() ? nullptr
                      : makeError(DRAWLOOM_ERROR_MEMORY, status.message());
+}
+
+void drawloomUseThreads(const DrawloomThreads *threads) {
+  useTeam(threads ? Team{threads->context, threads->run} : Team());
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,3 +56,26 @@ def test_any_order_of_imports_works(order, tmp_path_factory):
     # And all of it once more, with everything loaded.
     code += "".join(PARTS[name] for name in reversed(names) if name != "triton")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
+
+
+FORK = """
+import os, sys, torch, drawloom.torch
+assert drawloom._drawloom.use_openmp()
+torch.set_num_threads(2)
+x, a, b = torch.randn(4096, 64), torch.randn(8, 6), torch.randn(8, 4)
+torch.sin(x)
+# No thread is added to those that torch has made.
+mine = set(os.listdir("/proc/self/task"))
+before = drawloom.torch.rational(x, a, b)
+assert set(os.listdir("/proc/self/task")) == mine
+child = os.fork()
+if child == 0:
+    y = drawloom.torch.rational(x, a, b)
+    torch.set_num_threads(1)  # torch's own ops would wait for threads that the child has not.
+    os._exit(0 if torch.equal(y, before) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_calls_run_on_torchs_threads_and_in_a_child_on_own_ones():
+    subprocess.run([sys.executable, "-c", FORK], check=True, timeout=60)

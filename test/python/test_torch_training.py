@@ -87,6 +87,15 @@ def test_adamw_is_torchs(dtype):
         torch.testing.assert_close(p, q, rtol=64 * epsilon, atol=64 * epsilon)
 
 
+def test_backward_through_what_adamw_has_changed_is_refused():
+    p = nn.Parameter(torch.randn(5))
+    y = (p * p).sum()
+    y.backward(retain_graph=True)
+    dt.optim.AdamW([p]).step()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
 def test_adamw_keeps_moments_of_bfloat16_in_float32():
     p = nn.Parameter(torch.randn(300, dtype=torch.bfloat16))
     optimizer = dt.optim.AdamW([p], lr=0.1)

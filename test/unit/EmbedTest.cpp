@@ -267,6 +267,38 @@ TEST(Embed, MoreThreadsThanCoresGiveTheSameBits) {
     EXPECT_EQ(gradientOf(program, threads), expected) << threads;
 }
 
+namespace {
+/// Does all on the thread that asks, in the opposite order.
+struct CountingTeam {
+  std::vector<unsigned> counts;
+
+  static void run(void *self, unsigned count, void (*work)(void *, unsigned),
+                  void *data) {
+    static_cast<CountingTeam *>(self)->counts.push_back(count);
+    while (count--)
+      work(data, count);
+  }
+};
+} // namespace
+
+TEST(Embed, CallsRunOnTheCallersThreads) {
+  Program program = compileText(makeCompiler(), gradient);
+  std::vector<float> expected = gradientOf(program, 1);
+  CountingTeam team;
+  DrawloomThreads threads{&team, CountingTeam::run};
+  drawloomUseThreads(&threads);
+  EXPECT_EQ(gradientOf(program, 4), expected);
+  EXPECT_FALSE(team.counts.empty());
+  for (unsigned count : team.counts)
+    EXPECT_EQ(count, 4u);
+  size_t before = team.counts.size();
+  // One thread's choice is no other's.
+  atOnce(1, [&](int) { EXPECT_EQ(gradientOf(program, 4), expected); });
+  drawloomUseThreads(nullptr);
+  EXPECT_EQ(gradientOf(program, 4), expected);
+  EXPECT_EQ(team.counts.size(), before);
+}
+
 TEST(Embed, ManyThreadsCallOneFunctionAtOnce) {
   Program program = compileText(makeCompiler(), gradient);
   std::vector<float> expected = gradientOf(program, 1);

@@ -18,6 +18,18 @@
 
 namespace drawloom::runtime {
 
+/// Threads that are somebody else's: `run` calls work(data, i) once for each i
+/// in [0, count), on any threads, and returns when all calls have.
+struct Team {
+  void *context = nullptr;
+  void (*run)(void *context, unsigned count,
+              void (*work)(void *data, unsigned index), void *data) = nullptr;
+};
+
+/// What this thread's calls of programs run on from now on, in place of a
+/// pool's threads; an empty team for those again.
+void useTeam(const Team &team);
+
 /// Threads that share out the blocks of kernels. Any number of callers may use
 /// one pool at once; each takes part in its own work, so that a caller makes
 /// progress even where every thread of the pool is busy or none could be made.
@@ -36,7 +48,7 @@ public:
   /// differ by one at most, and runs each through `kernel` once. The cut
   /// depends on the two numbers only. `scratch`, if not null, holds
   /// `scratchBytes` for each of the `threads`; every range gets its own part.
-  /// `threads` of 0 counts as 1.
+  /// `threads` of 0 counts as 1. Where the caller has a team, that runs them.
   void parallelFor(DrawloomKernel kernel, void **arguments, int64_t blocks,
                    unsigned threads, void *scratch, int64_t scratchBytes);
 

@@ -12,8 +12,12 @@ except ImportError as error:
 if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
     raise ImportError(f"drawloom.torch needs a PyTorch with DLPack's C functions, 2.10 or later; this one is {_torch.__version__}")
 
+from .. import _drawloom  # noqa: E402
 from . import nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
 from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational  # noqa: E402
+
+# One pool of threads for torch's ops and these.
+_drawloom.use_openmp()
 
 __all__ = ["frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "nn", "optim", "rational"]

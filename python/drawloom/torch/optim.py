@@ -8,7 +8,7 @@ import torch
 from .. import _drawloom
 from .._errors import CallError
 from ..ops import optimizers
-from ._dispatch import _names
+from ._dispatch import _names, _plain_types
 
 __all__ = ["AdamW"]
 
@@ -44,29 +44,29 @@ class AdamW(torch.optim.Optimizer):
         return loss
 
     def _update(self, group):
-        # Parameters that share types and the number of their step go together.
-        batches = {}
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            gradient = self._check(parameter, parameter.grad)
-            state = self.state[parameter]
+        # [(parameter, gradient, state)], all of them checked before the first changes.
+        updates = [(parameter, self._check(parameter, parameter.grad), self.state[parameter])
+                   for parameter in group["params"] if parameter.grad is not None]
+        if not updates:
+            return
+        for parameter, _, state in updates:
             if not state:
                 kind = torch.float32 if parameter.dtype in (torch.float16, torch.bfloat16) else parameter.dtype
                 state["step"] = torch.zeros((), dtype=torch.float32)
                 state["exp_avg"] = torch.zeros_like(parameter, dtype=kind, memory_format=torch.contiguous_format)
                 state["exp_avg_sq"] = torch.zeros_like(parameter, dtype=kind, memory_format=torch.contiguous_format)
-            state["step"] += 1
-            if group["maximize"]:
-                gradient = -gradient
-            moments = state["exp_avg"], state["exp_avg_sq"]
-            key = parameter.dtype, moments[0].dtype, int(state["step"])
-            batches.setdefault(key, []).append((_local(parameter), gradient, *map(_local, moments)))
+        torch._foreach_add_([state["step"] for _, _, state in updates], 1)
+        # Parameters that share types and the number of their step go together.
+        batches = {}
+        for parameter, gradient, state in updates:
+            moment = state["exp_avg"]
+            batches.setdefault((parameter.dtype, moment.dtype, int(state["step"].item())), []).append(
+                (_local(parameter), -gradient if group["maximize"] else gradient, _local(moment), _local(state["exp_avg_sq"])))
         for (dtype, kind, step), tensors in batches.items():
             pieces = optimizers.adamw(_names[dtype], _names[kind], *map(float, group["betas"]), float(group["eps"]),
                                       float(group["weight_decay"]))
             # A parameter with strides of its own is updated through a dense copy.
-            dense = [[tensor.contiguous() for tensor in four] for four in tensors]
+            dense = [[tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in four] for four in tensors]
             _drawloom.update_in_place(pieces, [[tensor.data_ptr() for tensor in four] for four in dense],
                                       [four[0].numel() for four in dense], float(group["lr"]), step,
                                       torch.get_num_threads())
@@ -74,21 +74,29 @@ class AdamW(torch.optim.Optimizer):
                 for i in (0, 2, 3):
                     if copies[i] is not four[i]:
                         four[i].copy_(copies[i])
+        # A backward pass through what is no more there has to be refused.
+        torch.autograd.graph.increment_version([parameter for parameter, _, _ in updates])
 
     @staticmethod
     def _check(parameter, gradient):
         local, gradient = _local(parameter), _local(gradient)
         if gradient.is_sparse:
             raise CallError("AdamW: a gradient is sparse; use torch.optim.SparseAdam for its parameter")
-        if local.device.type != "cpu":
+        if not local.is_cpu:
             raise CallError(f"AdamW: a parameter is on the device '{local.device}': this optimizer runs on the CPU")
-        if local.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16) or gradient.dtype != local.dtype:
+        dtype = local.dtype
+        if dtype not in _computed or gradient.dtype != dtype:
             raise CallError(f"AdamW: a parameter is {local.dtype} and its gradient {gradient.dtype}; both are float32, float64, "
                             "float16 or bfloat16")
         return gradient
 
 
+_computed = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16])
+
+
 def _local(tensor):
     """The part of a distributed tensor (FSDP2) that is here: updates are elementwise."""
+    if type(tensor) in _plain_types:
+        return tensor
     tensor = tensor.detach()
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor
