@@ -61,4 +61,12 @@ OpenMpThreads::OpenMpThreads() {
 
 OpenMpThreads::~OpenMpThreads() { drawloomUseThreads(nullptr); }
 
+void onOpenMpThreads(unsigned threads, const std::function<void()> &work) {
+  Parallel run = parallel;
+  if (!run || threads < 2)
+    return work();
+  run([](void *data) { (*static_cast<const std::function<void()> *>(data))(); },
+      const_cast<std::function<void()> *>(&work), threads, 0);
+}
+
 } // namespace drawloom::python

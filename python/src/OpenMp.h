@@ -9,6 +9,8 @@
 #ifndef DRAWLOOM_PYTHON_OPENMP_H
 #define DRAWLOOM_PYTHON_OPENMP_H
 
+#include <functional>
+
 namespace drawloom::python {
 
 /// Finds the OpenMP runtime of this process, which torch has brought; false
@@ -26,6 +28,10 @@ public:
   OpenMpThreads(const OpenMpThreads &) = delete;
   OpenMpThreads &operator=(const OpenMpThreads &) = delete;
 };
+
+/// Calls `work` on up to `threads` of OpenMP's threads at once, on the caller's
+/// alone where there are no others. It does not throw.
+void onOpenMpThreads(unsigned threads, const std::function<void()> &work);
 
 } // namespace drawloom::python
 

@@ -9,6 +9,7 @@
 #include "Update.h"
 #include "OpenMp.h"
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace nb = nanobind;
@@ -30,42 +31,71 @@ void updateInPlace(
   auto bytesOf = [&](const std::vector<Type> &types, size_t i) {
     return types[i].bytes / pieces.front().first;
   };
-  // A piece of the results is written here while it is in the cache, and then
-  // copied over the arguments: results and arguments must not be one memory.
-  std::vector<std::vector<char>> results, padded;
-  for (const Type &type : largest.results)
-    results.emplace_back(static_cast<size_t>(type.bytes));
   int64_t least = pieces.back().first;
-  for (size_t i = 0; i < inputs; ++i)
-    padded.emplace_back(
-        static_cast<size_t>(least * bytesOf(largest.arguments, i)));
   auto rateSingle = static_cast<float>(rate);
   bool isDouble = largest.arguments[inputs].element == DRAWLOOM_F64;
 
-  DrawloomError *error = nullptr;
-  nb::gil_scoped_release release;
-  OpenMpThreads openMp;
-  for (size_t t = 0; t < tensors.size() && !error; ++t) {
-    for (int64_t at = 0; at < counts[t] && !error;) {
+  // Small tensors are many, and each is one piece: a piece runs on one thread,
+  // and threads share the pieces.
+  struct Piece {
+    size_t tensor;
+    int64_t at, used, size;
+    const Function *function;
+  };
+  std::vector<Piece> list;
+  int64_t most = 0;
+  for (size_t t = 0; t < tensors.size(); ++t)
+    for (int64_t at = 0; at < counts[t];) {
       int64_t left = counts[t] - at;
-      auto piece = std::find_if(
+      auto fits = std::find_if(
           pieces.begin(), pieces.end(),
           [&](const auto &candidate) { return candidate.first <= left; });
-      bool whole = piece != pieces.end();
-      int64_t size = whole ? piece->first : least;
-      const Function &function = whole ? *piece->second : *pieces.back().second;
+      const auto &[size, function] =
+          fits != pieces.end() ? *fits : pieces.back();
       int64_t used = std::min(size, left);
-      std::vector<DrawloomBuffer> arguments, outputs;
+      list.push_back({t, at, used, size, function.get()});
+      most = std::max(most, size);
+      at += used;
+    }
+
+  // A piece of the results is written here while it is in the cache, and then
+  // copied over the arguments: results and arguments must not be one memory.
+  struct Scratch {
+    std::vector<std::vector<char>> results, padded;
+    std::vector<DrawloomBuffer> arguments, outputs;
+  };
+  std::vector<Scratch> scratches(
+      std::clamp<size_t>(threads, 1, std::max<size_t>(list.size(), 1)));
+  for (Scratch &scratch : scratches) {
+    for (size_t i = 0; i < updated.size(); ++i)
+      scratch.results.emplace_back(
+          static_cast<size_t>(most * bytesOf(largest.results, i)));
+    for (size_t i = 0; i < inputs; ++i)
+      scratch.padded.emplace_back(
+          static_cast<size_t>(least * bytesOf(largest.arguments, i)));
+    scratch.arguments.reserve(inputs + 2);
+    scratch.outputs.reserve(updated.size());
+  }
+  std::atomic<size_t> workers{0};
+  std::atomic<size_t> next{0};
+  std::atomic<DrawloomError *> failure{nullptr};
+  auto work = [&] {
+    auto &[results, padded, arguments, outputs] = scratches[workers++];
+    for (size_t index; !failure && (index = next++) < list.size();) {
+      const Piece &piece = list[index];
+      const std::vector<uintptr_t> &tensor = tensors[piece.tensor];
+      arguments.clear();
+      outputs.clear();
       for (size_t i = 0; i < inputs; ++i) {
         int64_t bytes = bytesOf(largest.arguments, i);
-        auto *data = reinterpret_cast<char *>(tensors[t][i]) + at * bytes;
-        if (!whole) {
+        auto *data = reinterpret_cast<char *>(tensor[i]) + piece.at * bytes;
+        if (piece.used < piece.size) {
           std::memset(padded[i].data(), 0, padded[i].size());
           std::memcpy(padded[i].data(), data,
-                      static_cast<size_t>(used * bytes));
+                      static_cast<size_t>(piece.used * bytes));
           data = padded[i].data();
         }
-        arguments.push_back({data, static_cast<size_t>(size * bytes)});
+        arguments.push_back({data, static_cast<size_t>(piece.size * bytes)});
       }
       arguments.push_back({isDouble ? static_cast<void *>(&rate)
                                     : static_cast<void *>(&rateSingle),
@@ -74,22 +104,29 @@ void updateInPlace(
       for (size_t i = 0; i < results.size(); ++i)
         outputs.push_back(
             {results[i].data(),
-             static_cast<size_t>(size * bytesOf(largest.results, i))});
-      error = drawloomCall(function.handle, arguments.data(), arguments.size(),
-                           outputs.data(), outputs.size(), threads);
-      for (size_t i = 0; i < results.size() && !error; ++i) {
-        int64_t bytes = bytesOf(largest.results, i);
-        std::memcpy(reinterpret_cast<char *>(tensors[t][updated[i]]) +
-                        at * bytes,
-                    results[i].data(), static_cast<size_t>(used * bytes));
+             static_cast<size_t>(piece.size * bytesOf(largest.results, i))});
+      if (DrawloomError *error = drawloomCall(
+              piece.function->handle, arguments.data(), arguments.size(),
+              outputs.data(), outputs.size(), 1)) {
+        DrawloomError *none = nullptr;
+        if (!failure.compare_exchange_strong(none, error))
+          drawloomErrorDestroy(error);
+        return;
       }
-      at += used;
+      for (size_t i = 0; i < results.size(); ++i) {
+        int64_t bytes = bytesOf(largest.results, i);
+        std::memcpy(reinterpret_cast<char *>(tensor[updated[i]]) +
+                        piece.at * bytes,
+                    results[i].data(), static_cast<size_t>(piece.used * bytes));
+      }
     }
+  };
+  {
+    nb::gil_scoped_release release;
+    onOpenMpThreads(static_cast<unsigned>(scratches.size()), work);
   }
-  if (error) {
-    nb::gil_scoped_acquire acquire;
-    raise(error);
-  }
+  if (failure)
+    raise(failure);
 }
 
 } // namespace drawloom::python
