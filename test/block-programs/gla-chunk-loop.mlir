@@ -151,8 +151,7 @@ func.func private @chunk(%qt: tensor<64x64xf32>, %kt: tensor<64x64xf32>, %vt: te
 }
 
 func.func @gla(%q: tensor<2x200x64xf32>, %k: tensor<2x200x64xf32>, %v: tensor<2x200x64xf32>, %g: tensor<2x200x64xf32>,
-               %starts: tensor<4xi32>, %state: tensor<3x2x64x64xf32>)
-    -> (tensor<2x200x64xf32>, tensor<3x2x64x64xf32>) {
+                     %starts: tensor<4xi32>, %state: tensor<3x2x64x64xf32>) -> (tensor<2x200x64xf32>, tensor<3x2x64x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %none = arith.constant -1 : index
@@ -187,7 +186,7 @@ func.func @gla(%q: tensor<2x200x64xf32>, %k: tensor<2x200x64xf32>, %v: tensor<2x
       %o_next = tensor.insert_slice %o_tile into %o[%at, 0] [64, 64] [1, 1] : tensor<64x64xf32> into tensor<?x64xf32>
       scf.yield %o_next, %s_next : tensor<?x64xf32>, tensor<64x64xf32>
     }
-    // The last tokens, if any: a chunk that is filled up with absent rows.
+    // The last tokens, if any: a chunk that is filled up with absent rows, whose gates exp(0) = 1 change nothing.
     %chunks:2 = scf.for %at = %rest to %length step %chunk iter_args(%o = %full#0, %s = %full#1) -> (tensor<?x64xf32>, tensor<64x64xf32>) {
       // The chunk's tokens; past the end of the sequence -1, which names no row.
       %rows_empty = tensor.empty() : tensor<64xindex>
@@ -201,10 +200,11 @@ func.func @gla(%q: tensor<2x200x64xf32>, %k: tensor<2x200x64xf32>, %v: tensor<2x
         linalg.yield %named : index
       } -> tensor<64xindex>
       %tile_empty = tensor.empty() : tensor<64x64xf32>
+      %gate_empty = tensor.empty() : tensor<64x64xf32>
       %qt = block.gather %qs[%rows] outs(%tile_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
       %kt = block.gather %ks[%rows] outs(%tile_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
       %vt = block.gather %vs[%rows] outs(%tile_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
-      %gt = block.gather %gs[%rows] outs(%tile_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
+      %gt = block.gather %gs[%rows] outs(%gate_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
       %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>)
       %o_next = block.scatter %o_tile into %o[%rows] : tensor<64x64xf32> into tensor<?x64xf32>[tensor<64xindex>]
       scf.yield %o_next, %s_next : tensor<?x64xf32>, tensor<64x64xf32>

@@ -281,11 +281,11 @@ func.func @gla_steps(%q: tensor<2x200x64xbf16>, %k: tensor<2x200x64xbf16>, %v: t
         linalg.yield %named : index
       } -> tensor<64xindex>
       %tile_empty = tensor.empty() : tensor<64x64xbf16>
-      %wide_empty = tensor.empty() : tensor<64x64xf32>
+      %gate_empty = tensor.empty() : tensor<64x64xf32>
       %qt = block.gather %qs[%rows] outs(%tile_empty) : tensor<?x64xbf16>[tensor<64xindex>] -> tensor<64x64xbf16>
       %kt = block.gather %ks[%rows] outs(%tile_empty) : tensor<?x64xbf16>[tensor<64xindex>] -> tensor<64x64xbf16>
       %vt = block.gather %vs[%rows] outs(%tile_empty) : tensor<?x64xbf16>[tensor<64xindex>] -> tensor<64x64xbf16>
-      %gt = block.gather %gs[%rows] outs(%wide_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
+      %gt = block.gather %gs[%rows] outs(%gate_empty) : tensor<?x64xf32>[tensor<64xindex>] -> tensor<64x64xf32>
       %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : (tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>, tensor<64x64xf32>) -> (tensor<64x64xbf16>, tensor<64x64xf32>)
       %o_next = block.scatter %o_tile into %o[%rows] : tensor<64x64xbf16> into tensor<?x64xbf16>[tensor<64xindex>]
       scf.yield %o_next, %s_next : tensor<?x64xbf16>, tensor<64x64xf32>

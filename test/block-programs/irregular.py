@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block programs over segments, packed sequences and sparse matrices."""
 
-from templates import f32, i32, rows_of
+from templates import f32, i32, over_sequences, rows_of
 
 # ---------------------------------------------------------------------------
 # (c) Gated linear attention, chunk loop
@@ -18,9 +18,8 @@ def gla(heads=2, tokens=200, sequences=3, width=64, chunk=64, part=16):
     inside a part, where it is at most the sum of its `part` log-gates.
     """
     parts = chunk // part
-    whole, state = f32(heads, tokens, width), f32(width, width)
-    states, row, strip = f32(sequences, heads, width, width), f32(width), f32(part, width)
-    tile, square, run = f32(chunk, width), f32(part, part), f32("?", width)
+    state, row, strip = f32(width, width), f32(width), f32(part, width)
+    tile, square = f32(chunk, width), f32(part, part)
     out = [rows_of(f"""
 // Gated linear attention, {heads} heads of width {width}, {tokens} tokens in {sequences} packed sequences:
 // sequence i has the tokens starts[i] .. starts[i + 1] - 1, possibly none.
@@ -164,74 +163,8 @@ func.func private @chunk(%qt: {tile}, %kt: {tile}, %vt: {tile}, %gt: {tile}, %s:
       ins(%scaled#2, %vt : {tile}, {tile}) outs(%decayed : {state}) -> {state}
   return %o_tile, %s_next : {tile}, {state}
 }}
-
-func.func @gla(%q: {whole}, %k: {whole}, %v: {whole}, %g: {whole},
-               %starts: {i32(sequences + 1)}, %state: {states})
-    -> ({whole}, {states}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %none = arith.constant -1 : index
-  %chunk = arith.constant {chunk} : index
-  %o_empty = tensor.empty() : {whole}
-  %state_empty = tensor.empty() : {states}
-  %all:2 = scf.forall (%sequence, %head) in ({sequences}, {heads})
-      shared_outs(%o_out = %o_empty, %state_out = %state_empty) -> ({whole}, {states}) {{
-    %next_sequence = arith.addi %sequence, %c1 : index
-    %start32 = tensor.extract %starts[%sequence] : {i32(sequences + 1)}
-    %end32 = tensor.extract %starts[%next_sequence] : {i32(sequences + 1)}
-    %start = arith.index_cast %start32 : i32 to index
-    %end = arith.index_cast %end32 : i32 to index
-    %length = arith.subi %end, %start : index
-    %qs = tensor.extract_slice %q[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %ks = tensor.extract_slice %k[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %vs = tensor.extract_slice %v[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %gs = tensor.extract_slice %g[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %os = tensor.extract_slice %o_out[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %s_in = tensor.extract_slice %state[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {states} to {state}
-    %s_slot = tensor.extract_slice %state_out[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {states} to {state}
-    %s_first = linalg.copy ins(%s_in : {state}) outs(%s_slot : {state}) -> {state}
-
-    // Chunk by chunk; the state is a tile carried through the loop.
-    %rest = affine.apply affine_map<()[n] -> (n floordiv {chunk} * {chunk})>()[%length]
-    %full:2 = scf.for %at = %c0 to %rest step %chunk iter_args(%o = %os, %s = %s_first) -> ({run}, {state}) {{
-      %qt = tensor.extract_slice %qs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %kt = tensor.extract_slice %ks[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %vt = tensor.extract_slice %vs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %gt = tensor.extract_slice %gs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {tile}, {state}) -> ({tile}, {state})
-      %o_next = tensor.insert_slice %o_tile into %o[%at, 0] [{chunk}, {width}] [1, 1] : {tile} into {run}
-      scf.yield %o_next, %s_next : {run}, {state}
-    }}
-    // The last tokens, if any: a chunk that is filled up with absent rows.
-    %chunks:2 = scf.for %at = %rest to %length step %chunk iter_args(%o = %full#0, %s = %full#1) -> ({run}, {state}) {{
-      // The chunk's tokens; past the end of the sequence -1, which names no row.
-      %rows_empty = tensor.empty() : tensor<{chunk}xindex>
-      %rows = linalg.generic {{indexing_maps = [#id], iterator_types = ["parallel"]}}
-          outs(%rows_empty : tensor<{chunk}xindex>) {{
-      ^bb0(%old: index):
-        %i = linalg.index 0 : index
-        %token = arith.addi %at, %i : index
-        %inside = arith.cmpi slt, %token, %length : index
-        %named = arith.select %inside, %token, %none : index
-        linalg.yield %named : index
-      }} -> tensor<{chunk}xindex>
-      %tile_empty = tensor.empty() : {tile}
-      %qt = block.gather %qs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %kt = block.gather %ks[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %vt = block.gather %vs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %gt = block.gather %gs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {tile}, {state}) -> ({tile}, {state})
-      %o_next = block.scatter %o_tile into %o[%rows] : {tile} into {run}[tensor<{chunk}xindex>]
-      scf.yield %o_next, %s_next : {run}, {state}
-    }}
-    scf.forall.in_parallel {{
-      tensor.parallel_insert_slice %chunks#0 into %o_out[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {run} into {whole}
-      tensor.parallel_insert_slice %chunks#1 into %state_out[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {state} into {states}
-    }}
-  }}
-  return %all#0, %all#1 : {whole}, {states}
-}}
 """)]
+    out += ["\n", over_sequences("gla", heads, tokens, sequences, width, chunk, f32, f32)]
     return "".join(out)
 
 

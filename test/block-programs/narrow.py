@@ -4,7 +4,7 @@
 """Block programs in bf16 or f16 with sums in f32, in the form that matrix instructions like: many segments at once, states in
 short steps."""
 
-from templates import f32, i32, rows_of
+from templates import f32, i32, over_sequences, rows_of
 
 
 def narrow(element, *shape):
@@ -225,10 +225,9 @@ def gla_steps(heads=2, tokens=200, sequences=3, width=64, chunk=64, step=16, ele
     """
     half = lambda *shape: narrow(element, *shape)  # noqa: E731
     steps = chunk // step
-    whole, gates, state = half(heads, tokens, width), f32(heads, tokens, width), f32(width, width)
-    states, tile, wide = f32(sequences, heads, width, width), half(chunk, width), f32(chunk, width)
+    state, tile, wide = f32(width, width), half(chunk, width), f32(chunk, width)
     parts, square, scores = half(steps, step, width), f32(steps, step, step), half(chunk, step)
-    strip, sums, row, run, gate_run = half(step, width), f32(step, width), f32(width), half("?", width), f32("?", width)
+    strip, sums, row = half(step, width), f32(step, width), f32(width)
     levels = [8, 4, 2, 1]
     assert step == 16
 
@@ -394,71 +393,4 @@ func.func private @chunk(%qt: {tile}, %kt: {tile}, %vt: {tile}, %gt: {wide}, %s:
   }}
   return %all#0, %all#1 : {tile}, {state}
 }}
-
-func.func @gla_steps(%q: {whole}, %k: {whole}, %v: {whole}, %g: {gates},
-                     %starts: {i32(sequences + 1)}, %state: {states}) -> ({whole}, {states}) {{
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %none = arith.constant -1 : index
-  %chunk = arith.constant {chunk} : index
-  %o_empty = tensor.empty() : {whole}
-  %state_empty = tensor.empty() : {states}
-  %all:2 = scf.forall (%sequence, %head) in ({sequences}, {heads})
-      shared_outs(%o_out = %o_empty, %state_out = %state_empty) -> ({whole}, {states}) {{
-    %next_sequence = arith.addi %sequence, %c1 : index
-    %start32 = tensor.extract %starts[%sequence] : {i32(sequences + 1)}
-    %end32 = tensor.extract %starts[%next_sequence] : {i32(sequences + 1)}
-    %start = arith.index_cast %start32 : i32 to index
-    %end = arith.index_cast %end32 : i32 to index
-    %length = arith.subi %end, %start : index
-    %qs = tensor.extract_slice %q[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %ks = tensor.extract_slice %k[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %vs = tensor.extract_slice %v[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %gs = tensor.extract_slice %g[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {gates} to {gate_run}
-    %os = tensor.extract_slice %o_out[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {whole} to {run}
-    %s_in = tensor.extract_slice %state[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {states} to {state}
-    %s_slot = tensor.extract_slice %state_out[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {states} to {state}
-    %s_first = linalg.copy ins(%s_in : {state}) outs(%s_slot : {state}) -> {state}
-
-    // Chunk by chunk; the state is a tile carried through the loop.
-    %rest = affine.apply affine_map<()[n] -> (n floordiv {chunk} * {chunk})>()[%length]
-    %full:2 = scf.for %at = %c0 to %rest step %chunk iter_args(%o = %os, %s = %s_first) -> ({run}, {state}) {{
-      %qt = tensor.extract_slice %qs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %kt = tensor.extract_slice %ks[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %vt = tensor.extract_slice %vs[%at, 0] [{chunk}, {width}] [1, 1] : {run} to {tile}
-      %gt = tensor.extract_slice %gs[%at, 0] [{chunk}, {width}] [1, 1] : {gate_run} to {wide}
-      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {wide}, {state}) -> ({tile}, {state})
-      %o_next = tensor.insert_slice %o_tile into %o[%at, 0] [{chunk}, {width}] [1, 1] : {tile} into {run}
-      scf.yield %o_next, %s_next : {run}, {state}
-    }}
-    // The last tokens, if any: a chunk that is filled up with absent rows, whose gates exp(0) = 1 change nothing.
-    %chunks:2 = scf.for %at = %rest to %length step %chunk iter_args(%o = %full#0, %s = %full#1) -> ({run}, {state}) {{
-      // The chunk's tokens; past the end of the sequence -1, which names no row.
-      %rows_empty = tensor.empty() : tensor<{chunk}xindex>
-      %rows = linalg.generic {{indexing_maps = [#id], iterator_types = ["parallel"]}}
-          outs(%rows_empty : tensor<{chunk}xindex>) {{
-      ^bb0(%old: index):
-        %i = linalg.index 0 : index
-        %token = arith.addi %at, %i : index
-        %inside = arith.cmpi slt, %token, %length : index
-        %named = arith.select %inside, %token, %none : index
-        linalg.yield %named : index
-      }} -> tensor<{chunk}xindex>
-      %tile_empty = tensor.empty() : {tile}
-      %wide_empty = tensor.empty() : {wide}
-      %qt = block.gather %qs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %kt = block.gather %ks[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %vt = block.gather %vs[%rows] outs(%tile_empty) : {run}[tensor<{chunk}xindex>] -> {tile}
-      %gt = block.gather %gs[%rows] outs(%wide_empty) : {gate_run}[tensor<{chunk}xindex>] -> {wide}
-      %o_tile, %s_next = func.call @chunk(%qt, %kt, %vt, %gt, %s) : ({tile}, {tile}, {tile}, {wide}, {state}) -> ({tile}, {state})
-      %o_next = block.scatter %o_tile into %o[%rows] : {tile} into {run}[tensor<{chunk}xindex>]
-      scf.yield %o_next, %s_next : {run}, {state}
-    }}
-    scf.forall.in_parallel {{
-      tensor.parallel_insert_slice %chunks#0 into %o_out[%head, %start, 0] [1, %length, {width}] [1, 1, 1] : {run} into {whole}
-      tensor.parallel_insert_slice %chunks#1 into %state_out[%sequence, %head, 0, 0] [1, 1, {width}, {width}] [1, 1, 1, 1] : {state} into {states}
-    }}
-  }}
-  return %all#0, %all#1 : {whole}, {states}
-}}
-""")
+""") + "\n" + over_sequences("gla_steps", heads, tokens, sequences, width, chunk, half, f32)
