@@ -13,7 +13,6 @@
 #include "tools/drawloom-run/Engine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
-#include <chrono>
 
 using namespace llvm;
 
@@ -105,7 +104,7 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
                                                  const EntryPoint &entry,
                                                  ArrayRef<Value> arguments,
                                                  const Options &options,
-                                                 CompileTimes *times) {
+                                                 report::Recorder *recorder) {
   std::vector<Value> given = arguments.vec();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, &given, options);
@@ -116,36 +115,17 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
   compile.note = [](const Twine &message) {
     WithColor::remark(errs(), "drawloom-run") << message << '\n';
   };
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last = Clock::now();
-  auto finished = [&](StringRef phase) {
-    Clock::time_point now = Clock::now();
-    times->phases.emplace_back(
-        phase.str(), std::chrono::duration<double>(now - last).count());
-    last = now;
-  };
-  std::optional<Phase> current;
-  if (times)
-    compile.entering = [&](Phase phase, mlir::ModuleOp module, StringRef) {
-      if (current)
-        finished(phaseName(*current));
-      if (phase == Phase::Llvm)
-        times->kernels = measureKernels(module);
-      last = Clock::now();
-      current = phase;
-    };
-  if (times)
-    compile.emitting = [&] {
-      if (current)
-        finished(phaseName(*current));
-    };
+  if (recorder) {
+    recorder->clear();
+    recorder->follow(compile);
+  }
   Artifact artifact;
   Expected<std::unique_ptr<Program>> program =
       compileProgram(**copy, compile, &artifact);
   if (!program)
     return program.takeError();
-  if (times)
-    finished("machine code");
+  if (recorder)
+    recorder->finish();
   if (!options.save.empty()) {
     runtime::Status written =
         runtime::writeFile(options.save, writeArtifact(artifact));
