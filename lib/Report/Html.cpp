@@ -255,6 +255,11 @@ void Page::tiles() {
 
 void Page::plot() {
   out << "<section id=\"roofline\">\n<h2>Roofline</h2>\n";
+  if (report.kernels.empty()) {
+    out << "<p class=\"hint\">There is no kernel: what is one block runs in "
+           "the call itself.</p>\n</section>\n";
+    return;
+  }
   if (!report.roofs) {
     out << "<p class=\"hint\">Roofs are measured of this machine's processor, "
            "not for target "
@@ -330,6 +335,10 @@ void Page::bars() {
       percent(outside / report.seconds));
   out << "</div>\n</section>\n";
 
+  if (list.empty()) {
+    out << "</div>\n";
+    return;
+  }
   out << "<section id=\"bytes\">\n<h2>Bytes</h2>\n<p class=\"hint\">Of the "
          "buffers that each kernel reads or writes, each once.</p>\n<div "
          "class=\"bars\">\n";
@@ -353,6 +362,8 @@ void Page::bars() {
 }
 
 void Page::table() {
+  if (report.kernels.empty())
+    return;
   out << "<section id=\"kernels\">\n<h2>Kernels</h2>\n<p class=\"hint\">In "
          "the order of their first call.</p>\n<div class=\"scroll\">\n<table>\n"
          "<thead><tr><th class=\"text\">kernel</th><th class=\"text\">from"

@@ -26,6 +26,10 @@ static void column(raw_ostream &out, std::optional<double> value,
 }
 
 static void printKernels(raw_ostream &out, const Report &report) {
+  if (report.kernels.empty()) {
+    out << "  no kernel: what is one block runs in the call itself\n";
+    return;
+  }
   size_t nameWidth = 6, placeWidth = 4;
   for (const Kernel &kernel : report.kernels) {
     nameWidth = std::max(nameWidth, kernel.name.size());

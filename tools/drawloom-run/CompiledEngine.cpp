@@ -8,8 +8,6 @@
 
 #include "codegen/Artifact.h"
 #include "drawloom/runtime/Files.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Engine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
@@ -25,14 +23,7 @@ isolate(mlir::ModuleOp module, const EntryPoint &entry,
   // Signatures of later phases stand for what was callable; all is needed.
   if (options.compile.from >= Phase::Buffers)
     return copy;
-  for (auto function : copy->getOps<mlir::func::FuncOp>())
-    if (!function.isExternal())
-      function.setVisibility(function.getSymName() == entry.name
-                                 ? mlir::SymbolTable::Visibility::Public
-                                 : mlir::SymbolTable::Visibility::Private);
-  mlir::PassManager passes(copy->getContext());
-  passes.addPass(mlir::createSymbolDCEPass());
-  if (failed(passes.run(*copy)))
+  if (failed(keepOnly(*copy, entry.name)))
     return alreadyReported();
   if (arguments) {
     std::vector<std::vector<int64_t>> shapes;
