@@ -168,6 +168,12 @@ drawloomReportCreate(DrawloomCompiler *compiler, const DrawloomSource *sources,
                      size_t sourceCount, const DrawloomShapes *shapes,
                      size_t shapeCount, const DrawloomReportOptions *options,
                      DrawloomReport **report);
+/** The report of functions that are called one after the other, the i-th of
+ * them `times[i]` times (NULL: each once). Of one target, instruction set and
+ * number of threads. */
+DRAWLOOM_API DrawloomError *
+drawloomReportJoin(const DrawloomReport *const *reports, const unsigned *times,
+                   size_t count, const char *title, DrawloomReport **joined);
 DRAWLOOM_API void drawloomReportDestroy(DrawloomReport *report);
 
 typedef enum DrawloomReportFormat {

@@ -65,6 +65,24 @@ public:
     return Result<void>(drawloomReportSave(handle.get(), format, path.c_str()));
   }
 
+  /// Of functions that are called one after the other, each so many times.
+  static Result<Report>
+  join(const std::vector<std::pair<const Report *, unsigned>> &parts,
+       const std::string &title) {
+    std::vector<const DrawloomReport *> reports;
+    std::vector<unsigned> times;
+    for (const auto &[part, count] : parts) {
+      reports.push_back(part->handle.get());
+      times.push_back(count);
+    }
+    DrawloomReport *joined = nullptr;
+    if (DrawloomError *error =
+            drawloomReportJoin(reports.data(), times.data(), reports.size(),
+                               title.c_str(), &joined))
+      return Error(error);
+    return Report(joined);
+  }
+
 private:
   std::string get(DrawloomReportFormat format) const {
     return drawloomReportText(handle.get(), format);

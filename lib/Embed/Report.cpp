@@ -21,6 +21,10 @@ using llvm::StringRef;
 using llvm::Twine;
 
 struct DrawloomReport {
+  explicit DrawloomReport(report::Report given)
+      : report(std::move(given)),
+        texts{toText(report), toJson(report), toHtml(report)} {}
+  report::Report report;
   /// By DrawloomReportFormat.
   std::string texts[3];
 };
@@ -210,8 +214,7 @@ DrawloomError *Reporting::run(DrawloomReport **result) {
     return cancellation.seen() ? stopped()
                                : makeError(DRAWLOOM_ERROR_MEMORY, message);
   }
-  *result =
-      new DrawloomReport{{toText(*report), toJson(*report), toHtml(*report)}};
+  *result = new DrawloomReport(std::move(*report));
   return nullptr;
 }
 
@@ -231,6 +234,28 @@ drawloomReportCreate(DrawloomCompiler *compiler, const DrawloomSource *sources,
   return Reporting(*compiler, std::move(list), ArrayRef(shapes, shapeCount),
                    options)
       .run(report);
+}
+
+DrawloomError *drawloomReportJoin(const DrawloomReport *const *reports,
+                                  const unsigned *times, size_t count,
+                                  const char *title, DrawloomReport **joined) {
+  *joined = nullptr;
+  if (count == 0)
+    return makeError(DRAWLOOM_ERROR_CALL, "there are no reports to join");
+  std::vector<std::pair<const report::Report *, unsigned>> parts;
+  for (size_t i = 0; i < count; ++i) {
+    const report::Report &first = reports[0]->report,
+                         &part = reports[i]->report;
+    if (part.target != first.target || part.isa != first.isa ||
+        part.threads != first.threads)
+      return makeError(DRAWLOOM_ERROR_CALL,
+                       "the reports of " + first.title + " and " + part.title +
+                           " are not of one target, instruction set and number "
+                           "of threads");
+    parts.emplace_back(&part, times ? times[i] : 1);
+  }
+  *joined = new DrawloomReport(report::join(title, parts));
+  return nullptr;
 }
 
 void drawloomReportDestroy(DrawloomReport *report) { delete report; }

@@ -207,10 +207,10 @@ void Page::header() {
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
          "'none'; style-src 'unsafe-inline'; img-src data:\">\n"
          "<link rel=\"icon\" href=\"data:,\">\n"
-      << "<title>@" << escape(report.function)
+      << "<title>" << escape(report.title)
       << " - Drawloom report</title>\n<style>" << style
-      << "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>@"
-      << escape(report.function) << "</h1>\n<p class=\"soft\">Drawloom report"
+      << "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>"
+      << escape(report.title) << "</h1>\n<p class=\"soft\">Drawloom report"
       << " · target " << escape(report.target) << " · instruction set "
       << escape(report.isa) << " · processor " << escape(report.processor)
       << " · " << report.threads

@@ -89,7 +89,7 @@ void Recorder::add(Remark remark) {
   if (known == said.end())
     said.push_back(std::move(remark));
   else
-    ++known->count;
+    known->count += remark.count;
 }
 
 void Recorder::end() {
@@ -161,6 +161,7 @@ Expected<Report> measure(const Signature &signature, StringRef target,
                          unsigned calls, unsigned threads,
                          function_ref<Error(KernelProfile *)> run) {
   Report report;
+  report.title = "@" + signature.name;
   report.function = signature.name;
   report.target = target.str();
   report.isa = isa.str();
@@ -204,6 +205,58 @@ Expected<Report> measure(const Signature &signature, StringRef target,
       kernel.operations = *known->operationsPerBlock * kernel.blocks;
   }
   return report;
+}
+
+Report join(StringRef title,
+            ArrayRef<std::pair<const Report *, unsigned>> parts) {
+  const Report &first = *parts.front().first;
+  Report joined;
+  joined.title = joined.function = title.str();
+  joined.target = first.target;
+  joined.isa = first.isa;
+  joined.processor = first.processor;
+  joined.threads = first.threads;
+  joined.calls = first.calls;
+  Recorder recorder; // Counts what several functions have in common.
+  for (auto [part, times] : parts) {
+    joined.seconds += part->seconds * times;
+    joined.outside += part->outside * times;
+    joined.bytes += part->bytes * times;
+    // What disturbed one measurement did not disturb all.
+    if (part->roofs && !joined.roofs)
+      joined.roofs = part->roofs;
+    if (part->roofs) {
+      Roofs &most = *joined.roofs;
+      most.operationsPerSecond =
+          std::max(most.operationsPerSecond, part->roofs->operationsPerSecond);
+      most.bytesPerSecond =
+          std::max(most.bytesPerSecond, part->roofs->bytesPerSecond);
+    }
+    for (Kernel kernel : part->kernels) {
+      kernel.calls *= times;
+      kernel.blocks *= times;
+      kernel.seconds *= times;
+      for (std::optional<double> *value : {&kernel.operations, &kernel.bytes})
+        if (*value)
+          **value *= times;
+      joined.kernels.push_back(std::move(kernel));
+    }
+    for (const PhaseTime &phase : part->phases) {
+      auto known = find_if(joined.phases, [&](const PhaseTime &other) {
+        return other.name == phase.name;
+      });
+      if (known == joined.phases.end())
+        joined.phases.push_back(phase);
+      else
+        known->seconds += phase.seconds;
+    }
+    for (const Remark &remark : part->remarks)
+      recorder.add(remark);
+  }
+  joined.remarks = recorder.remarks();
+  for (Kernel &kernel : joined.kernels)
+    kernel.share = kernel.seconds / joined.seconds;
+  return joined;
 }
 
 } // namespace drawloom::report

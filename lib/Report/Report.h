@@ -63,7 +63,7 @@ public:
   /// diagnostics. False where MLIR refuses.
   bool collectRemarks(mlir::MLIRContext &context, llvm::StringRef filter = "",
                       bool print = false);
-  /// A remark, or where it was made before one more of it. From any thread.
+  /// A remark, or where it was made before, more of it. From any thread.
   void add(Remark remark);
   /// Takes times and counts the kernels' work; what the options called before
   /// is called first.
@@ -113,6 +113,8 @@ struct Kernel {
 };
 
 struct Report {
+  /// How people call it: "@step", or what several functions are.
+  std::string title;
   std::string function, target, isa;
   /// As LLVM calls it: "znver4".
   std::string processor;
@@ -137,6 +139,11 @@ llvm::Expected<Report>
 measure(const Signature &signature, llvm::StringRef target, llvm::StringRef isa,
         const Recorder &recorder, unsigned calls, unsigned threads,
         llvm::function_ref<llvm::Error(KernelProfile *)> run);
+
+/// Of functions that are called one after the other, each so many times, on
+/// one target; at least one. Kernels keep the order of the functions.
+Report join(llvm::StringRef title,
+            llvm::ArrayRef<std::pair<const Report *, unsigned>> parts);
 
 /// Tables for a terminal.
 std::string toText(const Report &report);

@@ -224,11 +224,15 @@ private:
   /// line to the dot where it is not beside it. Leaves it out where none is.
   void drawLabel(const Dot &dot) {
     double labelWidth = static_cast<double>(dot.characters) * charWidth;
+    constexpr double d = 0.7, few = 0.38, most = 0.92;
     for (double gap = 5; gap < 140; gap += 9)
       for (auto [dx, dy] :
-           {std::pair(1.0, 0.0), std::pair(-1.0, 0.0), std::pair(0.7, 0.7),
-            std::pair(-0.7, 0.7), std::pair(0.0, 1.0), std::pair(0.7, -0.7),
-            std::pair(-0.7, -0.7), std::pair(0.0, -1.0)}) {
+           {std::pair(1.0, 0.0), std::pair(-1.0, 0.0), std::pair(d, d),
+            std::pair(-d, d), std::pair(0.0, 1.0), std::pair(d, -d),
+            std::pair(-d, -d), std::pair(0.0, -1.0), std::pair(most, few),
+            std::pair(-most, few), std::pair(few, most), std::pair(-few, most),
+            std::pair(most, -few), std::pair(-most, -few),
+            std::pair(few, -most), std::pair(-few, -most)}) {
         Point tip = {dot.at.x + dx * (dot.radius + gap),
                      dot.at.y + dy * (dot.radius + gap)};
         double left = dx > 0.1    ? tip.x
@@ -237,22 +241,23 @@ private:
         double middle = tip.y + dy * lineHeight / 2;
         Box box = {left - 2, middle - lineHeight / 2, left + labelWidth + 2,
                    middle + lineHeight / 2};
-        auto covers = [&](const Box &box) {
-          return any_of(taken,
+        auto covers = [](ArrayRef<Box> others, const Box &box) {
+          return any_of(others,
                         [&](const Box &other) { return box.meets(other); });
         };
         if (box.left < x.from || box.right > width - 2 || box.top < 2 ||
-            box.bottom > y.from || covers(box))
+            box.bottom > y.from || covers(taken, box))
           continue;
         // The line to the dot covers no label either.
         std::vector<Box> line;
-        for (double at = 8; at < gap; at += 4) {
+        for (double at = 2; at < gap; at += 4) {
           double lineX = dot.at.x + dx * (dot.radius + at),
                  lineY = dot.at.y + dy * (dot.radius + at);
           line.push_back({lineX - 2, lineY - 2, lineX + 2, lineY + 2});
         }
-        if (any_of(line, covers))
+        if (any_of(line, [&](const Box &part) { return covers(labels, part); }))
           continue;
+        labels.push_back(box);
         taken.push_back(box);
         taken.insert(taken.end(), line.begin(), line.end());
         if (gap > 6)
@@ -277,8 +282,8 @@ private:
   double peak = 0;
   /// The slope's ends: where it comes into the picture, where it meets the top.
   Point start{}, corner{};
-  /// What labels must not cover.
-  std::vector<Box> taken;
+  /// What labels must not cover, and those of it that no line may.
+  std::vector<Box> taken, labels;
 };
 } // namespace
 

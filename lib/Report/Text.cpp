@@ -67,9 +67,9 @@ static void printKernels(raw_ostream &out, const Report &report) {
 std::string toText(const Report &report) {
   std::string text;
   raw_string_ostream out(text);
-  out << format("@%s: %.4f ms a call, the mean of %u on %u thread%s; %.4f ms "
+  out << format("%s: %.4f ms a call, the mean of %u on %u thread%s; %.4f ms "
                 "outside its kernels\n",
-                report.function.c_str(), report.seconds * 1e3, report.calls,
+                report.title.c_str(), report.seconds * 1e3, report.calls,
                 report.threads, report.threads == 1 ? "" : "s",
                 report.outside * 1e3);
   if (report.roofs)

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.report: where the time of a function goes."""
 
+import collections
 import html
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import Optional
 
@@ -149,31 +151,66 @@ class Report:
         self._made.save(_FORMATS[ending], path)
 
 
+def _check_counts(calls, threads):
+    if not isinstance(calls, int) or calls < 1:
+        raise CallError(f"calls is {calls!r}; it is a number of calls from 1")
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+
+
+def _of_torch(function, arguments, shapes, calls, threads):
+    import torch
+
+    from . import _drawloom, _library, ops
+    from .torch import _record
+
+    title = type(function).__name__ if isinstance(function, torch.nn.Module) else getattr(function, "__name__", "call")
+    if shapes is not None:
+        raise CallError(f"shapes are given; {title} is called with tensors")
+    parts, names = [], collections.Counter()
+    for program in _record.programs(function, arguments):
+        # Kernels are called by the names of their functions: rational_vjp, and for other shapes rational_vjp_2.
+        name = ops.name(program.spec).replace(".", "_")
+        names[name] += 1
+        name += f"_{names[name]}" if names[name] > 1 else ""
+        source = ops.text(program.spec, list(program.types)).replace("func.func @main(", f"func.func @{name}(")
+        compiler = _library.compiler()
+        sources = [(ops.name(program.spec) + ".mlir", source.encode())]
+        parts.append((compiler.report(sources, [], compiler.parse(sources).functions[0], program.tensors, calls,
+                                      threads or torch.get_num_threads()), program.calls))
+    if not parts:
+        raise CallError(f"{title} calls no function of drawloom.torch")
+    return Report(_drawloom.join_reports(parts, title))
+
+
 def report(function, *arguments, shapes=None, calls=20, threads=None):
     """Measures a function of a module, kernel by kernel, beside what this machine reaches.
 
-    function   a function of a module, one that drawloom.grad gave, or a module with one function or an entry
+    function   a function of a module, one that drawloom.grad gave, or a module with one function or an entry; or a PyTorch
+               module or function that calls those of drawloom.torch
     arguments  what it is called with; without any random values: floats in [-1, 1), integers 0 and 1
     shapes     without arguments, the shape of each, where the function leaves extents open
     calls      whose mean is taken
-    threads    of a call; by default the module's
+    threads    of a call; by default the module's, or PyTorch's
 
     Gives a Report. The function is compiled once more, without the cache, so that the time of each phase is known and the
     compiler's remarks are heard; what else runs on the machine meanwhile disturbs the figures.
+
+    A model of PyTorch is called once and, where gradients are recorded, its backward pass, whose results are dropped. The
+    report is of all programs of Drawloom that these call, one after the other; what PyTorch computes itself is not in it.
     """
+    _check_counts(calls, threads)
     if isinstance(function, Module):
         if function.entry is None and len(function.functions) != 1:
             raise CallError(f"the program has several functions, {function._names()}: name one, as in report(module.NAME)")
         function = getattr(function, function.entry or function.functions[0])
+    if not isinstance(function, Function) and callable(function) and "drawloom.torch" in sys.modules:
+        return _of_torch(function, arguments, shapes, calls, threads)
     if not isinstance(function, Function):
         raise CallTypeError(f"a report is of a function of a drawloom module, but a {type(function).__name__} is given")
     module = function._module
     if module._sources is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to compile and measure")
-    if not isinstance(calls, int) or calls < 1:
-        raise CallError(f"calls is {calls!r}; it is a number of calls from 1")
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
     if arguments and shapes is not None:
         raise CallError("arguments are given, and shapes for random ones: one of them is enough")
     if arguments:

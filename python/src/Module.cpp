@@ -153,6 +153,22 @@ report(Compiler &compiler, const Sources &sources, const Shapes &shapes,
   return std::make_shared<Report>(made);
 }
 
+static std::shared_ptr<Report> joinReports(
+    const std::vector<std::pair<std::shared_ptr<Report>, unsigned>> &parts,
+    const std::string &title) {
+  std::vector<const DrawloomReport *> reports;
+  std::vector<unsigned> times;
+  for (const auto &[part, count] : parts) {
+    reports.push_back(part->handle);
+    times.push_back(count);
+  }
+  DrawloomReport *joined = nullptr;
+  if (DrawloomError *error = drawloomReportJoin(
+          reports.data(), times.data(), reports.size(), title.c_str(), &joined))
+    raise(error);
+  return std::make_shared<Report>(joined);
+}
+
 static void saveReport(const Report &report, int format,
                        const std::string &path) {
   DrawloomError *error = nullptr;
@@ -255,6 +271,7 @@ NB_MODULE(_drawloom, m) {
       .def("report", &report, "sources"_a, "shapes"_a, "function"_a,
            "arguments"_a.none(), "calls"_a, "threads"_a);
 
+  m.def("join_reports", &joinReports, "parts"_a, "title"_a);
   nb::class_<Report>(m, "Report")
       .def("text",
            [](const Report &report, int format) {

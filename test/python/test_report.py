@@ -153,6 +153,58 @@ def test_a_report_is_saved_as_a_whole_or_not_at_all(steps, tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted([*before, "folder.html"])
 
 
+# --- models of PyTorch -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch = pytest.importorskip("torch")
+    import drawloom.torch
+
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(8, 32), drawloom.torch.nn.Rational(32), torch.nn.Linear(32, 32),
+                               drawloom.torch.nn.Rational(32))
+
+
+def test_a_model_has_a_report_of_all_programs_it_calls(model):
+    import torch
+
+    x = torch.randn(4, 1024, 8)
+    report = drawloom.report(model, x, calls=2, threads=1)
+    forward, backward = report.kernels[0], report.kernels[-1]
+    assert report.function == "Sequential"
+    assert (forward.name, forward.source) == ("rational_kernel0", "rational.mlir:2")
+    assert backward.name.startswith("rational_vjp_kernel")
+    # Twice each: x and y; x, dy and dx.
+    rows, tables = 4 * 1024 * 32 * 4, 4 * sum(parameter.numel() for parameter in model[1].parameters())
+    assert report.bytes == 2 * (2 * rows + tables) + 2 * (3 * rows + 2 * tables)
+    # The coefficients come to the kernel as a row for each channel.
+    assert forward.calls == 2 and 2 * 2 * rows <= forward.bytes < 2 * 2 * rows + 4096
+    assert sum(kernel.share for kernel in report.kernels) + report.outside_milliseconds / report.milliseconds == pytest.approx(1)
+    assert all(parameter.grad is None for parameter in model.parameters())
+    with torch.no_grad():
+        assert [kernel.name for kernel in drawloom.report(model, x, calls=1).kernels] == ["rational_kernel0"]
+
+
+def test_programs_for_other_shapes_are_told_apart(model):
+    import torch
+
+    def both(x):
+        return model[1](x), model[1](x[:512])
+
+    with torch.no_grad():
+        report = drawloom.report(both, torch.randn(1024, 32), calls=1, threads=1)
+    assert report.function == "both"
+    assert [kernel.name for kernel in report.kernels] == ["rational_kernel0", "rational_2_kernel0"]
+
+
+def test_a_model_without_programs_of_drawloom_is_refused(model):
+    import torch
+
+    with pytest.raises(drawloom.CallError, match="Linear calls no function of drawloom.torch"):
+        drawloom.report(model[0], torch.randn(3, 8))
+
+
 # --- the page --------------------------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,26 @@ TEST(EmbedReport, IsOfOneFunctionOfSeveral) {
   EXPECT_TRUE(has(report->text(), "@both:"));
 }
 
+TEST(EmbedReport, JoinedReportsAddUp) {
+  Compiler compiler = makeCompiler();
+  auto report = compiler.report(sourceOf(doubling), {}, {{"twice", {{100}}}});
+  ASSERT_TRUE(report) << report.error().message();
+  auto joined = Report::join({{&*report, 2}, {&*report, 1}}, "thrice");
+  ASSERT_TRUE(joined) << joined.error().message();
+  EXPECT_TRUE(has(joined->text(), "thrice: "));
+  EXPECT_TRUE(has(joined->json(), "\"bytes\": 2400"));
+  EXPECT_FALSE(Report::join({}, "nothing"));
+
+  ReportOptions options;
+  options.threads = 2;
+  auto other =
+      compiler.report(sourceOf(doubling), options, {{"twice", {{100}}}});
+  ASSERT_TRUE(other) << other.error().message();
+  joined = Report::join({{&*report, 1}, {&*other, 1}}, "both");
+  ASSERT_FALSE(joined);
+  EXPECT_TRUE(has(joined.error().message(), "number of threads"));
+}
+
 TEST(EmbedReport, OpenExtentsNeedShapes) {
   Compiler compiler = makeCompiler();
   auto report = compiler.report(sourceOf(doubling));
