@@ -317,7 +317,9 @@ void Page::bars() {
   out << "<div class=\"two\">\n<section id=\"time\">\n<h2>Time</h2>\n<p "
          "class=\"hint\">Of one call, by kernel.</p>\n<div class=\"bars\">\n";
   stable_sort(list, [](auto *a, auto *b) { return a->seconds > b->seconds; });
+  double outside = std::max(report.outside, 0.0);
   double longest = list.empty() ? 0 : list.front()->seconds;
+  longest = std::max(longest, outside);
   auto part = [&](double seconds) {
     return longest > 0 ? seconds / longest : 0;
   };
@@ -330,7 +332,6 @@ void Page::bars() {
     bar(utostr(list.size() - most) + " others", "", part(seconds),
         time(seconds) + " " + time.name, percent(seconds / report.seconds));
   }
-  double outside = std::max(report.outside, 0.0);
   bar("outside kernels", "", part(outside), time(outside) + " " + time.name,
       percent(outside / report.seconds));
   out << "</div>\n</section>\n";

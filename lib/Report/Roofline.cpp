@@ -164,7 +164,7 @@ private:
                   x.to, peak - 8)
         << flat << "</text>\n";
     double flatWidth = static_cast<double>(flat.size()) * charWidth;
-    taken.push_back({x.to - flatWidth, peak - 22, x.to, peak});
+    labels.push_back({x.to - flatWidth, peak - 22, x.to, peak - 4});
 
     double length = std::hypot(corner.x - start.x, corner.y - start.y);
     std::string slope = figure(roofs.bytesPerSecond / 1e9) + " GB/s of a triad";
@@ -181,8 +181,9 @@ private:
                   text.x, text.y, std::atan2(uy, ux) * 180 / M_PI)
         << slope << "</text>\n";
     for (double at = 0; at <= slopeWidth; at += 6)
-      taken.push_back({text.x + at * ux - 8, text.y + at * uy - 16,
-                       text.x + at * ux + 8, text.y + at * uy + 6});
+      labels.push_back({text.x + at * ux - 8, text.y + at * uy - 16,
+                        text.x + at * ux + 8, text.y + at * uy + 6});
+    taken.insert(taken.end(), labels.begin(), labels.end());
   }
 
   void drawDots() {
@@ -225,7 +226,7 @@ private:
   void drawLabel(const Dot &dot) {
     double labelWidth = static_cast<double>(dot.characters) * charWidth;
     constexpr double d = 0.7, few = 0.38, most = 0.92;
-    for (double gap = 5; gap < 140; gap += 9)
+    for (double gap = 5; gap < 90; gap += 9)
       for (auto [dx, dy] :
            {std::pair(1.0, 0.0), std::pair(-1.0, 0.0), std::pair(d, d),
             std::pair(-d, d), std::pair(0.0, 1.0), std::pair(d, -d),
