@@ -92,7 +92,8 @@ class Remark:
 
 
 class Report:
-    """Where the time of a function goes; see drawloom.report. str() gives tables, a notebook shows the page.
+    """Where the time of a function goes; see drawloom.report. str() gives tables, a notebook shows the page. Times are in
+    milliseconds; operations and bytes are numbers of them; all are of one call, the mean of the calls.
 
     function, target, isa, processor   what ran, and on what
     threads, calls                     of a call; whose mean the figures are
