@@ -18,17 +18,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
 
 
-def least(run, calls, rounds=7):
-    """Microseconds of a call: the least mean of several rounds."""
-    for _ in range(calls // 10 + 1):
-        run()
-    best = float("inf")
+def least(runs, calls, rounds=9):
+    """Microseconds of a call of each, {name: run}: the least mean of several rounds, in which they take turns."""
+    best = {}
     for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best * 1e6
+        for name, run in runs.items():
+            for _ in range(calls // 20 + 1):
+                run()
+            start = time.perf_counter()
+            for _ in range(calls):
+                run()
+            best[name] = min(best.get(name, float("inf")), (time.perf_counter() - start) / calls)
+    return {name: seconds * 1e6 for name, seconds in best.items()}
 
 
 def calls():
@@ -45,13 +46,17 @@ def calls():
                               "  return %y : tensor<1x8xf32>\n}", threads=1)
     array = x.numpy()
     return {
-        "torch.addcmul": least(lambda: torch.addcmul(x, x, x), 20000),
-        "torch.ops.aten.addcmul": least(lambda: torch.ops.aten.addcmul(x, x, x), 20000),
-        "torch.ops.drawloom.rational": least(lambda: op(x, a, b), 20000),
-        "rational, forward and backward": least(lambda: op(leaf, a, b).backward(one), 3000),
-        "two torch ops, forward and backward": least(lambda: (torch.addcmul(leaf, x, x) * x).backward(one), 3000),
-        "module.f, NumPy": least(lambda: module.f(array), 20000),
-        "module.f, torch": least(lambda: module.f(x), 20000),
+        **least({
+            "torch.addcmul": lambda: torch.addcmul(x, x, x),
+            "torch.ops.aten.addcmul": lambda: torch.ops.aten.addcmul(x, x, x),
+            "torch.ops.drawloom.rational": lambda: op(x, a, b),
+            "module.f, NumPy": lambda: module.f(array),
+            "module.f, torch": lambda: module.f(x),
+        }, 20000),
+        **least({
+            "rational, forward and backward": lambda: op(leaf, a, b).backward(one),
+            "two torch ops, forward and backward": lambda: (torch.addcmul(leaf, x, x) * x).backward(one),
+        }, 3000),
     }
 
 

@@ -11,6 +11,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -56,6 +58,20 @@ createTargetMachine(StringRef isa) {
   return machine;
 }
 
+/// Keeps the optimizer from unrolling loops around loops: what the passes of
+/// the block level left as loops stays, and the time goes to innermost ones.
+static void keepOuterLoops(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    for (Loop *loop : loops.getLoopsInPreorder())
+      if (!loop->isInnermost())
+        loop->setLoopAlreadyUnrolled();
+  }
+}
+
 /// Translates the module for an instruction set, every function marked with it,
 /// and optimizes it.
 static Expected<std::unique_ptr<Module>>
@@ -85,6 +101,8 @@ translate(mlir::ModuleOp module, StringRef isa, LLVMContext &context,
     function.addFnAttr("prefer-vector-width",
                        std::to_string((*set)->vectorBytes * 8));
   }
+
+  keepOuterLoops(*result);
 
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;

@@ -119,7 +119,56 @@ static Value addCotangents(OpBuilder &builder, Value sum, Value cotangent) {
   return add;
 }
 
+/// The sum of cotangents that computes `value` and nothing else.
+static arith::AddFOp sumOfCotangents(Value value) {
+  auto add = value.getDefiningOp<arith::AddFOp>();
+  return add && add->hasOneUse() && add->hasAttr(kCotangentSum)
+             ? add
+             : arith::AddFOp();
+}
+
+/// Adds up the scalars of long sums in two halves: each addition waits for the
+/// one before, and a processor has others to do meanwhile.
+static void splitLongSums(RewriterBase &rewriter, Operation *root) {
+  constexpr size_t isLong = 6;
+  SmallVector<arith::AddFOp> sums;
+  root->walk([&](arith::AddFOp add) {
+    if (isa<FloatType>(add.getType()) && add->hasAttr(kCotangentSum))
+      sums.push_back(add);
+  });
+  // The last addition of a sum comes first.
+  DenseSet<Operation *> done;
+  for (arith::AddFOp sum : llvm::reverse(sums)) {
+    if (done.contains(sum))
+      continue;
+    SmallVector<arith::AddFOp> adds{sum};
+    while (arith::AddFOp before = sumOfCotangents(adds.back().getLhs()))
+      adds.push_back(before);
+    done.insert(adds.begin(), adds.end());
+    if (adds.size() + 1 < isLong)
+      continue;
+    // In the order in which they are added now.
+    SmallVector<Value> terms{adds.back().getLhs()};
+    for (arith::AddFOp add : llvm::reverse(adds))
+      terms.push_back(add.getRhs());
+    rewriter.setInsertionPoint(sum);
+    auto addUp = [&](ArrayRef<Value> terms) {
+      Value total = terms.front();
+      for (Value term : terms.drop_front())
+        total = addCotangents(rewriter, total, term);
+      return total;
+    };
+    size_t half = terms.size() / 2;
+    Value first = addUp(ArrayRef(terms).take_front(half));
+    Value second = addUp(ArrayRef(terms).drop_front(half));
+    rewriter.replaceOpWithNewOp<arith::AddFOp>(sum, first, second);
+    for (arith::AddFOp add : ArrayRef(adds).drop_front())
+      rewriter.eraseOp(add);
+  }
+}
+
 void fuseCotangentSums(RewriterBase &rewriter, Operation *root) {
+  splitLongSums(rewriter, root);
   root->walk([&](arith::AddFOp add) {
     if (!add->removeDiscardableAttr(kCotangentSum))
       return;

@@ -107,6 +107,12 @@ namespace {
 /// What a call reads: tensors as they are, or dense copies of them, and a key
 /// that is the same for calls of the same program.
 struct Inputs {
+  Inputs() {
+    // Few calls have more; what grows would be copied several times.
+    views.reserve(8);
+    key.reserve(256);
+  }
+
   void add(nb::handle tensor);
 
   std::vector<nb::dlpack::dltensor> views;
@@ -191,8 +197,10 @@ static const Resolved &resolveNow(nb::handle spec, nb::handle resolve,
       .first->second;
 }
 
+/// `threads` is asked for their number, unless one does.
+template <typename Threads>
 static nb::object compute(const Resolved &resolved, const Inputs &inputs,
-                          unsigned threads) {
+                          Threads threads) {
   const Function &function = *resolved.function;
   size_t count = inputs.views.size();
   std::vector<DrawloomBuffer> arguments(count),
@@ -201,32 +209,35 @@ static nb::object compute(const Resolved &resolved, const Inputs &inputs,
     arguments[i] = {static_cast<char *>(inputs.views[i].data) +
                         inputs.views[i].byte_offset,
                     static_cast<size_t>(function.arguments[i].bytes)};
-  nb::object one;
-  nb::list several;
+  nb::object made;
+  if (results.size() != 1)
+    made = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
   for (size_t i = 0; i < results.size(); ++i) {
     const Type &type = function.results[i];
     nb::object result = inputs.exchange->make(type.element, resolved.shapes[i],
                                               results[i].data);
     results[i].bytes = static_cast<size_t>(type.bytes);
     if (results.size() == 1)
-      one = std::move(result);
+      made = std::move(result);
     else
-      several.append(result);
+      PyTuple_SetItem(made.ptr(), static_cast<Py_ssize_t>(i),
+                      result.release().ptr());
   }
   DrawloomError *error = nullptr;
-  auto call = [&] {
+  auto call = [&](unsigned threads) {
     error = drawloomCall(function.handle, arguments.data(), count,
                          results.data(), results.size(), threads);
   };
   if (resolved.isSmall) {
-    call();
+    call(1);
   } else {
+    unsigned count = threads();
     nb::gil_scoped_release release;
-    call();
+    call(count);
   }
   if (error)
     raise(error);
-  return one.is_valid() ? one : nb::object(nb::tuple(several));
+  return made;
 }
 
 nb::object runSpec(nb::handle spec, nb::tuple tensors, unsigned threads,
@@ -238,17 +249,20 @@ nb::object runSpec(nb::handle spec, nb::tuple tensors, unsigned threads,
   auto it = known().find(inputs.key);
   return compute(it != known().end() ? it->second
                                      : resolveNow(spec, resolve, inputs),
-                 inputs, threads);
+                 inputs, [&] { return threads; });
 }
 
 Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
-  static PyObject *requiresGrad = PyUnicode_InternFromString("requires_grad");
   PyTypeObject *type = Py_TYPE(argument.ptr());
   if (reinterpret_cast<PyObject *>(type) == plainType.ptr() ||
       reinterpret_cast<PyObject *>(type) == parameterType.ptr()) {
     if (!gradients)
       return Way::Compute;
-    PyObject *value = PyObject_GetAttr(argument.ptr(), requiresGrad);
+    // The descriptor itself: looking it up by its name takes longer than all
+    // else that is asked of a tensor.
+    PyObject *value = Py_TYPE(requiresGrad.ptr())
+                          ->tp_descr_get(requiresGrad.ptr(), argument.ptr(),
+                                         reinterpret_cast<PyObject *>(type));
     if (!value)
       throw nb::python_error();
     Py_DECREF(value);
@@ -264,7 +278,7 @@ Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
   return way;
 }
 
-nb::object Kernel::call(nb::args arguments) const {
+nb::object Kernel::call(nb::tuple arguments) const {
   if (PyLong_AsLong(modes().ptr()) != 0 || !transforms().is_none())
     return dispatch(*arguments);
   bool gradients = gradEnabled().ptr() == Py_True;
@@ -283,8 +297,10 @@ nb::object Kernel::call(nb::args arguments) const {
       inputs.key += "[" + std::to_string(nb::len(list)) + "]";
       for (nb::handle tensor : list)
         inputs.add(tensor);
-    } else if (PyUnicode_Check(argument.ptr()) ||
-               PyLong_Check(argument.ptr())) {
+    } else if (PyUnicode_Check(argument.ptr())) {
+      inputs.key += nb::borrow<nb::str>(argument).c_str();
+      inputs.key += '\n';
+    } else if (PyLong_Check(argument.ptr())) {
       inputs.key += nb::cast<std::string>(nb::str(argument)) + "\n";
     } else {
       inputs.add(argument);
@@ -294,7 +310,21 @@ nb::object Kernel::call(nb::args arguments) const {
   return compute(it != known().end()
                      ? it->second
                      : resolveNow(specOf(*arguments), resolve, inputs),
-                 inputs, static_cast<unsigned>(PyLong_AsLong(threads().ptr())));
+                 inputs, [&] { return nb::cast<unsigned>(threads()); });
+}
+
+PyObject *callKernel(PyObject *self, PyObject *arguments, PyObject *) {
+  try {
+    return nb::inst_ptr<Kernel>(self)
+        ->call(nb::borrow<nb::tuple>(arguments))
+        .release()
+        .ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
 }
 
 } // namespace drawloom::python

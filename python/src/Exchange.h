@@ -83,17 +83,21 @@ struct Kernel {
   nanobind::object record, dispatch;
   /// The two types whose objects are tensors and nothing else, and functions of
   /// torch: the number of active modes, the innermost transform or None,
-  /// whether gradients are recorded, how many threads ops use.
+  /// whether gradients are recorded, how many threads ops use; and the
+  /// descriptor of a tensor's requires_grad.
   nanobind::object plainType, parameterType, modes, transforms, gradEnabled,
-      threads;
+      threads, requiresGrad;
 
-  nanobind::object call(nanobind::args arguments) const;
+  nanobind::object call(nanobind::tuple arguments) const;
 
 private:
   /// In the order in which one prevails.
   enum class Way { Compute, Record, Dispatch };
   Way wayOf(nanobind::handle argument, bool gradients) const;
 };
+
+/// Kernel::call as Python's type slot has it: null with an exception set.
+PyObject *callKernel(PyObject *self, PyObject *arguments, PyObject *named);
 
 } // namespace drawloom::python
 

@@ -287,21 +287,26 @@ NB_MODULE(_drawloom, m) {
   m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
         "rate"_a, "step"_a, "threads"_a);
 
-  nb::class_<Kernel>(m, "Kernel")
+  // A slot of the type: looking up a method for each call costs as much as a
+  // tenth of a small op.
+  static PyType_Slot kernelSlots[] = {
+      {Py_tp_call, reinterpret_cast<void *>(&callKernel)}, {0, nullptr}};
+  nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernelSlots))
       .def(
           "__init__",
           [](Kernel *self, nb::object specOf, nb::object resolve,
              nb::object record, nb::object dispatch, nb::object plainType,
              nb::object parameterType, nb::object modes, nb::object transforms,
-             nb::object gradEnabled, nb::object threads) {
-            new (self) Kernel{specOf,      resolve,       record, dispatch,
-                              plainType,   parameterType, modes,  transforms,
-                              gradEnabled, threads};
+             nb::object gradEnabled, nb::object threads,
+             nb::object requiresGrad) {
+            new (self)
+                Kernel{specOf,      resolve,       record,      dispatch,
+                       plainType,   parameterType, modes,       transforms,
+                       gradEnabled, threads,       requiresGrad};
           },
           "spec_of"_a, "resolve"_a, "record"_a, "dispatch"_a, "plain_type"_a,
           "parameter_type"_a, "modes"_a, "transforms"_a, "grad_enabled"_a,
-          "threads"_a)
-      .def("__call__", &Kernel::call);
+          "threads"_a, "requires_grad"_a);
 
   m.def("load", &load, "path"_a, "isa"_a);
   nb::class_<Program>(m, "Program")

@@ -190,7 +190,7 @@ def _autograd_kernel(spec_of, flatten, call):
             return call(tensors, arguments)
 
     return _drawloom.Kernel(spec_of, _resolve, record, dispatch, torch.Tensor, torch.nn.Parameter, _modes, _transforms,
-                            _grad_enabled, _threads)
+                            _grad_enabled, _threads, torch._C.TensorBase.requires_grad)
 
 
 # --- drawloom::vjp ---------------------------------------------------------------------------------------------------
