@@ -134,6 +134,66 @@ DRAWLOOM_API void drawloomCompilerMemory(DrawloomCompiler *compiler,
 /** Forgets these programs; what the caller holds of them stays. */
 DRAWLOOM_API void drawloomCompilerForget(DrawloomCompiler *compiler);
 
+/*===----------------------------------------------------------------------===*/
+/* Reports: where the time of a function goes */
+/*===----------------------------------------------------------------------===*/
+
+typedef struct DrawloomReport DrawloomReport;
+
+typedef struct DrawloomReportOptions {
+  /** sizeof(DrawloomReportOptions), so that later ones can have more. What is 0
+   * or NULL below stands for its default. */
+  size_t size;
+  /** The function; by default the only public one. */
+  const char *function;
+  /** What it is called with, as drawloomCall takes it; by default random
+   * values: floats in [-1, 1), integers 0 and 1. */
+  const DrawloomBuffer *arguments;
+  size_t argumentCount;
+  /** Calls whose mean is taken, after two that are not measured; 20 by default.
+   */
+  unsigned calls;
+  /** Threads of a call; 1 by default. */
+  unsigned threads;
+} DrawloomReportOptions;
+
+/** Compiles one function of the sources, with nothing from the compiler's
+ * memory or the cache, calls it, and measures the roofs of this machine, for
+ * some tenths of a second: what else runs meanwhile disturbs the figures. The
+ * report has each kernel's time, operations and bytes, the time of each phase
+ * of the compiler, and its remarks. The compiler must have one instruction set.
+ * Stopped as compilations are. `options` may be NULL. */
+DRAWLOOM_API DrawloomError *
+drawloomReportCreate(DrawloomCompiler *compiler, const DrawloomSource *sources,
+                     size_t sourceCount, const DrawloomShapes *shapes,
+                     size_t shapeCount, const DrawloomReportOptions *options,
+                     DrawloomReport **report);
+/** The report of functions that are called one after the other, the i-th of
+ * them `times[i]` times (NULL: each once). Of one target, instruction set and
+ * number of threads. */
+DRAWLOOM_API DrawloomError *
+drawloomReportJoin(const DrawloomReport *const *reports, const unsigned *times,
+                   size_t count, const char *title, DrawloomReport **joined);
+DRAWLOOM_API void drawloomReportDestroy(DrawloomReport *report);
+
+typedef enum DrawloomReportFormat {
+  /** Tables for a terminal. */
+  DRAWLOOM_REPORT_TEXT = 0,
+  /** An object for programs: seconds, operations and bytes of one call. */
+  DRAWLOOM_REPORT_JSON = 1,
+  /** A page that needs no other file and no script. */
+  DRAWLOOM_REPORT_HTML = 2
+} DrawloomReportFormat;
+
+/** UTF-8; lives as long as the report. */
+DRAWLOOM_API const char *drawloomReportText(const DrawloomReport *report,
+                                            DrawloomReportFormat format);
+/** Writes it to a file, which appears as a whole, in the place of one that was
+ * there. */
+DRAWLOOM_API DrawloomError *drawloomReportSave(const DrawloomReport *report,
+                                               DrawloomReportFormat format,
+                                               const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,6 +52,57 @@ struct CompilerOptions {
   std::function<bool()> cancelled;
 };
 
+/// Where the time of a function goes.
+class Report {
+public:
+  explicit Report(DrawloomReport *report) : handle(report) {}
+  std::string text() const { return get(DRAWLOOM_REPORT_TEXT); }
+  std::string json() const { return get(DRAWLOOM_REPORT_JSON); }
+  /// A page that needs no other file.
+  std::string html() const { return get(DRAWLOOM_REPORT_HTML); }
+  Result<void> save(DrawloomReportFormat format,
+                    const std::string &path) const {
+    return Result<void>(drawloomReportSave(handle.get(), format, path.c_str()));
+  }
+
+  /// Of functions that are called one after the other, each so many times.
+  static Result<Report>
+  join(const std::vector<std::pair<const Report *, unsigned>> &parts,
+       const std::string &title) {
+    std::vector<const DrawloomReport *> reports;
+    std::vector<unsigned> times;
+    for (const auto &[part, count] : parts) {
+      reports.push_back(part->handle.get());
+      times.push_back(count);
+    }
+    DrawloomReport *joined = nullptr;
+    if (DrawloomError *error =
+            drawloomReportJoin(reports.data(), times.data(), reports.size(),
+                               title.c_str(), &joined))
+      return Error(error);
+    return Report(joined);
+  }
+
+private:
+  std::string get(DrawloomReportFormat format) const {
+    return drawloomReportText(handle.get(), format);
+  }
+  struct Destroy {
+    void operator()(DrawloomReport *report) const {
+      drawloomReportDestroy(report);
+    }
+  };
+  std::unique_ptr<DrawloomReport, Destroy> handle;
+};
+
+struct ReportOptions {
+  /// Empty: the only public one.
+  std::string function;
+  /// Empty: random ones.
+  std::vector<DrawloomBuffer> arguments;
+  unsigned calls = 20, threads = 1;
+};
+
 class Compiler {
 public:
   static Result<Compiler> create(CompilerOptions options = {}) {
@@ -101,26 +152,46 @@ public:
 
   Result<Program> compile(const std::vector<Source> &sources,
                           const std::vector<Shapes> &shapes = {}) const {
-    std::vector<DrawloomSource> list;
-    for (const Source &source : sources)
-      list.push_back({source.name.c_str(), source.contents.data(),
-                      source.contents.size()});
-    return finish(shapes, [&](const DrawloomShapes *given, size_t count,
-                              DrawloomProgram **program) {
-      return drawloomCompile(handle.get(), list.data(), list.size(), given,
-                             count, program);
-    });
+    std::vector<DrawloomSource> list = describe(sources);
+    return finish<Program, DrawloomProgram>(
+        shapes, [&](const DrawloomShapes *given, size_t count,
+                    DrawloomProgram **program) {
+          return drawloomCompile(handle.get(), list.data(), list.size(), given,
+                                 count, program);
+        });
   }
   Result<Program> compileFiles(const std::vector<std::string> &files,
                                const std::vector<Shapes> &shapes = {}) const {
     std::vector<const char *> list;
     for (const std::string &file : files)
       list.push_back(file.c_str());
-    return finish(shapes, [&](const DrawloomShapes *given, size_t count,
-                              DrawloomProgram **program) {
-      return drawloomCompileFiles(handle.get(), list.data(), list.size(), given,
-                                  count, program);
-    });
+    return finish<Program, DrawloomProgram>(
+        shapes, [&](const DrawloomShapes *given, size_t count,
+                    DrawloomProgram **program) {
+          return drawloomCompileFiles(handle.get(), list.data(), list.size(),
+                                      given, count, program);
+        });
+  }
+
+  /// Compiles one function anew and measures it.
+  Result<Report> report(const std::vector<Source> &sources,
+                        const ReportOptions &options = {},
+                        const std::vector<Shapes> &shapes = {}) const {
+    std::vector<DrawloomSource> list = describe(sources);
+    DrawloomReportOptions c = {};
+    c.size = sizeof(c);
+    c.function = options.function.empty() ? nullptr : options.function.c_str();
+    c.arguments =
+        options.arguments.empty() ? nullptr : options.arguments.data();
+    c.argumentCount = options.arguments.size();
+    c.calls = options.calls;
+    c.threads = options.threads;
+    return finish<Report, DrawloomReport>(
+        shapes, [&](const DrawloomShapes *given, size_t count,
+                    DrawloomReport **report) {
+          return drawloomReportCreate(handle.get(), list.data(), list.size(),
+                                      given, count, &c, report);
+        });
   }
 
   /// Stops the compilations in progress.
@@ -137,8 +208,17 @@ private:
   Compiler(DrawloomCompiler *compiler, std::unique_ptr<CompilerOptions> options)
       : options(std::move(options)), handle(compiler) {}
 
-  template <typename Fn>
-  Result<Program> finish(const std::vector<Shapes> &shapes, Fn compile) const {
+  static std::vector<DrawloomSource>
+  describe(const std::vector<Source> &sources) {
+    std::vector<DrawloomSource> list;
+    for (const Source &source : sources)
+      list.push_back({source.name.c_str(), source.contents.data(),
+                      source.contents.size()});
+    return list;
+  }
+
+  template <typename T, typename Handle, typename Fn>
+  Result<T> finish(const std::vector<Shapes> &shapes, Fn compile) const {
     std::vector<std::vector<DrawloomExtents>> extents;
     std::vector<DrawloomShapes> given;
     for (const Shapes &one : shapes) {
@@ -147,10 +227,10 @@ private:
         list.push_back({argument.data(), argument.size()});
       given.push_back({one.function.c_str(), list.data(), list.size()});
     }
-    DrawloomProgram *program = nullptr;
-    if (DrawloomError *error = compile(given.data(), given.size(), &program))
+    Handle *made = nullptr;
+    if (DrawloomError *error = compile(given.data(), given.size(), &made))
       return Error(error);
-    return Program(program);
+    return T(made);
   }
 
   struct Destroy {

@@ -68,6 +68,10 @@ mlir::OwningOpRef<mlir::ModuleOp> parseSources(llvm::ArrayRef<Source> sources,
 mlir::OwningOpRef<mlir::ModuleOp>
 parseSourceFiles(llvm::ArrayRef<std::string> files, mlir::MLIRContext &context);
 
+/// Makes every other function private than `entry`, and drops what that does
+/// not need.
+llvm::LogicalResult keepOnly(mlir::ModuleOp module, llvm::StringRef entry);
+
 /// Replaces every `?` in the signature of `entry` by the extents given (one
 /// list for each argument; scalars have an empty one) and propagates them.
 llvm::LogicalResult

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -88,6 +90,17 @@ OwningOpRef<ModuleOp> parseSourceFiles(ArrayRef<std::string> files,
       files, context, [](const std::string &file, ParserConfig config) {
         return parseSourceFile<ModuleOp>(file, config);
       });
+}
+
+LogicalResult keepOnly(ModuleOp module, StringRef entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      function.setVisibility(function.getSymName() == entry
+                                 ? SymbolTable::Visibility::Public
+                                 : SymbolTable::Visibility::Private);
+  PassManager passes(module.getContext());
+  passes.addPass(createSymbolDCEPass());
+  return passes.run(module);
 }
 
 LogicalResult specializeShapes(ModuleOp module, StringRef entry,

@@ -6,25 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "drawloom-c/drawloom.h"
-#include "lib/Compiler/Compiler.h"
+#include "lib/Embed/Embed.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "runtime/program/Handles.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-#include <atomic>
-#include <condition_variable>
-#include <list>
-#include <mutex>
 
 using namespace drawloom;
+using namespace drawloom::embed;
 using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
@@ -62,6 +55,11 @@ private:
 };
 } // namespace
 
+std::unique_ptr<Executable>
+embed::makeExecutable(std::unique_ptr<Program> program) {
+  return std::make_unique<TargetProgram>(std::move(program));
+}
+
 /// As the library without a compiler, and targets that it has not.
 runtime::Result<std::unique_ptr<Executable>>
 runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
@@ -69,113 +67,8 @@ runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
       loadArtifact(artifact, isa);
   if (!program)
     return Status::error(toString(program.takeError()));
-  return std::unique_ptr<Executable>(
-      std::make_unique<TargetProgram>(std::move(*program)));
+  return makeExecutable(std::move(*program));
 }
-
-struct DrawloomCompiler {
-  CompileOptions options;
-  std::optional<DiskCache> cache;
-  mlir::DialectRegistry registry;
-
-  /// The programs of this compiler by what they were compiled from, the one
-  /// used last in front.
-  static constexpr size_t mostPrograms = 256;
-  std::mutex mutex;
-  std::list<std::pair<std::string, std::shared_ptr<const Loaded>>> programs;
-  /// Those that a thread is at work on, and what others that want one wait for.
-  llvm::StringSet<> inWork;
-  std::condition_variable finished;
-
-  /// Counts the calls of drawloomCompilerCancel.
-  std::atomic<uint64_t> cancellations{0};
-  std::function<bool()> askCancelled;
-
-  /// The program, as soon as no other thread is at work on it. Null where the
-  /// caller is to compile it, and then to call `finish`; an error where it is
-  /// cancelled first.
-  std::optional<std::shared_ptr<const Loaded>>
-  findOrStart(StringRef key, llvm::function_ref<bool()> cancelled) {
-    std::unique_lock<std::mutex> lock(mutex);
-    while (inWork.contains(key)) {
-      // The question may be the caller's own code, which could ask us things.
-      lock.unlock();
-      if (cancelled())
-        return std::nullopt;
-      lock.lock();
-      finished.wait_for(lock, std::chrono::milliseconds(20),
-                        [&] { return !inWork.contains(key); });
-    }
-    for (auto it = programs.begin(); it != programs.end(); ++it)
-      if (it->first == key) {
-        programs.splice(programs.begin(), programs, it);
-        return it->second;
-      }
-    inWork.insert(key);
-    return nullptr;
-  }
-  /// Remembers the program; null where compiling failed, and the next one that
-  /// waits tries for itself: its error names its own sources.
-  void finish(StringRef key, std::shared_ptr<const Loaded> compiled) {
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      inWork.erase(key);
-      if (compiled)
-        programs.emplace_front(key.str(), std::move(compiled));
-      if (programs.size() > mostPrograms)
-        programs.pop_back();
-    }
-    finished.notify_all();
-  }
-};
-
-static DrawloomError *makeError(DrawloomErrorCode code, const Twine &message) {
-  return runtime::makeError(code, message.str());
-}
-
-namespace {
-/// Collects what the compiler says about a program. The first error counts; its
-/// notes and the errors after it follow in the message.
-class Diagnostics {
-public:
-  explicit Diagnostics(mlir::MLIRContext &context)
-      : handler(&context,
-                [this](mlir::Diagnostic &diagnostic) { add(diagnostic); }) {}
-
-  std::string message, location;
-
-private:
-  static std::string text(mlir::Location where) {
-    std::string text;
-    where->walk([&](mlir::Location part) {
-      auto file = llvm::dyn_cast<mlir::FileLineColLoc>(part);
-      if (!file)
-        return mlir::WalkResult::advance();
-      text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) +
-              ":" + Twine(file.getColumn()))
-                 .str();
-      return mlir::WalkResult::interrupt();
-    });
-    return text;
-  }
-
-  void add(mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-      return;
-    if (message.empty())
-      location = text(diagnostic.getLocation());
-    else
-      message += "\n";
-    message += diagnostic.str();
-    for (mlir::Diagnostic &note : diagnostic.getNotes()) {
-      std::string where = text(note.getLocation());
-      message += "\n" + (where.empty() ? "" : where + ": ") + note.str();
-    }
-  }
-
-  mlir::ScopedDiagnosticHandler handler;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Compiling
@@ -226,8 +119,20 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
 
 void drawloomCompilerDestroy(DrawloomCompiler *compiler) { delete compiler; }
 
-/// How the drawloom-run command line says the same.
-static std::string reproducer(ArrayRef<Source> sources, StringRef phase,
+mlir::LogicalResult embed::specialize(mlir::ModuleOp module,
+                                      ArrayRef<DrawloomShapes> shapes) {
+  for (const DrawloomShapes &one : shapes) {
+    std::vector<std::vector<int64_t>> extents;
+    for (const DrawloomExtents &argument :
+         ArrayRef(one.arguments, one.argumentCount))
+      extents.emplace_back(argument.extents, argument.extents + argument.rank);
+    if (failed(specializeShapes(module, one.function, extents)))
+      return mlir::failure();
+  }
+  return mlir::success();
+}
+
+std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
                               StringRef isa) {
   std::string command = "drawloom-run";
   for (const Source &source : sources)
@@ -261,13 +166,8 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
       (Twine(sources.size()) + " " + Twine(shapes.size())).str();
   parts.push_back(counts);
   std::string key = cacheKey(parts);
-  // Once it is, it stays so: passes that were left out are not made up for.
-  bool stop = false;
-  auto cancelled = [&stop, compiler, begun = compiler->cancellations.load()] {
-    stop = stop || compiler->cancellations != begun ||
-           (compiler->askCancelled && compiler->askCancelled());
-    return stop;
-  };
+  Cancellation cancellation(*compiler);
+  auto cancelled = [&] { return cancellation.ask(); };
   auto stopped = [&] {
     return makeError(DRAWLOOM_ERROR_CANCELLED, "the compilation was cancelled");
   };
@@ -312,15 +212,8 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
         if (!module)
           return fail("the sources cannot be read");
         phase = "shapes";
-        for (const DrawloomShapes &one : shapes) {
-          std::vector<std::vector<int64_t>> extents;
-          for (const DrawloomExtents &argument :
-               ArrayRef(one.arguments, one.argumentCount))
-            extents.emplace_back(argument.extents,
-                                 argument.extents + argument.rank);
-          if (failed(specializeShapes(*module, one.function, extents)))
-            return fail("the shapes do not fit");
-        }
+        if (failed(specialize(*module, shapes)))
+          return fail("the shapes do not fit");
         llvm::Expected<Artifact> artifact = compileToArtifact(*module, options);
         if (!artifact && !diagnostics.message.empty()) {
           llvm::consumeError(artifact.takeError());
@@ -332,7 +225,7 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   if (!program) {
     std::string message = toString(program.takeError());
     // What failed because passes were left out is no error of the program.
-    if (stop)
+    if (cancellation.seen())
       return stopped();
     if (failure->message.empty())
       failure->message = message;
@@ -340,14 +233,13 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     failure->reproducer = reproducer(sources, phase, isa);
     return failure.release();
   }
-  compiled = std::make_shared<const Loaded>(
-      std::make_unique<TargetProgram>(std::move(*program)),
-      std::move(artifact));
+  compiled = std::make_shared<const Loaded>(makeExecutable(std::move(*program)),
+                                            std::move(artifact));
   *result = new DrawloomProgram{compiled};
   return nullptr;
 }
 
-static std::vector<Source> copySources(const DrawloomSource *sources,
+std::vector<Source> embed::copySources(const DrawloomSource *sources,
                                        size_t sourceCount) {
   std::vector<Source> list;
   for (const DrawloomSource &source : ArrayRef(sources, sourceCount))

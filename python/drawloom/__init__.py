@@ -6,6 +6,7 @@
     module = drawloom.compile(text)         # MLIR text, bytecode or files
     y = module.forward(x, w)                # NumPy, torch, JAX arrays in, the same kind out
     g = drawloom.grad(module, "loss")       # the gradient, compiled
+    print(drawloom.report(module.forward))  # where its time goes, kernel by kernel
 
 drawloom.torch and drawloom.jax have layers, functions and optimizers; importing drawloom alone imports neither framework.
 """
@@ -13,11 +14,12 @@ drawloom.torch and drawloom.jax have layers, functions and optimizers; importing
 from . import cache
 from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
 from ._module import Function, Module, compile, grad, load
+from ._report import Report, report
 from ._version import __version__
 
 __all__ = [
-    "CallError", "CallTypeError", "Cancelled", "CompileError", "Error", "FileError", "Function", "Module", "OutOfMemory", "TargetError",
-    "__version__", "cache", "compile", "grad", "load",
+    "CallError", "CallTypeError", "Cancelled", "CompileError", "Error", "FileError", "Function", "Module", "OutOfMemory", "Report",
+    "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
 ]
 
 

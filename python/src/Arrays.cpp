@@ -334,11 +334,7 @@ static void run(const Function &function, const Call &call, unsigned threads) {
     raise(error);
 }
 
-nb::object callWithArrays(const Function &function, nb::handle arguments,
-                          nb::handle out, unsigned threads) {
-  Call call;
-  nb::sequence given = nb::cast<nb::sequence>(arguments);
-  size_t count = nb::len(given);
+static void checkCount(const Function &function, size_t count) {
   if (count != function.arguments.size()) {
     std::string takes;
     for (const Type &type : function.arguments)
@@ -354,6 +350,24 @@ nb::object callWithArrays(const Function &function, nb::handle arguments,
                     error.ptr());
     throw nb::python_error();
   }
+}
+
+ArgumentBuffers readArguments(const Function &function, nb::handle arguments) {
+  auto call = std::make_shared<Call>();
+  nb::sequence given = nb::cast<nb::sequence>(arguments);
+  size_t count = nb::len(given);
+  checkCount(function, count);
+  for (size_t i = 0; i < count; ++i)
+    addArgument(*call, function, i, given[i]);
+  return {call->arguments, call};
+}
+
+nb::object callWithArrays(const Function &function, nb::handle arguments,
+                          nb::handle out, unsigned threads) {
+  Call call;
+  nb::sequence given = nb::cast<nb::sequence>(arguments);
+  size_t count = nb::len(given);
+  checkCount(function, count);
   nb::object kind = nb::none();
   for (size_t i = 0; i < count; ++i) {
     nb::object object = given[i];

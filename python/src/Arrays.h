@@ -27,6 +27,15 @@ nanobind::object callWithArrays(const Function &function,
                                 nanobind::handle arguments,
                                 nanobind::handle out, unsigned threads);
 
+/// What a call reads, and what keeps it alive.
+struct ArgumentBuffers {
+  std::vector<DrawloomBuffer> buffers;
+  std::shared_ptr<void> owner;
+};
+/// The arguments as callWithArrays takes them. Raises as that does.
+ArgumentBuffers readArguments(const Function &function,
+                              nanobind::handle arguments);
+
 /// The same for addresses of dense arrays that the caller has checked.
 void callWithPointers(const Function &function,
                       const std::vector<uintptr_t> &arguments,

@@ -89,27 +89,97 @@ static std::vector<DrawloomSource> describe(const Sources &sources) {
   return result;
 }
 
+namespace {
+/// As the C interface takes them; points into what it is made of.
+struct ShapesOf {
+  explicit ShapesOf(const Shapes &shapes) {
+    for (const auto &[name, arguments] : shapes) {
+      std::vector<DrawloomExtents> &all = extents.emplace_back();
+      for (const std::vector<int64_t> &argument : arguments)
+        all.push_back({argument.data(), argument.size()});
+      functions.push_back({name.c_str(), all.data(), all.size()});
+    }
+  }
+  std::vector<std::vector<DrawloomExtents>> extents;
+  std::vector<DrawloomShapes> functions;
+};
+} // namespace
+
 static std::shared_ptr<Program>
 compile(Compiler &compiler, const Sources &sources, const Shapes &shapes) {
   std::vector<DrawloomSource> list = describe(sources);
-  std::vector<std::vector<DrawloomExtents>> extents;
-  std::vector<DrawloomShapes> functions;
-  for (const auto &[name, arguments] : shapes) {
-    std::vector<DrawloomExtents> &all = extents.emplace_back();
-    for (const std::vector<int64_t> &argument : arguments)
-      all.push_back({argument.data(), argument.size()});
-    functions.push_back({name.c_str(), all.data(), all.size()});
-  }
+  ShapesOf given(shapes);
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
     nb::gil_scoped_release release;
     error = drawloomCompile(compiler.handle, list.data(), list.size(),
-                            functions.data(), functions.size(), &program);
+                            given.functions.data(), given.functions.size(),
+                            &program);
   }
   if (error)
     raise(error);
   return std::make_shared<Program>(program);
+}
+
+/// Of `function`, which has the types of one of the sources' functions;
+/// arguments of None are random ones.
+static std::shared_ptr<Report>
+report(Compiler &compiler, const Sources &sources, const Shapes &shapes,
+       const Function &function, nb::object arguments, unsigned calls,
+       unsigned threads) {
+  std::vector<DrawloomSource> list = describe(sources);
+  ShapesOf given(shapes);
+  ArgumentBuffers buffers;
+  if (!arguments.is_none())
+    buffers = readArguments(function, arguments);
+  DrawloomReportOptions options = {};
+  options.size = sizeof(options);
+  options.function = drawloomFunctionName(function.handle);
+  options.arguments =
+      buffers.buffers.empty() ? nullptr : buffers.buffers.data();
+  options.argumentCount = buffers.buffers.size();
+  options.calls = calls;
+  options.threads = threads;
+  DrawloomReport *made = nullptr;
+  DrawloomError *error = nullptr;
+  {
+    nb::gil_scoped_release release;
+    error = drawloomReportCreate(compiler.handle, list.data(), list.size(),
+                                 given.functions.data(), given.functions.size(),
+                                 &options, &made);
+  }
+  if (error)
+    raise(error);
+  return std::make_shared<Report>(made);
+}
+
+static std::shared_ptr<Report> joinReports(
+    const std::vector<std::pair<std::shared_ptr<Report>, unsigned>> &parts,
+    const std::string &title) {
+  std::vector<const DrawloomReport *> reports;
+  std::vector<unsigned> times;
+  for (const auto &[part, count] : parts) {
+    reports.push_back(part->handle);
+    times.push_back(count);
+  }
+  DrawloomReport *joined = nullptr;
+  if (DrawloomError *error = drawloomReportJoin(
+          reports.data(), times.data(), reports.size(), title.c_str(), &joined))
+    raise(error);
+  return std::make_shared<Report>(joined);
+}
+
+static void saveReport(const Report &report, int format,
+                       const std::string &path) {
+  DrawloomError *error = nullptr;
+  {
+    nb::gil_scoped_release release;
+    error = drawloomReportSave(
+        report.handle, static_cast<DrawloomReportFormat>(format), path.c_str());
+  }
+  if (error)
+    raise(error);
 }
 
 static std::shared_ptr<Program> parse(Compiler &compiler,
@@ -198,7 +268,18 @@ NB_MODULE(_drawloom, m) {
            "dump_phases_to"_a)
       .def("take_notes", &Compiler::takeNotes)
       .def("compile", &compile, "sources"_a, "shapes"_a)
-      .def("parse", &parse, "sources"_a);
+      .def("parse", &parse, "sources"_a)
+      .def("report", &report, "sources"_a, "shapes"_a, "function"_a,
+           "arguments"_a.none(), "calls"_a, "threads"_a);
+
+  m.def("join_reports", &joinReports, "parts"_a, "title"_a);
+  nb::class_<Report>(m, "Report")
+      .def("text",
+           [](const Report &report, int format) {
+             return drawloomReportText(
+                 report.handle, static_cast<DrawloomReportFormat>(format));
+           })
+      .def("save", &saveReport, "format"_a, "path"_a);
 
   addJax(m);
 

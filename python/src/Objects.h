@@ -48,6 +48,14 @@ struct Program {
   DrawloomProgram *handle;
 };
 
+struct Report {
+  explicit Report(DrawloomReport *handle) : handle(handle) {}
+  Report(const Report &) = delete;
+  ~Report() { drawloomReportDestroy(handle); }
+
+  DrawloomReport *handle;
+};
+
 struct Type {
   DrawloomElement element;
   std::vector<int64_t> shape;

@@ -162,16 +162,23 @@ static bool isFile(StringRef path) {
   return path.ends_with(".npy") || path.ends_with(".npz");
 }
 
-Error checkOutput(StringRef path) {
-  SmallString<128> probe(path);
-  if (!isFile(path)) {
-    if (std::error_code code = sys::fs::create_directories(path))
-      return createStringError("cannot make folder '" + path +
-                               "': " + code.message());
-    sys::path::append(probe, "results");
-  } else if (sys::fs::is_directory(path)) {
+Error checkFile(StringRef path) {
+  if (sys::fs::is_directory(path))
     return createStringError("cannot write '" + path + "': it is a folder");
-  }
+  numpy::TemporaryFile file;
+  if (std::error_code code = file.create(path))
+    return createStringError("cannot write '" + path + "': " + code.message());
+  return Error::success();
+}
+
+Error checkOutput(StringRef path) {
+  if (isFile(path))
+    return checkFile(path);
+  if (std::error_code code = sys::fs::create_directories(path))
+    return createStringError("cannot make folder '" + path +
+                             "': " + code.message());
+  SmallString<128> probe(path);
+  sys::path::append(probe, "results");
   numpy::TemporaryFile file;
   if (std::error_code code = file.create(probe))
     return createStringError("cannot write '" + path + "': " + code.message());

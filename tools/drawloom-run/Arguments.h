@@ -25,6 +25,8 @@ llvm::Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
 /// Fails unless writeResults can write to the path: found before a long run,
 /// not after it.
 llvm::Error checkOutput(llvm::StringRef path);
+/// The same for a file of any kind.
+llvm::Error checkFile(llvm::StringRef path);
 llvm::Error writeResults(llvm::StringRef path, llvm::ArrayRef<Value> results);
 
 } // namespace drawloom::run

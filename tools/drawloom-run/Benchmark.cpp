@@ -33,7 +33,12 @@ Error benchmark(Engine &engine, StringRef entry, ArrayRef<Value> arguments,
   size_t half = seconds.size() / 2;
   double median = seconds.size() % 2 ? seconds[half]
                                      : (seconds[half - 1] + seconds[half]) / 2;
-  Roofs roofs = measureRoofs(options.threads, engine.isa());
+  std::optional<report::Roofs> known =
+      report::measureRoofs(options.threads, engine.isa());
+  if (!known)
+    return createStringError("the roofs are not measured: this machine has no "
+                             "192 MiB of memory to spare");
+  const report::Roofs &roofs = *known;
 
   raw_ostream &out = outs();
   out << "@" << entry << ": " << seconds.size() << " runs on "

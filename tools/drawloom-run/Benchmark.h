@@ -9,19 +9,17 @@
 #ifndef DRAWLOOM_TOOLS_DRAWLOOM_RUN_BENCHMARK_H
 #define DRAWLOOM_TOOLS_DRAWLOOM_RUN_BENCHMARK_H
 
+#include "lib/Report/Report.h"
 #include "tools/drawloom-run/Engine.h"
-#include "tools/drawloom-run/Work.h"
 
 namespace drawloom::run {
 
-/// What one run of a function computes at least.
-struct Roofs {
-  /// Single-precision fused multiply-adds from registers, two operations each.
-  double operationsPerSecond;
-  /// a = b + s * c over arrays far larger than the caches.
-  double bytesPerSecond;
+struct Work {
+  /// As report::countOperations counts them.
+  std::optional<double> operations;
+  /// Bytes of the arguments and results.
+  double bytes = 0;
 };
-Roofs measureRoofs(unsigned threads, llvm::StringRef isa);
 
 /// Runs `options.benchmarkRuns` times after one warm-up and prints the figures,
 /// for people and on a last line for programs.
@@ -29,11 +27,12 @@ llvm::Error benchmark(Engine &engine, llvm::StringRef entry,
                       llvm::ArrayRef<Value> arguments, const Work &work,
                       double compileSeconds, const Options &options);
 
-/// Runs under the profiler and prints, for each kernel, its time beside what
-/// the machine could do; then the time of each phase of compiling.
-llvm::Error report(Engine &engine, llvm::StringRef entry,
-                   llvm::ArrayRef<Value> arguments, const CompileTimes &times,
-                   const Options &options);
+/// Runs under the profiler, and prints the report or writes it to the file of
+/// --report.
+llvm::Error writeReport(Engine &engine, const Signature &signature,
+                        llvm::ArrayRef<Value> arguments,
+                        const report::Recorder &recorder,
+                        const Options &options);
 
 } // namespace drawloom::run
 

@@ -8,12 +8,9 @@
 
 #include "codegen/Artifact.h"
 #include "drawloom/runtime/Files.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Engine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
-#include <chrono>
 
 using namespace llvm;
 
@@ -26,14 +23,7 @@ isolate(mlir::ModuleOp module, const EntryPoint &entry,
   // Signatures of later phases stand for what was callable; all is needed.
   if (options.compile.from >= Phase::Buffers)
     return copy;
-  for (auto function : copy->getOps<mlir::func::FuncOp>())
-    if (!function.isExternal())
-      function.setVisibility(function.getSymName() == entry.name
-                                 ? mlir::SymbolTable::Visibility::Public
-                                 : mlir::SymbolTable::Visibility::Private);
-  mlir::PassManager passes(copy->getContext());
-  passes.addPass(mlir::createSymbolDCEPass());
-  if (failed(passes.run(*copy)))
+  if (failed(keepOnly(*copy, entry.name)))
     return alreadyReported();
   if (arguments) {
     std::vector<std::vector<int64_t>> shapes;
@@ -105,7 +95,7 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
                                                  const EntryPoint &entry,
                                                  ArrayRef<Value> arguments,
                                                  const Options &options,
-                                                 CompileTimes *times) {
+                                                 report::Recorder *recorder) {
   std::vector<Value> given = arguments.vec();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, &given, options);
@@ -116,36 +106,17 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
   compile.note = [](const Twine &message) {
     WithColor::remark(errs(), "drawloom-run") << message << '\n';
   };
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last = Clock::now();
-  auto finished = [&](StringRef phase) {
-    Clock::time_point now = Clock::now();
-    times->phases.emplace_back(
-        phase.str(), std::chrono::duration<double>(now - last).count());
-    last = now;
-  };
-  std::optional<Phase> current;
-  if (times)
-    compile.entering = [&](Phase phase, mlir::ModuleOp module, StringRef) {
-      if (current)
-        finished(phaseName(*current));
-      if (phase == Phase::Llvm)
-        times->kernels = measureKernels(module);
-      last = Clock::now();
-      current = phase;
-    };
-  if (times)
-    compile.emitting = [&] {
-      if (current)
-        finished(phaseName(*current));
-    };
+  if (recorder) {
+    recorder->clear();
+    recorder->follow(compile);
+  }
   Artifact artifact;
   Expected<std::unique_ptr<Program>> program =
       compileProgram(**copy, compile, &artifact);
   if (!program)
     return program.takeError();
-  if (times)
-    finished("machine code");
+  if (recorder)
+    recorder->finish();
   if (!options.save.empty()) {
     runtime::Status written =
         runtime::writeFile(options.save, writeArtifact(artifact));

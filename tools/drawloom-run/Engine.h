@@ -9,9 +9,9 @@
 #ifndef DRAWLOOM_TOOLS_DRAWLOOM_RUN_ENGINE_H
 #define DRAWLOOM_TOOLS_DRAWLOOM_RUN_ENGINE_H
 
+#include "lib/Report/Report.h"
 #include "tools/drawloom-run/Options.h"
 #include "tools/drawloom-run/Values.h"
-#include "tools/drawloom-run/Work.h"
 
 namespace drawloom::run {
 
@@ -38,7 +38,7 @@ llvm::Error alreadyReported();
 llvm::Expected<std::unique_ptr<Engine>>
 createCompiled(mlir::ModuleOp module, const EntryPoint &entry,
                llvm::ArrayRef<Value> arguments, const Options &options,
-               CompileTimes *times = nullptr);
+               report::Recorder *recorder = nullptr);
 /// Reads the program that is the only file of the command line, if it was
 /// compiled before; nothing where the files are sources.
 llvm::Expected<std::optional<Artifact>> readSaved(const Options &options);

@@ -62,6 +62,9 @@ EXAMPLES:
   Measure, on two threads, without AVX-512:
     drawloom-run step.mlir --random --benchmark=50 --threads=2 --isa=avx2
 
+  See where the time goes, in a browser:
+    drawloom-run step.mlir --random --report=step.html
+
   See what each phase of the compiler made of the program:
     drawloom-run step.mlir --random --dump-phases-to=phases
 )";
@@ -209,12 +212,13 @@ struct CommandLine {
                "median, least, and share of what this machine reaches"),
       cl::value_desc("runs"), cl::ValueOptional, cl::cat(measuring)};
 
-  cl::opt<bool> report{
+  cl::opt<std::string> report{
       "report",
       cl::desc("Where the time goes: each kernel's time, operations and bytes "
-               "beside what this machine reaches, what was fused and what was "
-               "not, and the time of each phase of compiling"),
-      cl::cat(measuring)};
+               "beside what this machine reaches, the time of each phase of "
+               "compiling, and its remarks. Printed, or written: a page "
+               "(.html), for programs (.json), as printed (.txt)"),
+      cl::value_desc("file"), cl::ValueOptional, cl::cat(measuring)};
 
   SmallVector<const cl::OptionCategory *> categories() {
     return {&program, &arguments, &results, &compiling, &measuring};
@@ -357,7 +361,14 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
       !Regex(options.remarksFilter).isValid(regexError))
     return createStringError("--remarks-filter=" + options.remarksFilter +
                              ": " + regexError);
-  options.report = line.report;
+  options.report = line.report.getNumOccurrences() > 0;
+  options.reportFile = line.report;
+  StringRef file = options.reportFile;
+  if (!file.empty() && !file.ends_with(".html") && !file.ends_with(".json") &&
+      !file.ends_with(".txt"))
+    return createStringError("--report=" + file +
+                             ": a report is a page, .html, or a .json or .txt "
+                             "file");
   if (options.report && options.target != Target::Compiled)
     return createStringError("--report needs compiled code: the interpreter "
                              "has no kernels");
@@ -366,11 +377,9 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--report shows one instruction set's kernels, "
                              "but --isa=" +
                              line.isa + " names several");
-  if (options.report && options.remarksFilter.empty())
-    options.remarksFilter = "fuse-rows|distribute-ops";
   // Whoever wants to see the compiler at work gets no finished program.
   if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
-      options.compile.dumpPhasesTo.empty()) {
+      !options.report && options.compile.dumpPhasesTo.empty()) {
     std::string folder =
         line.cache.empty() ? DiskCache::defaultFolder() : line.cache;
     if (folder.empty())

@@ -54,6 +54,8 @@ struct Options {
   unsigned bitRuns = 0;
   /// Time by kernel, instead of the whole.
   bool report = false;
+  /// Where it is written, a .html, .json or .txt file; empty: standard output.
+  std::string reportFile;
   /// Runs of --benchmark; 0 without it.
   unsigned benchmarkRuns = 0;
 };

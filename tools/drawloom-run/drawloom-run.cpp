@@ -8,7 +8,6 @@
 
 #include "codegen/nvptx/Schedule.h"
 #include "lib/RegisterAll.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "tools/drawloom-run/Arguments.h"
@@ -114,7 +113,7 @@ static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
   compileOptions.dumpPhasesTo.clear();
   if (options.compile.from < Phase::Vectors &&
       succeeded(compile(**copy, compileOptions)))
-    work.operations = countOperations(**copy);
+    work.operations = report::countOperations(**copy);
   return work;
 }
 
@@ -146,7 +145,7 @@ static double secondsSince(std::chrono::steady_clock::time_point start) {
 /// compare or count by.
 static Error runEngine(Engine &engine, mlir::ModuleOp module,
                        const EntryPoint &entry, ArrayRef<Value> arguments,
-                       const CompileTimes &times, double compileSeconds,
+                       const report::Recorder &recorder, double compileSeconds,
                        const Options &options) {
   if (Error error = engine.run(arguments))
     return error;
@@ -173,8 +172,14 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
   if (options.bitRuns)
     if (Error error = checkBits(engine, arguments, results, options))
       return error;
-  if (options.report)
-    return report(engine, entry.name, arguments, times, options);
+  if (options.report) {
+    Signature signature{entry.name, {}, {}};
+    for (const Value &value : arguments)
+      signature.arguments.push_back(value.type);
+    for (const Value &value : results)
+      signature.results.push_back(value.type);
+    return writeReport(engine, signature, arguments, recorder, options);
+  }
   if (options.benchmarkRuns)
     return benchmark(engine, entry.name, arguments,
                      workOf(module, entry, arguments, results, options),
@@ -183,7 +188,7 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
 }
 
 static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
-                      const Options &options) {
+                      report::Recorder &recorder, const Options &options) {
   if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
     return createStringError("@" + entry.name + " has " +
                              Twine(entry.results.size()) +
@@ -198,18 +203,17 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
   if (prints)
     return printPhase(module, entry, &*arguments, options);
 
-  CompileTimes times;
   auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<Engine>> engine =
       options.target == Target::Compiled
           ? createCompiled(module, entry, *arguments, options,
-                           options.report ? &times : nullptr)
+                           options.report ? &recorder : nullptr)
           : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();
   double compileSeconds = secondsSince(start);
-  return runEngine(**engine, module, entry, *arguments, times, compileSeconds,
-                   options);
+  return runEngine(**engine, module, entry, *arguments, recorder,
+                   compileSeconds, options);
 }
 
 /// A program that was compiled before.
@@ -222,6 +226,7 @@ static Error runSaved(const Artifact &artifact, const Options &options) {
   if (!options.output.empty())
     if (Error error = checkOutput(options.output))
       return error;
+  const report::Recorder nothing;
   for (const EntryPoint &entry : *entries) {
     Expected<std::vector<Value>> arguments = makeArguments(entry, options);
     if (!arguments)
@@ -232,7 +237,7 @@ static Error runSaved(const Artifact &artifact, const Options &options) {
     if (!engine)
       return engine.takeError();
     double seconds = secondsSince(start);
-    if (Error error = runEngine(**engine, nullptr, entry, *arguments, {},
+    if (Error error = runEngine(**engine, nullptr, entry, *arguments, nothing,
                                 seconds, options))
       return error;
   }
@@ -242,21 +247,15 @@ static Error runSaved(const Artifact &artifact, const Options &options) {
 static Error runProgram(Options &options) {
   mlir::DialectRegistry registry;
   drawloom::registerAllDialects(registry);
+  report::Recorder recorder;
   mlir::MLIRContext context(registry);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
 
-  if (!options.remarksFilter.empty()) {
-    mlir::remark::RemarkCategories categories;
-    // `all` alone enables nothing: it only widens filters that are set.
-    categories.all = categories.passed = categories.missed =
-        categories.analysis = categories.failed = options.remarksFilter;
-    if (failed(mlir::remark::enableOptimizationRemarks(
-            context, nullptr,
-            std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
-            categories, /*printAsEmitRemarks=*/true)))
-      return createStringError("remarks cannot be printed");
-  }
+  if (options.report || !options.remarksFilter.empty())
+    if (!recorder.collectRemarks(context, options.remarksFilter,
+                                 /*print=*/!options.remarksFilter.empty()))
+      return createStringError("remarks cannot be collected");
   mlir::DefaultTimingManager timing;
   mlir::applyDefaultTimingManagerCLOptions(timing);
   mlir::TimingScope phases = timing.getRootScope();
@@ -287,10 +286,17 @@ static Error runProgram(Options &options) {
     if (Error error = checkOutput(options.output))
       return error;
   }
+  if (!options.reportFile.empty()) {
+    if (entries->size() > 1)
+      return createStringError("--report=" + options.reportFile +
+                               " takes one function; --entry=NAME chooses it");
+    if (Error error = checkFile(options.reportFile))
+      return error;
+  }
   // Each function runs, also after one that failed.
   Error outcome = Error::success();
   for (const EntryPoint &entry : *entries) {
-    Error error = runEntry(*module, entry, options);
+    Error error = runEntry(*module, entry, recorder, options);
     if (error && entries->size() > 1)
       errs() << "drawloom-run: @" << entry.name << " failed\n";
     outcome = joinErrors(std::move(outcome), std::move(error));

@@ -264,14 +264,18 @@ def _along(derivative, inner, given, gives, names):
     return before, lines, values
 
 
+def name(spec):
+    """"mlp", "mlp.vjp": the op, and the derivatives taken of it."""
+    kinds = {Derivative: "vjp", Tangents: "jvp", Along: "along"}
+    return ".".join([spec.family, *(kinds[type(one)] for one in spec.derivatives)])
+
+
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
     disk has it."""
     source = text(spec, list(arguments))
-    kinds = {Derivative: "vjp", Tangents: "jvp", Along: "along"}
-    name = ".".join([spec.family, *(kinds[type(one)] for one in spec.derivatives)]) + ".mlir"
-    return _library.build(_library.compiler(target, isa), [(name, source.encode())], []).functions[0]
+    return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], []).functions[0]
 
 
 # Each registers its families.

@@ -197,6 +197,8 @@ def _autograd_kernel(spec_of, flatten, call):
 
 _library.define("vjp(Tensor[] tensors, str spec) -> Tensor[]")
 _by_text = {}
+# By op: (spec_of, flatten), see `define`.
+defined = {}
 
 
 def _spec_of(text):
@@ -231,6 +233,7 @@ _library.impl("vjp", _vjp_cpu, "CPU")
 _library.impl("vjp", _vjp_autograd, "Autograd")
 torch.library.register_fake("drawloom::vjp", lambda tensors, spec: _as_list(fake(_spec_of(spec), tensors)), lib=_library)
 _vjp_op = torch.ops.drawloom.vjp.default
+defined[_vjp_op] = lambda tensors, spec: _spec_of(spec), lambda tensors, spec: tuple(tensors)
 
 
 def _unbatched(info, in_dims, tensors, call):
@@ -264,6 +267,7 @@ def define(schema, spec_of, flatten, join, autocast=None):
     name = schema.partition("(")[0]
     _library.define(schema)
     op = getattr(torch.ops.drawloom, name).default
+    defined[op] = spec_of, flatten
 
     def cpu(*arguments):
         return run(spec_of(*arguments), flatten(*arguments))

@@ -6,14 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/drawloom-run/Benchmark.h"
+#include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/ThreadPool.h"
+#include "lib/Report/Report.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include <chrono>
 #include <immintrin.h>
-#include <thread>
+#include <vector>
 
-namespace drawloom::run {
+namespace drawloom::report {
 
 using Clock = std::chrono::steady_clock;
 
@@ -78,15 +80,20 @@ __attribute__((target("avx512f"))) static float chainsOf16(int64_t steps) {
   return _mm512_cvtss_f32(sum);
 }
 
-/// Seconds until `work(thread)` has returned on all threads.
+/// Seconds until `work(thread)` has returned on each of the threads that run
+/// compiled programs.
 template <typename Fn> static double timeOn(unsigned threads, Fn work) {
+  runtime::PoolHost pool{&runtime::ThreadPool::shared(), threads, nullptr, 0};
+  DrawloomHost host = pool.host();
+  void *argument = &work;
   Clock::time_point start = Clock::now();
-  std::vector<std::thread> others;
-  for (unsigned t = 1; t < threads; ++t)
-    others.emplace_back([=] { work(t); });
-  work(0);
-  for (std::thread &other : others)
-    other.join();
+  host.parallelFor(
+      host.context,
+      [](void **arguments, int64_t lo, int64_t hi, void *) {
+        for (int64_t t = lo; t < hi; ++t)
+          (*static_cast<Fn *>(*arguments))(static_cast<unsigned>(t));
+      },
+      &argument, threads);
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -121,23 +128,36 @@ __attribute__((noinline)) static void triad(float *a, const float *b,
                                     _mm_mul_ps(s, _mm_loadu_ps(c + i))));
 }
 
-static double measureBandwidth(unsigned threads) {
+/// Nothing where the machine has no memory for it.
+static std::optional<double> measureBandwidth(unsigned threads) {
   // 3 x 64 MiB: beyond the last cache of one socket.
   constexpr size_t count = size_t(1) << 24;
-  std::vector<float> a(count), b(count, 1), c(count, 2);
+  std::optional<runtime::AlignedBuffer> memory =
+      runtime::AlignedBuffer::allocate(3 * count * sizeof(float));
+  if (!memory)
+    return std::nullopt;
+  auto *a = static_cast<float *>(memory->data()), *b = a + count,
+       *c = b + count;
+  std::fill(a, b, 0.0f);
+  std::fill(b, c, 1.0f);
+  std::fill(c, c + count, 2.0f);
   double best = 0;
   for (int repeat = 0; repeat < 10; ++repeat) {
-    double seconds = timeOn(threads, [&](unsigned t) {
+    double seconds = timeOn(threads, [=](unsigned t) {
       size_t from = count * t / threads, to = count * (t + 1) / threads;
-      triad(a.data() + from, b.data() + from, c.data() + from, to - from);
+      triad(a + from, b + from, c + from, to - from);
     });
     best = std::max(best, 3.0 * count * sizeof(float) / seconds);
   }
   return best;
 }
 
-Roofs measureRoofs(unsigned threads, llvm::StringRef isa) {
-  return {measureOperations(threads, isa), measureBandwidth(threads)};
+std::optional<Roofs> measureRoofs(unsigned threads, llvm::StringRef isa) {
+  threads = std::max(threads, 1u);
+  std::optional<double> bytes = measureBandwidth(threads);
+  if (!bytes)
+    return std::nullopt;
+  return Roofs{measureOperations(threads, isa), *bytes};
 }
 
-} // namespace drawloom::run
+} // namespace drawloom::report

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/drawloom-run/Work.h"
+#include "lib/Report/Work.h"
 #include "codegen/cpu/Signature.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +17,7 @@
 
 using namespace llvm;
 
-namespace drawloom::run {
+namespace drawloom::report {
 
 /// Operations of one execution of an op by itself, for each of its elements.
 static double scalarOperations(mlir::Operation &op) {
@@ -170,8 +170,7 @@ static std::optional<double> countKernelBlock(mlir::func::FuncOp kernel) {
   return sum;
 }
 
-/// "name.mlir:3", the nearest place in a source.
-static std::string placeOf(mlir::Location location) {
+std::string placeOf(mlir::Location location) {
   std::string place;
   location->walk([&](mlir::Location part) {
     auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part);
@@ -211,4 +210,4 @@ std::vector<KernelWork> measureKernels(mlir::ModuleOp module) {
   return kernels;
 }
 
-} // namespace drawloom::run
+} // namespace drawloom::report

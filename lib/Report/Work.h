@@ -6,30 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_TOOLS_DRAWLOOM_RUN_WORK_H
-#define DRAWLOOM_TOOLS_DRAWLOOM_RUN_WORK_H
+#ifndef DRAWLOOM_LIB_REPORT_WORK_H
+#define DRAWLOOM_LIB_REPORT_WORK_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace drawloom::run {
+namespace drawloom::report {
 
-struct Work {
-  /// Floating-point operations of its linalg, arith and math ops: an add, a
-  /// multiplication, a division, a call of a function such as exp are one each.
-  /// Nothing where an extent or a trip count is not known.
-  std::optional<double> operations;
-  /// Bytes of the arguments and results.
-  double bytes = 0;
-};
-
-/// Counts the operations of a module's public functions in the structured
-/// phase.
+/// Counts the floating-point operations of a module's public functions in the
+/// structured phase: of linalg, arith and math ops; an add, a multiplication, a
+/// division, a call of a function such as exp are one each. Nothing where an
+/// extent or a trip count is not known.
 std::optional<double> countOperations(mlir::ModuleOp module);
 
-/// What this machine reaches with as many threads, measured now.
 /// What a kernel does, from its code in the phase `kernels`: what was
 /// recomputed or padded counts too, and a block that is cut short counts as
 /// whole.
@@ -45,12 +37,10 @@ struct KernelWork {
 };
 std::vector<KernelWork> measureKernels(mlir::ModuleOp module);
 
-/// What compiling took, and what it made.
-struct CompileTimes {
-  std::vector<std::pair<std::string, double>> phases;
-  std::vector<KernelWork> kernels;
-};
+/// "name.mlir:3", the nearest place in a source, without its folder; "" where
+/// none is known.
+std::string placeOf(mlir::Location location);
 
-} // namespace drawloom::run
+} // namespace drawloom::report
 
-#endif // DRAWLOOM_TOOLS_DRAWLOOM_RUN_WORK_H
+#endif // DRAWLOOM_LIB_REPORT_WORK_H

@@ -1,0 +1,327 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""drawloom.report: its figures agree with each other and with the program, its page is one that a browser shows."""
+
+import collections
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import drawloom
+import numpy as np
+import pytest
+from runner import ROOT
+
+ADD = """
+func.func @add(%x: tensor<?x32xf32>, %y: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %0 = arith.addf %x, %y : tensor<?x32xf32>
+  return %0 : tensor<?x32xf32>
+}
+func.func @exp(%x: tensor<512x8xbf16>, %n: i32) -> tensor<512x8xbf16> {
+  %0 = math.exp %x : tensor<512x8xbf16>
+  return %0 : tensor<512x8xbf16>
+}
+"""
+# The variance needs the mean of all rows: several kernels.
+STEPS = """
+func.func @standard(%x: tensor<4096x64xf32>, %w: tensor<64x64xf32>) -> tensor<4096x64xf32> {
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %none = arith.constant dense<0.0> : tensor<4096x64xf32>
+  %e = tensor.empty() : tensor<4096x64xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<4096x64xf32>) outs(%zero : tensor<64xf32>) dimensions = [0]
+  %m = linalg.broadcast ins(%s : tensor<64xf32>) outs(%e : tensor<4096x64xf32>) dimensions = [0]
+  %d = arith.subf %x, %m : tensor<4096x64xf32>
+  %y = linalg.matmul ins(%d, %w : tensor<4096x64xf32>, tensor<64x64xf32>) outs(%none : tensor<4096x64xf32>) -> tensor<4096x64xf32>
+  return %y : tensor<4096x64xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def module():
+    return drawloom.compile(ADD)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return drawloom.report(drawloom.compile(STEPS), calls=5, threads=1)
+
+
+def test_a_sum_moves_its_arguments_and_its_result(module, rng):
+    x, y = rng.standard_normal((2, 4096, 32), dtype=np.float32)
+    report = drawloom.report(module.add, x, y, calls=3, threads=2)
+    assert (report.function, report.calls, report.threads) == ("add", 3, 2)
+    kernel, = report.kernels
+    assert report.bytes == kernel.bytes == 3 * 4096 * 32 * 4
+    assert kernel.flops == 4096 * 32
+    assert kernel.bound == "bytes"
+    assert kernel.source.startswith("source:")
+
+
+def test_shares_and_what_is_outside_are_the_whole(steps):
+    assert len(steps.kernels) > 1
+    assert sum(kernel.share for kernel in steps.kernels) + steps.outside_milliseconds / steps.milliseconds == pytest.approx(1)
+    for kernel in steps.kernels:
+        assert kernel.share == pytest.approx(kernel.milliseconds / steps.milliseconds)
+
+
+def test_the_roof_is_the_longer_of_operations_and_bytes(steps):
+    known = [kernel for kernel in steps.kernels if kernel.flops is not None]
+    assert any(kernel.bound == "operations" for kernel in known)
+    for kernel in known:
+        by = {"operations": kernel.flops / steps.roofs.flops_per_second, "bytes": kernel.bytes / steps.roofs.bytes_per_second}
+        assert kernel.bound == max(by, key=by.get)
+        assert kernel.roof_milliseconds == pytest.approx(max(by.values()) * 1e3)
+        assert kernel.of_roof == pytest.approx(kernel.roof_milliseconds / kernel.milliseconds)
+        assert kernel.intensity == pytest.approx(kernel.flops / kernel.bytes)
+    product = max(known, key=lambda kernel: kernel.flops)
+    assert product.flops >= 2 * 4096 * 64 * 64
+
+
+def test_phases_and_remarks_are_those_of_the_compiler(steps):
+    assert [phase.name for phase in steps.phases][-3:] == ["kernels", "llvm", "machine code"]
+    assert steps.compile_milliseconds == sum(phase.milliseconds for phase in steps.phases) > 0
+    fused = [remark for remark in steps.remarks if (remark.kind, remark.category) == ("passed", "fuse-rows")]
+    assert fused and all(remark.values["rows"] == 4096 for remark in fused)
+
+
+def test_text_and_json_have_the_same_figures(steps):
+    known = json.loads(steps.json())
+    assert [kernel["name"] for kernel in known["kernels"]] == [kernel.name for kernel in steps.kernels]
+    assert known["seconds"] * 1e3 == steps.milliseconds
+    lines = str(steps).splitlines()
+    for kernel in steps.kernels:
+        line, = [line for line in lines if line.split()[:1] == [kernel.name]]
+        assert f" {kernel.milliseconds:.4f} " in line
+
+
+def test_random_arguments_are_made_up(module):
+    assert drawloom.report(module.exp, calls=1).bytes == 2 * 512 * 8 * 2 + 4
+    assert drawloom.report(module.add, shapes=[(8, 32), (8, 32)], calls=1).bytes == 3 * 8 * 32 * 4
+
+
+def test_a_gradient_has_a_report():
+    report = drawloom.report(drawloom.grad(drawloom.compile(STEPS), "standard"), calls=1)
+    assert report.function == "standard_grad"
+    assert len(report.kernels) > 1 and report.bytes == 4 * (4 * 4096 * 64 + 64 * 64)
+
+
+def test_the_emulator_has_no_roofs():
+    report = drawloom.report(drawloom.compile(ADD, entry="exp", target="emulator"), calls=1)
+    assert report.roofs is None and report.kernels
+    assert all(kernel.of_roof is None for kernel in report.kernels)
+    assert "roofline wide" not in report.html()
+
+
+def test_what_cannot_be_reported_is_refused(module, tmp_path):
+    x = np.zeros((8, 32), np.float32)
+    with pytest.raises(drawloom.CallTypeError, match="a report is of a function of a drawloom module, but a str is given"):
+        drawloom.report("add")
+    with pytest.raises(drawloom.CallError, match="several functions, @add, @exp: name one"):
+        drawloom.report(module)
+    with pytest.raises(drawloom.CallError, match="@add leaves extents open: give it arguments, or their shapes"):
+        drawloom.report(module.add)
+    with pytest.raises(drawloom.CallTypeError, match="@add takes 2 arguments"):
+        drawloom.report(module.add, x)
+    with pytest.raises(drawloom.CallError, match="argument 1 of @add"):
+        drawloom.report(module.add, x, x[:, :3])
+    with pytest.raises(drawloom.CallTypeError, match="argument 1 of @add takes float32"):
+        drawloom.report(module.add, x, x.astype(np.float64))
+    with pytest.raises(drawloom.CallError, match="calls is 0"):
+        drawloom.report(module.add, x, x, calls=0)
+    drawloom.compile(STEPS).save(tmp_path / "steps.drawloom")
+    with pytest.raises(drawloom.CallError, match="loaded from a file"):
+        drawloom.report(drawloom.load(tmp_path / "steps.drawloom"))
+
+
+def test_a_report_is_saved_as_a_whole_or_not_at_all(steps, tmp_path):
+    for name, text in (("x.html", steps.html()), ("x.json", steps.json()), ("x.txt", str(steps))):
+        steps.save(tmp_path / name)
+        assert (tmp_path / name).read_text() == text
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(drawloom.FileError, match="none/x.html"):
+        steps.save(tmp_path / "none" / "x.html")
+    with pytest.raises(drawloom.CallError, match="a report is a page, .html, or a .json or .txt file"):
+        steps.save(tmp_path / "x.pdf")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(drawloom.FileError, match="folder.html"):
+        steps.save(tmp_path / "folder.html")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "folder.html"])
+
+
+# --- models of PyTorch -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch = pytest.importorskip("torch")
+    import drawloom.torch
+
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(8, 32), drawloom.torch.nn.Rational(32), torch.nn.Linear(32, 32),
+                               drawloom.torch.nn.Rational(32))
+
+
+def test_a_model_has_a_report_of_all_programs_it_calls(model):
+    import torch
+
+    x = torch.randn(4, 1024, 8)
+    report = drawloom.report(model, x, calls=2, threads=1)
+    forward, backward = report.kernels[0], report.kernels[-1]
+    assert report.function == "Sequential"
+    assert (forward.name, forward.source) == ("rational_kernel0", "rational.mlir:2")
+    assert backward.name.startswith("rational_vjp_kernel")
+    # Twice each: x and y; x, dy and dx.
+    rows, tables = 4 * 1024 * 32 * 4, 4 * sum(parameter.numel() for parameter in model[1].parameters())
+    assert report.bytes == 2 * (2 * rows + tables) + 2 * (3 * rows + 2 * tables)
+    # The coefficients come to the kernel as a row for each channel.
+    assert forward.calls == 2 and 2 * 2 * rows <= forward.bytes < 2 * 2 * rows + 4096
+    assert sum(kernel.share for kernel in report.kernels) + report.outside_milliseconds / report.milliseconds == pytest.approx(1)
+    assert all(parameter.grad is None for parameter in model.parameters())
+    with torch.no_grad():
+        assert [kernel.name for kernel in drawloom.report(model, x, calls=1).kernels] == ["rational_kernel0"]
+
+
+def test_programs_for_other_shapes_are_told_apart(model):
+    import torch
+
+    def both(x):
+        return model[1](x), model[1](x[:512])
+
+    with torch.no_grad():
+        report = drawloom.report(both, torch.randn(1024, 32), calls=1, threads=1)
+    assert report.function == "both"
+    assert [kernel.name for kernel in report.kernels] == ["rational_kernel0", "rational_2_kernel0"]
+
+
+def test_a_model_without_programs_of_drawloom_is_refused(model):
+    import torch
+
+    with pytest.raises(drawloom.CallError, match="Linear calls no function of drawloom.torch"):
+        drawloom.report(model[0], torch.randn(3, 8))
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+class Elements(html.parser.HTMLParser):
+    """Counts elements by name and first class, and keeps the text of those of a class."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.counts, self.ids, self.links, self.inside, self.texts = collections.Counter(), set(), [], [], collections.defaultdict(list)
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.counts.update([tag, *(f"{tag}.{one}" for one in attributes.get("class", "").split())])
+        self.ids.add(attributes.get("id"))
+        self.links += [attributes[key] for key in ("href", "src", "xlink:href") if key in attributes]
+        self.inside.append(f"{tag}.{attributes.get('class', '')}")
+
+    def handle_endtag(self, tag):
+        while self.inside and not self.inside.pop().startswith(tag + "."):
+            pass
+
+    def handle_data(self, data):
+        if self.inside:
+            self.texts[self.inside[-1]].append(data)
+
+
+def labels(svg):
+    """(left, top, right, bottom) of the names in a plot, whose characters are 7.2 pixels wide."""
+    for x, y, name in re.findall(r'<text class="name" x="([-\d.]+)" y="([-\d.]+)">([^<]*)</text>', svg):
+        yield float(x), float(y) - 10, float(x) + 7.2 * len(html.unescape(name)), float(y) + 3
+
+
+@pytest.mark.parametrize("page", ["fresh", "docs/report.html"])
+def test_names_of_kernels_do_not_cover_each_other(page, steps):
+    text = steps.html() if page == "fresh" else (ROOT / page).read_text()
+    plots = re.findall(r'<svg class="roofline (wide|narrow)" viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL)
+    assert [plot[0] for plot in plots] == ["wide", "narrow"]
+    for match in re.finditer(r'<svg class="roofline.*?viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL):
+        boxes = list(labels(match.group(0)))
+        assert boxes
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            assert 0 <= left and right <= int(match.group(1)) and 0 <= top and bottom <= int(match.group(2))
+            assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b in boxes[:i])
+
+
+def test_the_example_in_the_documentation_is_what_is_made_now(steps):
+    old, new = (ROOT / "docs" / "report.html").read_text(), steps.html()
+    assert re.search("<style>.*</style>", old, re.DOTALL).group(0) == re.search("<style>.*</style>", new, re.DOTALL).group(0)
+    assert Elements(old).ids == Elements(new).ids
+
+
+def test_a_notebook_shows_the_page_in_a_frame(steps):
+    frame = Elements(steps._repr_html_())
+    assert frame.counts["iframe"] == 1 and sum(frame.counts.values()) == 1
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    found = shutil.which("chromium")
+    if not found:
+        pytest.skip("there is no chromium; scripts/setup.sh installs it")
+
+    def run(page, *arguments):
+        profile = tmp_path_factory.mktemp("profile")
+        done = subprocess.run([found, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+                               # Nothing leaves this machine, neither for the page nor for the browser itself.
+                               "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--enable-logging=stderr",
+                               f"--user-data-dir={profile}", *arguments, page.as_uri()], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert "CONSOLE" not in done.stderr
+        return done.stdout
+
+    return run
+
+
+def asked_for(log):
+    """The addresses that a page made the browser ask for; what the browser does on its own has no origin."""
+    events = json.loads(log.read_text())["events"]
+    requests = [event["params"] for event in events if {"initiator", "url"} <= event.get("params", {}).keys()]
+    return {one["url"] for one in requests if one["initiator"] != "not an origin"}
+
+
+def picture(path):
+    image = pytest.importorskip("PIL.Image").open(path).convert("RGB")
+    return np.asarray(image).astype(int)
+
+
+def test_requests_of_a_page_are_seen(chromium, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text('<!DOCTYPE html><title>x</title><img src="http://elsewhere.invalid/x.png">')
+    chromium(page, "--dump-dom", f"--log-net-log={tmp_path / 'net.json'}")
+    assert asked_for(tmp_path / "net.json") == {"http://elsewhere.invalid/x.png"}
+
+
+def test_a_browser_shows_the_page(steps, chromium, tmp_path):
+    page = tmp_path / "report.html"
+    steps.save(page)
+    log = tmp_path / "net.json"
+    shown = Elements(chromium(page, "--dump-dom", f"--log-net-log={log}"))
+    plotted = [kernel for kernel in steps.kernels if kernel.intensity]
+    assert shown.counts["circle.dot"] == 2 * len(plotted)
+    assert shown.counts["tr"] == 1 + len(steps.kernels)
+    assert shown.counts["li"] == len(steps.remarks)
+    assert {"roofline", "time", "bytes", "kernels", "phases", "remarks"} <= shown.ids
+    assert shown.texts["h1."] == ["@standard"]
+    assert not shown.counts["script"] and all(link.startswith("data:") for link in shown.links)
+    assert asked_for(log) == set()
+
+    light, dark = tmp_path / "light.png", tmp_path / "dark.png"
+    chromium(page, f"--screenshot={light}", "--window-size=1100,1400")
+    chromium(page, f"--screenshot={dark}", "--window-size=500,1400", "--blink-settings=preferredColorScheme=0")
+    light, dark = picture(light), picture(dark)
+    assert light.shape == (1400, 1100, 3) and dark.shape == (1400, 500, 3)
+    assert light[0, 0].min() > 200 and dark[0, 0].max() < 60
+    for shot in (light, dark):
+        # Text and drawings in all parts of the page, not one colour.
+        for part in np.array_split(shot, 4):
+            assert part.std() > 5
+        assert len(np.unique(shot.reshape(-1, 3), axis=0)) > 100
