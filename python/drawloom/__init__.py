@@ -10,6 +10,10 @@
 drawloom.torch and drawloom.jax have layers, functions and optimizers; importing drawloom alone imports neither framework.
 """
 
+from __future__ import annotations
+
+import types
+
 from . import cache
 from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
 from ._module import Function, Module, compile, grad, load
@@ -21,7 +25,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> types.ModuleType:
     # `import drawloom` and then `drawloom.torch.rational`, without importing a framework nobody asked for.
     if name in ("torch", "jax"):
         import importlib

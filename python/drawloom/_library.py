@@ -17,7 +17,7 @@ if _drawloom.api_version() != _drawloom.built_for_api_version:
         "mixed. `pip install --force-reinstall .` makes one of them; check PYTHONPATH and LD_LIBRARY_PATH for the other")
 
 _lock = threading.Lock()
-_compilers = {}
+_compilers: dict[tuple, _drawloom.Compiler] = {}
 
 
 def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.torch.fuse: chains of layers in an existing model, replaced by fused ones."""
 
+from __future__ import annotations
+
 import copy
 
 import torch
@@ -127,7 +129,7 @@ def _chains(children):
     return runs, notes
 
 
-def fuse(model, *, inplace=False, verbose=True):
+def fuse(model: nn.Module, *, inplace: bool = False, verbose: bool = True) -> nn.Module:
     """Replaces chains of layers in a model by fused ones: in each nn.Sequential, runs of Linear with one kind of activation
     between them (ReLU, LeakyReLU, ELU, SiLU, GELU, Tanh, Sigmoid, Softplus, drawloom.torch.nn.Rational).
 
