@@ -10,7 +10,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
-from . import _drawloom, _library
+from . import _library  # First: it loads the extension module.
+from . import _drawloom
 from ._errors import CallError, CallTypeError
 
 __all__ = ["Function", "Module", "compile", "grad", "load"]
@@ -81,10 +82,20 @@ class Function:
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None) -> Any:
         call = self._call
         if call is None:
-            call = self.specialize(*(getattr(array, "shape", ()) for array in arrays)).call
+            call = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays))).call
             if not self._open:
                 self._call = call
-        return call(arrays, out, threads or self._module.threads)
+        return call(arrays, out, self._module.threads if threads is None else check_threads(threads))
+
+    def _shape(self, i, array):
+        shape = getattr(array, "shape", None)
+        if shape is None and not isinstance(array, (int, float)):
+            try:
+                return memoryview(array).shape
+            except TypeError:
+                raise CallTypeError(f"argument {i} of @{self.name} is a {type(array).__name__}, which is no array of numbers "
+                                    "(buffer protocol or DLPack)") from None
+        return shape or ()
 
     def specialize(self, *shapes: Sequence[int]) -> _drawloom.Function:
         """Compiles for arguments of these shapes, unless that has been done. Gives the extension module's function."""
@@ -113,7 +124,7 @@ class Module:
                  cache: bool | Path) -> None:
         self._sources = sources
         self._options = target, threads, isa, cache
-        self._compiler = _library.compiler(target, isa, cache)
+        self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"))
         self.threads = threads or _library.default_threads()
         self._lock = threading.Lock()
         self._static: dict[str, _drawloom.Function] | None = None
@@ -136,7 +147,7 @@ class Module:
             raise CallError("a function leaves extents open: a file holds programs whose shapes are given")
         if self._program is None:
             self._program = _library.build(self._compiler, self._sources, [])
-        self._program.save(os.fspath(path))
+        self._program.save(path_text(path, "the path"))
 
     def _names(self):
         return ", ".join("@" + name for name in self._functions) or "none"
@@ -200,6 +211,23 @@ def _make_private(text, names):
     return re.sub(pattern, rb"func.func private @\1", text)
 
 
+def check_threads(threads):
+    """The number of threads, if it is one."""
+    if not isinstance(threads, int) or not 1 <= threads < 2**31:
+        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+    return threads
+
+
+def path_text(path, what):
+    """The path as a string; refuses what no file can be called."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise CallTypeError(f"{what} is {path!r}; it is the path of a file")
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise CallError(f"{what} is {text!r}: no path has a null character")
+    return text
+
+
 def _read(source):
     """[(name, bytes)] for text, bytecode, a file or a list of files."""
     if isinstance(source, (list, tuple)):
@@ -208,7 +236,10 @@ def _read(source):
         return [("source", source)]
     if isinstance(source, str) and ("\n" in source or "{" in source or not source.endswith((".mlir", ".mlirbc"))):
         return [("source", source.encode())]
-    path = os.fspath(source)
+    if not isinstance(source, (str, os.PathLike)):
+        raise CallTypeError(f"the source is a {type(source).__name__}; it is MLIR text or bytecode, the path of a file, or a list of "
+                            "these")
+    path = path_text(source, "the source")
     with open(path, "rb") as file:
         return [(path, file.read())]
 
@@ -227,15 +258,22 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
 
     Gives a Module. Raises CompileError for a program that is wrong, with the place in the source, and TargetError.
     """
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+    for name, value in (("entry", entry), ("target", target), ("isa", isa)):
+        if not isinstance(value, str) and not (value is None and name != "target"):
+            raise CallTypeError(f"{name} is {value!r}; it is a string")
+    if threads is not None:
+        check_threads(threads)
     return Module(_read(source), entry, target, threads, isa, cache)
 
 
 def load(path: Path, *, isa: str | None = None, threads: int | None = None) -> Module:
     """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
     sets that the file has code for; by default it is the best that this machine runs."""
-    program = _drawloom.load(os.fspath(path), isa or "")
+    if threads is not None:
+        check_threads(threads)
+    if not isinstance(isa, str) and isa is not None:
+        raise CallTypeError(f"isa is {isa!r}; it is a string")
+    program = _drawloom.load(path_text(path, "the path"), isa or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
                            threads=threads or _library.default_threads())
@@ -255,6 +293,8 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
     with a cotangent g_j of the type of each result y_j. Order n takes the vector-Jacobian product of the gradients of
     order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v).
     """
+    if not isinstance(module, Module):
+        raise CallTypeError(f"grad is given a {type(module).__name__}; it takes a module, and the name of a function")
     if module._sources is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to differentiate")
     names = module.functions
@@ -263,6 +303,8 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
         raise CallError(f"the program has no function @{entry}; it has {module._names()}" if entry else
                         f"the program has several functions, {module._names()}: name the one to differentiate")
     wrt = (wrt,) if isinstance(wrt, int) else tuple(wrt)
+    if not all(isinstance(i, int) for i in wrt):
+        raise CallTypeError(f"wrt is {wrt}; it is the number of an argument, or several")
     function = getattr(module, entry)
     if not wrt or len(set(wrt)) != len(wrt) or not all(0 <= i < len(function.arguments) for i in wrt):
         raise CallError(f"wrt is {wrt}; it names arguments of @{entry}, which has {len(function.arguments)}, each once")

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Union
 
-from ._errors import Error
+from ._errors import Error, FileError
 
 __all__ = ["Info", "clear", "export", "folder", "import_", "info", "verify"]
 
@@ -107,7 +107,10 @@ def export(path: _Path, where: _Path | None = None) -> int:
     good = [entry for entry in _entries(where) if _damage(entry) is None]
     directory = os.path.dirname(os.path.abspath(path))
     # Whoever reads `path` finds all of it or nothing, also when the disk is full.
-    handle, temporary = tempfile.mkstemp(dir=directory, prefix=".drawloom-")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=directory, prefix=".drawloom-")
+    except OSError as error:
+        raise FileError(f"the cache cannot be exported to '{path}': {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
             for entry in good:
@@ -116,7 +119,7 @@ def export(path: _Path, where: _Path | None = None) -> int:
     except BaseException as error:
         os.unlink(temporary)
         if isinstance(error, OSError):
-            raise Error(f"the cache cannot be exported to '{path}': {error.strerror}") from error
+            raise FileError(f"the cache cannot be exported to '{path}': {error.strerror}") from error
         raise
     return len(good)
 
@@ -148,7 +151,7 @@ def import_(path: _Path, where: _Path | None = None) -> int:
         except (tarfile.TarError, EOFError) as error:
             raise Error(f"'{path}' is no exported cache, or is damaged: {error}") from error
         except OSError as error:
-            raise Error(f"'{path}' cannot be imported: {error.strerror or error}") from error
+            raise FileError(f"'{path}' cannot be imported: {error.strerror or error}") from error
         count = 0
         for name in names:
             if not os.path.exists(os.path.join(where, name)):

@@ -15,16 +15,57 @@
 #include "Jax.h"
 #include "Objects.h"
 #include "Update.h"
+#include <cxxabi.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace drawloom::python {
+
+template <typename Function> static void waitAtTheEnd(Function take) {
+  try {
+    take();
+  } catch (abi::__forced_unwind &) {
+    for (;;)
+      pause();
+  }
+}
+
+Unlocked::~Unlocked() {
+  waitAtTheEnd([this] { PyEval_RestoreThread(state); });
+}
+
+Locked::Locked() {
+  waitAtTheEnd([this] { state = PyGILState_Ensure(); });
+}
+
+nb::object callPython(nb::handle function,
+                      std::initializer_list<nb::handle> arguments) {
+  PyObject *list[4] = {}, *result = nullptr;
+  size_t count = 0;
+  for (nb::handle argument : arguments)
+    list[count++] = argument.ptr();
+  waitAtTheEnd([&] {
+    result = PyObject_Vectorcall(function.ptr(), list, count, nullptr);
+  });
+  if (!result)
+    throw nb::python_error();
+  return nb::steal(result);
+}
+
+nb::object fromModule(const char *module, const char *attribute) {
+  PyObject *found = nullptr;
+  waitAtTheEnd([&] { found = PyImport_ImportModule(module); });
+  if (!found)
+    throw nb::python_error();
+  return nb::steal(found).attr(attribute);
+}
 
 /// drawloom.Error and its like are Python classes, so that they can have
 /// attributes and more than one base.
@@ -65,7 +106,7 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
   // Ctrl-C: Python's signal handlers run here while it is the main thread that
   // compiles. What they raise is the exception of the call.
   options.cancelled = [](void *) -> int {
-    nb::gil_scoped_acquire acquire;
+    Locked locked;
     return PyErr_CheckSignals();
   };
   if (DrawloomError *error = drawloomCompilerCreate(&options, &handle))
@@ -102,7 +143,7 @@ compile(Compiler &compiler, const Sources &sources, const Shapes &shapes) {
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomCompile(compiler.handle, list.data(), list.size(),
                             functions.data(), functions.size(), &program);
   }
@@ -117,7 +158,7 @@ static std::shared_ptr<Program> parse(Compiler &compiler,
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomParse(compiler.handle, list.data(), list.size(), &program);
   }
   if (error)
@@ -133,7 +174,7 @@ static std::shared_ptr<Program> load(const std::string &path,
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomProgramLoad(path.c_str(), &options, &program);
   }
   if (error)
@@ -144,7 +185,7 @@ static std::shared_ptr<Program> load(const std::string &path,
 static void save(const Program &program, const std::string &path) {
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomProgramSave(program.handle, path.c_str());
   }
   if (error)
@@ -173,8 +214,8 @@ static nb::list typeList(const std::vector<Type> &types) {
 
 nb::object Function::maker(nb::handle kind) const {
   if (!lastMaker.is_valid() || !lastKind.is(kind)) {
-    lastMaker = nb::module_::import_("drawloom._arrays")
-                    .attr("maker")(kind, typeList(results));
+    lastMaker = callPython(fromModule("drawloom._arrays", "maker"),
+                           {kind, typeList(results)});
     lastKind = nb::borrow(kind);
   }
   return lastMaker;

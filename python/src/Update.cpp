@@ -42,52 +42,54 @@ void updateInPlace(
   bool isDouble = largest.arguments[inputs].element == DRAWLOOM_F64;
 
   DrawloomError *error = nullptr;
-  nb::gil_scoped_release release;
-  for (size_t t = 0; t < tensors.size() && !error; ++t) {
-    for (int64_t at = 0; at < counts[t] && !error;) {
-      int64_t left = counts[t] - at;
-      auto piece = std::find_if(
-          pieces.begin(), pieces.end(),
-          [&](const auto &candidate) { return candidate.first <= left; });
-      bool whole = piece != pieces.end();
-      int64_t size = whole ? piece->first : least;
-      const Function &function = whole ? *piece->second : *pieces.back().second;
-      int64_t used = std::min(size, left);
-      std::vector<DrawloomBuffer> arguments, outputs;
-      for (size_t i = 0; i < inputs; ++i) {
-        int64_t bytes = bytesOf(largest.arguments, i);
-        auto *data = reinterpret_cast<char *>(tensors[t][i]) + at * bytes;
-        if (!whole) {
-          std::memset(padded[i].data(), 0, padded[i].size());
-          std::memcpy(padded[i].data(), data,
-                      static_cast<size_t>(used * bytes));
-          data = padded[i].data();
+  {
+    Unlocked unlocked;
+    for (size_t t = 0; t < tensors.size() && !error; ++t) {
+      for (int64_t at = 0; at < counts[t] && !error;) {
+        int64_t left = counts[t] - at;
+        auto piece = std::find_if(
+            pieces.begin(), pieces.end(),
+            [&](const auto &candidate) { return candidate.first <= left; });
+        bool whole = piece != pieces.end();
+        int64_t size = whole ? piece->first : least;
+        const Function &function =
+            whole ? *piece->second : *pieces.back().second;
+        int64_t used = std::min(size, left);
+        std::vector<DrawloomBuffer> arguments, outputs;
+        for (size_t i = 0; i < inputs; ++i) {
+          int64_t bytes = bytesOf(largest.arguments, i);
+          auto *data = reinterpret_cast<char *>(tensors[t][i]) + at * bytes;
+          if (!whole) {
+            std::memset(padded[i].data(), 0, padded[i].size());
+            std::memcpy(padded[i].data(), data,
+                        static_cast<size_t>(used * bytes));
+            data = padded[i].data();
+          }
+          arguments.push_back({data, static_cast<size_t>(size * bytes)});
         }
-        arguments.push_back({data, static_cast<size_t>(size * bytes)});
+        arguments.push_back({isDouble ? static_cast<void *>(&rate)
+                                      : static_cast<void *>(&rateSingle),
+                             isDouble ? sizeof(double) : sizeof(float)});
+        arguments.push_back({&step, sizeof(step)});
+        for (size_t i = 0; i < results.size(); ++i)
+          outputs.push_back(
+              {results[i].data(),
+               static_cast<size_t>(size * bytesOf(largest.results, i))});
+        error =
+            drawloomCall(function.handle, arguments.data(), arguments.size(),
+                         outputs.data(), outputs.size(), threads);
+        for (size_t i = 0; i < results.size() && !error; ++i) {
+          int64_t bytes = bytesOf(largest.results, i);
+          std::memcpy(reinterpret_cast<char *>(tensors[t][updated[i]]) +
+                          at * bytes,
+                      results[i].data(), static_cast<size_t>(used * bytes));
+        }
+        at += used;
       }
-      arguments.push_back({isDouble ? static_cast<void *>(&rate)
-                                    : static_cast<void *>(&rateSingle),
-                           isDouble ? sizeof(double) : sizeof(float)});
-      arguments.push_back({&step, sizeof(step)});
-      for (size_t i = 0; i < results.size(); ++i)
-        outputs.push_back(
-            {results[i].data(),
-             static_cast<size_t>(size * bytesOf(largest.results, i))});
-      error = drawloomCall(function.handle, arguments.data(), arguments.size(),
-                           outputs.data(), outputs.size(), threads);
-      for (size_t i = 0; i < results.size() && !error; ++i) {
-        int64_t bytes = bytesOf(largest.results, i);
-        std::memcpy(reinterpret_cast<char *>(tensors[t][updated[i]]) +
-                        at * bytes,
-                    results[i].data(), static_cast<size_t>(used * bytes));
-      }
-      at += used;
     }
   }
-  if (error) {
-    nb::gil_scoped_acquire acquire;
+  if (error)
     raise(error);
-  }
 }
 
 } // namespace drawloom::python

@@ -92,7 +92,10 @@ class AdamW(torch.optim.Optimizer):
         if local.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16) or gradient.dtype != local.dtype:
             raise CallError(f"AdamW: a parameter is {local.dtype} and its gradient {gradient.dtype}; both are float32, float64, "
                             "float16 or bfloat16")
-        return gradient
+        # What is to be negated or filled with zeros when it is read, is so now.
+        if gradient.is_neg():
+            gradient = gradient.resolve_neg()
+        return gradient.clone() if gradient._is_zerotensor() else gradient
 
 
 def _local(tensor):
