@@ -49,6 +49,8 @@ static void buildStructured(OpPassManager &pm) {
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createRefineResults());
   addCleanup(pm);
+  // Extents that a call gave have come to every op: some may be 0.
+  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   pm.addNestedPass<func::FuncOp>(createAccumulateWide());
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   addCleanup(pm);
@@ -202,6 +204,13 @@ compileVariant(ModuleOp module, const CompileOptions &options) {
 
 llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
                                            const CompileOptions &given) {
+  if (llvm::none_of(module.getOps<FunctionOpInterface>(), [](auto function) {
+        return function.isPublic() && !function.isExternal();
+      })) {
+    return llvm::createStringError(
+        "the program has no public function with a body: nothing in it could "
+        "be called");
+  }
   CompileOptions options = given;
   options.codegen.cancelled = options.cancelled;
   llvm::Expected<std::vector<std::string>> sets =

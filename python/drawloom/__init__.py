@@ -11,6 +11,10 @@
 drawloom.torch and drawloom.jax have layers, functions and optimizers; importing drawloom alone imports neither framework.
 """
 
+from __future__ import annotations
+
+import types
+
 from . import cache
 from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
 from ._module import Function, Module, compile, grad, load
@@ -23,7 +27,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> types.ModuleType:
     # `import drawloom` and then `drawloom.torch.rational`, without importing a framework nobody asked for.
     if name in ("torch", "jax"):
         import importlib

@@ -4,6 +4,9 @@
 """Exceptions. Each has what the C interface says of an error; all are caught as drawloom.Error."""
 
 
+from __future__ import annotations
+
+
 class Error(RuntimeError):
     """Something that Drawloom refused, or could not do.
 
@@ -13,7 +16,7 @@ class Error(RuntimeError):
     reproducer  a drawloom-run command that shows the same, or ""
     """
 
-    def __init__(self, message, location="", phase="", reproducer=""):
+    def __init__(self, message: str, location: str = "", phase: str = "", reproducer: str = "") -> None:
         self.message, self.location, self.phase, self.reproducer = message, location, phase, reproducer
         lines = [f"{location}: {message}" if location else message]
         if phase and location:
@@ -22,7 +25,7 @@ class Error(RuntimeError):
             lines.append(f"  to see it outside of Python: {reproducer}")
         super().__init__("\n".join(lines))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Error], tuple[str, str, str, str]]:
         return type(self), (self.message, self.location, self.phase, self.reproducer)
 
 
@@ -58,6 +61,6 @@ class FileError(Error, OSError):
 _CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError}
 
 
-def make(code, message, location, phase, reproducer):
+def make(code: int, message: str, location: str, phase: str, reproducer: str) -> Error:
     """The exception for an error of the C interface; called by the extension module."""
     return _CLASSES.get(code, Error)(message, location, phase, reproducer)

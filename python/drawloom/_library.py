@@ -3,12 +3,40 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The library and the compilers of this process; a mismatch of versions is one clear error at import."""
 
+from __future__ import annotations
+
 import os
+import sys
 import threading
 import warnings
 
-from . import _drawloom
 from ._errors import Error
+
+
+def _extension():
+    """The extension module. A process has one, also where the package is imported anew: its types and the functions that JAX
+    calls belong to the process."""
+    package = sys.modules[__package__]
+    loaded = getattr(sys, "_drawloom_extension", None)
+    if loaded is None:
+        try:
+            from . import _drawloom as loaded
+        except ImportError as error:
+            if "libMLIR" in str(error) or "libLLVM" in str(error):
+                raise ImportError(f"drawloom cannot load the shared libraries of MLIR and LLVM 22.1, which it does not bring along: "
+                                  f"{error}. Debian's packages libmlir-22 and libllvm22 have them") from error
+            raise
+        sys._drawloom_extension = loaded  # type: ignore[attr-defined]
+    elif os.path.realpath(os.path.dirname(loaded.__file__)) != os.path.realpath(os.path.dirname(__file__)):
+        raise Error(f"this process has the package '{os.path.dirname(loaded.__file__)}' already, and is about to import "
+                    f"'{os.path.dirname(__file__)}': two installations are mixed; check sys.path and PYTHONPATH for the other")
+    sys.modules[f"{__package__}._drawloom"] = package._drawloom = loaded  # type: ignore[attr-defined]
+    return loaded
+
+
+_extension()
+
+from . import _drawloom  # noqa: E402
 
 if _drawloom.api_version() != _drawloom.built_for_api_version:
     raise Error(
@@ -17,7 +45,7 @@ if _drawloom.api_version() != _drawloom.built_for_api_version:
         "mixed. `pip install --force-reinstall .` makes one of them; check PYTHONPATH and LD_LIBRARY_PATH for the other")
 
 _lock = threading.Lock()
-_compilers = {}
+_compilers: dict[tuple, _drawloom.Compiler] = {}
 
 
 def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):

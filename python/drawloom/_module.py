@@ -3,13 +3,36 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiled programs: drawloom.compile, drawloom.grad and what they return."""
 
+from __future__ import annotations
+
 import os
 import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
-from . import _drawloom, _library
+from . import _library  # First: it loads the extension module.
+from . import _drawloom
 from ._errors import CallError, CallTypeError
 
 __all__ = ["Function", "Module", "compile", "grad", "load"]
+
+# Types of arguments, for type checkers.
+Path = Union[str, "os.PathLike[str]"]
+Source = Union[str, bytes, "os.PathLike[str]", Sequence["Source"]]
+"""MLIR text, bytecode, a file's path, or a list of these."""
+
+
+class SupportsDLPack(Protocol):
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    Array = Union[Buffer, SupportsDLPack, float]
+else:
+    Array = Any
+"""An array, or a number for a scalar."""
 
 _MLIR_NAMES = {"float64": "f64", "float32": "f32", "bfloat16": "bf16", "float16": "f16", "int64": "i64", "int32": "i32",
                "int8": "i8", "bool": "i1"}
@@ -31,21 +54,21 @@ class Function:
     A `?` in an argument's type takes any extent; for each new combination of shapes the function is compiled once.
     """
 
-    def __init__(self, module, parsed):
+    def __init__(self, module: Module, parsed: _drawloom.Function) -> None:
         self.__name__ = self.name = parsed.name
         self._module = module
         self._arguments, self._results = parsed.arguments, parsed.results
         self._open = any(extent < 0 for _, shape in self._arguments for extent in shape)
-        self._compiled = {}
-        self._call = None
+        self._compiled: dict[tuple[tuple[int, ...], ...], _drawloom.Function] = {}
+        self._call: Any = None
 
     @property
-    def arguments(self):
+    def arguments(self) -> list[tuple[str, tuple[int, ...]]]:
         """For each argument its element type's name and its shape, with -1 for an extent that is open."""
         return list(self._arguments)
 
     @property
-    def results(self):
+    def results(self) -> list[tuple[str, tuple[int, ...]]]:
         """The same for the results."""
         return list(self._results)
 
@@ -56,23 +79,33 @@ class Function:
 
         return f"<drawloom function @{self.name}({text(self._arguments)}) -> ({text(self._results)})>"
 
-    def __call__(self, *arrays, out=None, threads=None):
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None) -> Any:
         call = self._call
         if call is None:
-            call = self.specialize(*(getattr(array, "shape", ()) for array in arrays)).call
+            call = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays))).call
             if not self._open:
                 self._call = call
-        return call(arrays, out, threads or self._module.threads)
+        return call(arrays, out, self._module.threads if threads is None else check_threads(threads))
 
-    def specialize(self, *shapes):
+    def _shape(self, i, array):
+        shape = getattr(array, "shape", None)
+        if shape is None and not isinstance(array, (int, float)):
+            try:
+                return memoryview(array).shape
+            except TypeError:
+                raise CallTypeError(f"argument {i} of @{self.name} is a {type(array).__name__}, which is no array of numbers "
+                                    "(buffer protocol or DLPack)") from None
+        return shape or ()
+
+    def specialize(self, *shapes: Sequence[int]) -> _drawloom.Function:
         """Compiles for arguments of these shapes, unless that has been done. Gives the extension module's function."""
-        shapes = tuple(tuple(int(extent) for extent in shape) for shape in shapes)
-        key = shapes if self._open else ()
+        extents = tuple(tuple(int(extent) for extent in shape) for shape in shapes)
+        key = extents if self._open else ()
         compiled = self._compiled.get(key)
         if compiled is None:
             if self._open:
-                self._check(shapes)
-            compiled = self._compiled[key] = self._module._compile(self.name, shapes if self._open else None)
+                self._check(extents)
+            compiled = self._compiled[key] = self._module._compile(self.name, extents if self._open else None)
         return compiled
 
     def _check(self, shapes):
@@ -87,13 +120,15 @@ class Function:
 class Module:
     """A compiled program: each of its public functions is an attribute. See `compile`."""
 
-    def __init__(self, sources, entry, target, threads, isa, cache):
+    def __init__(self, sources: list[tuple[str, bytes]], entry: str | None, target: str, threads: int | None, isa: str | None,
+                 cache: bool | Path) -> None:
         self._sources = sources
         self._options = target, threads, isa, cache
-        self._compiler = _library.compiler(target, isa, cache)
+        self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"))
         self.threads = threads or _library.default_threads()
         self._lock = threading.Lock()
-        self._static = self._program = None
+        self._static: dict[str, _drawloom.Function] | None = None
+        self._program: _drawloom.Program | None = None
         parsed = self._compiler.parse(sources).functions
         self._functions = {function.name: Function(self, function) for function in parsed}
         if entry is not None and entry not in self._functions:
@@ -105,24 +140,24 @@ class Module:
         elif entry is not None and not self._functions[entry]._open:
             self._functions[entry].specialize()
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the compiled program to a file for `load`, and for the C and C++ runtime, which needs no compiler: code for
         each of the instruction sets that it was compiled for (isa="all", say). All its shapes must be given."""
         if any(function._open for function in self._functions.values()):
             raise CallError("a function leaves extents open: a file holds programs whose shapes are given")
         if self._program is None:
             self._program = _library.build(self._compiler, self._sources, [])
-        self._program.save(os.fspath(path))
+        self._program.save(path_text(path, "the path"))
 
     def _names(self):
         return ", ".join("@" + name for name in self._functions) or "none"
 
     @property
-    def functions(self):
+    def functions(self) -> list[str]:
         """The names of its functions."""
         return list(self._functions)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Function:
         functions = self.__dict__.get("_functions", {})
         if name in functions:
             # The next look finds it without coming here.
@@ -130,10 +165,10 @@ class Module:
             return functions[name]
         raise AttributeError(f"the program has no function @{name}; it has {self._names()}" if functions else name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
 
-    def __call__(self, *arrays, out=None, threads=None):
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None) -> Any:
         """Calls the entry, or the only function."""
         if self.entry is None and len(self._functions) != 1:
             raise CallError(f"the program has several functions, {self._names()}: name one, as in module.NAME(...), or "
@@ -176,6 +211,23 @@ def _make_private(text, names):
     return re.sub(pattern, rb"func.func private @\1", text)
 
 
+def check_threads(threads):
+    """The number of threads, if it is one."""
+    if not isinstance(threads, int) or not 1 <= threads < 2**31:
+        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+    return threads
+
+
+def path_text(path, what):
+    """The path as a string; refuses what no file can be called."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise CallTypeError(f"{what} is {path!r}; it is the path of a file")
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise CallError(f"{what} is {text!r}: no path has a null character")
+    return text
+
+
 def _read(source):
     """[(name, bytes)] for text, bytecode, a file or a list of files."""
     if isinstance(source, (list, tuple)):
@@ -184,12 +236,16 @@ def _read(source):
         return [("source", source)]
     if isinstance(source, str) and ("\n" in source or "{" in source or not source.endswith((".mlir", ".mlirbc"))):
         return [("source", source.encode())]
-    path = os.fspath(source)
+    if not isinstance(source, (str, os.PathLike)):
+        raise CallTypeError(f"the source is a {type(source).__name__}; it is MLIR text or bytecode, the path of a file, or a list of "
+                            "these")
+    path = path_text(source, "the source")
     with open(path, "rb") as file:
         return [(path, file.read())]
 
 
-def compile(source, *, entry=None, target="cpu", threads=None, isa=None, cache=True):
+def compile(source: Source, *, entry: str | None = None, target: str = "cpu", threads: int | None = None, isa: str | None = None,
+            cache: bool | Path = True) -> Module:
     """Compiles a program.
 
     source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
@@ -202,15 +258,22 @@ def compile(source, *, entry=None, target="cpu", threads=None, isa=None, cache=T
 
     Gives a Module. Raises CompileError for a program that is wrong, with the place in the source, and TargetError.
     """
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise CallError(f"threads is {threads!r}; it is a number of threads from 1")
+    for name, value in (("entry", entry), ("target", target), ("isa", isa)):
+        if not isinstance(value, str) and not (value is None and name != "target"):
+            raise CallTypeError(f"{name} is {value!r}; it is a string")
+    if threads is not None:
+        check_threads(threads)
     return Module(_read(source), entry, target, threads, isa, cache)
 
 
-def load(path, *, isa=None, threads=None):
+def load(path: Path, *, isa: str | None = None, threads: int | None = None) -> Module:
     """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
     sets that the file has code for; by default it is the best that this machine runs."""
-    program = _drawloom.load(os.fspath(path), isa or "")
+    if threads is not None:
+        check_threads(threads)
+    if not isinstance(isa, str) and isa is not None:
+        raise CallTypeError(f"isa is {isa!r}; it is a string")
+    program = _drawloom.load(path_text(path, "the path"), isa or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
                            threads=threads or _library.default_threads())
@@ -219,7 +282,7 @@ def load(path, *, isa=None, threads=None):
     return module
 
 
-def grad(module, entry=None, wrt=(0,), order=1):
+def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0,), order: int = 1) -> Function:
     """The derivative of a function of a module, as a Function that is compiled when it is first called.
 
     For a function f of arguments x whose first result L is a float or a tensor of rank 0, order 1 gives the function
@@ -230,6 +293,8 @@ def grad(module, entry=None, wrt=(0,), order=1):
     with a cotangent g_j of the type of each result y_j. Order n takes the vector-Jacobian product of the gradients of
     order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v).
     """
+    if not isinstance(module, Module):
+        raise CallTypeError(f"grad is given a {type(module).__name__}; it takes a module, and the name of a function")
     if module._sources is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to differentiate")
     names = module.functions
@@ -238,6 +303,8 @@ def grad(module, entry=None, wrt=(0,), order=1):
         raise CallError(f"the program has no function @{entry}; it has {module._names()}" if entry else
                         f"the program has several functions, {module._names()}: name the one to differentiate")
     wrt = (wrt,) if isinstance(wrt, int) else tuple(wrt)
+    if not all(isinstance(i, int) for i in wrt):
+        raise CallTypeError(f"wrt is {wrt}; it is the number of an argument, or several")
     function = getattr(module, entry)
     if not wrt or len(set(wrt)) != len(wrt) or not all(0 <= i < len(function.arguments) for i in wrt):
         raise CallError(f"wrt is {wrt}; it names arguments of @{entry}, which has {len(function.arguments)}, each once")

@@ -7,29 +7,34 @@ It is $DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or ~/.cache; an empty $D
 removed at any time: what is missing or damaged is compiled again.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Union
 
-from ._errors import Error
+from ._errors import Error, FileError
 
 __all__ = ["Info", "clear", "export", "folder", "import_", "info", "verify"]
 
 _PREFIX = "llvmcache-"
+_Path = Union[str, "os.PathLike[str]"]
 
 
 @dataclass(frozen=True)
 class Info:
     """folder: where the programs are kept, or None; entries: how many; bytes: that they take."""
 
-    folder: str
+    folder: str | None
     entries: int
     bytes: int
 
 
-def folder():
+def folder() -> str | None:
     """Where compiled programs are kept, or None where none are."""
     given = os.environ.get("DRAWLOOM_CACHE")
     if given is not None:
@@ -44,9 +49,9 @@ def _entries(where):
     return sorted(os.path.join(where, name) for name in os.listdir(where) if name.startswith(_PREFIX))
 
 
-def info(where=None):
+def info(where: _Path | None = None) -> Info:
     """How much is in the cache, or in the folder given."""
-    where = where or folder()
+    where = os.fspath(where or folder() or "") or None
     sizes = []
     for path in _entries(where):
         try:
@@ -56,7 +61,7 @@ def info(where=None):
     return Info(where, len(sizes), sum(sizes))
 
 
-def clear(where=None):
+def clear(where: _Path | None = None) -> int:
     """Removes the compiled programs; gives their number. Programs that are loaded stay loaded."""
     count = 0
     for path in _entries(where or folder()):
@@ -85,14 +90,14 @@ def _damage(path):
     return None
 
 
-def verify(where=None):
+def verify(where: _Path | None = None) -> Mapping[str, str]:
     """Reads every entry and compares its checksum. Gives {path: what is wrong} for those that cannot be used; such an
     entry is compiled again when it is next wanted."""
     found = {path: _damage(path) for path in _entries(where or folder())}
     return {path: damage for path, damage in found.items() if damage}
 
 
-def export(path, where=None):
+def export(path: _Path, where: _Path | None = None) -> int:
     """Writes the compiled programs that are whole into one file, for `import_` on another machine; gives their number.
 
     Programs for this machine's own instruction set serve processors with the same features; compile with isa="avx2" or
@@ -102,7 +107,10 @@ def export(path, where=None):
     good = [entry for entry in _entries(where) if _damage(entry) is None]
     directory = os.path.dirname(os.path.abspath(path))
     # Whoever reads `path` finds all of it or nothing, also when the disk is full.
-    handle, temporary = tempfile.mkstemp(dir=directory, prefix=".drawloom-")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=directory, prefix=".drawloom-")
+    except OSError as error:
+        raise FileError(f"the cache cannot be exported to '{path}': {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
             for entry in good:
@@ -111,12 +119,12 @@ def export(path, where=None):
     except BaseException as error:
         os.unlink(temporary)
         if isinstance(error, OSError):
-            raise Error(f"the cache cannot be exported to '{path}': {error.strerror}") from error
+            raise FileError(f"the cache cannot be exported to '{path}': {error.strerror}") from error
         raise
     return len(good)
 
 
-def import_(path, where=None):
+def import_(path: _Path, where: _Path | None = None) -> int:
     """Takes the compiled programs of a file that `export` wrote; gives their number. Entries that are here stay. The file is
     looked at as a whole first: one that is damaged adds nothing. Also drawloom.cache.__dict__["import"]."""
     where = where or folder()
@@ -133,7 +141,9 @@ def import_(path, where=None):
                     if not member.isfile() or not member.name.startswith(_PREFIX) or not key.isalnum():
                         raise Error(f"'{path}' holds '{member.name}', which is no compiled program: it was not made by drawloom.cache.export")
                     with open(os.path.join(staging, member.name), "wb") as file:
-                        file.write(archive.extractfile(member).read())
+                        content = archive.extractfile(member)
+                        assert content is not None  # It is a file.
+                        file.write(content.read())
                     damage = _damage(os.path.join(staging, member.name))
                     if damage:
                         raise Error(f"'{path}': the entry '{member.name}' {damage}")
@@ -141,7 +151,7 @@ def import_(path, where=None):
         except (tarfile.TarError, EOFError) as error:
             raise Error(f"'{path}' is no exported cache, or is damaged: {error}") from error
         except OSError as error:
-            raise Error(f"'{path}' cannot be imported: {error.strerror or error}") from error
+            raise FileError(f"'{path}' cannot be imported: {error.strerror or error}") from error
         count = 0
         for name in names:
             if not os.path.exists(os.path.join(where, name)):

@@ -10,7 +10,9 @@
 #include "Exchange.h"
 #include "OpenMp.h"
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
@@ -144,35 +146,55 @@ static void gather(const nb::dlpack::dltensor &array, char *to) {
   }
 }
 
-/// The number as the element type; nothing where the object is no number.
-static bool storeNumber(nb::handle object, DrawloomElement element, char *to) {
-  bool number = PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr());
-  if (!number)
-    return false;
-  auto put = [&](auto value) { std::memcpy(to, &value, sizeof(value)); };
+/// Stores an integer if it is one of type T; otherwise gives why not.
+template <typename T>
+static const char *storeInteger(nb::handle object, char *to) {
+  if (!PyLong_Check(object.ptr()))
+    return "is no integer";
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow || value < std::numeric_limits<T>::min() ||
+      value > std::numeric_limits<T>::max())
+    return "is outside of its range";
+  auto narrow = static_cast<T>(value);
+  std::memcpy(to, &narrow, sizeof(narrow));
+  return nullptr;
+}
+
+/// Stores a number as the element type; gives why that cannot be.
+static const char *storeNumber(nb::handle object, DrawloomElement element,
+                               char *to) {
   switch (element) {
   case DRAWLOOM_F64:
-    put(nb::cast<double>(object));
-    return true;
-  case DRAWLOOM_F32:
-    put(static_cast<float>(nb::cast<double>(object)));
-    return true;
-  case DRAWLOOM_I64:
-    put(nb::cast<int64_t>(object));
-    return true;
-  case DRAWLOOM_I32:
-    put(nb::cast<int32_t>(object));
-    return true;
-  case DRAWLOOM_I8:
-    put(nb::cast<int8_t>(object));
-    return true;
-  case DRAWLOOM_I1:
-    put(static_cast<int8_t>(PyObject_IsTrue(object.ptr())));
-    return true;
-  default:
-    // Rounding to 16 bits is the array library's business.
-    return false;
+  case DRAWLOOM_F32: {
+    double value = PyFloat_AsDouble(object.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return "is outside of its range";
+    }
+    if (element == DRAWLOOM_F64) {
+      std::memcpy(to, &value, sizeof(value));
+    } else {
+      auto single = static_cast<float>(value);
+      std::memcpy(to, &single, sizeof(single));
+    }
+    return nullptr;
   }
+  case DRAWLOOM_I64:
+    return storeInteger<int64_t>(object, to);
+  case DRAWLOOM_I32:
+    return storeInteger<int32_t>(object, to);
+  case DRAWLOOM_I8:
+    return storeInteger<int8_t>(object, to);
+  case DRAWLOOM_I1:
+    *to = static_cast<char>(PyObject_IsTrue(object.ptr()));
+    return nullptr;
+  case DRAWLOOM_BF16:
+  case DRAWLOOM_F16:
+    break;
+  }
+  // Rounding to 16 bits is the array library's business.
+  return "is not rounded here; give an array of rank 0";
 }
 
 /// NumPy has no bfloat16 of its own: ml_dtypes' arrays are seen through their
@@ -225,7 +247,8 @@ static std::string whyNoArray(nb::handle object) {
     try {
       object.attr("__dlpack__")();
     } catch (nb::python_error &error) {
-      return "is a " + name + " that cannot be read in place: " + error.what();
+      return "is a " + name +
+             " that cannot be read in place: " + firstLine(error);
     }
   }
   return "is a " + name +
@@ -262,23 +285,35 @@ static bool wantsGradient(nb::handle object) {
 static void addArgument(Call &call, const Function &function, size_t index,
                         nb::handle object) {
   const Type &type = function.arguments[index];
-  if (type.shape.empty()) {
+  if (type.shape.empty() &&
+      (PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr()))) {
     auto scalar = std::make_unique<char[]>(8);
-    if (storeNumber(object, type.element, scalar.get())) {
-      call.arguments.push_back({scalar.get(), static_cast<size_t>(type.bytes)});
-      call.copies.push_back(std::move(scalar));
-      return;
-    }
+    if (const char *why = storeNumber(object, type.element, scalar.get()))
+      refuse(function, "argument", index,
+             std::string("takes ") + elementName(type.element) + ": " +
+                 nb::cast<std::string>(nb::repr(object)) + " " + why,
+             /*type=*/PyFloat_Check(object.ptr()));
+    call.arguments.push_back({scalar.get(), static_cast<size_t>(type.bytes)});
+    call.copies.push_back(std::move(scalar));
+    return;
   }
   nb::dlpack::dltensor array = {};
   std::shared_ptr<void> owner;
   if (const Exchange *exchange = Exchange::of(object.type())) {
     if (wantsGradient(object))
       refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
-    if (exchange->read(object.ptr(), &array)) {
-      PyErr_Clear();
-      refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
-    }
+    nb::object settled;
+    readTensor(*exchange, object,
+               "argument " + std::to_string(index) + " of @" +
+                   drawloomFunctionName(function.handle),
+               array, settled);
+    if (settled.is_valid())
+      owner = std::make_shared<nb::object>(std::move(settled));
+  } else if (std::strcmp(Py_TYPE(object.ptr())->tp_name, "MaskedArray") == 0) {
+    refuse(function, "argument", index,
+           "is a MaskedArray, whose mask would be lost; x.filled(value) is an "
+           "array",
+           /*type=*/true);
   } else if (!view<nb::ndarray<nb::ro>>(object, type.element, array, owner)) {
     refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
   }
@@ -303,9 +338,17 @@ static void addResult(Call &call, const Function &function, size_t index,
   std::shared_ptr<void> owner;
   bool isArray = false;
   if (const Exchange *exchange = Exchange::of(object.type())) {
-    isArray = !wantsGradient(object) && !exchange->read(object.ptr(), &array);
+    isArray = !wantsGradient(object) && !isNegated(object) &&
+              !exchange->read(object.ptr(), &array);
     PyErr_Clear();
   } else {
+    // JAX lets its arrays be read in place, and does not say that they are
+    // never to be written.
+    nb::object library = nb::getattr(object.type(), "__module__", nb::str(""));
+    if (nb::cast<std::string>(nb::str(library)).rfind("jax", 0) == 0)
+      refuse(function, "result", index,
+             "cannot be written to an array of JAX: these never change",
+             /*type=*/true);
     isArray = view<nb::ndarray<>>(object, type.element, array, owner);
   }
   if (!isArray)
@@ -324,7 +367,7 @@ static void addResult(Call &call, const Function &function, size_t index,
 static void run(const Function &function, const Call &call, unsigned threads) {
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     OpenMpThreads openMp;
     error = drawloomCall(function.handle, call.arguments.data(),
                          call.arguments.size(), call.results.data(),

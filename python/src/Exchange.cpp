@@ -65,6 +65,65 @@ bool isDense(const nb::dlpack::dltensor &tensor) {
   return dense;
 }
 
+bool isNegated(nb::handle tensor) {
+  static PyObject *name = PyUnicode_InternFromString("is_neg");
+  PyObject *value = PyObject_CallMethodNoArgs(tensor.ptr(), name);
+  if (!value) {
+    PyErr_Clear(); // Not a tensor of torch.
+    return false;
+  }
+  Py_DECREF(value);
+  return value == Py_True;
+}
+
+std::string firstLine(nb::python_error &error) {
+  if (!error.matches(PyExc_Exception))
+    throw error;
+  std::string text =
+      nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
+      nb::cast<std::string>(nb::str(error.value()));
+  return text.substr(0, text.find('\n'));
+}
+
+[[noreturn]] static void refuse(const char *type, const std::string &message) {
+  nb::object error =
+      nb::module_::import_("drawloom._errors").attr(type)(message);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                  error.ptr());
+  throw nb::python_error();
+}
+
+[[noreturn]] static void refuseUnreadable(nb::handle tensor,
+                                          const std::string &what) {
+  nb::python_error error;
+  std::string layout = nb::cast<std::string>(
+      nb::str(nb::getattr(tensor, "layout", nb::str("torch.strided"))));
+  refuse("CallTypeError",
+         what + (layout == "torch.strided"
+                     ? " cannot be read in place: " + firstLine(error)
+                     : " has the layout " + layout +
+                           "; x.to_dense() makes it an array"));
+}
+
+void readTensor(const Exchange &exchange, nb::handle tensor,
+                const std::string &what, nb::dlpack::dltensor &view,
+                nb::object &owner) {
+  if (isNegated(tensor)) {
+    owner = tensor.attr("resolve_neg")();
+    tensor = owner;
+  }
+  if (exchange.read(tensor.ptr(), &view))
+    refuseUnreadable(tensor, what);
+  if (view.data || view.device.device_type != nb::device::cpu::value)
+    return;
+  for (int32_t d = 0; d < view.ndim; ++d)
+    if (view.shape[d] == 0)
+      return;
+  owner = tensor.attr("clone")();
+  if (exchange.read(owner.ptr(), &view))
+    refuseUnreadable(tensor, what);
+}
+
 nb::object Exchange::make(DrawloomElement element,
                           const std::vector<int64_t> &shape,
                           void *&data) const {
@@ -124,14 +183,6 @@ struct Inputs {
 };
 } // namespace
 
-[[noreturn]] static void refuse(const char *type, const std::string &message) {
-  nb::object error =
-      nb::module_::import_("drawloom._errors").attr(type)(message);
-  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
-                  error.ptr());
-  throw nb::python_error();
-}
-
 void Inputs::add(nb::handle tensor) {
   exchange = Exchange::of(tensor.type());
   if (!exchange)
@@ -139,8 +190,9 @@ void Inputs::add(nb::handle tensor) {
            std::string("argument ") + std::to_string(views.size()) + " is a " +
                Py_TYPE(tensor.ptr())->tp_name + ", not a tensor");
   nb::dlpack::dltensor &view = views.emplace_back();
-  if (exchange->read(tensor.ptr(), &view))
-    throw nb::python_error();
+  nb::object owner;
+  readTensor(*exchange, tensor, "tensor " + std::to_string(views.size() - 1),
+             view, owner);
   if (view.device.device_type != nb::device::cpu::value)
     refuse("CallError",
            "tensor " + std::to_string(views.size() - 1) +
@@ -148,10 +200,12 @@ void Inputs::add(nb::handle tensor) {
                nb::cast<std::string>(nb::str(tensor.attr("device"))) +
                "': these ops run on the CPU; x.cpu() brings it there");
   if (!isDense(view)) {
-    owners.push_back(tensor.attr("contiguous")());
-    if (exchange->read(owners.back().ptr(), &view))
+    owner = (owner.is_valid() ? owner : tensor).attr("contiguous")();
+    if (exchange->read(owner.ptr(), &view))
       throw nb::python_error();
   }
+  if (owner.is_valid())
+    owners.push_back(std::move(owner));
   key.append(reinterpret_cast<const char *>(&view.dtype), sizeof(view.dtype));
   key.append(reinterpret_cast<const char *>(&view.ndim), sizeof(view.ndim));
   key.append(reinterpret_cast<const char *>(view.shape),
@@ -177,7 +231,7 @@ static const Resolved &resolveNow(nb::handle spec, nb::handle resolve,
                                     : "of an element type without a name here",
                                 nb::tuple(shape)));
   }
-  nb::object pair = resolve(spec, nb::tuple(types));
+  nb::object pair = callPython(resolve, {spec, nb::tuple(types)});
   Resolved resolved;
   resolved.spec = nb::borrow(spec);
   resolved.function = nb::cast<std::shared_ptr<Function>>(pair[0]);
@@ -233,7 +287,7 @@ static nb::object compute(const Resolved &resolved, const Inputs &inputs,
     call(1);
   } else {
     unsigned count = threads();
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     OpenMpThreads openMp;
     call(count);
   }

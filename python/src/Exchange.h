@@ -64,6 +64,18 @@ nanobind::dlpack::dtype dtypeOf(DrawloomElement element);
 /// False where no Drawloom type is the same.
 bool elementOf(nanobind::dlpack::dtype dtype, DrawloomElement &element);
 bool isDense(const nanobind::dlpack::dltensor &tensor);
+/// Reads a tensor of a type with a table. Where its memory does not hold its
+/// values (torch's views that are to be negated, tensors of zeros without
+/// memory), `owner` is a tensor that does. Raises CallTypeError for what is no
+/// dense array at all, a sparse tensor say; `what` names it, "argument 0".
+void readTensor(const Exchange &exchange, nanobind::handle tensor,
+                const std::string &what, nanobind::dlpack::dltensor &view,
+                nanobind::object &owner);
+/// Whether the values are not those in memory but their negatives.
+bool isNegated(nanobind::handle tensor);
+/// "RuntimeError: what it said", without a traceback. What is no Exception, as
+/// KeyboardInterrupt is not, is thrown on.
+std::string firstLine(nanobind::python_error &error);
 
 /// The program of a spec (see drawloom.ops) on tensors of a type with an
 /// exchange table. `resolve(spec, ((element, shape), ...))` gives the function

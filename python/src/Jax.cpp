@@ -319,7 +319,8 @@ void addJax(nb::module_ &module) {
         if (table().functions.try_emplace(key, function.handle).second)
           table().owners.push_back(function.program);
       },
-      nb::arg("key"), nb::arg("function"));
+      nb::arg("key"), nb::arg("function"),
+      "Lets executables of this process call the function by this key.");
 }
 
 } // namespace drawloom::python

@@ -16,16 +16,57 @@
 #include "Objects.h"
 #include "OpenMp.h"
 #include "Update.h"
+#include <cxxabi.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace drawloom::python {
+
+template <typename Function> static void waitAtTheEnd(Function take) {
+  try {
+    take();
+  } catch (abi::__forced_unwind &) {
+    for (;;)
+      pause();
+  }
+}
+
+Unlocked::~Unlocked() {
+  waitAtTheEnd([this] { PyEval_RestoreThread(state); });
+}
+
+Locked::Locked() {
+  waitAtTheEnd([this] { state = PyGILState_Ensure(); });
+}
+
+nb::object callPython(nb::handle function,
+                      std::initializer_list<nb::handle> arguments) {
+  PyObject *list[4] = {}, *result = nullptr;
+  size_t count = 0;
+  for (nb::handle argument : arguments)
+    list[count++] = argument.ptr();
+  waitAtTheEnd([&] {
+    result = PyObject_Vectorcall(function.ptr(), list, count, nullptr);
+  });
+  if (!result)
+    throw nb::python_error();
+  return nb::steal(result);
+}
+
+nb::object fromModule(const char *module, const char *attribute) {
+  PyObject *found = nullptr;
+  waitAtTheEnd([&] { found = PyImport_ImportModule(module); });
+  if (!found)
+    throw nb::python_error();
+  return nb::steal(found).attr(attribute);
+}
 
 /// drawloom.Error and its like are Python classes, so that they can have
 /// attributes and more than one base.
@@ -66,7 +107,7 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
   // Ctrl-C: Python's signal handlers run here while it is the main thread that
   // compiles. What they raise is the exception of the call.
   options.cancelled = [](void *) -> int {
-    nb::gil_scoped_acquire acquire;
+    Locked locked;
     return PyErr_CheckSignals();
   };
   if (DrawloomError *error = drawloomCompilerCreate(&options, &handle))
@@ -112,7 +153,7 @@ compile(Compiler &compiler, const Sources &sources, const Shapes &shapes) {
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomCompile(compiler.handle, list.data(), list.size(),
                             given.functions.data(), given.functions.size(),
                             &program);
@@ -188,7 +229,7 @@ static std::shared_ptr<Program> parse(Compiler &compiler,
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomParse(compiler.handle, list.data(), list.size(), &program);
   }
   if (error)
@@ -204,7 +245,7 @@ static std::shared_ptr<Program> load(const std::string &path,
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomProgramLoad(path.c_str(), &options, &program);
   }
   if (error)
@@ -215,7 +256,7 @@ static std::shared_ptr<Program> load(const std::string &path,
 static void save(const Program &program, const std::string &path) {
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomProgramSave(program.handle, path.c_str());
   }
   if (error)
@@ -244,8 +285,8 @@ static nb::list typeList(const std::vector<Type> &types) {
 
 nb::object Function::maker(nb::handle kind) const {
   if (!lastMaker.is_valid() || !lastKind.is(kind)) {
-    lastMaker = nb::module_::import_("drawloom._arrays")
-                    .attr("maker")(kind, typeList(results));
+    lastMaker = callPython(fromModule("drawloom._arrays", "maker"),
+                           {kind, typeList(results)});
     lastKind = nb::borrow(kind);
   }
   return lastMaker;
@@ -257,18 +298,29 @@ NB_MODULE(_drawloom, m) {
   using namespace drawloom::python;
   nb::set_leak_warnings(false);
   m.doc() = "Drawloom's C interface; use the package drawloom instead.";
-  m.def("api_version", &drawloomApiVersion);
+  m.def("api_version", &drawloomApiVersion,
+        "The version of the interface that the library libdrawloom.so has.");
   m.attr("built_for_api_version") = DRAWLOOM_API_VERSION;
 
-  nb::class_<Compiler>(m, "Compiler")
+  nb::class_<Compiler>(m, "Compiler",
+                       "Compiles programs, and remembers the last 256.")
       .def(nb::init<const std::string &, const std::string &,
                     const std::optional<std::string> &, uint64_t,
                     const std::string &>(),
            "target"_a, "isa"_a, "cache_folder"_a.none(), "cache_bytes"_a,
-           "dump_phases_to"_a)
-      .def("take_notes", &Compiler::takeNotes)
-      .def("compile", &compile, "sources"_a, "shapes"_a)
-      .def("parse", &parse, "sources"_a)
+           "dump_phases_to"_a,
+           "isa: names of instruction sets with commas between them. "
+           "cache_folder: where programs are kept, \"\" for nowhere, None for "
+           "the user's folder. cache_bytes: 0 for the default. dump_phases_to: "
+           "a folder for the program in each phase, or \"\".")
+      .def("take_notes", &Compiler::takeNotes,
+           "What compiling noted since this was last asked.")
+      .def("compile", &compile, "sources"_a, "shapes"_a,
+           "sources: pairs of a name and MLIR text or bytecode. shapes: pairs "
+           "of a function's name and, for each argument, its extents; needed "
+           "where a type leaves some open.")
+      .def("parse", &parse, "sources"_a,
+           "The signatures of the public functions; nothing is compiled.")
       .def("report", &report, "sources"_a, "shapes"_a, "function"_a,
            "arguments"_a.none(), "calls"_a, "threads"_a);
 
@@ -283,18 +335,33 @@ NB_MODULE(_drawloom, m) {
 
   addJax(m);
 
-  m.def("use_openmp", &findOpenMp);
+  m.def("use_openmp", &findOpenMp,
+        "Finds the threads that torch's own ops run on; calls run on them from "
+        "then on. False where there are none.");
 
-  m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
+  m.def(
+      "run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a,
+      "The results of a spec's program on tensors with DLPack's C functions, "
+      "one tensor or a tuple of them. resolve(spec, types) gives the Function "
+      "and the results' shapes for types seen first; a spec is known by its "
+      "identity.");
 
   m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
-        "rate"_a, "step"_a, "threads"_a);
+        "rate"_a, "step"_a, "threads"_a,
+        "An optimizer's step. pieces: pairs of a number of elements and the "
+        "Function that updates so many, the largest first. tensors: for each "
+        "parameter the addresses of it, its gradient and its moments, dense. "
+        "counts: the elements of each parameter.");
 
   // A slot of the type: looking up a method for each call costs as much as a
   // tenth of a small op.
   static PyType_Slot kernelSlots[] = {
       {Py_tp_call, reinterpret_cast<void *>(&callKernel)}, {0, nullptr}};
-  nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernelSlots))
+  nb::class_<Kernel>(
+      m, "Kernel", nb::type_slots(kernelSlots),
+      "An op's kernel for torch's Autograd keys: computes at once where "
+      "nothing else is to be done, and calls `record` or `dispatch` where it "
+      "is.")
       .def(
           "__init__",
           [](Kernel *self, nb::object specOf, nb::object resolve,
@@ -311,27 +378,43 @@ NB_MODULE(_drawloom, m) {
           "parameter_type"_a, "modes"_a, "transforms"_a, "grad_enabled"_a,
           "threads"_a, "requires_grad"_a);
 
-  m.def("load", &load, "path"_a, "isa"_a);
-  nb::class_<Program>(m, "Program")
-      .def_prop_ro("functions", &functionsOf)
-      .def("save", &save, "path"_a);
+  m.def(
+      "load", &load, "path"_a, "isa"_a,
+      "The program of a file; isa \"\" takes the best that the machine runs.");
+  nb::class_<Program>(m, "Program", "Compiled functions.")
+      .def_prop_ro("functions", &functionsOf, "Its public functions.")
+      .def("save", &save, "path"_a,
+           "Writes a file that `load` reads, whole or not at all.");
 
-  nb::class_<Function>(m, "Function", nb::dynamic_attr())
+  nb::class_<Function>(m, "Function", nb::dynamic_attr(),
+                       "A compiled function; keeps its program alive.")
       .def_prop_ro(
           "name",
-          [](const Function &f) { return drawloomFunctionName(f.handle); })
-      .def_prop_ro("arguments",
-                   [](const Function &f) { return typeList(f.arguments); })
-      .def_prop_ro("results",
-                   [](const Function &f) { return typeList(f.results); })
+          [](const Function &f) { return drawloomFunctionName(f.handle); },
+          "Its name in the program.")
+      .def_prop_ro(
+          "arguments", [](const Function &f) { return typeList(f.arguments); },
+          nb::sig(
+              "def arguments(self, /) -> list[tuple[str, tuple[int, ...]]]"),
+          "For each argument its element type's name and its shape.")
+      .def_prop_ro(
+          "results", [](const Function &f) { return typeList(f.results); },
+          nb::sig("def results(self, /) -> list[tuple[str, tuple[int, ...]]]"),
+          "The same for the results.")
       .def_prop_ro(
           "workspace",
-          [](const Function &f) { return drawloomFunctionWorkspace(f.handle); })
-      .def_prop_ro("address",
-                   [](const Function &f) {
-                     return reinterpret_cast<uintptr_t>(f.handle);
-                   })
-      .def("call", &callWithArrays, "arguments"_a, "out"_a.none(), "threads"_a)
+          [](const Function &f) { return drawloomFunctionWorkspace(f.handle); },
+          "The bytes that a call needs beside its arguments and results.")
+      .def_prop_ro(
+          "address",
+          [](const Function &f) {
+            return reinterpret_cast<uintptr_t>(f.handle);
+          },
+          "Of the C interface's DrawloomFunction.")
+      .def("call", &callWithArrays, "arguments"_a, "out"_a.none(), "threads"_a,
+           "Calls it with arrays and numbers. out: dense, writable arrays for "
+           "the results, or None for new ones of the first argument's kind.")
       .def("call_pointers", &callWithPointers, "arguments"_a, "results"_a,
-           "threads"_a);
+           "threads"_a,
+           "Calls it with the addresses of dense arrays, which nobody checks.");
 }

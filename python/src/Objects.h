@@ -24,6 +24,39 @@ namespace drawloom::python {
 /// Throws the Python exception that says the same, and destroys the error.
 [[noreturn]] void raise(DrawloomError *error);
 
+/// Without the interpreter's lock while it lives. A thread that still runs when
+/// the interpreter ends gets it back no more: Python before 3.14 ends the
+/// thread by unwinding its stack, which no destructor may be asked to do. It
+/// waits for the end of the process instead, as it does in later versions.
+class Unlocked {
+public:
+  Unlocked() : state(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked &) = delete;
+  ~Unlocked();
+
+private:
+  PyThreadState *state;
+};
+
+/// With the interpreter's lock, on a thread that may have it or not; waits for
+/// the end of the process as Unlocked does.
+class Locked {
+public:
+  Locked();
+  Locked(const Locked &) = delete;
+  ~Locked() { PyGILState_Release(state); }
+
+private:
+  PyGILState_STATE state;
+};
+
+/// Calls a Python function from a thread that may be one of those. What waits
+/// for the end in between runs no destructor of the caller's.
+nanobind::object callPython(nanobind::handle function,
+                            std::initializer_list<nanobind::handle> arguments);
+/// The same for an attribute of a module, drawloom._errors.make say.
+nanobind::object fromModule(const char *module, const char *attribute);
+
 struct Compiler {
   Compiler(const std::string &target, const std::string &isa,
            const std::optional<std::string> &cacheFolder, uint64_t cacheBytes,

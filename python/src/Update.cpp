@@ -122,7 +122,7 @@ void updateInPlace(
     }
   };
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     onOpenMpThreads(static_cast<unsigned>(scratches.size()), work);
   }
   if (failure)

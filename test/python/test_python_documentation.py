@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 
 import pytest
 from runner import BUILD, ROOT
@@ -47,6 +48,29 @@ def test_the_pages_code_runs_in_order(page, installed, tmp_path):
     found = blocks(page)
     assert found
     execute("\n".join(found), installed, tmp_path)
+
+
+def test_the_package_holds_what_it_needs_and_no_more(installed):
+    package = installed / "drawloom"
+    held = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    sources = ROOT / "python" / "drawloom"
+    wanted = {str(path.relative_to(sources)) for path in sources.rglob("*") if path.suffix == ".py" or path.name == "py.typed"}
+    extension, = (name for name in held if name.startswith("_drawloom.") and name.endswith(".so"))
+    assert held == wanted | {extension, "_drawloom.pyi", "libdrawloom.so"}
+    assert {path.name.partition("-")[0] for path in installed.iterdir()} == {"drawloom"}
+
+
+def test_the_source_distribution_holds_the_tree(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git tree to compare with")
+    code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=True, capture_output=True)
+    path, = tmp_path.glob("drawloom-*.tar.gz")
+    with tarfile.open(path) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert not {name for name in tracked if (ROOT / name).exists()} - held
+    assert not [name for name in held if name.startswith(("build", ".venv", "output"))]
 
 
 def test_the_installed_package_is_the_one_that_runs(installed, tmp_path):

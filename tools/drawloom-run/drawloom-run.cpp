@@ -77,11 +77,13 @@ static Error compareResults(ArrayRef<Value> actual, ArrayRef<Value> expected,
              : createStringError("the results differ from the interpreter's");
 }
 
-static Error printPhase(mlir::ModuleOp module, const EntryPoint &entry,
+/// Of all functions where no entry is given.
+static Error printPhase(mlir::ModuleOp module, const EntryPoint *entry,
                         const std::vector<Value> *arguments,
                         const Options &options) {
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
-      isolate(module, entry, arguments, options);
+      entry ? isolate(module, *entry, arguments, options)
+            : mlir::OwningOpRef<mlir::ModuleOp>(module.clone());
   if (!copy)
     return copy.takeError();
   if (failed(compile(**copy, options.compile)))
@@ -187,6 +189,12 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
   return Error::success();
 }
 
+/// Whether the program of a phase is printed, for whatever arguments.
+static bool printsWithoutArguments(const Options &options) {
+  return options.stopsAtPhase && options.target == Target::Compiled &&
+         options.inputs.empty() && !options.random;
+}
+
 static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                       report::Recorder &recorder, const Options &options) {
   if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
@@ -194,14 +202,13 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                              Twine(entry.results.size()) +
                              " results: --output takes a folder or a .npz "
                              "file for them");
-  bool prints = options.stopsAtPhase && options.target == Target::Compiled;
-  if (prints && options.inputs.empty() && !options.random)
-    return printPhase(module, entry, nullptr, options);
+  if (printsWithoutArguments(options))
+    return printPhase(module, &entry, nullptr, options);
   Expected<std::vector<Value>> arguments = makeArguments(entry, options);
   if (!arguments)
     return arguments.takeError();
-  if (prints)
-    return printPhase(module, entry, &*arguments, options);
+  if (options.stopsAtPhase && options.target == Target::Compiled)
+    return printPhase(module, &entry, &*arguments, options);
 
   auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<Engine>> engine =
@@ -272,8 +279,12 @@ static Error runProgram(Options &options) {
     return alreadyReported();
   if (Error error = nvptx::applyScheduleFile(*module, options.schedule))
     return error;
-  Expected<std::vector<EntryPoint>> entries =
-      chooseEntries(entryPoints(*module, options.compile.from), options);
+  std::vector<EntryPoint> all = entryPoints(*module, options.compile.from);
+  // As libraries compile it: whatever is public.
+  if (options.entry.empty() && printsWithoutArguments(options) &&
+      count_if(all, [](const EntryPoint &one) { return one.isPublic; }) > 1)
+    return printPhase(*module, nullptr, nullptr, options);
+  Expected<std::vector<EntryPoint>> entries = chooseEntries(all, options);
   if (!entries)
     return entries.takeError();
   if (!options.save.empty() && entries->size() > 1)

@@ -3,13 +3,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The functions: they check their arguments, and call a Spec on them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Union
+
 import jax.numpy as jnp
+from jax import Array
+from jax.typing import ArrayLike
 
 from .. import ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
 from ._call import call, type_of
 from ._sharding import explicitly_sharded
+
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]
+
+# Coefficients of activations: pairs (a, b), or one flat list of them.
+Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
+
 
 def _array(value, what):
     try:
@@ -43,7 +56,7 @@ def _apply(spec, names, arrays, directions=None):
     return y, slopes[0::2], slopes[1::2]
 
 
-def rational(x, a, b, *, form="abs_terms"):
+def rational(x: ArrayLike, a: ArrayLike, b: ArrayLike, *, form: str = "abs_terms") -> Array:
     r"""The group-rational activation y = P(x) / Q(x) of the Kolmogorov-Arnold Transformer (arXiv 2409.10594).
 
     x     [..., D], channels last
@@ -69,8 +82,8 @@ def _chain(x, weights, biases, tables, activation, output_activation, input_acti
     return _apply(spec, names, (x, *weights, *biases, *tables), directions)
 
 
-def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
-              form="abs_terms"):
+def fused_mlp(x: ArrayLike, weights: Sequence[ArrayLike], biases: Sequence[ArrayLike] | None = None, *, activation: str = "relu",
+              activation_params: Tables | None = None, output_activation: str | None = None, form: str = "abs_terms") -> Array:
     """A chain of dense layers as one program: h_0 = x, h_i = activation(h_{i-1} W_i^T + b_i), with output_activation last.
 
     x                  [..., in]
@@ -90,8 +103,9 @@ def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=N
                   form)
 
 
-def fused_mlp_along(x, directions, weights, biases=None, *, activation="relu", activation_params=None,
-                    output_activation=None, form="abs_terms"):
+def fused_mlp_along(x: ArrayLike, directions: Sequence[ArrayLike], weights: Sequence[ArrayLike],
+                    biases: Sequence[ArrayLike] | None = None, *, activation: str = "relu", activation_params: Tables | None = None,
+                    output_activation: str | None = None, form: str = "abs_terms") -> tuple[Array, list[Array], list[Array]]:
     """`fused_mlp` and its first and second derivatives along directions of x, as one program: what equations with second
     derivatives take, in less time than jax.hessian.
 
@@ -105,7 +119,8 @@ def fused_mlp_along(x, directions, weights, biases=None, *, activation="relu", a
                   list(directions))
 
 
-def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_terms"):
+def kat_mlp(x: ArrayLike, params1: Sequence[ArrayLike], weight1: ArrayLike, bias1: ArrayLike | None, params2: Sequence[ArrayLike],
+            weight2: ArrayLike, bias2: ArrayLike | None, *, form: str = "abs_terms") -> Array:
     """The feed-forward block of the Kolmogorov-Arnold Transformer: rational, dense, rational, dense, as one program.
 
     y = F2(F1(x) W1^T + b1) W2^T + b2 with the pairs params = (a, b) of `rational`; x [..., D], weight1 [H, D], weight2 [D', H];
@@ -117,7 +132,7 @@ def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_te
     return _chain(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
 
 
-def frequency_encode(x, octaves):
+def frequency_encode(x: ArrayLike, octaves: int) -> Array:
     """Sines and cosines of coordinates at octaves of frequencies: for x [..., d] and K octaves y [..., 2 d K] with
 
         y[2 (i K + k)] = sin(2^k pi x_i),   y[2 (i K + k) + 1] = cos(2^k pi x_i)

@@ -8,8 +8,11 @@ pass. All derivatives, of any order, follow from that text: a Spec names an op w
 are taken of it, and `function` compiles the spec for given types.
 """
 
+from __future__ import annotations
+
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .. import _library
@@ -36,12 +39,12 @@ class Family:
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`."""
 
     name: str
-    check: callable
-    results: callable
-    body: callable
+    check: Callable
+    results: Callable
+    body: Callable
 
 
-families = {}
+families: dict[str, Family] = {}
 
 
 def register(name, check, results, body):

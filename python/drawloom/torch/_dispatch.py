@@ -7,6 +7,10 @@ Every op is a Spec (drawloom.ops) on a list of tensors. `drawloom::vjp` is any s
 is differentiable like the others, so that derivatives of any order are the same few lines.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 
@@ -17,7 +21,7 @@ from ..ops import Spec
 _library = torch.library.Library("drawloom", "DEF")
 
 # Specs by what a call says of them. A spec is known to the extension module by its identity.
-_specs = {}
+_specs: dict[Spec, Spec] = {}
 
 
 def intern(spec):
@@ -120,7 +124,7 @@ def _now(spec, tensors):
 
 
 # (identity of an interned spec, which inputs need a gradient, which cotangents there are) -> _derivative of these
-_derivatives = {}
+_derivatives: dict[tuple, tuple] = {}
 
 
 def _derivative(spec, needs, present):
@@ -196,9 +200,9 @@ def _autograd_kernel(spec_of, flatten, call):
 # --- drawloom::vjp ---------------------------------------------------------------------------------------------------
 
 _library.define("vjp(Tensor[] tensors, str spec) -> Tensor[]")
-_by_text = {}
+_by_text: dict[str, Spec] = {}
 # By op: (spec_of, flatten), see `define`.
-defined = {}
+defined: dict = {}
 
 
 def _spec_of(text):
@@ -232,7 +236,7 @@ def _vjp_autograd(tensors, spec):
 _library.impl("vjp", _vjp_cpu, "CPU")
 _library.impl("vjp", _vjp_autograd, "Autograd")
 torch.library.register_fake("drawloom::vjp", lambda tensors, spec: _as_list(fake(_spec_of(spec), tensors)), lib=_library)
-_vjp_op = torch.ops.drawloom.vjp.default
+_vjp_op: Any = torch.ops.drawloom.vjp.default
 defined[_vjp_op] = lambda tensors, spec: _spec_of(spec), lambda tensors, spec: tuple(tensors)
 
 

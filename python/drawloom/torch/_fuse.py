@@ -1,17 +1,21 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""drawloom.torch.fuse: chains of layers in an existing model, replaced by fused ones."""
+"""drawloom.torch.fuse: chains of layers in an existing model, replaced by fused ones. _trace.py finds those in a forward of one's
+own."""
+
+from __future__ import annotations
 
 import copy
 
-import torch
 from torch import nn
 
 from . import functional
 from .nn import Rational
 
 __all__ = ["fuse"]
+
+_global_hooks = nn.modules.module._has_any_global_hook
 
 # Wider layers are bound by their products, which a library does as well.
 WIDEST = 512
@@ -45,34 +49,40 @@ class FusedSequential(nn.Sequential):
         i = 0
         while i < len(children):
             end = self._runs.get(i)
-            if end is None:
+            # Hooks may have come since.
+            if end is None or not all(map(plain, children[i:end])):
                 x, i = children[i](x), i + 1
             else:
                 x, i = _call(children[i:end], x), end
         return x
 
 
-def _call(chain, x):
+def parts(chain):
+    """(layers, rational activations, options of fused_mlp) of a chain of modules."""
     layers = [module for module in chain if isinstance(module, nn.Linear)]
     between = [module for module in chain if not isinstance(module, (nn.Linear, nn.Dropout, nn.Identity))]
     inner = between[:len(layers) - 1]
     output = between[len(layers) - 1] if len(between) == len(layers) else None
-    tables = [table for module in between if isinstance(module, Rational) for table in (module.a, module.b)]
-    forms = [module.form for module in between if isinstance(module, Rational)]
+    rationals = [module for module in between if isinstance(module, Rational)]
+    return layers, rationals, {"activation": _activation(inner[0]) if inner else "none",
+                               "output_activation": _activation(output) if output is not None else None,
+                               "form": rationals[0].form if rationals else "abs_terms"}
+
+
+def _call(chain, x):
+    layers, rationals, options = parts(chain)
     biases = None if layers[0].bias is None else [layer.bias for layer in layers]
     return functional.fused_mlp(x, [layer.weight for layer in layers], biases,
-                                activation=_activation(inner[0]) if inner else "none", activation_params=tables,
-                                output_activation=_activation(output) if output is not None else None,
-                                form=forms[0] if forms else "abs_terms")
+                                activation_params=[table for module in rationals for table in (module.a, module.b)], **options)
 
 
-def _plain(module):
+def plain(module):
     """Hooks and parametrizations see or change what a fused chain does not compute."""
-    return not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
+    return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
                 getattr(module, "parametrizations", None))
 
 
-def _chains(children):
+def chains(children, end_of="the model"):
     """[(first, last + 1)] of the chains, and [(name, why it ends)] for what might have been one."""
     runs, notes, i = [], [], 0
     while i < len(children):
@@ -100,7 +110,7 @@ def _chains(children):
                 k += 1
             name = _activation(activation) if activation is not None else None
             if why is None and k == len(children):
-                why = "the model ends there"
+                why = f"{end_of} ends there"
             elif why is None and name is None:
                 why = "there is no activation between two layers"
             elif why is None and kind not in (None, name):
@@ -117,7 +127,7 @@ def _chains(children):
             notes.append((first, f"it is a single layer: {why}"))
         elif widest > WIDEST:
             notes.append((first, f"a layer has {widest} channels; above {WIDEST} the products take all the time"))
-        elif not all(_plain(module) for module in children[first:end]):
+        elif not all(plain(module) for module in children[first:end]):
             notes.append((first, "a module in it has hooks or parametrizations"))
         else:
             runs.append((first, end))
@@ -127,17 +137,21 @@ def _chains(children):
     return runs, notes
 
 
-def fuse(model, *, inplace=False, verbose=True):
-    """Replaces chains of layers in a model by fused ones: in each nn.Sequential, runs of Linear with one kind of activation
-    between them (ReLU, LeakyReLU, ELU, SiLU, GELU, Tanh, Sigmoid, Softplus, drawloom.torch.nn.Rational).
+def fuse(model: nn.Module, *, inplace: bool = False, verbose: bool = True) -> nn.Module:
+    """Replaces chains of layers in a model by fused ones: runs of Linear with one kind of activation between them (ReLU,
+    LeakyReLU, ELU, SiLU, GELU, Tanh, Sigmoid, Softplus, drawloom.torch.nn.Rational), in each nn.Sequential, and in each module
+    whose forward says so without conditions, be it with modules or with functions as torch.nn.functional.relu.
 
     Parameters are the same objects under the same names, so that state dicts and optimizers fit. Prints what was fused, and
     for what was not, why. Gives the model: a copy that shares its parameters, or with `inplace` the model itself.
     """
+    from ._trace import Fused, fuse_forward
+
     if not inplace:
         memo = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
         model = copy.deepcopy(model, memo)
-    fused = total = 0
+    said: list[str] = []
+    stays: dict[str, list[str]] = {}
     root = nn.ModuleDict({"model": model})
     for name, parent in list(root.named_modules()):
         for key, child in list(parent.named_children()):
@@ -145,26 +159,47 @@ def fuse(model, *, inplace=False, verbose=True):
                 continue
             path = f"{name}.{key}".removeprefix(".").removeprefix("model").removeprefix(".") or "the model"
             children = list(child)
-            runs, notes = _chains(children)
-            total += sum(type(module) is nn.Linear for module in children)
+            runs, notes = chains(children)
             for at, why in notes:
-                if verbose:
-                    print(f"drawloom: {path}[{at}] stays as it is: {why}")
+                stays.setdefault(why, []).append(f"{path}[{at}]")
             if not runs:
                 continue
             replacement = FusedSequential()
             replacement.__dict__.update(child.__dict__)
             parent._modules[key] = replacement.plan(runs)
             for first, end in runs:
-                layers = [module for module in children[first:end] if isinstance(module, nn.Linear)]
-                fused += len(layers)
-                if verbose:
-                    widths = " -> ".join(str(n) for n in [layers[0].in_features, *[layer.out_features for layer in layers]])
-                    print(f"drawloom: {path}[{first}:{end}] is one program now: {widths}")
-    loose = sum(type(module) is nn.Linear for module in model.modules()) - total
-    if verbose and loose:
-        print(f"drawloom: {loose} Linear layer{'s' if loose > 1 else ''} outside of any nn.Sequential: their order is "
-              "their module's own; call drawloom.torch.fused_mlp there")
-    if verbose and not fused and not loose:
-        print("drawloom: nothing to fuse was found")
+                said.append(f"{path}[{first}:{end}] is one program now: {_widths(children[first:end])}")
+    for path, module in root["model"].named_modules():
+        if isinstance(module, (nn.Sequential, nn.ModuleList, nn.ModuleDict, Fused)) or not _own_layers(module):
+            continue
+        found, notes = fuse_forward(module)
+        before = f"{path}." if path else ""
+        for names, chain in found:
+            said.append(f"{before}{names[0]} to {before}{names[-1]} is one program now: {_widths(chain)}")
+        for layer, why in notes:
+            stays.setdefault(why, []).append(before + layer if layer else path or "the model")
+    if verbose:
+        for why, paths in stays.items():
+            more = f" and {len(paths) - 1} more stay as they are" if len(paths) > 1 else " stays as it is"
+            print(f"drawloom: {paths[0]}{more}: {why}")
+        for line in said:
+            print(f"drawloom: {line}")
+        if not said and not stays:
+            print("drawloom: nothing to fuse was found")
     return root["model"]
+
+
+def _widths(chain):
+    layers = [module for module in chain if isinstance(module, nn.Linear)]
+    return " -> ".join(str(n) for n in [layers[0].in_features, *[layer.out_features for layer in layers]])
+
+
+def _own_layers(module) -> list[nn.Module]:
+    """The Linear layers that the module's own forward calls, as far as its children tell."""
+    layers: list[nn.Module] = []
+    for child in module.children():
+        if type(child) is nn.Linear:
+            layers.append(child)
+        elif isinstance(child, (nn.ModuleList, nn.ModuleDict)):
+            layers += _own_layers(child)
+    return layers

@@ -3,10 +3,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """torch.ops.drawloom.rational, fused_mlp and frequency_encode, and the functions over them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Union
+
+from torch import Tensor
+
 from .._errors import CallError  # noqa: F401, which modules raise, too
 from ..ops import Spec, rational as _rational
 from . import _dispatch
 from ._dispatch import derivative, intern, need
+
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]
+
+# Coefficients of activations: pairs (a, b), or one flat list of them.
+Tables = Sequence[Union[Tensor, Sequence[Tensor]]]
 
 # --- rational ---------------------------------------------------------------------------------------------------------
 
@@ -31,7 +43,7 @@ _rational_op = _dispatch.define(
     autocast=lambda dtype, x, a, b, form="abs_terms": (x.to(dtype), a.float(), b.float(), form))
 
 
-def rational(x, a, b, *, form="abs_terms"):
+def rational(x: Tensor, a: Tensor, b: Tensor, *, form: str = "abs_terms") -> Tensor:
     r"""The group-rational activation y = P(x) / Q(x) of the Kolmogorov-Arnold Transformer (arXiv 2409.10594).
 
     x     [..., D], channels last
@@ -51,7 +63,7 @@ def rational(x, a, b, *, form="abs_terms"):
 
 # --- chains of dense layers --------------------------------------------------------------------------------------------
 
-_mlp_specs = {}
+_mlp_specs: dict[tuple, Spec] = {}
 
 
 def _spec_mlp(x, weights, biases, tables, activation="relu", output_activation="none", input_activation="none",
@@ -92,8 +104,8 @@ def _tables(params):
     return [table for pair in params or () for table in (pair if isinstance(pair, (list, tuple)) else (pair,))]
 
 
-def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=None, output_activation=None,
-              form="abs_terms"):
+def fused_mlp(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None = None, *, activation: str = "relu",
+              activation_params: Tables | None = None, output_activation: str | None = None, form: str = "abs_terms") -> Tensor:
     """A chain of dense layers as one program: h_0 = x, h_i = activation(h_{i-1} W_i^T + b_i), with output_activation last.
 
     x                  [..., in]
@@ -112,11 +124,12 @@ def fused_mlp(x, weights, biases=None, *, activation="relu", activation_params=N
                    "none", form)
 
 
-_along_specs = {}
+_along_specs: dict[tuple, Spec] = {}
 
 
-def fused_mlp_along(x, directions, weights, biases=None, *, activation="relu", activation_params=None,
-                    output_activation=None, form="abs_terms"):
+def fused_mlp_along(x: Tensor, directions: Sequence[Tensor], weights: Sequence[Tensor], biases: Sequence[Tensor] | None = None, *,
+                    activation: str = "relu", activation_params: Tables | None = None, output_activation: str | None = None,
+                    form: str = "abs_terms") -> tuple[Tensor, list[Tensor], list[Tensor]]:
     """`fused_mlp` and its first and second derivatives along directions of x, as one program: what equations with second
     derivatives take (a Laplacian is the sum of the second ones along the axes), in less time than by autograd.
 
@@ -139,7 +152,8 @@ def fused_mlp_along(x, directions, weights, biases=None, *, activation="relu", a
     return results[0], results[1::2], results[2::2]
 
 
-def kat_mlp(x, params1, weight1, bias1, params2, weight2, bias2, *, form="abs_terms"):
+def kat_mlp(x: Tensor, params1: Sequence[Tensor], weight1: Tensor, bias1: Tensor | None, params2: Sequence[Tensor],
+            weight2: Tensor, bias2: Tensor | None, *, form: str = "abs_terms") -> Tensor:
     """The feed-forward block of the Kolmogorov-Arnold Transformer: rational, dense, rational, dense, as one program.
 
     y = F2(F1(x) W1^T + b1) W2^T + b2 with the pairs params = (a, b) of `rational`; x [..., D], weight1 [H, D], weight2 [D', H];
@@ -157,7 +171,7 @@ def dense_after_rational(x, a, b, weight, biases, form):
 
 # --- encodings ---------------------------------------------------------------------------------------------------------
 
-_encodings = {}
+_encodings: dict[int, Spec] = {}
 
 
 def _spec_encoding(x, octaves):
@@ -169,7 +183,7 @@ _encode_op = _dispatch.define("frequency_encode(Tensor x, int octaves) -> Tensor
                               lambda x, octaves: (x,), lambda tensors, x, octaves: (*tensors, octaves))
 
 
-def frequency_encode(x, octaves):
+def frequency_encode(x: Tensor, octaves: int) -> Tensor:
     """Sines and cosines of coordinates at octaves of frequencies: for x [..., d] and K octaves y [..., 2 d K] with
 
         y[2 (i K + k)] = sin(2^k pi x_i),   y[2 (i K + k) + 1] = cos(2^k pi x_i)

@@ -3,7 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules over drawloom.torch's functions."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -32,17 +35,18 @@ class Rational(torch.nn.Module):
     "sigmoid" or "identity".
     """
 
-    def __init__(self, channels, *, groups=8, degrees=(5, 4), form="abs_terms", init="silu", device=None, dtype=None):
+    def __init__(self, channels: int, *, groups: int = 8, degrees: Sequence[int] = (5, 4), form: str = "abs_terms", init: str = "silu",
+                 device: torch.device | str | int | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         if channels % groups:
             raise functional.CallError(f"Rational: {groups} groups do not divide {channels} channels")
         self.channels, self.groups, self.degrees, self.form = channels, groups, tuple(degrees), form
         self.a, self.b = _tables(groups, degrees, form, init, _options(device, dtype))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return functional.rational(x, self.a, self.b, form=self.form)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.channels}, groups={self.groups}, degrees={self.degrees}, form='{self.form}'"
 
 
@@ -60,8 +64,10 @@ class FusedMLP(torch.nn.Module):
     activation   see `fused_mlp`; "rational" gives each hidden layer one of its own, with coefficients as in `Rational`
     """
 
-    def __init__(self, in_features, out_features, *, width=64, hidden_layers=4, activation="relu", bias=True,
-                 output_activation=None, groups=8, degrees=(5, 4), form="abs_terms", init="silu", device=None, dtype=None):
+    def __init__(self, in_features: int, out_features: int, *, width: int = 64, hidden_layers: int = 4, activation: str = "relu",
+                 bias: bool = True, output_activation: str | None = None, groups: int = 8, degrees: Sequence[int] = (5, 4),
+                 form: str = "abs_terms", init: str = "silu", device: torch.device | str | int | None = None,
+                 dtype: torch.dtype | None = None) -> None:
         super().__init__()
         options = _options(device, dtype)
         self.in_features, self.out_features, self.width, self.hidden_layers = in_features, out_features, width, hidden_layers
@@ -76,12 +82,12 @@ class FusedMLP(torch.nn.Module):
                 tables += _tables(groups, degrees, form, init, options)
         self.activation_params = torch.nn.ParameterList(tables)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return functional.fused_mlp(x, list(self.weights), list(self.biases), activation=self.activation,
                                     activation_params=list(self.activation_params),
                                     output_activation=self.output_activation, form=self.form)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (f"{self.in_features}, {self.out_features}, width={self.width}, hidden_layers={self.hidden_layers}, "
                 f"activation='{self.activation}', bias={len(self.biases) > 0}")
 
@@ -93,8 +99,9 @@ class GRKAN(torch.nn.Module):
     gain = 1 / E[F(z)^2] for a standard normal z.
     """
 
-    def __init__(self, in_features, out_features, *, groups=8, degrees=(5, 4), form="abs_terms", init="silu", bias=True,
-                 device=None, dtype=None):
+    def __init__(self, in_features: int, out_features: int, *, groups: int = 8, degrees: Sequence[int] = (5, 4),
+                 form: str = "abs_terms", init: str = "silu", bias: bool = True, device: torch.device | str | int | None = None,
+                 dtype: torch.dtype | None = None) -> None:
         super().__init__()
         if in_features % groups:
             raise functional.CallError(f"GRKAN: {groups} groups do not divide {in_features} channels")
@@ -105,11 +112,11 @@ class GRKAN(torch.nn.Module):
         with torch.no_grad():
             self.weight.normal_(0, math.sqrt(_rational.gain(init, degrees, form) / in_features))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         biases = [] if self.bias is None else [self.bias]
         return functional.dense_after_rational(x, self.a, self.b, self.weight, biases, self.form)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.in_features}, {self.out_features}, groups={self.groups}, form='{self.form}', bias={self.bias is not None}"
 
 
@@ -117,12 +124,12 @@ class FrequencyEncoding(torch.nn.Module):
     """Sines and cosines of coordinates at octaves of frequencies, `drawloom.torch.frequency_encode`:
     x [..., d] -> y [..., 2 d octaves]."""
 
-    def __init__(self, octaves):
+    def __init__(self, octaves: int) -> None:
         super().__init__()
         self.octaves = octaves
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return functional.frequency_encode(x, self.octaves)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"octaves={self.octaves}"

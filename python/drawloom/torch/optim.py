@@ -3,6 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Optimizers as compiled programs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from .. import _drawloom
@@ -21,7 +26,8 @@ class AdamW(torch.optim.Optimizer):
     dense tensors on the CPU; sparse gradients, amsgrad and complex numbers are refused.
     """
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, *, maximize=False):
+    def __init__(self, params: Any, lr: float | torch.Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 1e-2, *, maximize: bool = False) -> None:
         lr = float(lr)
         if not lr >= 0 or not eps > 0 or not weight_decay >= 0 or not all(0 <= beta < 1 for beta in betas):
             raise CallError(f"AdamW: lr {lr} and weight_decay {weight_decay} are 0 or more, eps {eps} is above 0, "
@@ -32,7 +38,8 @@ class AdamW(torch.optim.Optimizer):
                                       decoupled_weight_decay=True))
 
     @torch.no_grad()
-    def step(self, closure=None):
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+        """Updates the parameters by their gradients. closure: computes the gradients anew, and gives the loss, which is returned."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -88,7 +95,10 @@ class AdamW(torch.optim.Optimizer):
         if dtype not in _computed or gradient.dtype != dtype:
             raise CallError(f"AdamW: a parameter is {local.dtype} and its gradient {gradient.dtype}; both are float32, float64, "
                             "float16 or bfloat16")
-        return gradient
+        # What is to be negated or filled with zeros when it is read, is so now.
+        if gradient.is_neg():
+            gradient = gradient.resolve_neg()
+        return gradient.clone() if gradient._is_zerotensor() else gradient
 
 
 _computed = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16])
