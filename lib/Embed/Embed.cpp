@@ -54,6 +54,9 @@ public:
   int64_t codeBytes() const override { return program->codeBytes(); }
   int64_t keptBytes() const override { return program->keptBytes(); }
   void trim() const override { program->trim(); }
+  const runtime::DeviceCalls *onDevice() const override {
+    return program->onDevice();
+  }
 
 private:
   std::unique_ptr<Program> program;
@@ -64,9 +67,10 @@ private:
 
 /// As the library without a compiler, and targets that it has not.
 runtime::Result<std::unique_ptr<Executable>>
-runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
+runtime::loadExecutable(const Artifact &artifact, const std::string &target,
+                        const std::string &isa) {
   llvm::Expected<std::unique_ptr<Program>> program =
-      loadArtifact(artifact, isa);
+      loadArtifact(artifact, target, isa);
   if (!program)
     return Status::error(toString(program.takeError()));
   return std::unique_ptr<Executable>(
@@ -342,7 +346,7 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   }
   compiled = std::make_shared<const Loaded>(
       std::make_unique<TargetProgram>(std::move(*program)),
-      std::move(artifact));
+      compiler->options.target->name().str(), std::move(artifact));
   *result = new DrawloomProgram{compiled};
   return nullptr;
 }
