@@ -11,12 +11,12 @@ drawloom.torch and drawloom.jax have layers, functions and optimizers; importing
 """
 
 from . import cache
-from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
+from ._errors import CallError, CallTypeError, Cancelled, CompileError, DeviceError, Error, FileError, OutOfMemory, TargetError
 from ._module import Function, Module, compile, grad, load
 from ._version import __version__
 
 __all__ = [
-    "CallError", "CallTypeError", "Cancelled", "CompileError", "Error", "FileError", "Function", "Module", "OutOfMemory", "TargetError",
+    "CallError", "CallTypeError", "Cancelled", "CompileError", "DeviceError", "Error", "FileError", "Function", "Module", "OutOfMemory", "TargetError",
     "__version__", "cache", "compile", "grad", "load",
 ]
 

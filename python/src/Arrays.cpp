@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Device.h"
 #include "Exchange.h"
 #include <algorithm>
 #include <cstring>
@@ -143,8 +144,7 @@ static void gather(const nb::dlpack::dltensor &array, char *to) {
   }
 }
 
-/// The number as the element type; nothing where the object is no number.
-static bool storeNumber(nb::handle object, DrawloomElement element, char *to) {
+bool storeNumber(nb::handle object, DrawloomElement element, char *to) {
   bool number = PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr());
   if (!number)
     return false;
@@ -333,7 +333,7 @@ static void run(const Function &function, const Call &call, unsigned threads) {
 }
 
 nb::object callWithArrays(const Function &function, nb::handle arguments,
-                          nb::handle out, unsigned threads) {
+                          nb::handle out, unsigned threads, nb::handle stream) {
   Call call;
   nb::sequence given = nb::cast<nb::sequence>(arguments);
   size_t count = nb::len(given);
@@ -352,6 +352,8 @@ nb::object callWithArrays(const Function &function, nb::handle arguments,
                     error.ptr());
     throw nb::python_error();
   }
+  if (isCallOnDevice(function, arguments))
+    return callOnDevice(function, arguments, out, stream);
   nb::object kind = nb::none();
   for (size_t i = 0; i < count; ++i) {
     nb::object object = given[i];

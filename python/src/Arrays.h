@@ -18,14 +18,19 @@ namespace drawloom::python {
 /// As NumPy and ml_dtypes name it: "float32", "bfloat16", "bool".
 const char *elementName(DrawloomElement element);
 
+/// The number as the element type; false where the object is no number.
+bool storeNumber(nanobind::handle object, DrawloomElement element, char *to);
+
 /// Calls the function with arrays that have the buffer protocol or DLPack, or
 /// with numbers for its scalars. Dense arrays are read where they are, others
 /// are copied first. Results go to `out` (dense, writable arrays), or to new
 /// arrays of the kind of the first argument that is an array. Raises
-/// drawloom.CallError for what does not fit.
+/// drawloom.CallError for what does not fit. With arrays on the function's GPU
+/// it is callOnDevice, which takes `stream`.
 nanobind::object callWithArrays(const Function &function,
                                 nanobind::handle arguments,
-                                nanobind::handle out, unsigned threads);
+                                nanobind::handle out, unsigned threads,
+                                nanobind::handle stream);
 
 /// The same for addresses of dense arrays that the caller has checked.
 void callWithPointers(const Function &function,

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Device.h"
 #include "Exchange.h"
 #include "Jax.h"
 #include "Objects.h"
@@ -126,10 +127,12 @@ static std::shared_ptr<Program> parse(Compiler &compiler,
 }
 
 static std::shared_ptr<Program> load(const std::string &path,
-                                     const std::string &isa) {
+                                     const std::string &isa,
+                                     const std::string &target) {
   DrawloomLoadOptions options = {};
   options.size = sizeof(options);
   options.isa = isa.empty() ? nullptr : isa.c_str();
+  options.target = target.empty() ? nullptr : target.c_str();
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
@@ -200,6 +203,7 @@ NB_MODULE(_drawloom, m) {
       .def("parse", &parse, "sources"_a);
 
   addJax(m);
+  addDevice(m);
 
   m.def("run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a);
 
@@ -222,9 +226,20 @@ NB_MODULE(_drawloom, m) {
           "threads"_a)
       .def("__call__", &Kernel::call);
 
-  m.def("load", &load, "path"_a, "isa"_a);
+  m.def("load", &load, "path"_a, "isa"_a, "target"_a);
   nb::class_<Program>(m, "Program")
       .def_prop_ro("functions", &functionsOf)
+      .def_prop_ro(
+          "target",
+          [](const Program &p) { return drawloomProgramTarget(p.handle); })
+      .def_prop_ro("targets",
+                   [](const Program &p) {
+                     nb::list list;
+                     for (size_t i = 0;
+                          i < drawloomProgramTargetCount(p.handle); ++i)
+                       list.append(drawloomProgramTargetAt(p.handle, i));
+                     return list;
+                   })
       .def("save", &save, "path"_a);
 
   nb::class_<Function>(m, "Function", nb::dynamic_attr())
@@ -242,7 +257,8 @@ NB_MODULE(_drawloom, m) {
                    [](const Function &f) {
                      return reinterpret_cast<uintptr_t>(f.handle);
                    })
-      .def("call", &callWithArrays, "arguments"_a, "out"_a.none(), "threads"_a)
+      .def("call", &callWithArrays, "arguments"_a, "out"_a.none(), "threads"_a,
+           "stream"_a.none() = nb::none())
       .def("call_pointers", &callWithPointers, "arguments"_a, "results"_a,
            "threads"_a);
 }
