@@ -78,19 +78,21 @@ Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {
 
 Expected<std::unique_ptr<Program>> CompileTarget::load(const Artifact &artifact,
                                                        StringRef isa) const {
-  if (artifact.target != name())
-    return createStringError("the program is for target '" + artifact.target +
-                             "', not '" + name() + "'");
+  std::vector<std::string> targets = artifact.targets();
+  if (!is_contained(targets, name()))
+    return createStringError("the program is for target " + quoted(targets) +
+                             ", not '" + name() + "'");
   std::vector<std::string> known = instructionSets();
   for (const Artifact::Variant &variant : artifact.variants)
-    if (!is_contained(known, variant.isa))
+    if (variant.target == name() && !is_contained(known, variant.isa))
       return createStringError("the program holds code for instruction set '" +
                                variant.isa + "', which target '" + name() +
                                "' does not know");
   std::string why;
   for (StringRef set : known) {
     auto variant = find_if(artifact.variants, [&](const auto &candidate) {
-      return candidate.isa == set && (isa.empty() || isa == set);
+      return candidate.target == name() && candidate.isa == set &&
+             (isa.empty() || isa == set);
     });
     if (variant == artifact.variants.end())
       continue;

@@ -20,6 +20,10 @@
 
 namespace drawloom {
 
+namespace runtime {
+class DeviceCalls;
+} // namespace runtime
+
 /// Of a type or of the elements of a shaped one; `index` counts as I64. Nothing
 /// for a type that has no form in the host's memory.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
@@ -50,6 +54,8 @@ public:
   virtual int64_t keptBytes() const { return 0; }
   /// Gives back what is kept.
   virtual void trim() const {}
+  /// Null of a program that cannot be called with memory of a device.
+  virtual const runtime::DeviceCalls *onDevice() const { return nullptr; }
 };
 
 } // namespace drawloom

@@ -15,9 +15,6 @@
 namespace drawloom {
 
 llvm::json::Value toJSON(const ValueType &type);
-/// Refuses extents that no memory has.
-bool fromJSON(const llvm::json::Value &value, ValueType &type,
-              llvm::json::Path path);
 
 } // namespace drawloom
 

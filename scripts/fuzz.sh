@@ -8,8 +8,8 @@
 # Builds the libFuzzer targets with clang++-22 and AddressSanitizer, in
 # build-fuzz, and runs each on N inputs (default: 100000) that are mutations of
 # the checked-in corpus: test/**/*.mlir for the parser and the verifiers, arrays
-# that NumPy wrote for the .npy and .npz readers, a compiled program and its
-# object files for what loads them. An input that crashes is kept
+# that NumPy wrote for the .npy and .npz readers, compiled programs, their
+# object files, bundles and launch plans for what loads them. An input that crashes is kept
 # in build-fuzz/findings and makes the exit status non-zero.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -41,7 +41,7 @@ export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
 status=0
 for fuzzer in parser npy program; do
   say "$fuzzer-fuzzer: $runs inputs"
-  $build/bin/$fuzzer-fuzzer -runs="$runs" -seed=1 -max_len=$([ $fuzzer = program ] && echo 32768 || echo 8192) -len_control=0 -timeout=30 -rss_limit_mb=4096 \
+  $build/bin/$fuzzer-fuzzer -runs="$runs" -seed=1 -max_len=$([ $fuzzer = program ] && echo 65536 || echo 8192) -len_control=0 -timeout=30 -rss_limit_mb=4096 \
     -print_final_stats=1 -artifact_prefix=$build/findings/$fuzzer- $corpus/$fuzzer || status=1
 done
 [ $status = 0 ] && say "No input crashed" || say "Inputs that crashed: $build/findings"

@@ -6,6 +6,7 @@
 
 import hashlib
 import io
+import json
 import pathlib
 import sys
 
@@ -14,6 +15,13 @@ import numpy
 
 def write(folder, contents):
     (folder / hashlib.sha256(contents).hexdigest()[:16]).write_bytes(contents)
+
+
+def without_line(folder, file):
+    """Writes what follows the first line of a program or a bundle, behind the length of its description; gives it."""
+    line, _, payload = file.partition(b"\n")
+    write(folder / "program", int(line.split()[2]).to_bytes(2, "little") + payload)
+    return payload
 
 
 def main():
@@ -33,13 +41,16 @@ def main():
             stream = io.BytesIO()
             save(stream, array)
             write(folder / "npy", stream.getvalue())
-    program = pathlib.Path("test/unit/runtime/Inputs/program-v3.drawloom").read_bytes()
-    line, _, payload = program.partition(b"\n")
-    description = int(line.split()[2])
-    write(folder / "program", description.to_bytes(2, "little") + payload)
-    code = payload[description:]
-    for part in code.split(b"\x7fELF")[1:]:
-        write(folder / "program", b"\x7fELF" + part)
+    for name in ("program-v3", "program-v4"):
+        payload = without_line(folder, pathlib.Path(f"test/unit/runtime/Inputs/{name}.drawloom").read_bytes())
+        for part in payload.split(b"\x7fELF")[1:]:
+            write(folder / "program", b"\x7fELF" + part)
+        if b"drawloom-bundle" in payload:
+            bundle = without_line(folder, payload[payload.index(b"drawloom-bundle"):])
+            manifest, _ = json.JSONDecoder().raw_decode(bundle.decode("latin-1"))
+            for architecture in manifest["architectures"]:
+                write(folder / "program", json.dumps(architecture["plan"]).encode())
+
 
 
 if __name__ == "__main__":

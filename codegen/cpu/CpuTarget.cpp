@@ -8,12 +8,13 @@
 
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/CompileTarget.h"
+#include "codegen/LoadedProgram.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/InstructionSet.h"
-#include "codegen/cpu/JitProgram.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "drawloom/runtime/CpuFeatures.h"
+#include "drawloom/runtime/CpuProgram.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -95,7 +96,7 @@ protected:
   std::optional<std::string> lacksFor(StringRef isa) const override;
   llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const override {
-    return loadProgram(variant);
+    return toProgram(runtime::loadCpuProgram(variant));
   }
 };
 } // namespace

@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/emulator/EmulatorTarget.h"
+#include "codegen/LoadedProgram.h"
 #include "codegen/emulator/Emulator.h"
 #include "codegen/emulator/Passes.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/PlanProgram.h"
 #include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/PlanProgram.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -56,7 +58,7 @@ llvm::Error appendCounts(StringRef path, StringRef kernel,
   return llvm::Error::success();
 }
 
-class Session final : public nvptx::DeviceSession {
+class Session final : public runtime::cuda::DeviceSession {
 public:
   Session(const Module &module, unsigned threads) : module(module) {
     options.threads = threads;
@@ -75,14 +77,15 @@ public:
       options.seed += runs++;
   }
 
-  llvm::Expected<void *> allocate(int64_t bytes) override {
+  runtime::Result<void *> allocate(int64_t bytes) override {
     // As a device's allocations: none next to another, all aligned.
     constexpr int64_t alignment = 256;
     std::optional<runtime::AlignedBuffer> buffer =
         runtime::AlignedBuffer::allocate(bytes + 2 * alignment);
     if (!buffer)
-      return llvm::createStringError("there is no memory for " + Twine(bytes) +
-                                     " bytes of a device");
+      return runtime::Status::error("there is no memory for " +
+                                    std::to_string(bytes) +
+                                    " bytes of a device");
     auto start = reinterpret_cast<uintptr_t>(buffer->data());
     start = (start + alignment - 1) / alignment * alignment;
     auto *memory = reinterpret_cast<void *>(start);
@@ -92,19 +95,19 @@ public:
     buffers.push_back(std::move(*buffer));
     return memory;
   }
-  llvm::Error upload(void *to, const void *from, int64_t bytes) override {
+  runtime::Status upload(void *to, const void *from, int64_t bytes) override {
     return copy(to, from, bytes);
   }
-  llvm::Error download(void *to, const void *from, int64_t bytes) override {
+  runtime::Status download(void *to, const void *from, int64_t bytes) override {
     return copy(to, from, bytes);
   }
-  llvm::Error copy(void *to, const void *from, int64_t bytes) override {
+  runtime::Status copy(void *to, const void *from, int64_t bytes) override {
     if (bytes > 0)
       std::memcpy(to, from, bytes);
-    return llvm::Error::success();
+    return {};
   }
-  llvm::Error launch(const nvptx::LaunchKernel &kernel,
-                     ArrayRef<Argument> arguments) override {
+  runtime::Status launch(const nvptx::LaunchKernel &kernel,
+                         const std::vector<Argument> &arguments) override {
     static void *const noScratch = nullptr;
     SmallVector<const void *> parameters;
     SmallVector<void *> pointers;
@@ -124,10 +127,11 @@ public:
     llvm::Expected<Report> report = module.launch(kernel.name, grid, parameters,
                                                   kernel.sharedBytes, options);
     if (!report)
-      return report.takeError();
+      return runtime::Status::error(llvm::toString(report.takeError()));
     if (!counts.empty())
-      return appendCounts(counts, kernel.name, *report);
-    return llvm::Error::success();
+      if (llvm::Error error = appendCounts(counts, kernel.name, *report))
+        return runtime::Status::error(llvm::toString(std::move(error)));
+    return {};
   }
 
 private:
@@ -139,19 +143,21 @@ private:
   std::vector<runtime::AlignedBuffer> buffers;
 };
 
-class EmulatedProgram final : public nvptx::PlanProgram {
+class EmulatedProgram final : public runtime::cuda::PlanProgram {
 public:
   EmulatedProgram(nvptx::LaunchPlan plan, std::unique_ptr<Module> module)
       : PlanProgram(std::move(plan)), module(std::move(module)) {}
-  StringRef isa() const override { return "native"; }
+  const std::string &isa() const override { return set; }
 
 protected:
-  llvm::Expected<std::unique_ptr<nvptx::DeviceSession>>
+  runtime::Result<std::unique_ptr<runtime::cuda::DeviceSession>>
   open(unsigned threads) const override {
-    return std::make_unique<Session>(*module, threads);
+    return std::unique_ptr<runtime::cuda::DeviceSession>(
+        std::make_unique<Session>(*module, threads));
   }
 
 private:
+  std::string set = "native";
   std::unique_ptr<Module> module;
 };
 
@@ -210,8 +216,9 @@ protected:
     llvm::Expected<std::unique_ptr<Module>> loaded = Module::load(*module);
     if (!loaded)
       return loaded.takeError();
-    return std::make_unique<EmulatedProgram>(std::move(*plan),
-                                             std::move(*loaded));
+    return toProgram(
+        std::unique_ptr<runtime::Executable>(std::make_unique<EmulatedProgram>(
+            std::move(*plan), std::move(*loaded))));
   }
 };
 

@@ -129,7 +129,7 @@ struct NvptxChooseProducts
       bool taken = all || cost.libraryIsFaster();
       auto told = taken ? remark::passed(loc, remarkOptions("Library"))
                         : remark::missed(loc, remarkOptions("Own"));
-      told << remark::metric("product", describe(match.product))
+      told << remark::metric("product", productText(match.product))
            << remark::metric("libraryMicroseconds", 1e6 * cost.librarySeconds)
            << remark::metric("ownMicroseconds", 1e6 * cost.ownSeconds);
       if (!taken)

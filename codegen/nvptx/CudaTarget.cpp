@@ -6,24 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/LoadedProgram.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/PlanProgram.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
+#include "drawloom/runtime/CudaProgram.h"
 
 using namespace mlir;
 namespace cuda = drawloom::runtime::cuda;
 
 namespace drawloom::nvptx {
 namespace {
-
-llvm::Error toError(const cuda::Status &status) {
-  if (status.ok())
-    return llvm::Error::success();
-  return llvm::createStringError(status.message());
-}
 
 template <typename T> llvm::Expected<T> toExpected(cuda::Result<T> result) {
   if (!result.ok())
@@ -39,115 +35,9 @@ llvm::Expected<std::shared_ptr<cuda::Device>> firstDevice() {
   return toExpected(cuda::Device::open(*driver));
 }
 
-class Session final : public DeviceSession {
-public:
-  Session(cuda::Device &device, const cuda::Module &module,
-          cuda::ProductLibrary *products, cuda::CachingAllocator &allocator)
-      : device(device), module(module), products(products),
-        allocator(allocator) {}
-  ~Session() override {
-    for (void *memory : memories)
-      allocator.release(memory, /*stream=*/nullptr);
-  }
-
-  llvm::Expected<void *> allocate(int64_t bytes) override {
-    auto memory = toExpected(
-        allocator.allocate(std::max<int64_t>(bytes, 1), /*stream=*/nullptr));
-    if (memory)
-      memories.push_back(*memory);
-    return memory;
-  }
-  llvm::Error upload(void *to, const void *from, int64_t bytes) override {
-    return toError(device.upload(to, from, bytes));
-  }
-  llvm::Error download(void *to, const void *from, int64_t bytes) override {
-    return toError(device.download(to, from, bytes));
-  }
-  llvm::Error copy(void *to, const void *from, int64_t bytes) override {
-    return toError(device.copy(to, from, bytes));
-  }
-  llvm::Error launch(const LaunchKernel &kernel,
-                     ArrayRef<Argument> given) override {
-    auto index = toExpected(module.find(kernel.name));
-    if (!index)
-      return index.takeError();
-    std::vector<cuda::Argument> arguments;
-    for (const Argument &argument : given)
-      arguments.push_back(argument.number
-                              ? number(argument.element, argument.number)
-                              : cuda::Argument::pointer(argument.memory));
-    cuda::Grid grid;
-    grid.x = kernel.grid;
-    return toError(module.launch(*index, grid, arguments, /*stream=*/nullptr));
-  }
-
-  llvm::Error multiply(const Product &product,
-                       const cuda::ProductOperands &operands) override {
-    return toError(products->multiply(product, operands, /*stream=*/nullptr));
-  }
-
-private:
-  static cuda::Argument number(ElementType element, const void *at) {
-    auto read = [&](auto value) {
-      std::memcpy(&value, at, sizeof(value));
-      return value;
-    };
-    switch (element) {
-    case ElementType::F64:
-      return cuda::Argument::f64(read(0.0));
-    case ElementType::F32:
-      return cuda::Argument::f32(read(0.0f));
-    case ElementType::BF16:
-      return cuda::Argument::bf16(read(uint16_t()));
-    case ElementType::F16:
-      return cuda::Argument::f16(read(uint16_t()));
-    case ElementType::I64:
-      return cuda::Argument::i64(read(int64_t()));
-    case ElementType::I32:
-      return cuda::Argument::i32(read(int32_t()));
-    case ElementType::I8:
-    case ElementType::I1:
-      return cuda::Argument::i8(read(int8_t()));
-    }
-    llvm_unreachable("all element types are listed");
-  }
-
-  cuda::Device &device;
-  const cuda::Module &module;
-  cuda::ProductLibrary *products;
-  cuda::CachingAllocator &allocator;
-  std::vector<void *> memories;
-};
-
-class CudaProgram final : public PlanProgram {
-public:
-  CudaProgram(LaunchPlan plan, StringRef isa,
-              std::shared_ptr<cuda::Device> device,
-              std::shared_ptr<cuda::Module> module,
-              std::shared_ptr<cuda::ProductLibrary> products)
-      : PlanProgram(std::move(plan)), set(isa.str()), device(device),
-        module(std::move(module)), products(std::move(products)),
-        allocator(std::move(device)) {}
-  StringRef isa() const override { return set; }
-
-protected:
-  llvm::Expected<std::unique_ptr<DeviceSession>> open(unsigned) const override {
-    return std::make_unique<Session>(*device, *module, products.get(),
-                                     allocator);
-  }
-
-private:
-  std::string set;
-  std::shared_ptr<cuda::Device> device;
-  std::shared_ptr<cuda::Module> module;
-  /// Where the plan has products for it.
-  std::shared_ptr<cuda::ProductLibrary> products;
-  mutable cuda::CachingAllocator allocator;
-};
-
 class CudaTarget final : public GpuTarget {
 public:
-  StringRef name() const override { return "cuda"; }
+  StringRef name() const override { return cuda::targetName; }
   std::vector<std::string> instructionSets() const override {
     std::vector<std::string> names{"native"};
     for (const Architecture &arch : llvm::reverse(architectures()))
@@ -199,7 +89,9 @@ public:
       variant.entries.push_back({entry.signature, 0});
     for (const LaunchKernel &kernel : plan->kernels)
       variant.kernels.push_back(kernel.name);
-    variant.code = packBundle(makeBundle({std::move(*kernels)}));
+    BundleOptions bundle;
+    bundle.forTriton = false;
+    variant.code = packBundle(makeBundle({std::move(*kernels)}, bundle));
     return variant;
   }
 
@@ -251,40 +143,7 @@ protected:
 
   llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const override {
-    llvm::Expected<Bundle> bundle = unpackBundle(variant.code);
-    if (!bundle)
-      return bundle.takeError();
-    llvm::Expected<const Architecture *> arch = architectureOf(variant.isa);
-    if (!arch)
-      return arch.takeError();
-    auto description = findArchitecture(*bundle, (*arch)->name);
-    if (!description)
-      return description.takeError();
-    const llvm::json::Value *json = (*description)->get("plan");
-    if (!json)
-      return llvm::createStringError("the bundle has no plan");
-    llvm::Expected<LaunchPlan> plan = planFromJson(*json);
-    if (!plan)
-      return plan.takeError();
-    auto device = firstDevice();
-    if (!device)
-      return device.takeError();
-    auto packed = toExpected(
-        cuda::Bundle::fromMemory(variant.code.data(), variant.code.size()));
-    if (!packed)
-      return packed.takeError();
-    auto module = toExpected(cuda::Module::load(*device, **packed));
-    if (!module)
-      return module.takeError();
-    std::shared_ptr<cuda::ProductLibrary> products;
-    if (plan->hasProducts()) {
-      auto opened = toExpected(cuda::ProductLibrary::open(*device));
-      if (!opened)
-        return opened.takeError();
-      products = *opened;
-    }
-    return std::make_unique<CudaProgram>(std::move(*plan), (*arch)->name,
-                                         *device, *module, products);
+    return toProgram(cuda::loadCudaProgram(variant));
   }
 
 private:

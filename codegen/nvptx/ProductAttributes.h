@@ -25,8 +25,7 @@
 
 namespace drawloom::nvptx {
 
-/// The runtime's, with a form in JSON.
-struct Product : runtime::cuda::Product {};
+using runtime::cuda::Product;
 
 mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
                                  const Product &product);
@@ -34,13 +33,6 @@ mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
 std::optional<Product> productFromAttribute(mlir::DictionaryAttr attribute);
 
 llvm::json::Value toJSON(const Product &product);
-/// Refuses what no library computes.
-bool fromJSON(const llvm::json::Value &value, Product &product,
-              llvm::json::Path path);
-
-/// "1024x768x3072 bf16", for reports.
-std::string describe(const Product &product);
-
 } // namespace drawloom::nvptx
 
 #endif // DRAWLOOM_CODEGEN_NVPTX_PRODUCTATTRIBUTES_H

@@ -35,7 +35,8 @@ typedef struct DrawloomCompilerOptions {
   /** sizeof(DrawloomCompilerOptions), so that later ones can have more. What is
    * 0 or NULL below stands for its default. */
   size_t size;
-  /** "cpu", the default. */
+  /** "cpu", the default; "cuda", the first NVIDIA GPU of this machine;
+   * "emulator", which runs the kernels for GPUs on the CPU and checks them. */
   const char *target;
   /** "native", the default, or a set by name, as drawloom-run --help lists
    * them. Several with commas between them, or "all" of them but "native": the

@@ -60,7 +60,10 @@ typedef enum DrawloomErrorCode {
   DRAWLOOM_ERROR_CANCELLED = 6,
   /** A file of a compiled program cannot be read or written, is damaged or of
    * another version. */
-  DRAWLOOM_ERROR_FILE = 7
+  DRAWLOOM_ERROR_FILE = 7,
+  /** A GPU does not do what a call needs: it has no memory left, a kernel
+   * failed, perhaps one of an earlier call. */
+  DRAWLOOM_ERROR_DEVICE = 8
 } DrawloomErrorCode;
 
 DRAWLOOM_API void drawloomErrorDestroy(DrawloomError *error);
@@ -89,8 +92,13 @@ typedef struct DrawloomLoadOptions {
   size_t size;
   /** The instruction set to load, of those that the file has code for; by
    * default the first of them, which are in the order of preference, that this
-   * machine runs. */
+   * machine runs. Of GPUs the architecture, such as "sm_90a". */
   const char *isa;
+  /** What to run it on, of the targets that the file has code for: "cpu", or
+   * "cuda", the first NVIDIA GPU of this machine, whose driver is opened now.
+   * By default the CPU, or the only target of a file that has no code for it.
+   */
+  const char *target;
 } DrawloomLoadOptions;
 
 /** Loads a program from a file that drawloomProgramSave or drawloom-run --save
@@ -120,12 +128,18 @@ DRAWLOOM_API DrawloomError *drawloomProgramSerialize(
 /** No call of its functions may be in progress. */
 DRAWLOOM_API void drawloomProgramDestroy(DrawloomProgram *program);
 
-/** What the program was compiled for: "cpu". */
+/** What the program runs on: "cpu", "cuda". */
 DRAWLOOM_API const char *drawloomProgramTarget(const DrawloomProgram *program);
-/** The instruction set that is loaded, such as "avx2". */
+/** The targets that it has code for, also those that are not loaded. */
+DRAWLOOM_API size_t drawloomProgramTargetCount(const DrawloomProgram *program);
+/** NULL for an index that is none. */
+DRAWLOOM_API const char *drawloomProgramTargetAt(const DrawloomProgram *program,
+                                                 size_t index);
+/** The instruction set that is loaded, such as "avx2" or "sm_90a". */
 DRAWLOOM_API const char *
 drawloomProgramInstructionSet(const DrawloomProgram *program);
-/** The sets that the program has code for, in the order of preference. */
+/** The sets of its target that the program has code for, in the order of
+ * preference. */
 DRAWLOOM_API size_t
 drawloomProgramInstructionSetCount(const DrawloomProgram *program);
 /** NULL for an index that is none. */
@@ -194,7 +208,8 @@ DRAWLOOM_API DrawloomType drawloomArgumentType(const DrawloomFunction *function,
                                                size_t index);
 DRAWLOOM_API DrawloomType drawloomResultType(const DrawloomFunction *function,
                                              size_t index);
-/** Memory that a call takes besides its buffers; kept for the next call. */
+/** Memory that a call takes besides its buffers; kept for the next call. Of a
+ * program for a GPU, in the GPU's memory. */
 DRAWLOOM_API int64_t
 drawloomFunctionWorkspace(const DrawloomFunction *function);
 
@@ -207,7 +222,8 @@ typedef struct DrawloomBuffer {
 
 /** Computes the results from the arguments, on up to `threads` threads. A
  * result must not share memory with an argument or another result. Its bits do
- * not depend on `threads`. Nothing is written where the call is refused. */
+ * not depend on `threads`. Nothing is written where the call is refused. A
+ * program for a GPU copies the arguments there and the results back. */
 DRAWLOOM_API DrawloomError *drawloomCall(const DrawloomFunction *function,
                                          const DrawloomBuffer *arguments,
                                          size_t argumentCount,
@@ -238,7 +254,7 @@ DRAWLOOM_API void drawloomUseThreads(const DrawloomThreads *threads);
  * DLTensor may be cast to one to this. */
 typedef struct DrawloomTensor {
   void *data;
-  /** kDLCPU is 1, kDLCUDAHost 3. */
+  /** kDLCPU is 1, kDLCUDA 2, kDLCUDAHost 3, kDLCUDAManaged 13. */
   int32_t deviceType;
   int32_t deviceId;
   int32_t rank;
@@ -261,6 +277,54 @@ drawloomCallTensors(const DrawloomFunction *function,
                     const DrawloomTensor *const *arguments,
                     size_t argumentCount, const DrawloomTensor *const *results,
                     size_t resultCount, unsigned threads);
+
+/*===----------------------------------------------------------------------===*/
+/* On a GPU */
+/*===----------------------------------------------------------------------===*/
+
+/* Of programs whose target is "cuda"; others refuse, or ignore, all of this.
+ * Streams are CUstreams (a cudaStream_t is one) of the device's primary
+ * context; NULL is the legacy default stream. */
+
+/** The device as DLPack names it: its type, kDLCUDA or kDLCPU, and number. */
+DRAWLOOM_API void drawloomProgramDevice(const DrawloomProgram *program,
+                                        int32_t *deviceType, int32_t *deviceId);
+
+/** Whether a call with tensors of the device takes this argument, a number,
+ * from the host's memory; it is read before the call returns. */
+DRAWLOOM_API int drawloomArgumentIsNumber(const DrawloomFunction *function,
+                                          size_t index);
+
+/** Computes the results from arguments in the device's memory: puts the work on
+ * `stream` and returns; nothing waits, and nothing is copied. The tensors are
+ * as those of drawloomCallTensors, but of the program's device; only arguments
+ * that are numbers are in the host's memory. From its first call of a function
+ * on, it allocates no memory of the device while the same streams call one
+ * after the other, so that calls can be captured into CUDA graphs. */
+DRAWLOOM_API DrawloomError *drawloomCallTensorsOnStream(
+    const DrawloomFunction *function, const DrawloomTensor *const *arguments,
+    size_t argumentCount, const DrawloomTensor *const *results,
+    size_t resultCount, void *stream);
+
+/** Memory of the device, aligned to 256 bytes, for use on `stream`; NULL for no
+ * bytes. */
+DRAWLOOM_API DrawloomError *
+drawloomDeviceAllocate(const DrawloomProgram *program, size_t bytes,
+                       void *stream, void **memory);
+/** When all that uses it has been put on `stream`, the stream that it is for.
+ * Kept for later calls of this program, which must not be destroyed before. */
+DRAWLOOM_API void drawloomDeviceRelease(const DrawloomProgram *program,
+                                        void *memory, void *stream);
+/** Copy in the order of `stream`; done when they return. */
+DRAWLOOM_API DrawloomError *drawloomDeviceUpload(const DrawloomProgram *program,
+                                                 void *device, const void *host,
+                                                 size_t bytes, void *stream);
+DRAWLOOM_API DrawloomError *
+drawloomDeviceDownload(const DrawloomProgram *program, void *host,
+                       const void *device, size_t bytes, void *stream);
+/** What is put on `after` from now on waits for what is on `before` now. */
+DRAWLOOM_API DrawloomError *drawloomDeviceOrder(const DrawloomProgram *program,
+                                                void *before, void *after);
 
 #ifdef __cplusplus
 }

@@ -107,6 +107,19 @@ public:
                                             arguments.size(), results.data(),
                                             results.size(), threads));
   }
+  /// With tensors of the program's device, on a CUstream.
+  Result<void>
+  callTensorsOnStream(const std::vector<const DrawloomTensor *> &arguments,
+                      const std::vector<const DrawloomTensor *> &results,
+                      void *stream) const {
+    return Result<void>(
+        drawloomCallTensorsOnStream(handle, arguments.data(), arguments.size(),
+                                    results.data(), results.size(), stream));
+  }
+  /// Whether such a call takes this argument from the host's memory.
+  bool takesNumber(size_t argument) const {
+    return drawloomArgumentIsNumber(handle, argument) != 0;
+  }
 
 private:
   std::vector<Type> types(size_t count,
@@ -146,10 +159,12 @@ public:
   }
 
   /// From a file that `save` wrote; for the best instruction set that this
-  /// machine runs, or the one that is named.
+  /// machine runs, or the one that is named; for the CPU if the file has code
+  /// for it, or the target that is named.
   static Result<Program> load(const std::string &path,
-                              const std::string &isa = "") {
-    DrawloomLoadOptions options = loadOptions(isa);
+                              const std::string &isa = "",
+                              const std::string &target = "") {
+    DrawloomLoadOptions options = loadOptions(isa, target);
     DrawloomProgram *program = nullptr;
     if (DrawloomError *error =
             drawloomProgramLoad(path.c_str(), &options, &program))
@@ -157,8 +172,9 @@ public:
     return Program(program);
   }
   static Result<Program> loadBytes(const void *bytes, size_t count,
-                                   const std::string &isa = "") {
-    DrawloomLoadOptions options = loadOptions(isa);
+                                   const std::string &isa = "",
+                                   const std::string &target = "") {
+    DrawloomLoadOptions options = loadOptions(isa, target);
     DrawloomProgram *program = nullptr;
     if (DrawloomError *error =
             drawloomProgramLoadBytes(bytes, count, &options, &program))
@@ -182,6 +198,13 @@ public:
   }
 
   std::string target() const { return drawloomProgramTarget(handle.get()); }
+  /// Those that the program has code for, loaded or not.
+  std::vector<std::string> targets() const {
+    std::vector<std::string> list;
+    for (size_t i = 0; i < drawloomProgramTargetCount(handle.get()); ++i)
+      list.emplace_back(drawloomProgramTargetAt(handle.get(), i));
+    return list;
+  }
   /// The set that is loaded, and those that the program has code for.
   std::string instructionSet() const {
     return drawloomProgramInstructionSet(handle.get());
@@ -201,11 +224,44 @@ public:
   }
   void trim() const { drawloomProgramTrim(handle.get()); }
 
+  /// Of a program for a GPU: DLPack's type and number of its device, memory
+  /// there, copies, and the order of streams.
+  std::pair<int32_t, int32_t> device() const {
+    std::pair<int32_t, int32_t> device;
+    drawloomProgramDevice(handle.get(), &device.first, &device.second);
+    return device;
+  }
+  Result<void *> allocate(size_t bytes, void *stream) const {
+    void *memory = nullptr;
+    if (DrawloomError *error =
+            drawloomDeviceAllocate(handle.get(), bytes, stream, &memory))
+      return Error(error);
+    return memory;
+  }
+  void release(void *memory, void *stream) const {
+    drawloomDeviceRelease(handle.get(), memory, stream);
+  }
+  Result<void> upload(void *device, const void *host, size_t bytes,
+                      void *stream) const {
+    return Result<void>(
+        drawloomDeviceUpload(handle.get(), device, host, bytes, stream));
+  }
+  Result<void> download(void *host, const void *device, size_t bytes,
+                        void *stream) const {
+    return Result<void>(
+        drawloomDeviceDownload(handle.get(), host, device, bytes, stream));
+  }
+  Result<void> order(void *before, void *after) const {
+    return Result<void>(drawloomDeviceOrder(handle.get(), before, after));
+  }
+
 private:
-  static DrawloomLoadOptions loadOptions(const std::string &isa) {
+  static DrawloomLoadOptions loadOptions(const std::string &isa,
+                                         const std::string &target) {
     DrawloomLoadOptions options = {};
     options.size = sizeof(options);
     options.isa = isa.empty() ? nullptr : isa.c_str();
+    options.target = target.empty() ? nullptr : target.c_str();
     return options;
   }
   struct Destroy {

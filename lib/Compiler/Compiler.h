@@ -97,9 +97,10 @@ loadOrCompile(llvm::ArrayRef<llvm::StringRef> parts,
               llvm::function_ref<llvm::Expected<Artifact>()> compile,
               Artifact *kept = nullptr);
 
-/// Loads an artifact of any target: the best variant that this machine runs,
+/// Loads an artifact: the best variant for the target that this machine runs,
 /// or the one for `isa`.
 llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
+                                                      llvm::StringRef target,
                                                       llvm::StringRef isa = "");
 
 /// Compiles `module`, or finds it in the cache, and loads it into this process.

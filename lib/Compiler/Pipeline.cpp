@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/JitProgram.h"
+#include "codegen/LoadedProgram.h"
+#include "codegen/nvptx/GpuTarget.h"
 #include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/CudaProgram.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WholeFile.h"
@@ -227,7 +229,6 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
   }
   options.to = Phase::Llvm;
   Artifact artifact;
-  artifact.target = options.target->name().str();
   for (const std::string &set : *sets) {
     options.codegen.isa = set;
     if (several && !given.dumpPhasesTo.empty()) {
@@ -240,6 +241,7 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
         compileVariant(copy ? *copy : module, options);
     if (!variant)
       return variant.takeError();
+    variant->target = options.target->name().str();
     artifact.variants.push_back(std::move(*variant));
   }
   return artifact;
@@ -294,11 +296,13 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
   return program;
 }
 
-llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
-                                                      StringRef isa) {
-  llvm::Expected<const CompileTarget *> target = findTarget(artifact.target);
+llvm::Expected<std::unique_ptr<Program>>
+loadArtifact(const Artifact &artifact, StringRef name, StringRef isa) {
+  llvm::Expected<const CompileTarget *> target = findTarget(name);
   if (!target)
     return target.takeError();
+  if (*target == &nvptx::cudaTarget())
+    return toProgram(runtime::cuda::loadCudaProgram(artifact, isa.str()));
   if (*target != &cpu::target())
     return (*target)->load(artifact, isa);
   // By what the code needs of a processor, as the runtime does without us.
@@ -306,7 +310,7 @@ llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
       runtime::chooseVariant(artifact, isa);
   if (!variant.ok())
     return llvm::createStringError(variant.message());
-  return cpu::loadProgram(**variant);
+  return toProgram(runtime::loadCpuProgram(**variant));
 }
 
 llvm::Expected<std::unique_ptr<Program>>

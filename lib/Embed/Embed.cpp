@@ -47,6 +47,9 @@ public:
   int64_t codeBytes() const override { return program->codeBytes(); }
   int64_t keptBytes() const override { return program->keptBytes(); }
   void trim() const override { program->trim(); }
+  const runtime::DeviceCalls *onDevice() const override {
+    return program->onDevice();
+  }
 
 private:
   std::unique_ptr<Program> program;
@@ -62,9 +65,10 @@ embed::makeExecutable(std::unique_ptr<Program> program) {
 
 /// As the library without a compiler, and targets that it has not.
 runtime::Result<std::unique_ptr<Executable>>
-runtime::loadExecutable(const Artifact &artifact, const std::string &isa) {
+runtime::loadExecutable(const Artifact &artifact, const std::string &target,
+                        const std::string &isa) {
   llvm::Expected<std::unique_ptr<Program>> program =
-      loadArtifact(artifact, isa);
+      loadArtifact(artifact, target, isa);
   if (!program)
     return Status::error(toString(program.takeError()));
   return makeExecutable(std::move(*program));
@@ -233,8 +237,9 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     failure->reproducer = reproducer(sources, phase, isa);
     return failure.release();
   }
-  compiled = std::make_shared<const Loaded>(makeExecutable(std::move(*program)),
-                                            std::move(artifact));
+  compiled = std::make_shared<const Loaded>(
+      makeExecutable(std::move(*program)),
+      compiler->options.target->name().str(), std::move(artifact));
   *result = new DrawloomProgram{compiled};
   return nullptr;
 }

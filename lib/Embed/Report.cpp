@@ -138,7 +138,8 @@ DrawloomError *Reporting::compile() {
     return fail(toString(program.takeError()));
   recorder.finish();
   loaded = std::make_shared<const runtime::Loaded>(
-      makeExecutable(std::move(*program)), std::move(artifact));
+      makeExecutable(std::move(*program)), compile.target->name().str(),
+      std::move(artifact));
   return nullptr;
 }
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 import types
 
 from . import cache
-from ._errors import CallError, CallTypeError, Cancelled, CompileError, Error, FileError, OutOfMemory, TargetError
+from ._errors import CallError, CallTypeError, Cancelled, CompileError, DeviceError, Error, FileError, OutOfMemory, TargetError
 from ._module import Function, Module, compile, grad, load
 from ._report import Report, report
 from ._version import __version__
 
 __all__ = [
-    "CallError", "CallTypeError", "Cancelled", "CompileError", "Error", "FileError", "Function", "Module", "OutOfMemory", "Report",
-    "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
+    "CallError", "CallTypeError", "Cancelled", "CompileError", "DeviceError", "Error", "FileError", "Function", "Module", "OutOfMemory",
+    "Report", "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
 ]
 
 

@@ -41,6 +41,15 @@ def maker(array_type, results):
     return numpy.empty, arguments, None
 
 
+def like(array):
+    """What makes an array of the same library of one that has DLPack: its from_dlpack; None where it has none."""
+    namespace = getattr(array, "__array_namespace__", None)
+    namespace = namespace() if namespace else sys.modules.get(type(array).__module__.partition(".")[0])
+    if kind(type(array)) == "jax":
+        namespace = sys.modules["jax"].dlpack
+    return getattr(namespace, "from_dlpack", None)
+
+
 def _torch_empty(shape, dtype):
     return sys.modules["torch"].empty(shape, dtype=dtype)
 

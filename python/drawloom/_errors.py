@@ -57,8 +57,12 @@ class FileError(Error, OSError):
     """A file of a compiled program cannot be read or written, or is damaged."""
 
 
+class DeviceError(Error):
+    """A GPU does not do what a call needs: it has no memory left, a kernel failed, perhaps one of an earlier call."""
+
+
 # By DrawloomErrorCode.
-_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError}
+_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError, 8: DeviceError}
 
 
 def make(code: int, message: str, location: str, phase: str, reproducer: str) -> Error:

@@ -51,6 +51,10 @@ class Function:
     is and several as a tuple; `out` names dense arrays to write instead. Nothing is differentiated: drawloom.torch and
     drawloom.jax take part in their framework's differentiation.
 
+    Where the module runs on a GPU (target="cuda"), arrays of the host are copied there and results back. Arrays of that GPU
+    are used in place: the work is put on `stream` (a CUstream's number; by default the library's current stream, else the
+    legacy default stream), nothing waits, and results are arrays of the GPU.
+
     A `?` in an argument's type takes any extent; for each new combination of shapes the function is compiled once.
     """
 
@@ -79,13 +83,14 @@ class Function:
 
         return f"<drawloom function @{self.name}({text(self._arguments)}) -> ({text(self._results)})>"
 
-    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None) -> Any:
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
+                 stream: int | None = None) -> Any:
         call = self._call
         if call is None:
             call = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays))).call
             if not self._open:
                 self._call = call
-        return call(arrays, out, self._module.threads if threads is None else check_threads(threads))
+        return call(arrays, out, self._module.threads if threads is None else check_threads(threads), stream)
 
     def _shape(self, i, array):
         shape = getattr(array, "shape", None)
@@ -168,12 +173,13 @@ class Module:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
 
-    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None) -> Any:
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
+                 stream: int | None = None) -> Any:
         """Calls the entry, or the only function."""
         if self.entry is None and len(self._functions) != 1:
             raise CallError(f"the program has several functions, {self._names()}: name one, as in module.NAME(...), or "
                             "give compile() an entry")
-        return self._functions[self.entry or next(iter(self._functions))](*arrays, out=out, threads=threads)
+        return self._functions[self.entry or next(iter(self._functions))](*arrays, out=out, threads=threads, stream=stream)
 
     def __repr__(self):
         return f"<drawloom module with {self._names()}>"
@@ -251,7 +257,7 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
              are linked: a private function that one only declares is defined by another
     entry    the function that calling the module calls; only it is compiled at once, and others when they are first called
-    target   "cpu"; "emulator" runs the kernels for GPUs on the CPU; "cuda" runs them on one
+    target   "cpu"; "cuda" for the first NVIDIA GPU; "emulator" runs the kernels for GPUs on the CPU and checks them
     threads  that a call uses at most; by default as many as this process may. Results have the same bits for any number
     isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"
     cache    keep compiled programs for other processes: True (in the user's folder, see drawloom.cache), False, or a folder
@@ -266,14 +272,15 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     return Module(_read(source), entry, target, threads, isa, cache)
 
 
-def load(path: Path, *, isa: str | None = None, threads: int | None = None) -> Module:
+def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None) -> Module:
     """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
-    sets that the file has code for; by default it is the best that this machine runs."""
+    sets that the file has code for; by default it is the best that this machine runs. `target` is "cpu" or "cuda", by default
+    the CPU where the file has code for it."""
     if threads is not None:
         check_threads(threads)
     if not isinstance(isa, str) and isa is not None:
         raise CallTypeError(f"isa is {isa!r}; it is a string")
-    program = _drawloom.load(path_text(path, "the path"), isa or "")
+    program = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
                            threads=threads or _library.default_threads())

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Device.h"
 #include "Exchange.h"
 #include "OpenMp.h"
 #include <algorithm>
@@ -282,17 +283,23 @@ static bool wantsGradient(nb::handle object) {
   return value == Py_True;
 }
 
+void storeArgument(const Function &function, size_t index, nb::handle number,
+                   char *to) {
+  DrawloomElement element = function.arguments[index].element;
+  if (const char *why = storeNumber(number, element, to))
+    refuse(function, "argument", index,
+           std::string("takes ") + elementName(element) + ": " +
+               nb::cast<std::string>(nb::repr(number)) + " " + why,
+           /*type=*/PyFloat_Check(number.ptr()));
+}
+
 static void addArgument(Call &call, const Function &function, size_t index,
                         nb::handle object) {
   const Type &type = function.arguments[index];
   if (type.shape.empty() &&
       (PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr()))) {
     auto scalar = std::make_unique<char[]>(8);
-    if (const char *why = storeNumber(object, type.element, scalar.get()))
-      refuse(function, "argument", index,
-             std::string("takes ") + elementName(type.element) + ": " +
-                 nb::cast<std::string>(nb::repr(object)) + " " + why,
-             /*type=*/PyFloat_Check(object.ptr()));
+    storeArgument(function, index, object, scalar.get());
     call.arguments.push_back({scalar.get(), static_cast<size_t>(type.bytes)});
     call.copies.push_back(std::move(scalar));
     return;
@@ -406,11 +413,13 @@ ArgumentBuffers readArguments(const Function &function, nb::handle arguments) {
 }
 
 nb::object callWithArrays(const Function &function, nb::handle arguments,
-                          nb::handle out, unsigned threads) {
+                          nb::handle out, unsigned threads, nb::handle stream) {
   Call call;
   nb::sequence given = nb::cast<nb::sequence>(arguments);
   size_t count = nb::len(given);
   checkCount(function, count);
+  if (isCallOnDevice(function, arguments))
+    return callOnDevice(function, arguments, out, stream);
   nb::object kind = nb::none();
   for (size_t i = 0; i < count; ++i) {
     nb::object object = given[i];

@@ -125,10 +125,10 @@ void readTensor(const Exchange &exchange, nb::handle tensor,
 }
 
 nb::object Exchange::make(DrawloomElement element,
-                          const std::vector<int64_t> &shape,
-                          void *&data) const {
+                          const std::vector<int64_t> &shape, void *&data,
+                          int32_t deviceType, int32_t deviceId) const {
   nb::dlpack::dltensor prototype = {};
-  prototype.device.device_type = nb::device::cpu::value;
+  prototype.device = {deviceType, deviceId};
   prototype.ndim = static_cast<int32_t>(shape.size());
   prototype.dtype = dtypeOf(element);
   prototype.shape = const_cast<int64_t *>(shape.data());

@@ -52,9 +52,12 @@ struct Exchange {
 
   /// The table of a type; null where it has none that can be used here.
   static const Exchange *of(nanobind::handle type);
-  /// A new dense tensor of main memory, and where its elements are.
+  /// A new dense tensor, in main memory unless it is told otherwise, and where
+  /// its elements are.
   nanobind::object make(DrawloomElement element,
-                        const std::vector<int64_t> &shape, void *&data) const;
+                        const std::vector<int64_t> &shape, void *&data,
+                        int32_t deviceType = nanobind::device::cpu::value,
+                        int32_t deviceId = 0) const;
 };
 
 static_assert(sizeof(nanobind::dlpack::dltensor) == 48,

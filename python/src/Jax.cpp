@@ -93,6 +93,7 @@ static Failure describe(DrawloomError *error) {
   case DRAWLOOM_ERROR_INTERNAL:
   case DRAWLOOM_ERROR_CANCELLED:
   case DRAWLOOM_ERROR_FILE:
+  case DRAWLOOM_ERROR_DEVICE:
     break;
   }
   if (std::string location = drawloomErrorLocation(error); !location.empty())

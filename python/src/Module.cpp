@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Device.h"
 #include "Exchange.h"
 #include "Jax.h"
 #include "Objects.h"
@@ -238,10 +239,12 @@ static std::shared_ptr<Program> parse(Compiler &compiler,
 }
 
 static std::shared_ptr<Program> load(const std::string &path,
-                                     const std::string &isa) {
+                                     const std::string &isa,
+                                     const std::string &target) {
   DrawloomLoadOptions options = {};
   options.size = sizeof(options);
   options.isa = isa.empty() ? nullptr : isa.c_str();
+  options.target = target.empty() ? nullptr : target.c_str();
   DrawloomProgram *program = nullptr;
   DrawloomError *error = nullptr;
   {
@@ -334,6 +337,7 @@ NB_MODULE(_drawloom, m) {
       .def("save", &saveReport, "format"_a, "path"_a);
 
   addJax(m);
+  addDevice(m);
 
   m.def("use_openmp", &findOpenMp,
         "Finds the threads that torch's own ops run on; calls run on them from "
@@ -378,11 +382,25 @@ NB_MODULE(_drawloom, m) {
           "parameter_type"_a, "modes"_a, "transforms"_a, "grad_enabled"_a,
           "threads"_a, "requires_grad"_a);
 
-  m.def(
-      "load", &load, "path"_a, "isa"_a,
-      "The program of a file; isa \"\" takes the best that the machine runs.");
+  m.def("load", &load, "path"_a, "isa"_a, "target"_a,
+        "The program of a file; isa \"\" takes the best that the machine runs, "
+        "and "
+        "target \"\" the CPU where there is code for it.");
   nb::class_<Program>(m, "Program", "Compiled functions.")
       .def_prop_ro("functions", &functionsOf, "Its public functions.")
+      .def_prop_ro(
+          "target",
+          [](const Program &p) { return drawloomProgramTarget(p.handle); },
+          "What runs it.")
+      .def_prop_ro(
+          "targets",
+          [](const Program &p) {
+            nb::list list;
+            for (size_t i = 0; i < drawloomProgramTargetCount(p.handle); ++i)
+              list.append(drawloomProgramTargetAt(p.handle, i));
+            return list;
+          },
+          "What it has code for.")
       .def("save", &save, "path"_a,
            "Writes a file that `load` reads, whole or not at all.");
 
@@ -412,6 +430,7 @@ NB_MODULE(_drawloom, m) {
           },
           "Of the C interface's DrawloomFunction.")
       .def("call", &callWithArrays, "arguments"_a, "out"_a.none(), "threads"_a,
+           "stream"_a.none() = nb::none(),
            "Calls it with arrays and numbers. out: dense, writable arrays for "
            "the results, or None for new ones of the first argument's kind.")
       .def("call_pointers", &callWithPointers, "arguments"_a, "results"_a,

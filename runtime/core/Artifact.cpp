@@ -8,6 +8,7 @@
 
 #include "drawloom/runtime/Artifact.h"
 #include "drawloom/runtime/Sha256.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
@@ -39,7 +40,18 @@ int64_t ValueType::elements() const {
   return count;
 }
 
+std::vector<std::string> Artifact::targets() const {
+  std::vector<std::string> list;
+  for (const Variant &variant : variants)
+    if (std::find(list.begin(), list.end(), variant.target) == list.end())
+      list.push_back(variant.target);
+  return list;
+}
+
 namespace runtime {
+
+// The oldest that is read, which names one target for all variants.
+static constexpr int64_t oldestVersion = 3;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -65,11 +77,9 @@ static json describe(const Artifact::Variant &variant) {
                        {"results", describe(entry.signature.results)},
                        {"workspace_bytes", entry.signature.workspaceBytes},
                        {"scratch_bytes", entry.scratchBytes}});
-  return {{"isa", variant.isa},
-          {"fingerprint", variant.fingerprint},
-          {"features", variant.features},
-          {"processor", variant.processor},
-          {"entries", std::move(entries)},
+  return {{"target", variant.target},           {"isa", variant.isa},
+          {"fingerprint", variant.fingerprint}, {"features", variant.features},
+          {"processor", variant.processor},     {"entries", std::move(entries)},
           {"kernels", variant.kernels}};
 }
 
@@ -83,8 +93,7 @@ std::string writeArtifact(const Artifact &artifact) {
   }
   // What is no UTF-8 in a name is replaced: nothing here may throw.
   std::string payload =
-      json{{"target", artifact.target},
-           {"variants", std::move(variants)},
+      json{{"variants", std::move(variants)},
            {"code_bytes", std::move(codeBytes)}}
           .dump(-1, ' ', false, json::error_handler_t::replace);
   size_t description = payload.size();
@@ -174,7 +183,10 @@ public:
     read(value, "workspace_bytes", entry.signature.workspaceBytes);
     read(value, "scratch_bytes", entry.scratchBytes);
   }
-  void readVariant(const json &value, Artifact::Variant &variant) {
+  void readVariant(const json &value, int64_t version,
+                   Artifact::Variant &variant) {
+    if (version > oldestVersion)
+      read(value, "target", variant.target);
     read(value, "isa", variant.isa);
     read(value, "fingerprint", variant.fingerprint);
     read(value, "features", variant.features);
@@ -221,7 +233,8 @@ static Status checkVariants(const Artifact &artifact) {
   for (size_t i = 0; i < artifact.variants.size(); ++i) {
     const Artifact::Variant &variant = artifact.variants[i];
     for (size_t j = 0; j < i; ++j)
-      if (artifact.variants[j].isa == variant.isa)
+      if (artifact.variants[j].isa == variant.isa &&
+          artifact.variants[j].target == variant.target)
         return Status::error("it holds instruction set '" + variant.isa +
                              "' twice");
     if (!std::equal(first.entries.begin(), first.entries.end(),
@@ -257,8 +270,10 @@ Result<Artifact> readArtifact(std::string_view bytes) {
   }
   if (fields[0] != magic)
     return Status::error("it is no artifact of Drawloom");
-  if (fields.size() < 2 ||
-      parseCount(fields[1]) != static_cast<uint64_t>(artifactVersion))
+  std::optional<uint64_t> version =
+      fields.size() < 2 ? std::nullopt : parseCount(fields[1]);
+  if (!version || *version < static_cast<uint64_t>(oldestVersion) ||
+      *version > static_cast<uint64_t>(artifactVersion))
     return Status::error(
         "it is of version " +
         (fields.size() < 2 ? "?" : std::string(fields[1].substr(0, 20))) +
@@ -282,10 +297,14 @@ Result<Artifact> readArtifact(std::string_view bytes) {
   Artifact artifact;
   std::vector<int64_t> codeBytes;
   Reader reader;
-  reader.read(root, "target", artifact.target);
+  std::string target;
+  if (*version == static_cast<uint64_t>(oldestVersion))
+    reader.read(root, "target", target);
   reader.read(root, "variants", artifact.variants,
               [&](const json &value, Artifact::Variant &variant) {
-                reader.readVariant(value, variant);
+                variant.target = target;
+                reader.readVariant(value, static_cast<int64_t>(*version),
+                                   variant);
               });
   reader.read(root, "code_bytes", codeBytes);
   if (!reader.problem.empty())
@@ -307,6 +326,21 @@ Result<Artifact> readArtifact(std::string_view bytes) {
   if (!status.ok())
     return status;
   return artifact;
+}
+
+Result<std::string> chooseTarget(const Artifact &artifact,
+                                 const std::string &asked) {
+  std::vector<std::string> targets = artifact.targets();
+  std::string wanted = asked.empty() ? "cpu" : asked, known;
+  for (const std::string &target : targets) {
+    if (target == wanted)
+      return target;
+    known += (known.empty() ? "'" : ", '") + target + "'";
+  }
+  if (asked.empty() && !targets.empty())
+    return targets.front();
+  return Status::error("the program holds no code for target '" + asked +
+                       "'; it has code for " + known);
 }
 
 } // namespace runtime

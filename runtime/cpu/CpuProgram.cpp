@@ -215,6 +215,8 @@ Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
                                                 std::string_view isa) {
   std::string why, known;
   for (const Artifact::Variant &variant : artifact.variants) {
+    if (variant.target != "cpu")
+      continue;
     known += (known.empty() ? "'" : ", '") + variant.isa + "'";
     if (!isa.empty() && isa != variant.isa)
       continue;
@@ -229,6 +231,8 @@ Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
       return &variant;
     why += (why.empty() ? "'" : ", '") + variant.isa + "': " + missing;
   }
+  if (known.empty())
+    return Status::error("the program holds no code for the CPU");
   if (why.empty())
     return Status::error("the program holds no code for instruction set '" +
                          std::string(isa) + "'; it has " + known);

@@ -41,6 +41,7 @@ enum DeviceAttribute : int {
 
 constexpr int functionRegisters = 4, functionMaxDynamicShared = 8;
 constexpr int pointerDeviceAddress = 3;
+constexpr unsigned eventDisableTiming = 2;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 
 // DRAWLOOM_DRIVER(member, symbol, parameters)
@@ -69,9 +70,16 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
     (void *, int, DevicePointer))                                              \
   F(memoryAllocate, "cuMemAlloc_v2", (DevicePointer *, size_t))                \
   F(memoryFree, "cuMemFree_v2", (DevicePointer))                               \
-  F(copyToDevice, "cuMemcpyHtoD_v2", (DevicePointer, const void *, size_t))    \
-  F(copyToHost, "cuMemcpyDtoH_v2", (void *, DevicePointer, size_t))            \
-  F(copyOnDevice, "cuMemcpyDtoD_v2", (DevicePointer, DevicePointer, size_t))   \
+  F(copyToDevice, "cuMemcpyHtoDAsync_v2",                                      \
+    (DevicePointer, const void *, size_t, void *))                             \
+  F(copyToHost, "cuMemcpyDtoHAsync_v2",                                        \
+    (void *, DevicePointer, size_t, void *))                                   \
+  F(copyOnDevice, "cuMemcpyDtoDAsync_v2",                                      \
+    (DevicePointer, DevicePointer, size_t, void *))                            \
+  F(eventCreate, "cuEventCreate", (void **, unsigned))                         \
+  F(eventRecord, "cuEventRecord", (void *, void *))                            \
+  F(eventDestroy, "cuEventDestroy_v2", (void *))                               \
+  F(streamWaitEvent, "cuStreamWaitEvent", (void *, void *, unsigned))          \
   F(streamSynchronize, "cuStreamSynchronize", (void *))                        \
   F(launchKernel, "cuLaunchKernel",                                            \
     (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \

@@ -169,29 +169,65 @@ static DevicePointer asDevice(const void *pointer) {
   return reinterpret_cast<DevicePointer>(pointer);
 }
 
-Status Device::upload(void *device, const void *host, size_t bytes) {
+Status Device::upload(void *device, const void *host, size_t bytes,
+                      void *stream) {
+  if (bytes == 0)
+    return {};
   CurrentContext current(driver->api(), context);
   int code = current.code;
-  if (code == success && bytes > 0)
-    code = driver->api().copyToDevice(asDevice(device), host, bytes);
+  if (code == success)
+    code = driver->api().copyToDevice(asDevice(device), host, bytes, stream);
+  if (code == success)
+    code = driver->api().streamSynchronize(stream);
   return afterCopy(code, bytes);
 }
 
-Status Device::download(void *host, const void *device, size_t bytes) {
+Status Device::download(void *host, const void *device, size_t bytes,
+                        void *stream) {
+  if (bytes == 0)
+    return {};
   CurrentContext current(driver->api(), context);
   int code = current.code;
-  if (code == success && bytes > 0)
-    code = driver->api().copyToHost(host, asDevice(device), bytes);
+  if (code == success)
+    code = driver->api().copyToHost(host, asDevice(device), bytes, stream);
+  if (code == success)
+    code = driver->api().streamSynchronize(stream);
   return afterCopy(code, bytes);
 }
 
-Status Device::copy(void *toDevice, const void *fromDevice, size_t bytes) {
+Status Device::copy(void *toDevice, const void *fromDevice, size_t bytes,
+                    void *stream) {
+  if (bytes == 0)
+    return {};
   CurrentContext current(driver->api(), context);
   int code = current.code;
-  if (code == success && bytes > 0)
+  if (code == success)
     code = driver->api().copyOnDevice(asDevice(toDevice), asDevice(fromDevice),
-                                      bytes);
+                                      bytes, stream);
   return afterCopy(code, bytes);
+}
+
+Status Device::order(void *before, void *after) {
+  if (before == after)
+    return {};
+  const Api &api = driver->api();
+  CurrentContext current(api, context);
+  int code = current.code;
+  void *event = nullptr;
+  if (code == success)
+    code = api.eventCreate(&event, eventDisableTiming);
+  if (code == success)
+    code = api.eventRecord(event, before);
+  if (code == success)
+    code = api.streamWaitEvent(after, event, 0);
+  // What waits for it goes on waiting.
+  if (event)
+    api.eventDestroy(event);
+  if (code == success)
+    return {};
+  return Status::error("streams of " + productName +
+                       " cannot wait for each other: " +
+                       driver->describe(code) + ". " + state->lastLaunch());
 }
 
 } // namespace drawloom::runtime::cuda

@@ -43,10 +43,6 @@ DataType typeOf(Kind kind) {
   return kind == Kind::F32 ? real32 : kind == Kind::F16 ? real16 : bfloat16;
 }
 
-const char *nameOf(Kind kind) {
-  return kind == Kind::F32 ? "f32" : kind == Kind::F16 ? "f16" : "bf16";
-}
-
 /// The power of two that a pointer is a multiple of, at most 256.
 uint32_t alignmentOf(const void *pointer) {
   auto bits = reinterpret_cast<uintptr_t>(pointer) | 256;
@@ -54,11 +50,11 @@ uint32_t alignmentOf(const void *pointer) {
 }
 
 std::string describe(const Product &product) {
-  std::string text = std::to_string(product.m) + "x" +
-                     std::to_string(product.n) + "x" +
-                     std::to_string(product.k) + " " + nameOf(product.operands);
+  std::string text =
+      std::to_string(product.m) + "x" + std::to_string(product.n) + "x" +
+      std::to_string(product.k) + " " + productKindName(product.operands);
   if (product.result != product.operands)
-    text += std::string(" to ") + nameOf(product.result);
+    text += std::string(" to ") + productKindName(product.result);
   if (product.batch != 1)
     text += ", " + std::to_string(product.batch) + " times";
   return "product " + text + " by cuBLASLt";
@@ -153,6 +149,23 @@ ProductLibrary::~ProductLibrary() {
   if (current.code == cuda::success)
     state->functions.destroy(state->handle);
   // The library stays: it has kernels loaded.
+}
+
+const char *productKindName(Kind kind) {
+  return kind == Kind::F32 ? "f32" : kind == Kind::F16 ? "f16" : "bf16";
+}
+
+std::optional<Kind> productKind(std::string_view name) {
+  for (Kind kind : {Kind::F32, Kind::F16, Kind::BF16})
+    if (name == productKindName(kind))
+      return kind;
+  return std::nullopt;
+}
+
+std::string productText(const Product &product) {
+  return (product.batch != 1 ? std::to_string(product.batch) + " x " : "") +
+         std::to_string(product.m) + "x" + std::to_string(product.n) + "x" +
+         std::to_string(product.k) + " " + productKindName(product.operands);
 }
 
 size_t productWorkspaceBytes(unsigned capability) {

@@ -156,6 +156,20 @@ static DrawloomError *checkOverlap(const Signature &signature,
   return nullptr;
 }
 
+static DrawloomError *checkAll(const Signature &signature,
+                               const DrawloomBuffer *arguments,
+                               size_t argumentCount,
+                               const DrawloomBuffer *results,
+                               size_t resultCount) {
+  if (DrawloomError *error = checkBuffers(
+          signature, "argument", signature.arguments, arguments, argumentCount))
+    return error;
+  if (DrawloomError *error = checkBuffers(
+          signature, "result", signature.results, results, resultCount))
+    return error;
+  return checkOverlap(signature, arguments, results);
+}
+
 DrawloomError *drawloomCall(const DrawloomFunction *function,
                             const DrawloomBuffer *arguments,
                             size_t argumentCount, const DrawloomBuffer *results,
@@ -168,13 +182,8 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
   if (threads == 0)
     return makeError(DRAWLOOM_ERROR_CALL,
                      "@" + signature.name + " cannot run on 0 threads");
-  if (DrawloomError *error = checkBuffers(
-          signature, "argument", signature.arguments, arguments, argumentCount))
-    return error;
-  if (DrawloomError *error = checkBuffers(
-          signature, "result", signature.results, results, resultCount))
-    return error;
-  if (DrawloomError *error = checkOverlap(signature, arguments, results))
+  if (DrawloomError *error =
+          checkAll(signature, arguments, argumentCount, results, resultCount))
     return error;
   ShortArray<const void *> from(argumentCount);
   ShortArray<void *> to(resultCount);
@@ -182,11 +191,14 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
     from[i] = arguments[i].data;
   for (size_t i = 0; i < resultCount; ++i)
     to[i] = results[i].data;
-  // What is left to fail is memory: the rest was checked above.
+  // What is left to fail is memory, or a device: the rest was checked above.
   Status status =
       function->program->run(function->index, from.data(), to.data(), threads);
-  return status.ok() ? nullptr
-                     : makeError(DRAWLOOM_ERROR_MEMORY, status.message());
+  if (status.ok())
+    return nullptr;
+  return makeError(function->program->onDevice() ? DRAWLOOM_ERROR_DEVICE
+                                                 : DRAWLOOM_ERROR_MEMORY,
+                   status.message());
 }
 
 void drawloomUseThreads(const DrawloomThreads *threads) {
@@ -199,7 +211,7 @@ void drawloomUseThreads(const DrawloomThreads *threads) {
 
 // What DLPack lays down.
 enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
-enum { kDLCPU = 1, kDLCUDAHost = 3 };
+enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 };
 
 static_assert(sizeof(DrawloomTensor) == 48 &&
                   offsetof(DrawloomTensor, rank) == 16 &&
@@ -265,11 +277,57 @@ static bool isDense(const DrawloomTensor &tensor, const ValueType &type) {
   return true;
 }
 
-/// Makes buffers of tensors, or says which does not fit.
+static bool isOnHost(const DrawloomTensor &tensor) {
+  return tensor.deviceType == kDLCPU || tensor.deviceType == kDLCUDAHost;
+}
+
+static std::string deviceText(const DrawloomTensor &tensor) {
+  if (isOnHost(tensor))
+    return "in the host's memory";
+  if (tensor.deviceType == kDLCUDA || tensor.deviceType == kDLCUDAManaged)
+    return "on CUDA device " + std::to_string(tensor.deviceId);
+  return "on a device of DLPack's type " + std::to_string(tensor.deviceType);
+}
+
+/// Why a tensor is not where a call of the host's takes it; empty where it is.
+static std::string whyNotOnHost(const DrawloomTensor &tensor,
+                                const DeviceCalls *device) {
+  if (isOnHost(tensor))
+    return "";
+  return "is " + deviceText(tensor) +
+         (device ? ", but this call copies from and to the host's memory; "
+                   "drawloomCallTensorsOnStream takes tensors of the device"
+                 : ", but the function reads the host's memory; copy it "
+                   "there");
+}
+
+/// The same of a call on a stream.
+static std::string whyNotOnDevice(const DrawloomTensor &tensor,
+                                  const DeviceCalls &device, bool isNumber) {
+  if (isNumber)
+    return isOnHost(tensor) ? ""
+                            : "is " + deviceText(tensor) +
+                                  ", but it is a number that kernels get by "
+                                  "value: give it in the host's memory";
+  bool isCuda =
+      tensor.deviceType == kDLCUDA || tensor.deviceType == kDLCUDAManaged;
+  if (isCuda && tensor.deviceId == device.device())
+    return "";
+  std::string here =
+      "the program runs on CUDA device " + std::to_string(device.device());
+  return "is " + deviceText(tensor) + ", but " + here +
+         (isCuda ? ": it runs on one device, which CUDA_VISIBLE_DEVICES chooses"
+                 : ", and its other tensors are taken from there; copy it to "
+                   "the device, or give all in the host's memory");
+}
+
+/// Makes buffers of tensors, or says which does not fit. `whyNotHere` says so
+/// of the place of one.
+template <typename Fn>
 static DrawloomError *buffersOf(const Signature &signature, const char *kind,
                                 const std::vector<ValueType> &types,
                                 const DrawloomTensor *const *tensors,
-                                size_t count,
+                                size_t count, Fn whyNotHere,
                                 std::vector<DrawloomBuffer> &buffers) {
   if (count != types.size())
     return refuseCount(signature, kind, types.size(), count);
@@ -278,12 +336,8 @@ static DrawloomError *buffersOf(const Signature &signature, const char *kind,
     if (!tensors[i])
       return refuse(signature, kind, i, "is no tensor but a null pointer");
     const DrawloomTensor &tensor = *tensors[i];
-    if (tensor.deviceType != kDLCPU && tensor.deviceType != kDLCUDAHost)
-      return refuse(signature, kind, i,
-                    "is on a device of DLPack's type " +
-                        std::to_string(tensor.deviceType) +
-                        ", but the function reads the host's memory; copy it "
-                        "there");
+    if (std::string why = whyNotHere(tensor, i); !why.empty())
+      return refuse(signature, kind, i, why);
     int64_t bits = 8 * elementBytes(type.element);
     int code = codeOf(type.element);
     if (tensor.lanes != 1)
@@ -329,13 +383,132 @@ DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
   std::vector<DrawloomBuffer> in, out;
   if (!function->program)
     return drawloomCall(function, nullptr, 0, nullptr, 0, threads);
+  auto whyNotHere = [&](const DrawloomTensor &tensor, size_t) {
+    return whyNotOnHost(tensor, function->program->onDevice());
+  };
   if (DrawloomError *error =
           buffersOf(signature, "argument", signature.arguments, arguments,
-                    argumentCount, in))
+                    argumentCount, whyNotHere, in))
     return error;
   if (DrawloomError *error = buffersOf(signature, "result", signature.results,
-                                       results, resultCount, out))
+                                       results, resultCount, whyNotHere, out))
     return error;
   return drawloomCall(function, in.data(), in.size(), out.data(), out.size(),
                       threads);
+}
+
+//===----------------------------------------------------------------------===//
+// On a GPU
+//===----------------------------------------------------------------------===//
+
+static DrawloomError *refuseHost(const std::string &what) {
+  return makeError(DRAWLOOM_ERROR_CALL,
+                   what + " runs on the host, not on a GPU: load or compile it "
+                          "for target 'cuda'");
+}
+
+static const DeviceCalls *deviceOf(const DrawloomProgram *program) {
+  const Executable *loaded = program->loaded->program.get();
+  return loaded ? loaded->onDevice() : nullptr;
+}
+
+static DrawloomError *deviceError(const Status &status) {
+  return status.ok() ? nullptr
+                     : makeError(DRAWLOOM_ERROR_DEVICE, status.message());
+}
+
+void drawloomProgramDevice(const DrawloomProgram *program, int32_t *deviceType,
+                           int32_t *deviceId) {
+  const DeviceCalls *device = deviceOf(program);
+  *deviceType = device ? kDLCUDA : kDLCPU;
+  *deviceId = device ? device->device() : 0;
+}
+
+int drawloomArgumentIsNumber(const DrawloomFunction *function, size_t index) {
+  const DeviceCalls *device =
+      function->program ? function->program->onDevice() : nullptr;
+  return device && index < function->signature->arguments.size() &&
+         device->takesNumber(function->index, index);
+}
+
+DrawloomError *drawloomCallTensorsOnStream(
+    const DrawloomFunction *function, const DrawloomTensor *const *arguments,
+    size_t argumentCount, const DrawloomTensor *const *results,
+    size_t resultCount, void *stream) {
+  const Signature &signature = *function->signature;
+  if (!function->program)
+    return drawloomCall(function, nullptr, 0, nullptr, 0, 1);
+  const DeviceCalls *device = function->program->onDevice();
+  if (!device)
+    return refuseHost("@" + signature.name);
+  std::vector<DrawloomBuffer> in, out;
+  if (DrawloomError *error = buffersOf(
+          signature, "argument", signature.arguments, arguments, argumentCount,
+          [&](const DrawloomTensor &tensor, size_t i) {
+            return whyNotOnDevice(tensor, *device,
+                                  device->takesNumber(function->index, i));
+          },
+          in))
+    return error;
+  if (DrawloomError *error = buffersOf(
+          signature, "result", signature.results, results, resultCount,
+          [&](const DrawloomTensor &tensor, size_t) {
+            return whyNotOnDevice(tensor, *device, false);
+          },
+          out))
+    return error;
+  if (DrawloomError *error =
+          checkAll(signature, in.data(), in.size(), out.data(), out.size()))
+    return error;
+  std::vector<const void *> from;
+  std::vector<void *> to;
+  for (const DrawloomBuffer &buffer : in)
+    from.push_back(buffer.data);
+  for (const DrawloomBuffer &buffer : out)
+    to.push_back(buffer.data);
+  return deviceError(
+      device->run(function->index, from.data(), to.data(), stream));
+}
+
+DrawloomError *drawloomDeviceAllocate(const DrawloomProgram *program,
+                                      size_t bytes, void *stream,
+                                      void **memory) {
+  *memory = nullptr;
+  const DeviceCalls *device = deviceOf(program);
+  if (!device)
+    return refuseHost("the program");
+  Result<void *> given = device->allocate(bytes, stream);
+  if (given.ok())
+    *memory = *given;
+  return deviceError(given.status());
+}
+
+void drawloomDeviceRelease(const DrawloomProgram *program, void *memory,
+                           void *stream) {
+  if (const DeviceCalls *device = deviceOf(program))
+    device->release(memory, stream);
+}
+
+DrawloomError *drawloomDeviceUpload(const DrawloomProgram *program,
+                                    void *deviceMemory, const void *host,
+                                    size_t bytes, void *stream) {
+  const DeviceCalls *device = deviceOf(program);
+  return device ? deviceError(device->upload(deviceMemory, host, bytes, stream))
+                : refuseHost("the program");
+}
+
+DrawloomError *drawloomDeviceDownload(const DrawloomProgram *program,
+                                      void *host, const void *deviceMemory,
+                                      size_t bytes, void *stream) {
+  const DeviceCalls *device = deviceOf(program);
+  return device
+             ? deviceError(device->download(host, deviceMemory, bytes, stream))
+             : refuseHost("the program");
+}
+
+DrawloomError *drawloomDeviceOrder(const DrawloomProgram *program, void *before,
+                                   void *after) {
+  const DeviceCalls *device = deviceOf(program);
+  return device ? deviceError(device->order(before, after))
+                : refuseHost("the program");
 }

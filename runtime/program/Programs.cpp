@@ -16,8 +16,10 @@ using namespace drawloom::runtime;
 
 namespace drawloom::runtime {
 
-Loaded::Loaded(std::unique_ptr<Executable> given, Artifact kept)
-    : program(std::move(given)), artifact(std::move(kept)) {
+Loaded::Loaded(std::unique_ptr<Executable> given, std::string name,
+               Artifact kept)
+    : program(std::move(given)), target(std::move(name)),
+      artifact(std::move(kept)) {
   const std::vector<Signature> &signatures = program->signatures();
   for (size_t i = 0; i < signatures.size(); ++i)
     functions.push_back({program.get(), &signatures[i], i});
@@ -33,6 +35,14 @@ int64_t Loaded::artifactBytes() const {
   for (const Artifact::Variant &variant : artifact.variants)
     bytes += static_cast<int64_t>(variant.code.size());
   return bytes;
+}
+
+std::vector<const Artifact::Variant *> Loaded::variants() const {
+  std::vector<const Artifact::Variant *> list;
+  for (const Artifact::Variant &variant : artifact.variants)
+    if (variant.target == target)
+      list.push_back(&variant);
+  return list;
 }
 
 DrawloomError *makeError(DrawloomErrorCode code, std::string message) {
@@ -79,13 +89,19 @@ static DrawloomError *loadBytes(const std::string &name, std::string_view bytes,
   if (!artifact.ok())
     return makeError(DRAWLOOM_ERROR_FILE,
                      name + " is not loaded: " + artifact.message());
+  auto refuse = [&](const std::string &why) {
+    return makeError(DRAWLOOM_ERROR_TARGET, name + " is not loaded: " + why);
+  };
+  Result<std::string> target =
+      chooseTarget(*artifact, options.target ? options.target : "");
+  if (!target.ok())
+    return refuse(target.message());
   Result<std::unique_ptr<Executable>> loaded =
-      loadExecutable(*artifact, options.isa ? options.isa : "");
+      loadExecutable(*artifact, *target, options.isa ? options.isa : "");
   if (!loaded.ok())
-    return makeError(DRAWLOOM_ERROR_TARGET,
-                     name + " is not loaded: " + loaded.message());
-  *program = new DrawloomProgram{
-      std::make_shared<const Loaded>(std::move(*loaded), std::move(*artifact))};
+    return refuse(loaded.message());
+  *program = new DrawloomProgram{std::make_shared<const Loaded>(
+      std::move(*loaded), std::move(*target), std::move(*artifact))};
   return nullptr;
 }
 
@@ -145,20 +161,33 @@ void drawloomProgramDestroy(DrawloomProgram *program) { delete program; }
 //===----------------------------------------------------------------------===//
 
 const char *drawloomProgramTarget(const DrawloomProgram *program) {
-  return program->loaded->artifact.target.c_str();
+  return program->loaded->target.c_str();
+}
+size_t drawloomProgramTargetCount(const DrawloomProgram *program) {
+  return program->loaded->artifact.targets().size();
+}
+const char *drawloomProgramTargetAt(const DrawloomProgram *program,
+                                    size_t index) {
+  // The variant's string outlives the list.
+  const Artifact &artifact = program->loaded->artifact;
+  std::vector<std::string> targets = artifact.targets();
+  if (index < targets.size())
+    for (const Artifact::Variant &variant : artifact.variants)
+      if (variant.target == targets[index])
+        return variant.target.c_str();
+  return nullptr;
 }
 const char *drawloomProgramInstructionSet(const DrawloomProgram *program) {
   const Executable *loaded = program->loaded->program.get();
   return loaded ? loaded->isa().c_str() : "";
 }
 size_t drawloomProgramInstructionSetCount(const DrawloomProgram *program) {
-  return program->loaded->artifact.variants.size();
+  return program->loaded->variants().size();
 }
 const char *drawloomProgramInstructionSetAt(const DrawloomProgram *program,
                                             size_t index) {
-  const std::vector<Artifact::Variant> &variants =
-      program->loaded->artifact.variants;
-  return index < variants.size() ? variants[index].isa.c_str() : nullptr;
+  std::vector<const Artifact::Variant *> variants = program->loaded->variants();
+  return index < variants.size() ? variants[index]->isa.c_str() : nullptr;
 }
 
 void drawloomProgramMemory(const DrawloomProgram *program,

@@ -15,7 +15,8 @@ using namespace drawloom;
 
 namespace {
 
-Artifact::Variant variant(const char *isa, int64_t scratchBytes) {
+Artifact::Variant variant(const char *isa, int64_t scratchBytes,
+                          const char *target = "cpu") {
   Artifact::Entry entry;
   entry.signature.name = "step";
   entry.signature.arguments = {{ElementType::F32, {3, 4}},
@@ -29,12 +30,14 @@ Artifact::Variant variant(const char *isa, int64_t scratchBytes) {
           {"step_kernel0"},
           std::string("code\0with\n", 10) + isa,
           {"avx2", "fma"},
-          "00ff"};
+          "00ff",
+          target};
 }
 
-/// Two sets, which need different memory.
+/// Two sets, which need different memory, and two architectures of a GPU.
 Artifact sample() {
-  return {"cpu", {variant("avx2", 128), variant("baseline", 96)}};
+  return {{variant("avx2", 128), variant("baseline", 96),
+           variant("sm_90a", 0, "cuda"), variant("sm_80", 0, "cuda")}};
 }
 
 std::string errorOf(llvm::StringRef bytes) {
@@ -45,11 +48,12 @@ std::string errorOf(llvm::StringRef bytes) {
 TEST(Artifact, ReadsWhatItWrote) {
   llvm::Expected<Artifact> artifact = readArtifact(writeArtifact(sample()));
   ASSERT_TRUE(bool(artifact)) << toString(artifact.takeError());
-  EXPECT_EQ(artifact->target, "cpu");
-  ASSERT_EQ(artifact->variants.size(), 2u);
+  EXPECT_EQ(artifact->targets(), (std::vector<std::string>{"cpu", "cuda"}));
+  ASSERT_EQ(artifact->variants.size(), 4u);
   for (auto [i, read] : llvm::enumerate(artifact->variants)) {
     Artifact::Variant written = sample().variants[i];
     EXPECT_EQ(read.isa, written.isa);
+    EXPECT_EQ(read.target, written.target);
     EXPECT_EQ(read.fingerprint, written.fingerprint);
     EXPECT_EQ(read.code, written.code);
     EXPECT_EQ(read.kernels, written.kernels);
@@ -119,16 +123,16 @@ std::string withDescription(llvm::StringRef from, llvm::StringRef to) {
 }
 
 TEST(Artifact, RefusesLengthsThatAreNotThoseOfItsCode) {
-  std::string lengths = "\"code_bytes\":[14,18]";
+  std::string lengths = "\"code_bytes\":[14,18,16,15]";
   EXPECT_EQ(errorOf(withDescription(lengths, lengths)), "");
   for (const char *wrong :
-       {"[14]", "[]", "[14,18,0]", "[13,18]", "[14,19]", "[32,1]",
-        "[9223372036854775807,9223372036854775807]"})
+       {"[14]", "[]", "[14,18,16,15,0]", "[13,18,16,15]", "[14,19,16,15]",
+        "[60,1,1,2]", "[9223372036854775807,9223372036854775807]"})
     EXPECT_EQ(errorOf(withDescription(lengths,
                                       std::string("\"code_bytes\":") + wrong)),
               "its description does not fit its code")
         << wrong;
-  EXPECT_EQ(errorOf(withDescription(lengths, "\"code_bytes\":[-1,33]")),
+  EXPECT_EQ(errorOf(withDescription(lengths, "\"code_bytes\":[-1,33,16,15]")),
             "its description is damaged: 'code_bytes' has what is no size");
 }
 
@@ -187,9 +191,36 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 }
 
 TEST(Artifact, NamesAnotherVersion) {
-  std::string bytes = writeArtifact(sample());
-  bytes.replace(bytes.find(" 3 "), 3, " 1 ");
-  EXPECT_EQ(errorOf(bytes), "it is of version 1, this is version 3");
+  for (const char *version : {"1", "5", "x", "-3", "99999999999999999999"}) {
+    std::string bytes = writeArtifact(sample());
+    bytes.replace(bytes.find(" 4 ") + 1, 1, version);
+    EXPECT_EQ(errorOf(bytes), "it is of version " + std::string(version) +
+                                  ", this is version 4");
+  }
+}
+
+TEST(Artifact, OneSetMayBeOfTwoTargets) {
+  Artifact artifact = sample();
+  artifact.variants[0].isa = artifact.variants[2].isa = "native";
+  EXPECT_EQ(errorOf(writeArtifact(artifact)), "");
+}
+
+TEST(Artifact, IsLoadedForTheTargetThatIsAskedFor) {
+  auto chosen = [](const Artifact &artifact, const char *asked) {
+    runtime::Result<std::string> target =
+        runtime::chooseTarget(artifact, asked);
+    return target.ok() ? *target : target.message();
+  };
+  EXPECT_EQ(chosen(sample(), ""), "cpu");
+  EXPECT_EQ(chosen(sample(), "cuda"), "cuda");
+  EXPECT_EQ(chosen(sample(), "abacus"),
+            "the program holds no code for target 'abacus'; it has code for "
+            "'cpu', 'cuda'");
+  Artifact gpu = {{variant("sm_80", 0, "cuda")}};
+  EXPECT_EQ(chosen(gpu, ""), "cuda");
+  EXPECT_EQ(chosen(gpu, "cpu"),
+            "the program holds no code for target 'cpu'; it has code for "
+            "'cuda'");
 }
 
 } // namespace

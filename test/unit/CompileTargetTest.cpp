@@ -52,9 +52,9 @@ public:
   /// With code for these sets, made on this machine.
   Artifact artifact(llvm::ArrayRef<StringRef> sets) const {
     Artifact artifact;
-    artifact.target = "abacus";
     for (StringRef set : sets)
-      artifact.variants.push_back({set.str(), fingerprintOf(set), {}, {}, ""});
+      artifact.variants.push_back(
+          {set.str(), fingerprintOf(set), {}, {}, "", {}, "", "abacus"});
     return artifact;
   }
 
@@ -171,7 +171,7 @@ TEST(CompileTarget, RefusesASetThatItDoesNotKnow) {
 TEST(CompileTarget, RefusesTheProgramOfAnotherTarget) {
   Abacus target({"beads5"});
   Artifact artifact = target.artifact({"beads5"});
-  artifact.target = "cpu";
+  artifact.variants.front().target = "cpu";
   EXPECT_EQ(loaded(target, artifact),
             "the program is for target 'cpu', not 'abacus'");
 }

@@ -90,8 +90,11 @@ TEST_F(Tensors, OfPinnedMemoryAreTheHosts) {
 
 TEST_F(Tensors, OfADeviceAreRefused) {
   result.deviceType = 2;
+  refuses("result 0 of @sum is on CUDA device 0, but the function reads the "
+          "host's memory; copy it there");
+  result.deviceType = 8;
   refuses(
-      "result 0 of @sum is on a device of DLPack's type 2, but the function "
+      "result 0 of @sum is on a device of DLPack's type 8, but the function "
       "reads the host's memory; copy it there");
 }
 

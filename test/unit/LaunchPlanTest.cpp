@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/PlanProgram.h"
+#include "codegen/nvptx/LaunchPlan.h"
+#include "drawloom/runtime/PlanProgram.h"
 #include "gtest/gtest.h"
 
 using namespace drawloom;
 using namespace drawloom::nvptx;
-using drawloom::runtime::cuda::Kind;
+using namespace drawloom::runtime::cuda;
+using drawloom::runtime::Status;
 
 namespace {
 
@@ -56,16 +58,14 @@ std::string text(const llvm::json::Value &value) {
 }
 
 bool isRefused(const LaunchPlan &plan) {
-  llvm::Expected<LaunchPlan> read = planFromJson(toJson(plan));
-  if (read)
-    return false;
-  return !llvm::toString(read.takeError()).empty();
+  runtime::Result<LaunchPlan> read = parsePlan(text(toJson(plan)));
+  return !read.ok() && !read.message().empty();
 }
 
 TEST(LaunchPlan, ProductsSurviveJson) {
   llvm::json::Value json = toJson(planWithProduct());
-  llvm::Expected<LaunchPlan> read = planFromJson(json);
-  ASSERT_TRUE(static_cast<bool>(read)) << llvm::toString(read.takeError());
+  runtime::Result<LaunchPlan> read = parsePlan(text(json));
+  ASSERT_TRUE(read.ok()) << read.message();
   EXPECT_TRUE(read->hasProducts());
   EXPECT_EQ(text(toJson(*read)), text(json));
   const LaunchStep &step = read->entries[0].steps[0];
@@ -78,14 +78,12 @@ TEST(LaunchPlan, ProductsSurviveJson) {
 }
 
 TEST(LaunchPlan, PlansWithoutProductsAreReadAsEver) {
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(R"({
+  runtime::Result<LaunchPlan> plan = parsePlan(R"({
     "kernels": [{"name": "k", "grid": 2, "threads": 64, "shared_bytes": 0}],
     "entries": [{"name": "f", "arguments": [], "results": [], "workspace_bytes": 512,
       "steps": [{"kernel": "k", "operands": [["workspace", 0]]},
                 {"copy_bytes": 64, "operands": [["workspace", 0], ["workspace", 256]]}]}]})");
-  ASSERT_TRUE(static_cast<bool>(json));
-  llvm::Expected<LaunchPlan> plan = planFromJson(*json);
-  ASSERT_TRUE(static_cast<bool>(plan)) << llvm::toString(plan.takeError());
+  ASSERT_TRUE(plan.ok()) << plan.message();
   EXPECT_FALSE(plan->hasProducts());
   EXPECT_EQ(plan->entries[0].steps[1].bytes, 64);
 }
@@ -102,24 +100,68 @@ TEST(LaunchPlan, ProductsThatCannotBeComputedAreRefused) {
   EXPECT_TRUE(isRefused(plan));
 }
 
+TEST(LaunchPlan, StepsBeyondTheirMemoryAreRefused) {
+  using Change = void (*)(LaunchEntry &);
+  for (Change change : std::initializer_list<Change>{
+           [](LaunchEntry &e) { e.steps[0].operands[0].value = 3; },
+           [](LaunchEntry &e) { e.steps[0].operands[3].value = 1; },
+           [](LaunchEntry &e) { e.steps[0].operands[4].value = 4353; },
+           [](LaunchEntry &e) { e.signature.workspaceBytes = 4351; },
+           [](LaunchEntry &e) { e.signature.arguments[0].shape = {2, 7, 2}; },
+           [](LaunchEntry &e) { e.signature.arguments[2].shape = {4}; },
+           [](LaunchEntry &e) { e.signature.results[0].shape = {2, 3, 4}; },
+           [](LaunchEntry &e) {
+             e.steps.push_back(
+                 {"",
+                  {{LaunchOperand::Result, 0}, {LaunchOperand::Workspace, 0}},
+                  121,
+                  std::nullopt});
+           },
+           [](LaunchEntry &e) {
+             e.steps.push_back(
+                 {"",
+                  {{LaunchOperand::Result, 0}, {LaunchOperand::Argument, 0}},
+                  2,
+                  std::nullopt});
+           },
+           [](LaunchEntry &e) { e.steps.push_back({"none", {}, 0, {}}); }}) {
+    LaunchPlan plan = planWithProduct();
+    change(plan.entries[0]);
+    EXPECT_TRUE(isRefused(plan)) << text(toJson(plan));
+  }
+}
+
+TEST(LaunchPlan, DamagedJsonIsRefused) {
+  std::string good = text(toJson(planWithProduct()));
+  for (size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(parsePlan(good.substr(0, size)).ok()) << size;
+  for (auto [from, to] :
+       {std::pair("[\"argument\",0]", "[\"argument\",-1]"),
+        std::pair("[\"argument\",0]", "[\"nothing\",0]"),
+        std::pair("\"workspace_bytes\":4352", "\"workspace_bytes\":-1"),
+        std::pair("\"element\":2", "\"element\":8"),
+        std::pair("[2,7,3]", "[2,7,4611686018427387904]"),
+        std::pair("\"bf16\"", "\"f64\"")}) {
+    size_t at = good.find(from);
+    ASSERT_NE(at, std::string::npos) << from << good;
+    std::string bad = good;
+    bad.replace(at, std::string_view(from).size(), to);
+    EXPECT_FALSE(parsePlan(bad).ok()) << to;
+  }
+}
+
 /// A device with memory of the host, and no library.
 class NoLibrary final : public DeviceSession {
 public:
-  llvm::Expected<void *> allocate(int64_t bytes) override {
+  runtime::Result<void *> allocate(int64_t bytes) override {
     blocks.emplace_back(static_cast<size_t>(bytes) + 1);
-    return blocks.back().data();
+    return static_cast<void *>(blocks.back().data());
   }
-  llvm::Error upload(void *, const void *, int64_t) override {
-    return llvm::Error::success();
-  }
-  llvm::Error download(void *, const void *, int64_t) override {
-    return llvm::Error::success();
-  }
-  llvm::Error copy(void *, const void *, int64_t) override {
-    return llvm::Error::success();
-  }
-  llvm::Error launch(const LaunchKernel &, llvm::ArrayRef<Argument>) override {
-    return llvm::Error::success();
+  Status upload(void *, const void *, int64_t) override { return {}; }
+  Status download(void *, const void *, int64_t) override { return {}; }
+  Status copy(void *, const void *, int64_t) override { return {}; }
+  Status launch(const LaunchKernel &, const std::vector<Argument> &) override {
+    return {};
   }
 
 private:
@@ -129,21 +171,25 @@ private:
 class NoLibraryProgram final : public PlanProgram {
 public:
   using PlanProgram::PlanProgram;
-  llvm::StringRef isa() const override { return "none"; }
+  const std::string &isa() const override { return none; }
 
 protected:
-  llvm::Expected<std::unique_ptr<DeviceSession>> open(unsigned) const override {
-    return std::make_unique<NoLibrary>();
+  runtime::Result<std::unique_ptr<DeviceSession>>
+  open(unsigned) const override {
+    return std::unique_ptr<DeviceSession>(std::make_unique<NoLibrary>());
   }
+
+private:
+  std::string none = "none";
 };
 
 TEST(LaunchPlan, DeviceWithoutLibrarySaysHowToDoWithout) {
   NoLibraryProgram program(planWithProduct());
   std::vector<char> bytes(256);
-  llvm::Error error =
-      program.run("f", {bytes.data(), bytes.data(), bytes.data()},
-                  {bytes.data()}, 1, nullptr);
-  std::string message = llvm::toString(std::move(error));
+  const void *arguments[] = {bytes.data(), bytes.data(), bytes.data()};
+  void *results[] = {bytes.data()};
+  std::string message =
+      program.run(0, arguments, results, 1, nullptr).message();
   EXPECT_NE(message.find("2 x 3x5x7 bf16"), std::string::npos) << message;
   EXPECT_NE(message.find("--dense-products=own"), std::string::npos) << message;
 }

@@ -194,8 +194,13 @@ Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
                                               const Options &options) {
   // Native is whatever is best here.
   StringRef isa = options.compile.codegen.isa;
+  runtime::Result<std::string> target =
+      runtime::chooseTarget(artifact, options.savedTarget);
+  if (!target.ok())
+    return createStringError("'" + options.files.front() +
+                             "' is not loaded: " + target.message());
   Expected<std::unique_ptr<Program>> program =
-      loadArtifact(artifact, isa == "native" ? "" : isa);
+      loadArtifact(artifact, *target, isa == "native" ? "" : isa);
   if (!program)
     return createStringError("'" + options.files.front() + "' is not loaded: " +
                              toString(program.takeError()));

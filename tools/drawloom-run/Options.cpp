@@ -287,6 +287,8 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     options.target = Target::Interpreter;
   } else if (Expected<const CompileTarget *> target = findTarget(line.target)) {
     options.compile.target = *target;
+    if (line.target.getNumOccurrences() > 0)
+      options.savedTarget = line.target;
   } else {
     consumeError(target.takeError());
     return createStringError("--target=" + line.target +

@@ -37,6 +37,8 @@ struct Options {
   double absoluteTolerance = -1, relativeTolerance = -1;
 
   Target target = Target::Compiled;
+  /// Of a program that was compiled before: what --target says, if anything.
+  std::string savedTarget;
   unsigned threads = 1;
   CompileOptions compile;
   /// Nothing without --cache.

@@ -184,18 +184,29 @@ static mlir::LogicalResult toSchedules(mlir::ModuleOp program,
   return mlir::success();
 }
 
+static const Options &theOptions() {
+  static const Options options;
+  return options;
+}
+
+const std::string &drawloom::architectureOption() {
+  return theOptions().arch.getValue();
+}
+
 void drawloom::registerNvptxTranslations(
     std::function<void(mlir::DialectRegistry &)> registerDialects,
     LowerToKernels lower, LowerToKernels lowerToLayouts) {
-  static Options options;
+  // Before the command line is read.
+  (void)theOptions();
   auto add = [&](llvm::StringRef name, llvm::StringRef description,
                  auto translation, LowerToKernels lower) {
     mlir::TranslateFromMLIRRegistration(
         name, description,
-        [=](mlir::ModuleOp program, llvm::raw_ostream &stream) {
-          return translation(program, stream, lower, options);
+        [translation, lower](mlir::ModuleOp program,
+                             llvm::raw_ostream &stream) {
+          return translation(program, stream, lower, theOptions());
         },
-        [=](mlir::DialectRegistry &registry) {
+        [registerDialects](mlir::DialectRegistry &registry) {
           registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect>();
           registerDialects(registry);
         });

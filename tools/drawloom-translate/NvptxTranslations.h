@@ -29,6 +29,9 @@ void registerNvptxTranslations(
     std::function<void(mlir::DialectRegistry &)> registerDialects,
     LowerToKernels lower, LowerToKernels lowerToLayouts);
 
+/// What --arch says.
+const std::string &architectureOption();
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_TOOLS_DRAWLOOM_TRANSLATE_NVPTXTRANSLATIONS_H

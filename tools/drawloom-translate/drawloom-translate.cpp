@@ -22,6 +22,7 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "tools/drawloom-translate/NvptxTranslations.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -40,6 +41,11 @@ struct CodeOptions {
   llvm::cl::opt<std::string> isa{"isa", llvm::cl::desc(isaHelp),
                                  llvm::cl::init("native"),
                                  llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> target{
+      "target",
+      llvm::cl::desc("What --mlir-to-artifact makes code for: cpu (for --isa); "
+                     "cuda (for --arch); several with commas (default: cpu)"),
+      llvm::cl::init("cpu"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> from{
       "compile-from",
       llvm::cl::desc("The phase that the program is in (default: input)"),
@@ -71,6 +77,20 @@ static mlir::LogicalResult report(mlir::ModuleOp module, llvm::Error error) {
          << llvm::toString(std::move(error));
 }
 
+/// What is found on this machine says nothing about the one that code is for.
+static std::optional<DenseProducts> productsOf(const CodeOptions &options) {
+  std::optional<DenseProducts> products =
+      parseDenseProducts(options.denseProducts);
+  return products == DenseProducts::Auto ? std::nullopt : products;
+}
+
+static mlir::LogicalResult reportProducts(mlir::ModuleOp module,
+                                          const CodeOptions &options) {
+  return report(module, llvm::createStringError(
+                            "--dense-products=" + options.denseProducts +
+                            ": expected own, assume or library"));
+}
+
 /// Brings a program to the llvm dialect.
 static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lower(mlir::ModuleOp module, const CodeOptions &options,
@@ -84,13 +104,9 @@ lower(mlir::ModuleOp module, const CodeOptions &options,
   compileOptions.target = &target;
   compileOptions.codegen.isa = isa.str();
   compileOptions.from = *from;
-  std::optional<DenseProducts> products =
-      parseDenseProducts(options.denseProducts);
-  // What is found here says nothing about the machine that it is for.
-  if (!products || *products == DenseProducts::Auto)
-    return report(module, llvm::createStringError(
-                              "--dense-products=" + options.denseProducts +
-                              ": expected own, assume or library"));
+  std::optional<DenseProducts> products = productsOf(options);
+  if (!products)
+    return reportProducts(module, options);
   compileOptions.codegen.denseProducts = *products;
   compileOptions.to = to;
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
@@ -136,14 +152,33 @@ static mlir::LogicalResult emitArtifact(
   if (!from)
     return report(module, llvm::createStringError("there is no phase '" +
                                                   options.from + "'"));
-  CompileOptions compileOptions;
-  compileOptions.from = *from;
-  compileOptions.codegen.isa = options.isa;
-  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  llvm::Expected<Artifact> artifact = compileToArtifact(*copy, compileOptions);
-  if (!artifact)
-    return report(module, artifact.takeError());
-  llvm::Expected<std::string> contents = write(*artifact);
+  std::optional<DenseProducts> products = productsOf(options);
+  if (!products)
+    return reportProducts(module, options);
+  Artifact artifact;
+  llvm::SmallVector<llvm::StringRef> targets;
+  llvm::StringRef(options.target).split(targets, ',');
+  for (llvm::StringRef name : targets) {
+    CompileOptions compileOptions;
+    compileOptions.from = *from;
+    llvm::Expected<const CompileTarget *> target = findTarget(name);
+    if (!target)
+      return report(module, target.takeError());
+    compileOptions.target = *target;
+    compileOptions.codegen.denseProducts = *products;
+    compileOptions.codegen.isa =
+        *target == &nvptx::cudaTarget() ? architectureOption() : options.isa;
+    mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+    if (*target == &nvptx::cudaTarget())
+      if (llvm::Error error = nvptx::applyScheduleFile(*copy, options.schedule))
+        return report(module, std::move(error));
+    llvm::Expected<Artifact> compiled =
+        compileToArtifact(*copy, compileOptions);
+    if (!compiled)
+      return report(module, compiled.takeError());
+    llvm::move(compiled->variants, std::back_inserter(artifact.variants));
+  }
+  llvm::Expected<std::string> contents = write(artifact);
   if (!contents)
     return report(module, contents.takeError());
   stream << *contents;
@@ -182,8 +217,8 @@ int main(int argc, char **argv) {
       registerDialects);
   mlir::TranslateFromMLIRRegistration toArtifact(
       "mlir-to-artifact",
-      "compile a program to a file that libdrawloom_runtime.so loads; --isa "
-      "may name several instruction sets, or all",
+      "compile a program to a file that libdrawloom_runtime.so loads; "
+      "--target, --isa and --arch may name several, or all",
       [&](mlir::ModuleOp module, llvm::raw_ostream &stream) {
         return emitArtifact(module, stream, options, writeArtifact);
       },
@@ -195,6 +230,10 @@ int main(int argc, char **argv) {
         return emitArtifact(
             module, stream, options,
             [&](const Artifact &artifact) -> llvm::Expected<std::string> {
+              if (artifact.variants.front().target != cpu::target().name())
+                return llvm::createStringError(
+                    "an object file is for the CPU, not for --target=" +
+                    options.target);
               if (artifact.variants.size() > 1)
                 return llvm::createStringError(
                     "an object file is for one instruction set, but --isa=" +

@@ -79,14 +79,17 @@ static json::Object addArchitecture(const CompiledKernels &compiled,
       object[extension] = path;
       bundle.files[path] = contents;
     };
-    add("llir", kernel.llvmIr);
+    if (options.forTriton)
+      add("llir", kernel.llvmIr);
     add("ptx", kernel.ptx);
     if (!kernel.cubin.empty())
       add("cubin", kernel.cubin);
-    add("json",
-        print(tritonMetadata(kernel, architecture, digest(kernel.ptx))));
-    bundle.files[(architecture.name + "/__grp__" + kernel.info.name + ".json")
-                     .str()] = print(tritonGroup(names));
+    if (options.forTriton) {
+      add("json",
+          print(tritonMetadata(kernel, architecture, digest(kernel.ptx))));
+      bundle.files[(architecture.name + "/__grp__" + kernel.info.name + ".json")
+                       .str()] = print(tritonGroup(names));
+    }
     if (options.modules)
       for (const std::string *image : {&kernel.cubin, &kernel.ptx})
         if (!image->empty())

@@ -25,6 +25,8 @@ struct BundleOptions {
   /// Adds each kernel's module, named by the SHA-256 of its cubin and of its
   /// PTX: the emulated driver finds by these what it runs in their place.
   bool modules = false;
+  /// Adds what Triton's loader reads, and each kernel's LLVM IR.
+  bool forTriton = true;
 };
 
 /// A bundle in memory: a manifest, and the files that it lists.

@@ -47,7 +47,7 @@ struct Artifact {
     /// Memory that each thread needs for itself.
     int64_t scratchBytes = 0;
   };
-  /// The program for one instruction set.
+  /// The program for one instruction set of one target.
   struct Variant {
     std::string isa;
     /// CompileTarget::fingerprint of the set where the code was made.
@@ -62,11 +62,16 @@ struct Artifact {
     /// Of code made for one machine: its processorWords(), all of which another
     /// one must have.
     std::string processor = {};
+    /// "cpu", "cuda" and the like.
+    std::string target = "cpu";
   };
-  std::string target;
-  /// At least one, of different sets, the best first; all have the same
-  /// entries, but for the memory that these need.
+  /// At least one, of different targets or sets, a target's best first; all
+  /// have the same entries, but for the memory that these need.
   std::vector<Variant> variants;
+
+  /// The targets that there is code for, each once, in the order of the
+  /// variants.
+  std::vector<std::string> targets() const;
 };
 
 /// Where the time of calls went: into the kernels, by name in the order of
@@ -85,16 +90,22 @@ namespace runtime {
 
 /// Counts changes of the file's form, and of how code and its host call each
 /// other.
-inline constexpr int64_t artifactVersion = 3;
+inline constexpr int64_t artifactVersion = 4;
 
 /// The file form of an artifact: a line of text with its version, the lengths
 /// and the SHA-256 of what follows (a description in JSON, then the code of one
 /// variant after the other).
 std::string writeArtifact(const Artifact &artifact);
 
-/// Refuses bytes that are cut off, changed or of another version, and variants
-/// that do not go together; says which.
+/// Also of version 3, whose variants are all of one target. Refuses bytes that
+/// are cut off, changed or of another version, and variants that do not go
+/// together; says which.
 Result<Artifact> readArtifact(std::string_view bytes);
+
+/// The target to load an artifact for: the one that is asked for, which it must
+/// have code for; by default the CPU, else its first.
+Result<std::string> chooseTarget(const Artifact &artifact,
+                                 const std::string &asked = "");
 
 } // namespace runtime
 } // namespace drawloom

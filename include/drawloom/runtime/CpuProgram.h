@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_RUNTIME_CPUPROGRAM_H
 #define DRAWLOOM_RUNTIME_CPUPROGRAM_H
 
-#include "drawloom/runtime/Artifact.h"
+#include "drawloom/runtime/Executable.h"
 #include <memory>
 
 namespace drawloom::runtime {
@@ -20,31 +20,12 @@ inline constexpr std::string_view entryPrefix = "drawloom_";
 /// Behind a kernel's name: what the host is given to call.
 inline constexpr std::string_view rangeSuffix = "_range";
 
-/// A program that was loaded. Immutable, callable from many threads at once.
-class Executable {
-public:
-  virtual ~Executable() = default;
-  virtual const std::string &isa() const = 0;
-  virtual const std::vector<Signature> &signatures() const = 0;
-  /// Runs an entry, by its place in signatures(), on up to `threads` threads.
-  /// `arguments` and `results` point to as many values as it has, dense and
-  /// row-major, which must not overlap. Fails for want of memory. Adds to
-  /// `profile` where there is one.
-  virtual Status run(size_t entry, const void *const *arguments,
-                     void *const *results, unsigned threads = 1,
-                     KernelProfile *profile = nullptr) const = 0;
-  /// Bytes of loaded code, and of memory kept for the next calls.
-  virtual int64_t codeBytes() const = 0;
-  virtual int64_t keptBytes() const = 0;
-  virtual void trim() const = 0;
-};
-
 /// Links a variant, whose code is an object file, into this process.
 Result<std::unique_ptr<Executable>>
 loadCpuProgram(const Artifact::Variant &variant);
 
-/// The first variant that this machine runs; the one for `isa` where that is
-/// given. The error says what the machine lacks for each.
+/// The first variant for the CPU that this machine runs; the one for `isa`
+/// where that is given. The error says what the machine lacks for each.
 Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
                                                 std::string_view isa = "");
 

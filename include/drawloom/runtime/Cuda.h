@@ -117,6 +117,7 @@ public:
   ~Device();
 
   const std::string &name() const { return productName; }
+  int number() const { return ordinal; }          ///< As the driver counts.
   unsigned capability() const { return version; } ///< 10 * major + minor.
   int64_t sharedLimit() const { return shared; }  ///< Of a block, bytes.
   int multiprocessors() const { return processors; }
@@ -124,11 +125,16 @@ public:
   Status synchronize();
 
   /// Copies of memory: `device` pointers are the device's, the others the
-  /// host's. In the order of the default stream; those to and from the host
-  /// are done when they return.
-  Status upload(void *device, const void *host, size_t bytes);
-  Status download(void *host, const void *device, size_t bytes);
-  Status copy(void *toDevice, const void *fromDevice, size_t bytes);
+  /// host's. In the order of the stream; those to and from the host are done
+  /// when they return.
+  Status upload(void *device, const void *host, size_t bytes,
+                void *stream = nullptr);
+  Status download(void *host, const void *device, size_t bytes,
+                  void *stream = nullptr);
+  Status copy(void *toDevice, const void *fromDevice, size_t bytes,
+              void *stream = nullptr);
+  /// What is put on `after` from now on waits for what is on `before` now.
+  Status order(void *before, void *after);
 
 private:
   Status afterCopy(int code, size_t bytes);

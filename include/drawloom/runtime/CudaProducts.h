@@ -15,6 +15,7 @@
 #define DRAWLOOM_RUNTIME_CUDAPRODUCTS_H
 
 #include "drawloom/runtime/Cuda.h"
+#include <string_view>
 
 namespace drawloom::runtime::cuda {
 
@@ -39,6 +40,50 @@ struct Product {
   /// relu.
   bool gelu = false;
 };
+
+/// A product's fields by the names that they have in JSON. What is 0 or false
+/// may be absent there.
+struct ProductNumber {
+  const char *name;
+  int64_t Product::*field;
+};
+inline constexpr ProductNumber productNumbers[] = {
+    {"m", &Product::m},
+    {"n", &Product::n},
+    {"k", &Product::k},
+    {"batch", &Product::batch},
+    {"left_stride", &Product::leftStride},
+    {"right_stride", &Product::rightStride},
+    {"addend_stride", &Product::addendStride},
+    {"result_stride", &Product::resultStride},
+    {"left_batch", &Product::leftBatch},
+    {"right_batch", &Product::rightBatch},
+    {"addend_batch", &Product::addendBatch},
+    {"result_batch", &Product::resultBatch},
+};
+struct ProductFlag {
+  const char *name;
+  bool Product::*field;
+};
+inline constexpr ProductFlag productFlags[] = {
+    {"transpose_left", &Product::transposeLeft},
+    {"transpose_right", &Product::transposeRight},
+    {"addend", &Product::addend},
+    {"bias", &Product::bias},
+    {"relu", &Product::relu},
+    {"gelu", &Product::gelu},
+};
+struct ProductType {
+  const char *name;
+  Kind Product::*field;
+};
+inline constexpr ProductType productTypes[] = {{"operands", &Product::operands},
+                                               {"result", &Product::result}};
+/// "f32", "f16", "bf16"; nothing for another name.
+const char *productKindName(Kind kind);
+std::optional<Kind> productKind(std::string_view name);
+/// "1024x768x3072 bf16", for reports.
+std::string productText(const Product &product);
 
 /// Where the matrices of a call are, in the device's memory.
 struct ProductOperands {

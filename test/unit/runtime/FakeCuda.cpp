@@ -99,21 +99,30 @@ int cuCtxSynchronize() {
   ++fake.synchronizations;
   return fake.synchronizeCode;
 }
-int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes,
+                         void *) {
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return 0;
 }
-int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
+int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes,
+                         void *) {
   std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
   return 0;
 }
-int cuMemcpyDtoD_v2(unsigned long long to, unsigned long long from,
-                    size_t bytes) {
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from,
+                         size_t bytes, void *) {
   std::memcpy(reinterpret_cast<void *>(to),
               reinterpret_cast<const void *>(from), bytes);
   return 0;
 }
 
+int cuEventCreate(void **event, unsigned) {
+  *event = &fake;
+  return 0;
+}
+int cuEventRecord(void *, void *) { return 0; }
+int cuEventDestroy_v2(void *) { return 0; }
+int cuStreamWaitEvent(void *, void *, unsigned) { return 0; }
 int cuStreamSynchronize(void *) {
   ++fake.synchronizations;
   return fake.synchronizeCode;

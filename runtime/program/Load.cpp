@@ -1,4 +1,4 @@
-//===- LoadCpu.cpp - what the library without a compiler can load ---------===//
+//===- Load.cpp - what the library without a compiler can load ------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/CudaProgram.h"
 #include "runtime/program/Handles.h"
 
 namespace drawloom::runtime {
 
 Result<std::unique_ptr<Executable>> loadExecutable(const Artifact &artifact,
+                                                   const std::string &target,
                                                    const std::string &isa) {
-  if (artifact.target != "cpu")
-    return Status::error("it is for target '" + artifact.target +
-                         "', but this library runs 'cpu' alone");
+  if (target == cuda::targetName)
+    return cuda::loadCudaProgram(artifact, isa);
+  if (target != "cpu")
+    return Status::error("it is for target '" + target +
+                         "', but this library runs 'cpu' and 'cuda' alone");
   Result<const Artifact::Variant *> variant = chooseVariant(artifact, isa);
   if (!variant.ok())
     return variant.status();

@@ -1,4 +1,4 @@
-//===- JitProgram.cpp - machine code in this process ----------------------===//
+//===- LoadedProgram.cpp - the runtime's programs, with LLVM's types ------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,22 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/JitProgram.h"
-#include "drawloom/runtime/CpuProgram.h"
+#include "codegen/LoadedProgram.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
 
-namespace drawloom::cpu {
+namespace drawloom {
 
 namespace {
 
-/// The runtime's program, with LLVM's types.
-class JitProgram : public Program {
+class LoadedProgram : public Program {
 public:
-  explicit JitProgram(std::unique_ptr<runtime::Executable> loaded)
+  explicit LoadedProgram(std::unique_ptr<runtime::Executable> loaded)
       : loaded(std::move(loaded)) {}
   llvm::StringRef isa() const override { return loaded->isa(); }
   llvm::ArrayRef<Signature> signatures() const override {
@@ -33,15 +31,18 @@ public:
   int64_t codeBytes() const override { return loaded->codeBytes(); }
   int64_t keptBytes() const override { return loaded->keptBytes(); }
   void trim() const override { loaded->trim(); }
+  const runtime::DeviceCalls *onDevice() const override {
+    return loaded->onDevice();
+  }
 
 private:
   std::unique_ptr<runtime::Executable> loaded;
 };
 
-Error JitProgram::run(llvm::StringRef name,
-                      llvm::ArrayRef<const void *> arguments,
-                      llvm::ArrayRef<void *> results, unsigned threads,
-                      KernelProfile *profile) const {
+Error LoadedProgram::run(llvm::StringRef name,
+                         llvm::ArrayRef<const void *> arguments,
+                         llvm::ArrayRef<void *> results, unsigned threads,
+                         KernelProfile *profile) const {
   const Signature *signature = find(name);
   if (!signature) {
     std::string known;
@@ -66,12 +67,10 @@ Error JitProgram::run(llvm::StringRef name,
 } // namespace
 
 Expected<std::unique_ptr<Program>>
-loadProgram(const Artifact::Variant &variant) {
-  runtime::Result<std::unique_ptr<runtime::Executable>> loaded =
-      runtime::loadCpuProgram(variant);
+toProgram(runtime::Result<std::unique_ptr<runtime::Executable>> loaded) {
   if (!loaded.ok())
     return createStringError(loaded.message());
-  return std::make_unique<JitProgram>(std::move(*loaded));
+  return std::make_unique<LoadedProgram>(std::move(*loaded));
 }
 
-} // namespace drawloom::cpu
+} // namespace drawloom

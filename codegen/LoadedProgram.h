@@ -1,0 +1,24 @@
+//===- LoadedProgram.h - the runtime's programs, with LLVM's types -*- C++ -*-//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_CODEGEN_LOADEDPROGRAM_H
+#define DRAWLOOM_CODEGEN_LOADEDPROGRAM_H
+
+#include "codegen/Program.h"
+#include "drawloom/runtime/Executable.h"
+#include <memory>
+
+namespace drawloom {
+
+/// What the runtime has loaded, or its error, with LLVM's types.
+llvm::Expected<std::unique_ptr<Program>>
+toProgram(runtime::Result<std::unique_ptr<runtime::Executable>> loaded);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_CODEGEN_LOADEDPROGRAM_H
