@@ -208,6 +208,13 @@ DRAWLOOM_API DrawloomType drawloomArgumentType(const DrawloomFunction *function,
                                                size_t index);
 DRAWLOOM_API DrawloomType drawloomResultType(const DrawloomFunction *function,
                                              size_t index);
+/** Of a program from drawloomParse: 1 where the type is that of a value, f32,
+ * and 0 where it is that of a tensor, also of rank 0. Calls do not tell them
+ * apart; functions that call this one, in a program's text, do. */
+DRAWLOOM_API int drawloomArgumentIsScalar(const DrawloomFunction *function,
+                                          size_t index);
+DRAWLOOM_API int drawloomResultIsScalar(const DrawloomFunction *function,
+                                        size_t index);
 /** Memory that a call takes besides its buffers; kept for the next call. Of a
  * program for a GPU, in the GPU's memory. */
 DRAWLOOM_API int64_t

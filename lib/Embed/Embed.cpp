@@ -279,6 +279,8 @@ static std::optional<std::vector<ValueType>> openTypes(mlir::TypeRange types) {
         return std::nullopt;
       for (int64_t extent : shaped.getShape())
         open.shape.push_back(mlir::ShapedType::isDynamic(extent) ? -1 : extent);
+    } else {
+      open.isScalar = true;
     }
   }
   return result;

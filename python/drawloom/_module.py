@@ -38,8 +38,10 @@ _MLIR_NAMES = {"float64": "f64", "float32": "f32", "bfloat16": "bf16", "float16"
                "int8": "i8", "bool": "i1"}
 
 
-def type_text(name, shape):
-    """MLIR's tensor type for an element type's name and a shape: ("float32", (-1, 3)) is "tensor<?x3xf32>"."""
+def type_text(name, shape, scalar=False):
+    """MLIR's tensor type for an element type's name and a shape: ("float32", (-1, 3)) is "tensor<?x3xf32>". A scalar's is f32."""
+    if scalar:
+        return _MLIR_NAMES[name]
     return "tensor<" + "".join(f"{extent if extent >= 0 else '?'}x" for extent in shape) + _MLIR_NAMES[name] + ">"
 
 
@@ -61,7 +63,7 @@ class Function:
     def __init__(self, module: Module, parsed: _drawloom.Function) -> None:
         self.__name__ = self.name = parsed.name
         self._module = module
-        self._arguments, self._results = parsed.arguments, parsed.results
+        self._arguments, self._results, self._scalars = parsed.arguments, parsed.results, parsed.scalars
         self._open = any(extent < 0 for _, shape in self._arguments for extent in shape)
         self._compiled: dict[tuple[tuple[int, ...], ...], _drawloom.Function] = {}
         self._call: Any = None
@@ -320,14 +322,16 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
             raise CallTypeError(f"argument {i} of @{entry} is {function.arguments[i][0]}: it has no derivative")
     if not isinstance(order, int) or order < 1:
         raise CallError(f"order is {order!r}; it is 1 or more")
-    text, name = derivative_text(entry, function.arguments, function.results, wrt, order)
+    arguments, results = ([(*one, scalar) for one, scalar in zip(types, scalars)]
+                          for types, scalars in zip((function.arguments, function.results), function._scalars))
+    text, name = derivative_text(entry, arguments, results, wrt, order)
     # The functions of the module itself serve the derivative, and are not compiled with it.
     sources = only(module._sources, [getattr(module, known) for known in names], None)
     return getattr(Module([*sources, ("derivative", text.encode())], name, *module._options), name)
 
 
 def derivative_text(entry, arguments, results, wrt, order):
-    """MLIR text of @<entry>_grad<order> beside a declaration of @entry, and its name."""
+    """MLIR text of @<entry>_grad<order> beside a declaration of @entry, and its name. Types are those of `type_text`."""
     def types(of):
         return [type_text(*one) for one in of]
 

@@ -420,6 +420,22 @@ NB_MODULE(_drawloom, m) {
           nb::sig("def results(self, /) -> list[tuple[str, tuple[int, ...]]]"),
           "The same for the results.")
       .def_prop_ro(
+          "scalars",
+          [](const Function &f) {
+            auto list = [&](size_t count, auto isScalar) {
+              nb::list flags;
+              for (size_t i = 0; i < count; ++i)
+                flags.append(isScalar(f.handle, i) != 0);
+              return flags;
+            };
+            return nb::make_tuple(
+                list(f.arguments.size(), drawloomArgumentIsScalar),
+                list(f.results.size(), drawloomResultIsScalar));
+          },
+          nb::sig("def scalars(self, /) -> tuple[list[bool], list[bool]]"),
+          "Of a program that is only parsed: for each argument and each result "
+          "whether it is a value in the program's text, and no tensor.")
+      .def_prop_ro(
           "workspace",
           [](const Function &f) { return drawloomFunctionWorkspace(f.handle); },
           "The bytes that a call needs beside its arguments and results.")

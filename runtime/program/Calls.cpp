@@ -61,6 +61,15 @@ DrawloomType drawloomResultType(const DrawloomFunction *function,
                                 size_t index) {
   return typeAt(function->signature->results, index);
 }
+static int isScalarAt(const std::vector<ValueType> &types, size_t index) {
+  return index < types.size() && types[index].isScalar;
+}
+int drawloomArgumentIsScalar(const DrawloomFunction *function, size_t index) {
+  return isScalarAt(function->signature->arguments, index);
+}
+int drawloomResultIsScalar(const DrawloomFunction *function, size_t index) {
+  return isScalarAt(function->signature->results, index);
+}
 int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
   return function->signature->workspaceBytes;
 }

@@ -170,6 +170,18 @@ def test_grad_is_the_derivative_of_any_order(rng):
     np.testing.assert_allclose(product, hessian, rtol=0, atol=2 * mean * np.max(np.abs(v)) * second)
 
 
+def test_grad_of_a_function_of_scalars():
+    module = drawloom.compile("""
+func.func @f(%x: f64, %n: i32, %y: tensor<f64>) -> (f64, tensor<f64>) {
+  %times = arith.sitofp %n : i32 to f64
+  %square = arith.mulf %x, %x : f64
+  %p = arith.mulf %square, %times : f64
+  return %p, %y : f64, tensor<f64>
+}""")
+    value, same, gradient = drawloom.grad(module, "f")(3.0, 4, np.float64(7))
+    assert (value, same, gradient) == (36, 7, 24)
+
+
 def test_grad_of_a_function_that_is_no_loss_takes_cotangents(module, x):
     y, dx = drawloom.grad(module, "silu")(x, np.ones_like(x))
     s = 1 / (1 + np.exp(-x.astype(np.float64)))
