@@ -247,9 +247,9 @@ typedef struct DrawloomThreads {
               void (*work)(void *data, unsigned index), void *data);
 } DrawloomThreads;
 
-/** Calls that this thread makes from now on run on the caller's threads, or with
- * NULL again on the library's. The struct is copied. No bit of a result changes:
- * work is cut by the number of threads that the call names. */
+/** Calls that this thread makes from now on run on the caller's threads, or
+ * with NULL again on the library's. The struct is copied. No bit of a result
+ * changes: work is cut by the number of threads that the call names. */
 DRAWLOOM_API void drawloomUseThreads(const DrawloomThreads *threads);
 
 /*===----------------------------------------------------------------------===*/

@@ -12,8 +12,6 @@
 #include <atomic>
 #include <cstring>
 
-namespace nb = nanobind;
-
 namespace drawloom::python {
 
 void updateInPlace(

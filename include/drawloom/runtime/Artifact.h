@@ -24,8 +24,8 @@ int64_t elementBytes(ElementType type);
 struct ValueType {
   ElementType element;
   std::vector<int64_t> shape;
-  /// In the program's text a value of its own, not a tensor of rank 0. To a call
-  /// both are the same, and files do not say.
+  /// In the program's text a value of its own, not a tensor of rank 0. To a
+  /// call both are the same, and files do not say.
   bool isScalar = false;
   int64_t elements() const;
   int64_t bytes() const { return elements() * elementBytes(element); }
