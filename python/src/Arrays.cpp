@@ -310,10 +310,13 @@ static void addArgument(Call &call, const Function &function, size_t index,
     if (wantsGradient(object))
       refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
     nb::object settled;
-    readTensor(*exchange, object,
-               "argument " + std::to_string(index) + " of @" +
-                   drawloomFunctionName(function.handle),
-               array, settled);
+    readTensor(
+        *exchange, object,
+        [&] {
+          return "argument " + std::to_string(index) + " of @" +
+                 drawloomFunctionName(function.handle);
+        },
+        array, settled);
     if (settled.is_valid())
       owner = std::make_shared<nb::object>(std::move(settled));
   } else if (std::strcmp(Py_TYPE(object.ptr())->tp_name, "MaskedArray") == 0) {

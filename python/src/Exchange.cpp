@@ -66,8 +66,19 @@ bool isDense(const nb::dlpack::dltensor &tensor) {
 }
 
 bool isNegated(nb::handle tensor) {
-  static PyObject *name = PyUnicode_InternFromString("is_neg");
-  PyObject *value = PyObject_CallMethodNoArgs(tensor.ptr(), name);
+  // Methods by type, null where it is none of torch's: looking a method up by
+  // its name takes longer than the call.
+  static std::unordered_map<PyTypeObject *, PyObject *> known;
+  PyTypeObject *type = Py_TYPE(tensor.ptr());
+  auto [it, isNew] = known.try_emplace(type, nullptr);
+  if (isNew) {
+    Py_INCREF(type);
+    it->second =
+        PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "is_neg");
+  }
+  PyObject *self = tensor.ptr(), *value = nullptr;
+  if (it->second)
+    value = PyObject_Vectorcall(it->second, &self, 1, nullptr);
   if (!value) {
     PyErr_Clear(); // Not a tensor of torch.
     return false;
@@ -106,14 +117,14 @@ std::string firstLine(nb::python_error &error) {
 }
 
 void readTensor(const Exchange &exchange, nb::handle tensor,
-                const std::string &what, nb::dlpack::dltensor &view,
-                nb::object &owner) {
+                const std::function<std::string()> &what,
+                nb::dlpack::dltensor &view, nb::object &owner) {
   if (isNegated(tensor)) {
     owner = tensor.attr("resolve_neg")();
     tensor = owner;
   }
   if (exchange.read(tensor.ptr(), &view))
-    refuseUnreadable(tensor, what);
+    refuseUnreadable(tensor, what());
   if (view.data || view.device.device_type != nb::device::cpu::value)
     return;
   for (int32_t d = 0; d < view.ndim; ++d)
@@ -121,7 +132,7 @@ void readTensor(const Exchange &exchange, nb::handle tensor,
       return;
   owner = tensor.attr("clone")();
   if (exchange.read(owner.ptr(), &view))
-    refuseUnreadable(tensor, what);
+    refuseUnreadable(tensor, what());
 }
 
 nb::object Exchange::make(DrawloomElement element,
@@ -191,8 +202,10 @@ void Inputs::add(nb::handle tensor) {
                Py_TYPE(tensor.ptr())->tp_name + ", not a tensor");
   nb::dlpack::dltensor &view = views.emplace_back();
   nb::object owner;
-  readTensor(*exchange, tensor, "tensor " + std::to_string(views.size() - 1),
-             view, owner);
+  readTensor(
+      *exchange, tensor,
+      [&] { return "tensor " + std::to_string(views.size() - 1); }, view,
+      owner);
   if (view.device.device_type != nb::device::cpu::value)
     refuse("CallError",
            "tensor " + std::to_string(views.size() - 1) +

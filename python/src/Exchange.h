@@ -18,6 +18,7 @@
 #define DRAWLOOM_PYTHON_EXCHANGE_H
 
 #include "Objects.h"
+#include <functional>
 #include <nanobind/ndarray.h>
 
 namespace drawloom::python {
@@ -72,8 +73,8 @@ bool isDense(const nanobind::dlpack::dltensor &tensor);
 /// memory), `owner` is a tensor that does. Raises CallTypeError for what is no
 /// dense array at all, a sparse tensor say; `what` names it, "argument 0".
 void readTensor(const Exchange &exchange, nanobind::handle tensor,
-                const std::string &what, nanobind::dlpack::dltensor &view,
-                nanobind::object &owner);
+                const std::function<std::string()> &what,
+                nanobind::dlpack::dltensor &view, nanobind::object &owner);
 /// Whether the values are not those in memory but their negatives.
 bool isNegated(nanobind::handle tensor);
 /// "RuntimeError: what it said", without a traceback. What is no Exception, as
