@@ -3,16 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.report: where the time of a function goes."""
 
+from __future__ import annotations
+
 import collections
 import html
 import json
 import os
 import sys
 from dataclasses import dataclass, field
-from typing import Optional
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
+from . import _drawloom
 from ._errors import CallError, CallTypeError
-from ._module import Function, Module, only
+from ._module import Array, Function, Module, Path, only
 
 __all__ = ["Kernel", "Phase", "Remark", "Report", "Roofs", "report"]
 
@@ -53,15 +57,15 @@ class Kernel:
     """Which of the two: "operations" or "bytes"."""
 
     @property
-    def flops_per_second(self):
+    def flops_per_second(self) -> float | None:
         return self.flops / self.milliseconds * 1e3 if self.flops is not None and self.milliseconds else None
 
     @property
-    def bytes_per_second(self):
+    def bytes_per_second(self) -> float | None:
         return self.bytes / self.milliseconds * 1e3 if self.bytes is not None and self.milliseconds else None
 
     @property
-    def of_roof(self):
+    def of_roof(self) -> float | None:
         """The part of the roof that it reaches: 1 where it could not be faster. More where buffers stay in a cache."""
         return self.roof_milliseconds / self.milliseconds if self.roof_milliseconds is not None and self.milliseconds else None
 
@@ -104,7 +108,7 @@ class Report:
     kernels, phases, remarks           lists of Kernel, Phase, Remark
     """
 
-    def __init__(self, made):
+    def __init__(self, made: _drawloom.Report) -> None:
         self._made = made
         known = json.loads(made.text(_FORMATS[".json"]))
         self.function, self.target, self.isa, self.processor = (known[key] for key in ("function", "target", "isa", "processor"))
@@ -120,30 +124,30 @@ class Report:
         self.remarks = [Remark(**one) for one in known["remarks"]]
 
     @property
-    def compile_milliseconds(self):
+    def compile_milliseconds(self) -> float:
         """Of all phases."""
         return sum(phase.milliseconds for phase in self.phases)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._made.text(_FORMATS[".txt"])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<drawloom report of @{self.function}: {self.milliseconds:.4g} ms, {len(self.kernels)} kernels>"
 
-    def json(self):
+    def json(self) -> str:
         """The same for programs: text of a JSON object, in seconds, operations and bytes."""
         return self._made.text(_FORMATS[".json"])
 
-    def html(self):
+    def html(self) -> str:
         """A page that needs no other file and no script."""
         return self._made.text(_FORMATS[".html"])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         # In a frame of its own: the page's style is not the notebook's.
         return (f'<iframe srcdoc="{html.escape(self.html())}" sandbox style="width: 100%; height: 900px; border: 0" '
                 'title="Drawloom report"></iframe>')
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the page, or by the path's ending .json or .txt. The file appears as a whole. Raises drawloom.FileError."""
         path = os.fspath(path)
         ending = os.path.splitext(path)[1]
@@ -162,7 +166,7 @@ def _check_counts(calls, threads):
 def _of_torch(function, arguments, shapes, calls, threads):
     import torch
 
-    from . import _drawloom, _library, ops
+    from . import _library, ops
     from .torch import _record
 
     title = type(function).__name__ if isinstance(function, torch.nn.Module) else getattr(function, "__name__", "call")
@@ -184,7 +188,8 @@ def _of_torch(function, arguments, shapes, calls, threads):
     return Report(_drawloom.join_reports(parts, title))
 
 
-def report(function, *arguments, shapes=None, calls=20, threads=None):
+def report(function: Function | Module | Callable[..., Any], *arguments: Array, shapes: Sequence[Sequence[int]] | None = None,
+           calls: int = 20, threads: int | None = None) -> Report:
     """Measures a function of a module, kernel by kernel, beside what this machine reaches.
 
     function   a function of a module, one that drawloom.grad gave, or a module with one function or an entry; or a PyTorch
@@ -215,7 +220,7 @@ def report(function, *arguments, shapes=None, calls=20, threads=None):
     if arguments and shapes is not None:
         raise CallError("arguments are given, and shapes for random ones: one of them is enough")
     if arguments:
-        shapes = [getattr(argument, "shape", ()) for argument in arguments]
+        shapes = [function._shape(i, argument) for i, argument in enumerate(arguments)]
     elif shapes is None:
         if function._open:
             raise CallError(f"@{function.name} leaves extents open: give it arguments, or their shapes")

@@ -353,25 +353,36 @@ nb::object callOnDevice(const Function &function, nb::handle arguments,
 }
 
 void addDevice(nb::module_ &m) {
-  nb::class_<DeviceArray>(m, "DeviceArray")
-      .def_prop_ro("shape",
-                   [](const DeviceArray &self) {
-                     nb::list extents;
-                     for (int64_t extent : self.type.shape)
-                       extents.append(extent);
-                     return nb::tuple(extents);
-                   })
-      .def_prop_ro("dtype",
-                   [](const DeviceArray &self) {
-                     return elementName(self.type.element);
-                   })
-      .def("__dlpack_device__",
-           [](const DeviceArray &self) {
-             return nb::make_tuple(dlCuda, self.device);
-           })
+  nb::class_<DeviceArray>(
+      m, "DeviceArray",
+      "A result in a GPU's memory, for libraries that take DLPack.")
+      .def_prop_ro(
+          "shape",
+          [](const DeviceArray &self) {
+            nb::list extents;
+            for (int64_t extent : self.type.shape)
+              extents.append(extent);
+            return nb::tuple(extents);
+          },
+          nb::sig("def shape(self, /) -> tuple[int, ...]"), "Its extents.")
+      .def_prop_ro(
+          "dtype",
+          [](const DeviceArray &self) {
+            return elementName(self.type.element);
+          },
+          "Its element type's name.")
+      .def(
+          "__dlpack_device__",
+          [](const DeviceArray &self) {
+            return nb::make_tuple(dlCuda, self.device);
+          },
+          nb::sig("def __dlpack_device__(self, /) -> tuple[int, int]"),
+          "kDLCUDA and the GPU's number.")
       .def("__dlpack__", &DeviceArray::dlpack, nb::kw_only(),
            nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
-           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none());
+           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+           "The array for another library, whose work on `stream` comes after "
+           "what makes it.");
 }
 
 } // namespace drawloom::python

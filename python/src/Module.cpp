@@ -186,7 +186,7 @@ report(Compiler &compiler, const Sources &sources, const Shapes &shapes,
   DrawloomReport *made = nullptr;
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomReportCreate(compiler.handle, list.data(), list.size(),
                                  given.functions.data(), given.functions.size(),
                                  &options, &made);
@@ -216,7 +216,7 @@ static void saveReport(const Report &report, int format,
                        const std::string &path) {
   DrawloomError *error = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     error = drawloomReportSave(
         report.handle, static_cast<DrawloomReportFormat>(format), path.c_str());
   }
@@ -325,16 +325,23 @@ NB_MODULE(_drawloom, m) {
       .def("parse", &parse, "sources"_a,
            "The signatures of the public functions; nothing is compiled.")
       .def("report", &report, "sources"_a, "shapes"_a, "function"_a,
-           "arguments"_a.none(), "calls"_a, "threads"_a);
+           "arguments"_a.none(), "calls"_a, "threads"_a,
+           "Compiles anew what `function` is of, calls it, and gives a Report; "
+           "with random arguments for None. shapes: as for compile.");
 
-  m.def("join_reports", &joinReports, "parts"_a, "title"_a);
-  nb::class_<Report>(m, "Report")
-      .def("text",
-           [](const Report &report, int format) {
-             return drawloomReportText(
-                 report.handle, static_cast<DrawloomReportFormat>(format));
-           })
-      .def("save", &saveReport, "format"_a, "path"_a);
+  m.def("join_reports", &joinReports, "parts"_a, "title"_a,
+        "One Report of several. parts: pairs of a Report and how many times it "
+        "counts.");
+  nb::class_<Report>(m, "Report", "What a function was seen to do.")
+      .def(
+          "text",
+          [](const Report &report, int format) {
+            return drawloomReportText(
+                report.handle, static_cast<DrawloomReportFormat>(format));
+          },
+          "format"_a, "format: 0 for tables, 1 for JSON, 2 for a page.")
+      .def("save", &saveReport, "format"_a, "path"_a,
+           "Writes text(format) to a file, whole or not at all.");
 
   addJax(m);
   addDevice(m);
