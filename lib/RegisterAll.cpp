@@ -13,6 +13,7 @@
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
 #include "dialects/Kan/Kan.h"
+#include "dialects/LinRec/LinRec.h"
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
 #include "lib/Compiler/Targets.h"
@@ -32,7 +33,7 @@ namespace drawloom {
 
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
-                  kan::KanDialect, loss::LossDialect, opt::OptDialect>();
+                  kan::KanDialect, linrec::LinRecDialect, loss::LossDialect, opt::OptDialect>();
   registry
       .insert<affine::AffineDialect, arith::ArithDialect,
               bufferization::BufferizationDialect, func::FuncDialect,

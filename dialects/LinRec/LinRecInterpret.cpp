@@ -1,0 +1,386 @@
+//===- LinRecInterpret.cpp - recurrences token by token, in double --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The definition, in the order of the formulas of LinRecOps.td: no chunks, no
+// closed forms, nothing that a lowering does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/LinRec/Recurrence.h"
+
+using namespace mlir;
+
+namespace drawloom::linrec {
+
+namespace {
+
+/// Operands by name, and where their rows lie.
+struct Operands {
+  Operands(const Recurrence &form, ArrayRef<HostTensor> all) : form(form) {
+    auto next = [&](Value value) -> const HostTensor * {
+      return value ? &all[used++] : nullptr;
+    };
+    q = next(form.q), k = next(form.k), v = next(form.v);
+    decay = next(form.decay), beta = next(form.beta), erase = next(form.erase);
+    lowrank = next(form.lowrank), bonus = next(form.bonus);
+    initial = next(form.initial), starts = next(form.starts);
+  }
+
+  int64_t sequences() const { return starts ? starts->dim(0) - 1 : v->dim(0); }
+  int64_t tokens() const { return v->dim(1); }
+  int64_t batch(int64_t sequence) const { return starts ? 0 : sequence; }
+  int64_t begin(int64_t sequence) const {
+    return starts ? starts->i({sequence}) : 0;
+  }
+  int64_t end(int64_t sequence) const {
+    return starts ? starts->i({sequence + 1}) : tokens();
+  }
+
+  /// Of a token of a sequence and a head of the state, the first element of its
+  /// row in a tensor [B, T, heads(, size)]; heads may be shared.
+  static int64_t row(const HostTensor &x, int64_t batch, int64_t token,
+                     int64_t head, int64_t heads) {
+    int64_t own = head * x.dim(2) / heads;
+    int64_t size = x.rank() == 4 ? x.dim(3) : 1;
+    return ((batch * x.dim(1) + token) * x.dim(2) + own) * size;
+  }
+
+  const Recurrence &form;
+  const HostTensor *q, *k, *v, *decay, *beta, *erase, *lowrank, *bonus;
+  const HostTensor *initial, *starts;
+  size_t used = 0;
+};
+
+LogicalResult checkStarts(Operation *op, const Operands &in) {
+  if (!in.starts)
+    return success();
+  if (in.v->dim(0) != 1)
+    return op->emitOpError()
+           << "with starts, all sequences are packed into "
+           << "one batch entry, but there are " << in.v->dim(0);
+  ArrayRef<int64_t> starts = in.starts->i();
+  if (starts.front() != 0 || starts.back() != in.tokens())
+    return op->emitOpError()
+           << "starts must go from 0 to the number of tokens, " << in.tokens()
+           << ", but go from " << starts.front() << " to " << starts.back();
+  for (size_t i = 1; i < starts.size(); ++i)
+    if (starts[i] < starts[i - 1])
+      return op->emitOpError()
+             << "starts must not decrease, but entry " << i << " is "
+             << starts[i] << " after " << starts[i - 1];
+  return success();
+}
+
+/// Everything about one token of one head, as rows.
+struct Token {
+  Token(const Operands &in, int64_t batch, int64_t token, int64_t head)
+      : form(in.form), batch(batch), token(token), head(head) {
+    keySize = form.keySize, valueSize = form.valueSize;
+    q = take(*in.q), k = take(*in.k), v = take(*in.v);
+    beta = in.beta ? take(*in.beta)[0] : 1.0;
+    if (in.erase)
+      a = take(*in.erase);
+    else if (in.beta)
+      for (double x : k)
+        a.push_back(beta * x);
+    if (in.lowrank)
+      b = take(*in.lowrank);
+    else if (form.erases())
+      for (double x : k)
+        b.push_back(-x);
+    for (double x : v)
+      written.push_back(beta * x);
+    if (in.bonus)
+      bonus = in.bonus->f().slice(head * keySize, keySize);
+    if (!in.decay)
+      return;
+    if (form.decayKind == DecayKind::Constant)
+      decay = {in.decay->f()[head]};
+    else
+      decay = take(*in.decay);
+  }
+
+  std::vector<double> take(const HostTensor &x) const {
+    int64_t at = Operands::row(x, batch, token, head, form.heads);
+    int64_t size = x.rank() == 4 ? x.dim(3) : 1;
+    ArrayRef<double> row = x.f().slice(at, size);
+    return std::vector<double>(row.begin(), row.end());
+  }
+
+  /// Which of the token's decays acts on element (i, j) of the state.
+  int64_t decayAt(int64_t i, int64_t j) const {
+    if (form.decayKind == DecayKind::Key)
+      return i;
+    return form.decayKind == DecayKind::Value ? j : 0;
+  }
+  /// A NaN stays one.
+  double factor(int64_t i, int64_t j) const {
+    if (decay.empty())
+      return 1.0;
+    double g = decay[decayAt(i, j)];
+    return g > 0 ? 1.0 : std::exp(g);
+  }
+
+  const Recurrence &form;
+  int64_t batch, token, head, keySize, valueSize;
+  std::vector<double> q, k, v, a, b, written, decay;
+  ArrayRef<double> bonus;
+  double beta;
+};
+
+using State = std::vector<double>; // [K, V]
+
+/// row x, of length K, times a state.
+std::vector<double> times(ArrayRef<double> x, const State &s, int64_t size) {
+  std::vector<double> y(size, 0.0);
+  for (size_t i = 0; i < x.size(); ++i)
+    for (int64_t j = 0; j < size; ++j)
+      y[j] += x[i] * s[i * size + j];
+  return y;
+}
+
+/// A state times column y, of length V.
+std::vector<double> times(const State &s, ArrayRef<double> y) {
+  int64_t size = y.size();
+  std::vector<double> x(s.size() / size, 0.0);
+  for (size_t i = 0; i < x.size(); ++i)
+    for (int64_t j = 0; j < size; ++j)
+      x[i] += s[i * size + j] * y[j];
+  return x;
+}
+
+/// s += scale x^T y
+void addProduct(State &s, ArrayRef<double> x, ArrayRef<double> y,
+                double scale = 1.0) {
+  for (size_t i = 0; i < x.size(); ++i)
+    for (size_t j = 0; j < y.size(); ++j)
+      s[i * y.size() + j] += scale * x[i] * y[j];
+}
+
+double dot(ArrayRef<double> x, ArrayRef<double> y) {
+  double sum = 0;
+  for (auto [a, b] : llvm::zip_equal(x, y))
+    sum += a * b;
+  return sum;
+}
+
+State decayed(const Token &t, const State &s) {
+  State result = s;
+  for (int64_t i = 0; i < t.keySize; ++i)
+    for (int64_t j = 0; j < t.valueSize; ++j)
+      result[i * t.valueSize + j] *= t.factor(i, j);
+  return result;
+}
+
+/// The state after a token; `read` becomes what it reads off (e_t).
+State step(const Token &t, const State &before, std::vector<double> &read) {
+  State s = decayed(t, before);
+  if (!t.a.empty()) {
+    read = times(t.a, t.form.eraseBeforeDecay ? before : s, t.valueSize);
+    addProduct(s, t.b, read);
+  }
+  addProduct(s, t.k, t.written);
+  return s;
+}
+
+/// sum_d q_d u_d k_d
+double bonusOf(const Token &t) {
+  double sum = 0;
+  for (int64_t i = 0; i < t.keySize; ++i)
+    sum += t.q[i] * t.bonus[i] * t.k[i];
+  return sum;
+}
+
+State initialState(const Operands &in, int64_t sequence, int64_t head) {
+  int64_t size = in.form.keySize * in.form.valueSize;
+  if (!in.initial)
+    return State(size, 0.0);
+  ArrayRef<double> s =
+      in.initial->f().slice((sequence * in.form.heads + head) * size, size);
+  return State(s.begin(), s.end());
+}
+
+template <typename Row> void addTo(MutableArrayRef<double> sum, const Row &x) {
+  for (auto [s, value] : llvm::zip_equal(sum, x))
+    s += value;
+}
+
+/// The gradients of one head of one sequence, added to those of the operands.
+struct Reverse {
+  const Operands &in;
+  SmallVectorImpl<HostTensor> &gradients;
+  const HostTensor &dO;
+
+  /// The gradient of an operand, null for one that is absent.
+  HostTensor *of(const HostTensor *operand) {
+    int64_t position = 0;
+    for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.beta,
+                                   in.erase, in.lowrank, in.bonus, in.initial})
+      if (each && each == operand)
+        return &gradients[position];
+      else
+        position += each != nullptr;
+    return nullptr;
+  }
+  void add(const HostTensor *operand, const Token &t, ArrayRef<double> x) {
+    int64_t at =
+        Operands::row(*operand, t.batch, t.token, t.head, in.form.heads);
+    addTo(of(operand)->mutableF().slice(at, x.size()), x);
+  }
+
+  /// Goes back over a token: `d` is the gradient of the state after it, and
+  /// becomes that of the state before, which is `before`.
+  void token(const Token &t, const State &before, const State &after,
+             ArrayRef<double> read, State &d) {
+    const Recurrence &form = in.form;
+    int64_t at = Operands::row(dO, t.batch, t.token, t.head, form.heads);
+    std::vector<double> dOut;
+    for (double x : dO.f().slice(at, t.valueSize))
+      dOut.push_back(form.scale * x);
+    std::vector<double> dq(t.keySize), dk(t.keySize), dv(t.valueSize, 0.0);
+    if (t.bonus.empty()) {
+      dq = times(after, dOut);
+      addProduct(d, t.q, dOut);
+    }
+    State moved = decayed(t, before);
+    dk = times(d, t.written);
+    dv = times(t.k, d, t.valueSize);
+    State dBefore(d.size(), 0.0);
+    if (!t.a.empty()) {
+      std::vector<double> dRead = times(t.b, d, t.valueSize);
+      std::vector<double> db = times(d, read);
+      std::vector<double> da =
+          times(form.eraseBeforeDecay ? before : moved, dRead);
+      addProduct(form.eraseBeforeDecay ? dBefore : d, t.a, dRead);
+      if (in.lowrank)
+        add(in.lowrank, t, db);
+      else
+        for (auto [x, y] : llvm::zip_equal(dk, db))
+          x -= y;
+      if (in.erase) {
+        add(in.erase, t, da);
+      } else {
+        double dBeta = dot(t.k, da) + dot(t.v, dv);
+        add(in.beta, t, {dBeta});
+        for (auto [x, y] : llvm::zip_equal(dk, da))
+          x += t.beta * y;
+        for (double &x : dv)
+          x *= t.beta;
+      }
+    }
+    if (in.decay)
+      decay(t, d, moved);
+    for (int64_t i = 0; i < t.keySize; ++i)
+      for (int64_t j = 0; j < t.valueSize; ++j)
+        dBefore[i * t.valueSize + j] += t.factor(i, j) * d[i * t.valueSize + j];
+    d = dBefore;
+    if (!t.bonus.empty()) {
+      dq = times(before, dOut);
+      addProduct(d, t.q, dOut);
+      double weight = dot(dOut, t.v), bonus = bonusOf(t);
+      std::vector<double> du(t.keySize);
+      for (int64_t i = 0; i < t.keySize; ++i) {
+        dq[i] += weight * t.bonus[i] * t.k[i];
+        dk[i] += weight * t.bonus[i] * t.q[i];
+        du[i] = weight * t.q[i] * t.k[i];
+      }
+      for (int64_t j = 0; j < t.valueSize; ++j)
+        dv[j] += bonus * dOut[j];
+      addTo(of(in.bonus)->mutableF().slice(t.head * t.keySize, t.keySize), du);
+    }
+    add(in.q, t, dq);
+    add(in.k, t, dk);
+    add(in.v, t, dv);
+  }
+
+  void decay(const Token &t, const State &d, const State &moved) {
+    std::vector<double> dg(t.decay.size(), 0.0);
+    for (int64_t i = 0; i < t.keySize; ++i)
+      for (int64_t j = 0; j < t.valueSize; ++j)
+        if (!(t.decay[t.decayAt(i, j)] > 0))
+          dg[t.decayAt(i, j)] +=
+              d[i * t.valueSize + j] * moved[i * t.valueSize + j];
+    if (in.form.decayKind == DecayKind::Constant)
+      of(in.decay)->mutableF()[t.head] += dg[0];
+    else
+      add(in.decay, t, dg);
+  }
+};
+
+} // namespace
+
+LogicalResult ScanOp::interpret(ArrayRef<HostTensor> operands,
+                                SmallVectorImpl<HostTensor> &results) {
+  Recurrence form(*this);
+  Operands in(form, operands);
+  if (failed(checkStarts(*this, in)))
+    return failure();
+  HostTensor out(/*isFloat=*/true, in.v->shape());
+  HostTensor final(/*isFloat=*/true,
+                   {in.sequences(), form.heads, form.keySize, form.valueSize});
+  MutableArrayRef<double> o = out.mutableF(), states = final.mutableF();
+  for (int64_t n = 0; n < in.sequences(); ++n)
+    for (int64_t h = 0; h < form.heads; ++h) {
+      State s = initialState(in, n, h);
+      for (int64_t at = in.begin(n); at < in.end(n); ++at) {
+        Token t(in, in.batch(n), at, h);
+        std::vector<double> read;
+        State next = step(t, s, read);
+        std::vector<double> y = times(t.q, in.bonus ? s : next, form.valueSize);
+        double bonus = in.bonus ? bonusOf(t) : 0.0;
+        int64_t row = Operands::row(*in.v, t.batch, at, h, form.heads);
+        for (int64_t j = 0; j < form.valueSize; ++j)
+          o[row + j] = form.scale * (in.bonus ? y[j] + bonus * t.v[j] : y[j]);
+        s = std::move(next);
+      }
+      llvm::copy(s, states.begin() + (n * form.heads + h) * s.size());
+    }
+  results.push_back(out);
+  results.push_back(final);
+  return success();
+}
+
+LogicalResult ScanBwdOp::interpret(ArrayRef<HostTensor> operands,
+                                   SmallVectorImpl<HostTensor> &results) {
+  Recurrence form(*this);
+  Operands in(form, operands);
+  if (failed(checkStarts(*this, in)))
+    return failure();
+  const HostTensor &dO = operands[in.used];
+  const HostTensor *dFinal = getDFinal() ? &operands[in.used + 1] : nullptr;
+  for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.beta, in.erase,
+                                 in.lowrank, in.bonus, in.initial})
+    if (each)
+      results.push_back(HostTensor(/*isFloat=*/true, each->shape()));
+  Reverse reverse{in, results, dO};
+  int64_t size = form.keySize * form.valueSize;
+  for (int64_t n = 0; n < in.sequences(); ++n)
+    for (int64_t h = 0; h < form.heads; ++h) {
+      int64_t begin = in.begin(n), end = in.end(n);
+      std::vector<State> states = {initialState(in, n, h)};
+      std::vector<std::vector<double>> read(end - begin);
+      for (int64_t at = begin; at < end; ++at)
+        states.push_back(step(Token(in, in.batch(n), at, h), states.back(),
+                              read[at - begin]));
+      State d(size, 0.0);
+      if (dFinal)
+        addTo(MutableArrayRef<double>(d),
+              dFinal->f().slice((n * form.heads + h) * size, size));
+      for (int64_t at = end; at-- > begin;)
+        reverse.token(Token(in, in.batch(n), at, h), states[at - begin],
+                      states[at - begin + 1], read[at - begin], d);
+      if (in.initial)
+        addTo(reverse.of(in.initial)
+                  ->mutableF()
+                  .slice((n * form.heads + h) * size, size),
+              d);
+    }
+  return success();
+}
+
+} // namespace drawloom::linrec

@@ -1,0 +1,168 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_LINREC_LINRECOPS_TD
+#define DRAWLOOM_DIALECTS_LINREC_LINRECOPS_TD
+
+include "dialects/Interfaces/FloatTypes.td"
+include "dialects/Interfaces/Interfaces.td"
+include "dialects/LinRec/LinRecDialect.td"
+include "dialects/LinRec/LinRecEnums.td"
+include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+// The recurrence and its gradient have operands, attributes and verification in
+// common.
+class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
+    : LinRec_Op<mnemonic, traits # [
+        Pure, AttrSizedOperandSegments, AggregatedOpInterface,
+        DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
+  dag recurrence = (ins
+    Drawloom_FloatTensor:$q, Drawloom_FloatTensor:$k, Drawloom_FloatTensor:$v,
+    Optional<Drawloom_FloatTensor>:$decay, Optional<Drawloom_FloatTensor>:$beta,
+    Optional<Drawloom_FloatTensor>:$erase, Optional<Drawloom_FloatTensor>:$lowrank,
+    Optional<Drawloom_FloatTensor>:$bonus, Optional<Drawloom_FloatTensor>:$initial,
+    Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
+  dag form = (ins OptionalAttr<F64Attr>:$scale,
+    DefaultValuedAttr<LinRec_Side, "Side::Key">:$decay_side,
+    UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
+    OptionalAttr<I64Attr>:$chunk);
+  string syntax = [{
+    $q `,` $k `,` $v (`decay` `(` $decay^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`erase` `(` $erase^ `)`)? (`lowrank` `(` $lowrank^ `)`)?
+    (`bonus` `(` $bonus^ `)`)? (`initial` `(` $initial^ `)`)?
+    (`starts` `(` $starts^ `)`)?
+  }];
+  string declaration = [{
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    decomposeOperation(::mlir::OpBuilder &builder);
+  }];
+  let hasVerifier = 1;
+}
+
+def LinRec_ScanOp : LinRec_Recurrence<"scan", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "a linear recurrence whose state is a matrix for each head";
+  let description = [{
+    For every sequence and head, a state S of shape `[K, V]` goes through the
+    tokens. With the row vectors q_t, k_t, a_t, b_t of length K and v_t of length
+    V, the decay D_t = exp(min(g_t, 0)) and the scale s:
+
+    ```
+    e_t = a_t (D_t S_{t-1})                  with `erase_before_decay`:  a_t S_{t-1}
+    S_t = D_t S_{t-1} + k_t^T v_t + b_t^T e_t
+    o_t = s q_t S_t                          with `bonus` u:
+                                             s (q_t S_{t-1} + (sum_d q_td u_d k_td) v_t)
+    ```
+
+    S starts as `initial`, or 0; the second result is the S of each sequence's
+    last token. What is left out is not computed: without `decay`, D_t = 1;
+    without `erase`, e_t = 0; without `lowrank`, b_t = -k_t, so that what a_t
+    reads is taken away before v_t is written (the delta rule). With `beta`,
+    a_t = beta_t k_t, and beta_t v_t takes the place of v_t.
+
+    | operand | shape | |
+    | --- | --- | --- |
+    | `q`, `k` | `[B, T, Hq, K]`, `[B, T, Hk, K]` | head h of the state reads head h Hq / H of q, and h Hk / H of k |
+    | `v`, first result | `[B, T, H, V]` | |
+    | `decay` g | `[H]`, `[B, T, H]`, `[B, T, H, K]` or, with `decay_side = value`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
+    | `beta` | `[B, T, H]` | |
+    | `erase` a, `lowrank` b | `[B, T, H, K]` | |
+    | `bonus` u | `[H, K]` | |
+    | `initial`, second result | `[N, H, K, V]` | N = B |
+    | `starts` | `[N + 1]` | packed sequences: B = 1, and sequence i has the tokens `starts[i]` to `starts[i + 1] - 1`, possibly none |
+
+    s is K^(-1/2) unless `scale` says otherwise. `decay_bound` promises that no
+    decay is less; a compiler may use it, and results are undefined where it is
+    wrong. `chunk` says how many tokens to compute at a time instead of leaving
+    that to the compiler: it changes rounding only. f16 and bf16 are computed,
+    and states kept, in f32.
+
+    Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
+    arXiv 2312.06635; the delta rule, Yang et al., arXiv 2406.06484.
+
+    1. q, k, v have four dimensions, the same B and T, and static heads, K and V,
+       all at least 1; q and k have the same K.
+    2. The numbers of heads of q and k divide that of v.
+    3. Optional operands have the shapes above, `decay_side = value` goes with
+       decays of four dimensions, and what `erase_before_decay` or `lowrank` refer
+       to, `erase`, is there. (With `beta`, `erase_before_decay` has a meaning, too.)
+    4. `beta` and `erase` exclude each other; `bonus` excludes both; decays along
+       values exclude all three.
+    5. With `starts`, B is 1.
+    6. `initial` and the final state are f64 for v of f64, else f32; either all
+       operands are f64 or none. The first result has v's type.
+    7. `chunk` is a multiple of 16, `decay_bound` is not positive.
+
+    Example:
+
+    ```mlir
+    func.func @gated_linear_attention(%q: tensor<2x100x4x64xf32>, %k: tensor<2x100x4x64xf32>,
+        %v: tensor<2x100x4x128xf32>, %g: tensor<2x100x4x64xf32>)
+        -> (tensor<2x100x4x128xf32>, tensor<2x4x64x128xf32>) {
+      %o, %final = linrec.scan %q, %k, %v decay(%g)
+          : (tensor<2x100x4x64xf32>, tensor<2x100x4x64xf32>, tensor<2x100x4x128xf32>,
+             tensor<2x100x4x64xf32>) -> (tensor<2x100x4x128xf32>, tensor<2x4x64x128xf32>)
+      return %o, %final : tensor<2x100x4x128xf32>, tensor<2x4x64x128xf32>
+    }
+    ```
+  }];
+  let arguments = !con(recurrence, form);
+  let results = (outs Drawloom_FloatTensor:$o, Drawloom_FloatTensor:$final);
+  let assemblyFormat = syntax # "attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = declaration;
+}
+
+def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the gradient of a linear recurrence";
+  let description = [{
+    Takes the operands and attributes of a `linrec.scan`, the cotangents `d_o` of
+    its first and, where there is one, `d_final` of its second result, and gives
+    the gradient of each operand but `starts`, in their order and of their types.
+
+    With dS the gradient of the state, from the last token to the first:
+
+    ```
+    dq_t = s do_t S_t^T             dS += s q_t^T do_t
+    dk_t = v_t dS^T                 dv_t = k_t dS           db_t = e_t dS^T
+    de_t = b_t dS                   da_t = de_t (D_t S_{t-1})^T
+    dS  += a_t^T de_t
+    dg_t = sum_v dS * (D_t S_{t-1}) (over what the decay does not distinguish)
+    dS   = D_t dS
+    ```
+
+    where `erase_before_decay` and `bonus` change what `linrec.scan` says they
+    do. The gradient of a decay that is positive is 0.
+
+    1. Everything that holds for `linrec.scan`.
+    2. `d_o` has v's type, `d_final` that of the final state.
+    3. There is one result for each operand but `starts`, of its type.
+
+    Example:
+
+    ```mlir
+    func.func @linear_attention_gradient(%q: tensor<1x64x2x32xf32>, %k: tensor<1x64x2x32xf32>,
+        %v: tensor<1x64x2x16xf32>, %d_o: tensor<1x64x2x16xf32>)
+        -> (tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>, tensor<1x64x2x16xf32>) {
+      %dq, %dk, %dv = linrec.scan_bwd %q, %k, %v cotangents(%d_o)
+          : (tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>, tensor<1x64x2x16xf32>,
+             tensor<1x64x2x16xf32>)
+          -> (tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>, tensor<1x64x2x16xf32>)
+      return %dq, %dk, %dv
+          : tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>, tensor<1x64x2x16xf32>
+    }
+    ```
+  }];
+  let arguments = !con(recurrence,
+    (ins Drawloom_FloatTensor:$d_o, Optional<Drawloom_FloatTensor>:$d_final), form);
+  let results = (outs Variadic<Drawloom_FloatTensor>:$gradients);
+  let assemblyFormat = syntax # [{
+    `cotangents` `(` $d_o (`,` $d_final^)? `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = declaration;
+}
+
+#endif // DRAWLOOM_DIALECTS_LINREC_LINRECOPS_TD
