@@ -580,6 +580,15 @@ LogicalResult foldSlices(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+/// A vector without dimensions is a scalar: its transfers to memory with gaps
+/// between elements would have no lowering.
+LogicalResult takeScalarsAsSuch(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  vector::populateScalarVectorTransferLoweringPatterns(
+      patterns, /*benefit=*/1, /*allowMultipleUses=*/false);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 /// Hoisting on tensors keeps accumulators in registers: a tile that a loop
 /// reads and writes becomes a vector that the loop carries. Not out of
 /// scf.forall: what leaves it would have to be handed to each block through
@@ -636,7 +645,7 @@ void CpuSchedule::runOnOperation() {
     return signalPassFailure();
   hoist(rewriter, function);
   // The tiles that only carried a sum into its loop and out are gone now.
-  if (failed(foldSlices(function)))
+  if (failed(foldSlices(function)) || failed(takeScalarsAsSuch(function)))
     return signalPassFailure();
 }
 

@@ -177,6 +177,11 @@ public:
           t.b, t.loc, slice.type, own, place.rows,
           tensor::EmptyOp::create(t.b, t.loc, slice.type.getShape(),
                                   slice.type.getElementType()));
+    else if (slice.type.getElementType() == t.element)
+      // Rows together: products read them many times.
+      tile = linalg::CopyOp::create(t.b, t.loc, extract(own, slice),
+                                    t.empty(slice.type.getShape()))
+                 .getResult(0);
     else
       tile = extract(own, slice);
     return t.convert(tile, t.element);
