@@ -582,10 +582,37 @@ LogicalResult foldSlices(func::FuncOp function) {
 
 /// A vector without dimensions is a scalar: its transfers to memory with gaps
 /// between elements would have no lowering.
+struct ReadScalar : OpRewritePattern<vector::TransferReadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::TransferReadOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getVectorType().getRank() != 0 || op.getMask())
+      return failure();
+    Value scalar = tensor::ExtractOp::create(rewriter, op.getLoc(),
+                                             op.getBase(), op.getIndices());
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getVectorType(),
+                                                     scalar);
+    return success();
+  }
+};
+
+struct WriteScalar : OpRewritePattern<vector::TransferWriteOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::TransferWriteOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getVectorType().getRank() != 0 || op.getMask())
+      return failure();
+    Value scalar =
+        vector::ExtractOp::create(rewriter, op.getLoc(), op.getVector());
+    rewriter.replaceOpWithNewOp<tensor::InsertOp>(op, scalar, op.getBase(),
+                                                  op.getIndices());
+    return success();
+  }
+};
+
 LogicalResult takeScalarsAsSuch(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
-  vector::populateScalarVectorTransferLoweringPatterns(
-      patterns, /*benefit=*/1, /*allowMultipleUses=*/false);
+  patterns.add<ReadScalar, WriteScalar>(function.getContext());
   return applyPatternsGreedily(function, std::move(patterns));
 }
 

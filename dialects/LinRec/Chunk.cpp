@@ -97,7 +97,7 @@ struct Postlude {
                           {{t.zeros(keys.drop_front()), "k"}},
                           [](ScalarBuilder &s, ValueRange x) -> Tiles::Values {
                             Value product = s.mul(x[0], x[1]);
-                            return {s.fma(product, x[2], x[3])};
+                            return {s.add(x[3], s.mul(product, x[2]))};
                           })[0];
   }
 

@@ -503,7 +503,7 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                   out.push_back(t.generic(
                       {{tile, "c"}, {there, "c"}}, {{tiles[i], "x"}},
                       [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                        return {s.fma(e[0], e[1], e[2])};
+                        return {s.add(e[2], s.mul(e[0], e[1]))};
                       })[0]);
                   continue;
                 }
