@@ -53,8 +53,14 @@ public:
     if (!form.starts)
       return;
     Value next = arith::AddIOp::create(b, loc, sequence, t.index(1));
-    first = asIndex(tensor::ExtractOp::create(b, loc, form.starts, sequence));
-    Value end = asIndex(tensor::ExtractOp::create(b, loc, form.starts, next));
+    // Whatever they are, nothing outside of the operands is touched.
+    auto bounded = [&](Value at, Value least) -> Value {
+      Value entry = asIndex(tensor::ExtractOp::create(b, loc, form.starts, at));
+      entry = arith::MaxSIOp::create(b, loc, entry, least);
+      return arith::MinSIOp::create(b, loc, entry, t.index(tokens()));
+    };
+    first = bounded(sequence, t.index(0));
+    Value end = bounded(next, first);
     length = arith::SubIOp::create(b, loc, end, first);
   }
 

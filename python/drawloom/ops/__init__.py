@@ -36,19 +36,21 @@ class Array:
 class Family:
     """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
     results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
-    body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`."""
+    body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
+    rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix."""
 
     name: str
     check: Callable
     results: Callable
     body: Callable
+    rowwise: bool = True
 
 
 families: dict[str, Family] = {}
 
 
-def register(name, check, results, body):
-    families[name] = Family(name, check, results, body)
+def register(name, check, results, body, rowwise=True):
+    families[name] = Family(name, check, results, body, rowwise)
 
 
 def check(spec, arguments):
@@ -171,8 +173,9 @@ class Spec:
         The first argument of an op and its results have rows, and the rows do not mix. So do tangents and cotangents of
         these. Whatever else a derivative gives is a sum over rows: the function that is differentiated is one, always.
         """
-        given = [i == 0 for i in range(count - sum(len(derivative.given) for derivative in self.derivatives))]
-        gives = [True] * results
+        rowwise = families[self.family].rowwise
+        given = [rowwise and i == 0 for i in range(count - sum(len(derivative.given) for derivative in self.derivatives))]
+        gives = [rowwise] * results
         for derivative in self.derivatives:
             given, gives = derivative.types(given, gives)
         return given, gives
@@ -282,4 +285,4 @@ def function(spec, arguments, target="cpu", isa=None):
 
 
 # Each registers its families.
-from . import encodings, mlp, rational  # noqa: E402, F401
+from . import encodings, mlp, rational, recurrences  # noqa: E402, F401

@@ -46,12 +46,13 @@ def _flat(spec, types):
     flat = [ops.Array(dtype, tuple(shape)) for dtype, shape in types]
     leading = tuple(types[0][1][:-1])
     count = len(types) - sum(len(derivative.given) for derivative in spec.derivatives)
-    rows = _rows(types[0][1])
 
     def flatten(array):
-        return ops.Array(array.dtype, (rows, array.shape[-1]))
+        return ops.Array(array.dtype, (_rows(types[0][1]), array.shape[-1]))
 
-    results = ops.families[spec.family].results(dict(spec.attributes), [flatten(flat[0]), *flat[1:count]])
+    family = ops.families[spec.family]
+    first = flatten(flat[0]) if family.rowwise else flat[0]
+    results = family.results(dict(spec.attributes), [first, *flat[1:count]])
     given, gives = spec.rows(len(types), len(results))
     flat = [flatten(array) if row else array for array, row in zip(flat, given)]
     return flat, gives, leading
@@ -273,21 +274,25 @@ def define(schema, spec_of, flatten, join, autocast=None):
     op = getattr(torch.ops.drawloom, name).default
     defined[op] = spec_of, flatten
 
+    def of_schema(results):
+        return tuple(results) if isinstance(results, list) else results
+
     def cpu(*arguments):
-        return run(spec_of(*arguments), flatten(*arguments))
+        return of_schema(run(spec_of(*arguments), flatten(*arguments)))
 
     autograd = _autograd_kernel(spec_of, flatten, lambda tensors, arguments: op(*join(tensors, *arguments)))
 
     def shapes(*arguments):
-        return fake(spec_of(*arguments), flatten(*arguments))
+        return of_schema(fake(spec_of(*arguments), flatten(*arguments)))
 
     def vmap(info, in_dims, *arguments):
         tensors = flatten(*arguments)
         dims = [dim for one in in_dims for dim in (one if isinstance(one, (list, tuple)) else [one])][:len(tensors)]
-        if all(dim is None for dim in dims[1:]):
+        if ops.families[spec_of(*arguments).family].rowwise and all(dim is None for dim in dims[1:]):
             # Only x has a batch: more rows.
             return op(*join([tensors[0].movedim(dims[0], 0), *tensors[1:]], *arguments)), 0
-        return _unbatched(info, dims, tensors, lambda tensors: op(*join(tensors, *arguments)))[0], 0
+        stacked = _unbatched(info, dims, tensors, lambda tensors: op(*join(tensors, *arguments)))
+        return (stacked[0], 0) if len(stacked) == 1 else (tuple(stacked), (0,) * len(stacked))
 
     _library.impl(name, cpu, "CPU")
     _library.impl(name, autograd, "Autograd")

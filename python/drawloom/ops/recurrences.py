@@ -1,0 +1,117 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Linear recurrences with a matrix as state. See drawloom.torch.linrec.linear_recurrence for the mathematics."""
+
+from .._errors import CallError, CallTypeError
+from . import Array, register
+
+# The operands behind q, k and v, in the order of linrec.scan.
+OPTIONAL = ("decay", "beta", "erase", "lowrank", "bonus", "initial", "starts")
+
+
+def _named(attributes, arguments):
+    """Arguments by name."""
+    return dict(zip(("q", "k", "v", *attributes["operands"].split()), arguments))
+
+
+def _state_type(dtype):
+    return "float64" if dtype == "float64" else "float32"
+
+
+def _sequences(given):
+    return given["starts"].shape[0] - 1 if "starts" in given else given["v"].shape[0]
+
+
+def _expect(name, array, *shapes):
+    if tuple(array.shape) not in [tuple(shape) for shape in shapes]:
+        wanted = " or ".join(str(list(shape)) for shape in shapes)
+        raise CallError(f"linear_recurrence: {name} has the shape {list(array.shape)}; it is {wanted}")
+
+
+def _check(attributes, arguments):
+    given = _named(attributes, arguments)
+    q, k, v = given["q"], given["k"], given["v"]
+    for name in "qkv":
+        if len(given[name].shape) != 4:
+            raise CallError(f"linear_recurrence: {name} has the shape {list(given[name].shape)}; it is [batch, tokens, heads, size]")
+        if min(given[name].shape[2:]) < 1:
+            raise CallError(f"linear_recurrence: {name} has the shape {list(given[name].shape)}; it has at least one head and one channel")
+        if given[name].dtype != q.dtype:
+            raise CallTypeError(f"linear_recurrence: {name} is {given[name].dtype}, but q is {q.dtype}")
+    batch, tokens, heads, values = v.shape
+    keys = q.shape[3]
+    for name in "qk":
+        shape = given[name].shape
+        if tuple(shape[:2]) != (batch, tokens):
+            raise CallError(f"linear_recurrence: {name} has the shape {list(shape)}, but v {list(v.shape)}: batch and tokens are the same")
+        if heads % shape[2]:
+            raise CallError(f"linear_recurrence: {name} has {shape[2]} heads, which do not divide the {heads} of v")
+    if k.shape[3] != keys:
+        raise CallError(f"linear_recurrence: q has {keys} channels and k {k.shape[3]}; they have the same")
+    per_token, per_key, per_value = (batch, tokens, heads), (batch, tokens, heads, keys), (batch, tokens, heads, values)
+    along = attributes["decay_side"]
+    if along not in ("key", "value"):
+        raise CallError(f"linear_recurrence: decay_side is '{along}'; it is 'key' or 'value'")
+    for name, shapes in {"decay": ((heads,), per_token, per_key) if along == "key" else (per_value,), "beta": (per_token,),
+                         "erase": (per_key,), "lowrank": (per_key,), "bonus": ((heads, keys),),
+                         "initial": ((_sequences(given), heads, keys, values),)}.items():
+        if name in given:
+            _expect(name, given[name], *shapes)
+            wide = given[name].dtype == "float64"
+            if wide != (q.dtype == "float64") or "float" not in given[name].dtype:
+                raise CallTypeError(f"linear_recurrence: {name} is {given[name].dtype}, but q is {q.dtype}: either all are float64 "
+                                    "or none is")
+    if "initial" in given and given["initial"].dtype != _state_type(q.dtype):
+        raise CallTypeError(f"linear_recurrence: the initial state is {given['initial'].dtype}; for q of {q.dtype} it is "
+                            f"{_state_type(q.dtype)}")
+    if "starts" in given:
+        starts = given["starts"]
+        if len(starts.shape) != 1 or starts.shape[0] < 1 or starts.dtype not in ("int32", "int64"):
+            raise CallError(f"linear_recurrence: starts is {starts.dtype} {list(starts.shape)}; it is int32 or int64, [sequences + 1]")
+        if batch != 1:
+            raise CallError(f"linear_recurrence: with starts, all sequences are packed into one batch entry, but there are {batch}")
+    if "lowrank" in given and "erase" not in given:
+        raise CallError("linear_recurrence: lowrank writes back what erase reads, but there is no erase")
+    if "erase" in given and "beta" in given:
+        raise CallError("linear_recurrence: beta stands for an erase of beta k; there is one of them, not both")
+    if "bonus" in given and ("erase" in given or "beta" in given):
+        raise CallError("linear_recurrence: a bonus goes with neither beta nor erase")
+    if along == "value" and set(given) & {"beta", "erase", "bonus"}:
+        raise CallError("linear_recurrence: decays along values go with neither beta, erase nor bonus")
+    if attributes["erase_before_decay"] and not set(given) & {"beta", "erase"}:
+        raise CallError("linear_recurrence: erase_before_decay says when beta or erase reads, but there is neither")
+    bound, chunk = attributes["decay_bound"], attributes["chunk"]
+    if bound is not None and not bound <= 0:
+        raise CallError(f"linear_recurrence: decay_bound is {bound}; log-decays are 0 at most")
+    if chunk is not None and (chunk < 16 or chunk % 16):
+        raise CallError(f"linear_recurrence: chunk is {chunk}; it is a multiple of 16")
+
+
+def _results(attributes, arguments):
+    given = _named(attributes, arguments)
+    q, v = given["q"], given["v"]
+    state = (_sequences(given), v.shape[2], q.shape[3], v.shape[3])
+    return [Array(v.dtype, tuple(v.shape)), Array(_state_type(v.dtype), state)]
+
+
+def _body(attributes, arguments, results, names):
+    by_name = _named(attributes, names)
+    clauses = "".join(f" {name}({by_name[name]})" for name in OPTIONAL if name in by_name)
+    inside = []
+    if attributes["scale"] is not None:
+        inside.append(f"scale = {float(attributes['scale'])!r} : f64")
+    if attributes["decay_side"] == "value":
+        inside.append("decay_side = 1 : i32")
+    if attributes["erase_before_decay"]:
+        inside.append("erase_before_decay")
+    if attributes["decay_bound"] is not None:
+        inside.append(f"decay_bound = {float(attributes['decay_bound'])!r} : f64")
+    if attributes["chunk"] is not None:
+        inside.append(f"chunk = {attributes['chunk']} : i64")
+    braces = f" {{{', '.join(inside)}}}" if inside else ""
+    given, gives = (", ".join(one.text for one in types) for types in (arguments, results))
+    return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]
+
+
+register("linear_recurrence", _check, _results, _body, rowwise=False)
