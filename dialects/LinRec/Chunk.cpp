@@ -120,10 +120,11 @@ struct Postlude {
 } // namespace
 
 ChunkGradients chunkBackward(Tiles &t, const Recurrence &form, ChunkForm &core,
-                             const ChunkTiles &in, Value state, Value dO,
+                             const ChunkTiles &in,
+                             const ChunkForm::States &states, Value dO,
                              Value dState) {
   CoreTiles tiles = coreOf(t, form, in);
-  CoreGradients d = core.backward(tiles, state, dO, dState);
+  CoreGradients d = core.backward(tiles, states, dO, dState);
   ChunkGradients out;
   Postlude postlude{t, form, in, tiles};
   out.state = d.state;

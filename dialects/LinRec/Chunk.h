@@ -59,9 +59,12 @@ public:
   /// Outputs (where they are asked for) and the state after the chunk.
   virtual Outcome forward(const CoreTiles &in, mlir::Value state,
                           bool outputs) = 0;
-  /// From the state before the chunk, the gradients of its outputs and of the
+  struct States {
+    mlir::Value before, after;
+  };
+  /// From the states around the chunk, the gradients of its outputs and of the
   /// state after it.
-  virtual CoreGradients backward(const CoreTiles &in, mlir::Value state,
+  virtual CoreGradients backward(const CoreTiles &in, const States &states,
                                  mlir::Value dO, mlir::Value dState) = 0;
 
 protected:
@@ -76,13 +79,24 @@ protected:
 std::unique_ptr<ChunkForm> tokenForm(Tiles &t, const Recurrence &form,
                                      int64_t size);
 
+/// Products of matrices: for decays of each token, or none; and for decays of
+/// keys that do not go far below 1 within a chunk.
+std::unique_ptr<ChunkForm> matrixForm(Tiles &t, const Recurrence &form,
+                                      int64_t size);
+
+/// Products of matrices where that is harmless, else token after token: what to
+/// use.
+std::unique_ptr<ChunkForm> splitForm(Tiles &t, const Recurrence &form,
+                                     int64_t size);
+
 /// A whole chunk of `in` by `core`.
 ChunkForm::Outcome chunkForward(Tiles &t, const Recurrence &form,
                                 ChunkForm &core, const ChunkTiles &in,
                                 mlir::Value state, bool outputs);
 ChunkGradients chunkBackward(Tiles &t, const Recurrence &form, ChunkForm &core,
-                             const ChunkTiles &in, mlir::Value state,
-                             mlir::Value dO, mlir::Value dState);
+                             const ChunkTiles &in,
+                             const ChunkForm::States &states, mlir::Value dO,
+                             mlir::Value dState);
 
 } // namespace drawloom::linrec
 

@@ -318,7 +318,7 @@ Value startState(Head &head, Value from, Value place) {
 }
 
 std::unique_ptr<ChunkForm> coreOf(Head &head) {
-  return tokenForm(head.t, head.form, head.chunk());
+  return splitForm(head.t, head.form, head.chunk());
 }
 
 /// What an op needs beside its verifier to become a block program.
@@ -450,23 +450,26 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         Tiles &t = head.t;
         std::unique_ptr<ChunkForm> core = coreOf(head);
         Value dO = head.extract(getDO(), head.rows(getDO()));
-        // The state before each chunk.
+        // The states before each chunk, and after the last one.
         Value states =
-            t.empty({head.mostChunks(), form.keySize, form.valueSize});
+            t.empty({head.mostChunks() + 1, form.keySize, form.valueSize});
         Value start = startState(head, form.initial,
                                  t.empty({form.keySize, form.valueSize}));
         auto number = [&](const Head::Place &place) -> Value {
           return arith::DivUIOp::create(t.b, t.loc, place.at,
                                         t.index(head.chunk()));
         };
+        auto next = [&](const Head::Place &place) -> Value {
+          return arith::AddIOp::create(t.b, t.loc, number(place), t.index(1));
+        };
+        states = t.withEntry(states, t.index(0), start);
         states = head.overChunks(
             {states, start}, /*backward=*/false,
             [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
-              Value kept = t.withEntry(tiles[0], number(place), tiles[1]);
               ChunkForm::Outcome out =
                   chunkForward(t, form, *core, head.tiles(place), tiles[1],
                                /*outputs=*/false);
-              return {kept, out.state};
+              return {t.withEntry(tiles[0], next(place), out.state), out.state};
             })[0];
         Tiles::Values carried(parts);
         // Sums over tokens start from 0.
@@ -477,9 +480,10 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         return head.overChunks(
             carried, /*backward=*/true,
             [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
-              Value state = t.entry(states, number(place));
+              ChunkForm::States around = {t.entry(states, number(place)),
+                                          t.entry(states, next(place))};
               ChunkGradients d =
-                  chunkBackward(t, form, *core, head.tiles(place), state,
+                  chunkBackward(t, form, *core, head.tiles(place), around,
                                 head.read(dO, place), tiles.back());
               Tiles::Values out;
               for (size_t i = 0; i < operandsInChunks; ++i) {

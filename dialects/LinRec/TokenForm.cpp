@@ -20,7 +20,7 @@ class TokenForm : public ChunkForm {
 public:
   using ChunkForm::ChunkForm;
   Outcome forward(const CoreTiles &in, Value state, bool outputs) override;
-  CoreGradients backward(const CoreTiles &in, Value state, Value dO,
+  CoreGradients backward(const CoreTiles &in, const States &around, Value dO,
                          Value dState) override;
 
 private:
@@ -130,12 +130,12 @@ ChunkForm::Outcome TokenForm::forward(const CoreTiles &in, Value state,
   return {outputs ? carried[1] : Value(), carried[0]};
 }
 
-CoreGradients TokenForm::backward(const CoreTiles &in, Value state, Value dO,
-                                  Value dState) {
+CoreGradients TokenForm::backward(const CoreTiles &in, const States &around,
+                                  Value dO, Value dState) {
   Value all = factors(in);
   // The states before each token and after the last one, and what was read.
-  Value states =
-      t.withEntry(t.empty({size + 1, keys(), values()}), t.index(0), state);
+  Value states = t.withEntry(t.empty({size + 1, keys(), values()}), t.index(0),
+                             around.before);
   Tiles::Values known = {states};
   if (in.a)
     known.push_back(t.empty({size, values()}));

@@ -1,0 +1,454 @@
+//===- MatrixForm.cpp - a chunk as products of matrices -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With G the running sum of the log-decays in the chunk, up to and with a
+// token, everything that one token does to another carries a factor
+// exp(G_i - G_j), i >= j. A decay of each token leaves products of matrices as
+// they are: the factors are one matrix, multiplied with the scores. A decay of
+// each element of a token has to be split, exp(G_i - G_m) exp(G_m - G_j), where
+// m is a token in the middle of the chunk (SplitForm.cpp says when that is
+// harmless). The state's share has factors exp(G_i) and exp(G_last - G_j), at
+// most 1 both.
+//
+// Sources: Yang et al., arXiv 2312.06635 and
+// 2406.06484; the gradient of a triangular system is the merged form
+// dL = -stril(y N^T) with y = (I + L)^-T dN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Block/Block.h"
+#include "dialects/LinRec/Chunk.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+
+namespace drawloom::linrec {
+
+namespace {
+
+/// A tile with the decays that go with its place in a product: with scores
+/// within the chunk, and with the state.
+struct Scaled {
+  Value inChunk, ofState;
+};
+
+/// A gradient of scores, and the tile on their other side.
+struct Term {
+  Value scores, tile;
+};
+
+/// One chunk, while it is written.
+class Chunk {
+public:
+  Chunk(Tiles &t, const Recurrence &form, const CoreTiles &in, Value state)
+      : t(t), form(form), in(in), state(state),
+        size(Tiles::shape(in.q).front()) {
+    if (in.g)
+      prepareDecays();
+    q = rows(in.q, readsBefore());
+    k = columns(in.k);
+    if (in.a)
+      a = rows(in.a, form.eraseBeforeDecay);
+    if (in.b)
+      b = columns(in.b);
+  }
+
+  ChunkForm::Outcome forward(bool outputs);
+  CoreGradients backward(Value after, Value dO, Value dState);
+
+private:
+  bool keyed() const { return form.decayKind == DecayKind::Key; }
+  bool readsBefore() const { return static_cast<bool>(form.bonus); }
+  SmallVector<int64_t, 2> keyShape() const { return {size, form.keySize}; }
+  SmallVector<int64_t, 2> valueShape() const { return {size, form.valueSize}; }
+
+  void prepareDecays();
+  Value times(Value tile, Value factor, StringRef loops);
+  Scaled rows(Value x, bool before);
+  Scaled columns(Value y);
+  Value undoRows(Value ofState, ArrayRef<Term> terms, bool before);
+  Value undoColumns(Value ofState, ArrayRef<Term> terms);
+  Value masked(Value scores, bool strict, bool before);
+  Value scores(const Scaled &x, const Scaled &y, bool strict, bool before) {
+    Value raw =
+        t.product({x.inChunk, "ik"}, {y.inChunk, "jk"}, "ij", {size, size});
+    return masked(raw, strict, before);
+  }
+  /// x y^T over values, where scores may be.
+  Value scoreGradient(Value x, Value y, bool strict, bool before) {
+    Value raw = t.product({x, "iv"}, {y, "jv"}, "ij", {size, size});
+    return masked(raw, strict, before);
+  }
+  Value decayed(Value s);
+  Value minus(Value x) {
+    return t.map(x, [](ScalarBuilder &s, ValueRange e) { return s.neg(e[0]); });
+  }
+  Value solve(Value matrix, Value rightSide, bool transpose) {
+    return block::SolveTriangularOp::create(t.b, t.loc, rightSide.getType(),
+                                            block::Triangle::Lower, transpose,
+                                            /*unit=*/true, matrix, rightSide);
+  }
+  void writeValues();
+  Value decayGradient(const CoreGradients &d, Value after, Value dState);
+  Value summed(ArrayRef<std::pair<Value, Value>> plus,
+               ArrayRef<std::pair<Value, Value>> minus);
+
+  Tiles &t;
+  const Recurrence &form;
+  const CoreTiles &in;
+  Value state;
+  int64_t size;
+
+  /// exp(G - G_m) and its inverse [C, K]; of each token exp(G) and
+  /// exp(G_last - G) [C]. The first also without the token's own decay.
+  Value since, sinceBefore, until;
+  /// Where factors are split: exp(G_m), exp(G_last - G_m) and exp(G_last) [K].
+  /// Else the last as a number.
+  Value toMiddle, fromMiddle, whole;
+  /// Of decays of each token: factors of scores, 0 where none are.
+  Value between, betweenBefore;
+
+  Scaled q, k, a, b;
+  Value scoresK, scoresB, eraseK;
+  Value written; // what k writes: w, or without b what is left after erasing
+  Value read;    // with b: what b writes
+  Value system;  // I + system is the triangular matrix
+};
+
+Value Chunk::times(Value tile, Value factor, StringRef loops) {
+  StringRef own = Tiles::shape(tile)[1] == form.keySize ? "ck" : "cv";
+  return t.map(
+      {{tile, own}, {factor, loops}}, own, Tiles::shape(tile),
+      [](ScalarBuilder &s, ValueRange e) { return s.mul(e[0], e[1]); });
+}
+
+void Chunk::prepareDecays() {
+  ArrayRef<int64_t> shape = Tiles::shape(in.g);
+  Value sums = block::ScanOp::create(
+      t.b, t.loc, in.g.getType(), block::ScanKind::Add, /*exclusive=*/false,
+      /*reverse=*/false, in.g, /*dimension=*/0, t.empty(shape));
+  bool before = readsBefore() || (in.a && form.eraseBeforeDecay);
+  Value last = t.entry(sums, t.index(size - 1));
+  auto expOfDifference = [](ScalarBuilder &s, ValueRange e) {
+    return s.exp(s.sub(e[0], e[1]));
+  };
+  auto exp = [](ScalarBuilder &s, ValueRange e) { return s.exp(e[0]); };
+  auto expBefore = [](ScalarBuilder &s, ValueRange e) {
+    Value sum = s.sub(e[0], e[1]);
+    return s.exp(e.size() > 2 ? s.sub(sum, e[2]) : sum);
+  };
+  if (keyed()) {
+    Value middle = t.entry(sums, t.index(size / 2 - 1));
+    SmallVector<Indexed, 2> apart = {{sums, "ck"}, {middle, "k"}};
+    Tiles::Values factors =
+        t.generic(apart, {{t.empty(shape), "ck"}, {t.empty(shape), "ck"}},
+                  [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                    Value factor = s.exp(s.sub(e[0], e[1]));
+                    return {factor, s.div(1.0, factor)};
+                  });
+    since = factors[0];
+    until = factors[1];
+    toMiddle = t.map(middle, exp);
+    fromMiddle = t.map({{last, "k"}, {middle, "k"}}, "k", Tiles::shape(middle),
+                       expOfDifference);
+    whole = t.map(last, exp);
+    if (before)
+      sinceBefore = t.map({{sums, "ck"}, {in.g, "ck"}, {middle, "k"}}, "ck",
+                          shape, expBefore);
+    return;
+  }
+  since = t.map(sums, exp);
+  until = t.map({{sums, "c"}}, "c", shape, [&](ScalarBuilder &s, ValueRange e) {
+    return s.exp(s.sub(last, e[0]));
+  });
+  whole = t.entry(since, t.index(size - 1));
+  auto factors = [&](Value from, bool strict) {
+    return t.map({{from, "i"}, {sums, "j"}}, "ij", {size, size},
+                 [&](ScalarBuilder &s, ValueRange e) {
+                   Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+                   Value j = linalg::IndexOp::create(s.builder, s.loc, 1);
+                   Value there =
+                       arith::CmpIOp::create(s.builder, s.loc,
+                                             strict ? arith::CmpIPredicate::sgt
+                                                    : arith::CmpIPredicate::sge,
+                                             i, j);
+                   Value factor = s.exp(s.sub(e[0], e[1]));
+                   return s.select(there, factor, s.constant(0, factor));
+                 });
+  };
+  between = factors(sums, /*strict=*/false);
+  if (!before)
+    return;
+  Value earlier =
+      t.map({{sums, "c"}, {in.g, "c"}}, "c", shape,
+            [](ScalarBuilder &s, ValueRange e) { return s.sub(e[0], e[1]); });
+  sinceBefore = t.map(earlier, exp);
+  betweenBefore = factors(earlier, /*strict=*/true);
+}
+
+Scaled Chunk::rows(Value x, bool before) {
+  if (!in.g)
+    return {x, x};
+  Value factor = before ? sinceBefore : since;
+  if (!keyed())
+    return {x, times(x, factor, "c")};
+  Value scaled = times(x, factor, "ck");
+  return {scaled, times(scaled, toMiddle, "k")};
+}
+
+Scaled Chunk::columns(Value y) {
+  if (!in.g)
+    return {y, y};
+  if (!keyed())
+    return {y, times(y, until, "c")};
+  Value scaled = times(y, until, "ck");
+  return {scaled, times(scaled, fromMiddle, "k")};
+}
+
+/// The gradient of rows from that of their form for the state and the
+/// gradients of their scores.
+Value Chunk::undoRows(Value ofState, ArrayRef<Term> terms, bool before) {
+  Value factor = before ? sinceBefore : since;
+  Value sum = !in.g     ? ofState
+              : keyed() ? times(ofState, toMiddle, "k")
+                        : times(ofState, factor, "c");
+  for (const Term &term : terms)
+    sum = t.product({term.scores, "ij"}, {term.tile, "jk"}, {sum, "ik"});
+  return keyed() ? times(sum, factor, "ck") : sum;
+}
+
+Value Chunk::undoColumns(Value ofState, ArrayRef<Term> terms) {
+  Value sum = !in.g     ? ofState
+              : keyed() ? times(ofState, fromMiddle, "k")
+                        : times(ofState, until, "c");
+  for (const Term &term : terms)
+    sum = t.product({term.scores, "ij"}, {term.tile, "ik"}, {sum, "jk"});
+  return keyed() ? times(sum, until, "ck") : sum;
+}
+
+/// Scores where i >= j, or i > j, with the decays that were not split off.
+Value Chunk::masked(Value scores, bool strict, bool before) {
+  if (in.g && !keyed() && (before || !strict))
+    return t.map({{scores, "ij"}, {before ? betweenBefore : between, "ij"}},
+                 "ij", {size, size}, [](ScalarBuilder &s, ValueRange e) {
+                   return s.mul(e[0], e[1]);
+                 });
+  Value factors = in.g && !keyed() ? between : Value();
+  SmallVector<Indexed, 2> inputs = {{scores, "ij"}};
+  if (factors)
+    inputs.push_back({factors, "ij"});
+  return t.map(inputs, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+    Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+    Value j = linalg::IndexOp::create(s.builder, s.loc, 1);
+    Value there = arith::CmpIOp::create(
+        s.builder, s.loc,
+        strict ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::sge, i, j);
+    Value score = factors ? s.mul(e[0], e[1]) : e[0];
+    return s.select(there, score, s.constant(0, score));
+  });
+}
+
+Value Chunk::decayed(Value s) {
+  if (!in.g)
+    return s;
+  if (keyed())
+    return t.generic({{whole, "k"}}, {{s, "kv"}},
+                     [](ScalarBuilder &b, ValueRange e) -> Tiles::Values {
+                       return {b.mul(e[0], e[1])};
+                     })[0];
+  return t.generic({}, {{s, "kv"}},
+                   [&](ScalarBuilder &b, ValueRange e) -> Tiles::Values {
+                     return {b.mul(whole, e[0])};
+                   })[0];
+}
+
+/// What goes into the state, corrected by what is erased from it.
+void Chunk::writeValues() {
+  written = in.w;
+  if (!in.a)
+    return;
+  bool before = form.eraseBeforeDecay;
+  Value ofState =
+      t.product({a.ofState, "ck"}, {state, "kv"}, "cv", valueShape());
+  Value ofChunk = scores(a, k, /*strict=*/true, before);
+  if (!in.b) {
+    system = ofChunk;
+    Value rightSide =
+        t.map({{in.w, "cv"}, {ofState, "cv"}}, "cv", valueShape(),
+              [](ScalarBuilder &s, ValueRange e) { return s.sub(e[0], e[1]); });
+    written = solve(system, rightSide, /*transpose=*/false);
+    return;
+  }
+  eraseK = ofChunk;
+  system = minus(scores(a, b, /*strict=*/true, before));
+  read = solve(system, t.product({eraseK, "ij"}, {in.w, "jv"}, {ofState, "iv"}),
+               /*transpose=*/false);
+}
+
+ChunkForm::Outcome Chunk::forward(bool outputs) {
+  writeValues();
+  ChunkForm::Outcome out;
+  if (outputs) {
+    scoresK = scores(q, k, readsBefore(), readsBefore());
+    Value o = t.product({q.ofState, "ik"}, {state, "kv"}, "iv", valueShape());
+    out.o = t.product({scoresK, "ij"}, {written, "jv"}, {o, "iv"});
+    if (in.b) {
+      scoresB = scores(q, b, readsBefore(), readsBefore());
+      out.o = t.product({scoresB, "ij"}, {read, "jv"}, {out.o, "iv"});
+    }
+  }
+  out.state =
+      t.product({k.ofState, "ck"}, {written, "cv"}, {decayed(state), "kv"});
+  if (in.b)
+    out.state = t.product({b.ofState, "ck"}, {read, "cv"}, {out.state, "kv"});
+  return out;
+}
+
+CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
+  writeValues();
+  bool first = readsBefore(), strict = readsBefore();
+  bool eraseFirst = form.eraseBeforeDecay;
+  scoresK = scores(q, k, strict, first);
+
+  // What the values of k and b are worth.
+  auto valueGradient = [&](Value scores, const Scaled &y) {
+    Value ofState =
+        t.product({y.ofState, "ck"}, {dState, "kv"}, "cv", valueShape());
+    return t.product({scores, "ij"}, {dO, "iv"}, {ofState, "jv"});
+  };
+  // x against the state, rows of keys.
+  auto againstState = [&](Value x, Value s) {
+    return t.product({x, "cv"}, {s, "kv"}, "ck", keyShape());
+  };
+
+  CoreGradients d;
+  Value dWritten = valueGradient(scoresK, k);
+  Value dRead, dEraseK, dEraseB, dScoresB;
+  if (in.b) {
+    scoresB = scores(q, b, strict, first);
+    dRead = solve(system, valueGradient(scoresB, b), /*transpose=*/true);
+    dWritten = t.product({eraseK, "ij"}, {dRead, "iv"}, {dWritten, "jv"});
+    dEraseB = scoreGradient(dRead, read, /*strict=*/true, eraseFirst);
+    dScoresB = scoreGradient(dO, read, strict, first);
+  } else if (in.a) {
+    dWritten = solve(system, dWritten, /*transpose=*/true);
+    dRead = minus(dWritten);
+  }
+  d.w = dWritten;
+  if (in.a)
+    dEraseK = scoreGradient(dRead, written, /*strict=*/true, eraseFirst);
+  Value dScoresK = scoreGradient(dO, written, strict, first);
+
+  SmallVector<Term, 2> ofQ = {{dScoresK, k.inChunk}};
+  SmallVector<Term, 2> ofK = {{dScoresK, q.inChunk}};
+  if (in.b)
+    ofQ.push_back({dScoresB, b.inChunk});
+  d.q = undoRows(againstState(dO, state), ofQ, first);
+  if (in.a) {
+    ofK.push_back({dEraseK, a.inChunk});
+    SmallVector<Term, 2> ofA = {{dEraseK, k.inChunk}};
+    if (in.b)
+      ofA.push_back({dEraseB, b.inChunk});
+    d.a = undoRows(againstState(dRead, state), ofA, eraseFirst);
+  }
+  d.k = undoColumns(againstState(written, dState), ofK);
+  if (in.b)
+    d.b = undoColumns(againstState(read, dState),
+                      {{dScoresB, q.inChunk}, {dEraseB, a.inChunk}});
+  if (in.g)
+    d.g = decayGradient(d, after, dState);
+  d.state = t.product({q.ofState, "ck"}, {dO, "cv"}, {decayed(dState), "kv"});
+  if (in.a)
+    d.state = t.product({a.ofState, "ck"}, {dRead, "cv"}, {d.state, "kv"});
+  return d;
+}
+
+/// plus x dx of some pairs minus that of others, [C, K] or summed over keys.
+Value Chunk::summed(ArrayRef<std::pair<Value, Value>> plus,
+                    ArrayRef<std::pair<Value, Value>> minus) {
+  SmallVector<Indexed> inputs;
+  for (ArrayRef<std::pair<Value, Value>> pairs : {plus, minus})
+    for (auto [x, dx] : pairs) {
+      inputs.push_back({x, "ck"});
+      inputs.push_back({dx, "ck"});
+    }
+  auto sumOf = [&](ScalarBuilder &s, ValueRange e, Value sum) {
+    for (size_t i = 0; i < plus.size() + minus.size(); ++i) {
+      Value x = i < plus.size() ? e[2 * i] : s.neg(e[2 * i]);
+      sum = sum ? s.fma(x, e[2 * i + 1], sum) : s.mul(x, e[2 * i + 1]);
+    }
+    return sum;
+  };
+  if (keyed())
+    return t.map(inputs, "ck", keyShape(), [&](ScalarBuilder &s, ValueRange e) {
+      return sumOf(s, e, Value());
+    });
+  return t.generic(inputs, {{t.zeros({size}), "c"}},
+                   [&](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                     return {sumOf(s, e, e.back())};
+                   })[0];
+}
+
+/// Every G_i is in what token i reads, with the sign of a product, and in what
+/// it writes, with the other; the last one in the state after the chunk. g_t is
+/// in all G_i with i >= t.
+Value Chunk::decayGradient(const CoreGradients &d, Value after, Value dState) {
+  SmallVector<std::pair<Value, Value>, 2> withOwn, before, writes;
+  (readsBefore() ? before : withOwn).push_back({in.q, d.q});
+  if (in.a)
+    (form.eraseBeforeDecay ? before : withOwn).push_back({in.a, d.a});
+  writes.push_back({in.k, d.k});
+  if (in.b)
+    writes.push_back({in.b, d.b});
+  auto fromHere = [&](Value x, bool exclusive) -> Value {
+    return block::ScanOp::create(
+        t.b, t.loc, x.getType(), block::ScanKind::Add, exclusive,
+        /*reverse=*/true, x, /*dimension=*/0, t.empty(Tiles::shape(x)));
+  };
+  StringRef loops = keyed() ? "ck" : "c", kept = keyed() ? "k" : "";
+  SmallVector<int64_t, 1> keptShape;
+  if (keyed())
+    keptShape.push_back(form.keySize);
+  Value ofState =
+      t.generic({{after, "kv"}, {dState, "kv"}}, {{t.zeros(keptShape), kept}},
+                [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                  return {s.fma(e[0], e[1], e[2])};
+                })[0];
+  SmallVector<Indexed, 3> parts = {
+      {fromHere(summed(withOwn, writes), /*exclusive=*/false), loops},
+      {ofState, kept}};
+  if (!before.empty())
+    parts.push_back({fromHere(summed(before, {}), /*exclusive=*/true), loops});
+  return t.map(parts, loops, Tiles::shape(in.g),
+               [](ScalarBuilder &s, ValueRange e) {
+                 Value sum = s.add(e[0], e[1]);
+                 return e.size() > 2 ? s.add(sum, e[2]) : sum;
+               });
+}
+
+class MatrixForm : public ChunkForm {
+public:
+  using ChunkForm::ChunkForm;
+  Outcome forward(const CoreTiles &in, Value state, bool outputs) override {
+    return Chunk(t, form, in, state).forward(outputs);
+  }
+  CoreGradients backward(const CoreTiles &in, const States &states, Value dO,
+                         Value dState) override {
+    return Chunk(t, form, in, states.before).backward(states.after, dO, dState);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<ChunkForm> matrixForm(Tiles &t, const Recurrence &form,
+                                      int64_t size) {
+  return std::make_unique<MatrixForm>(t, form, size);
+}
+
+} // namespace drawloom::linrec
