@@ -64,6 +64,7 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
 static void buildBuffers(OpPassManager &pm) {
   pm.addPass(createCpuBufferize());
   pm.addPass(createCpuVerifyBuffers());
+  pm.addNestedPass<func::FuncOp>(createCpuPrefetchTiles());
 }
 
 static void buildKernels(OpPassManager &pm) {

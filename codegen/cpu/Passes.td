@@ -201,6 +201,39 @@ def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect", "::mlir::x86vector::X86VectorDialect"];
 }
 
+def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Fetch the next iteration's rows with gaps between them";
+  let description = [{
+    A block program whose outermost loop reads rows of an argument that are
+    apart in memory (one head of `[tokens, heads, size]`) asks, with each row,
+    for the same row of its next iteration: hardware sees a stream only where
+    rows follow each other.
+
+    Example:
+
+    ```mlir
+    func.func @copy(%x: memref<64x4x16xf32>, %y: memref<4x16xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      %zero = arith.constant 0.0 : f32
+      scf.forall (%head) in (4) {
+        scf.for %token = %c0 to %c64 step %c1 {
+          %row = vector.transfer_read %x[%token, %head, %c0], %zero {in_bounds = [true]}
+            : memref<64x4x16xf32>, vector<16xf32>
+          vector.transfer_write %row, %y[%head, %c0] {in_bounds = [true]}
+            : vector<16xf32>, memref<4x16xf32>
+        }
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
   let summary = "Cut linalg ops into register tiles and turn those into vectors";
   let description = [{

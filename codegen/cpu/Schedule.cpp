@@ -580,6 +580,42 @@ LogicalResult foldSlices(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+/// A vector without dimensions is a scalar: its transfers to memory with gaps
+/// between elements would have no lowering.
+struct ReadScalar : OpRewritePattern<vector::TransferReadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::TransferReadOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getVectorType().getRank() != 0 || op.getMask())
+      return failure();
+    Value scalar = tensor::ExtractOp::create(rewriter, op.getLoc(),
+                                             op.getBase(), op.getIndices());
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getVectorType(),
+                                                     scalar);
+    return success();
+  }
+};
+
+struct WriteScalar : OpRewritePattern<vector::TransferWriteOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::TransferWriteOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getVectorType().getRank() != 0 || op.getMask())
+      return failure();
+    Value scalar =
+        vector::ExtractOp::create(rewriter, op.getLoc(), op.getVector());
+    rewriter.replaceOpWithNewOp<tensor::InsertOp>(op, scalar, op.getBase(),
+                                                  op.getIndices());
+    return success();
+  }
+};
+
+LogicalResult takeScalarsAsSuch(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  patterns.add<ReadScalar, WriteScalar>(function.getContext());
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 /// Hoisting on tensors keeps accumulators in registers: a tile that a loop
 /// reads and writes becomes a vector that the loop carries. Not out of
 /// scf.forall: what leaves it would have to be handed to each block through
@@ -636,7 +672,7 @@ void CpuSchedule::runOnOperation() {
     return signalPassFailure();
   hoist(rewriter, function);
   // The tiles that only carried a sum into its loop and out are gone now.
-  if (failed(foldSlices(function)))
+  if (failed(foldSlices(function)) || failed(takeScalarsAsSuch(function)))
     return signalPassFailure();
 }
 

@@ -45,7 +45,7 @@ static Value bonusOf(Tiles &t, const ChunkTiles &in, const CoreTiles &core) {
                    {{t.zeros(tokens), "c"}},
                    [](ScalarBuilder &s, ValueRange x) -> Tiles::Values {
                      Value weighted = s.mul(x[0], x[1]);
-                     return {s.fma(weighted, x[2], x[3])};
+                     return {s.add(x[3], s.mul(weighted, x[2]))};
                    })[0];
 }
 
@@ -74,10 +74,7 @@ struct Postlude {
 
   /// sum += x y along rows, for each token
   Value rowSums(Value x, Value y, Value sum) {
-    return t.generic({{x, "cx"}, {y, "cx"}}, {{sum, "c"}},
-                     [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                       return {s.fma(e[0], e[1], e[2])};
-                     })[0];
+    return t.product({x, "cx"}, {y, "cx"}, {sum, "c"});
   }
 
   void bonus(Value dO, ChunkGradients &out, Value &dq) {
@@ -100,7 +97,7 @@ struct Postlude {
                           {{t.zeros(keys.drop_front()), "k"}},
                           [](ScalarBuilder &s, ValueRange x) -> Tiles::Values {
                             Value product = s.mul(x[0], x[1]);
-                            return {s.fma(product, x[2], x[3])};
+                            return {s.add(x[3], s.mul(product, x[2]))};
                           })[0];
   }
 

@@ -177,6 +177,11 @@ public:
           t.b, t.loc, slice.type, own, place.rows,
           tensor::EmptyOp::create(t.b, t.loc, slice.type.getShape(),
                                   slice.type.getElementType()));
+    else if (slice.type.getElementType() == t.element)
+      // Rows together: products read them many times.
+      tile = linalg::CopyOp::create(t.b, t.loc, extract(own, slice),
+                                    t.empty(slice.type.getShape()))
+                 .getResult(0);
     else
       tile = extract(own, slice);
     return t.convert(tile, t.element);
@@ -498,7 +503,7 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                   out.push_back(t.generic(
                       {{tile, "c"}, {there, "c"}}, {{tiles[i], "x"}},
                       [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                        return {s.fma(e[0], e[1], e[2])};
+                        return {s.add(e[2], s.mul(e[0], e[1]))};
                       })[0]);
                   continue;
                 }

@@ -391,7 +391,7 @@ Value Chunk::summed(ArrayRef<std::pair<Value, Value>> plus,
     });
   return t.generic(inputs, {{t.zeros({size}), "c"}},
                    [&](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                     return {sumOf(s, e, e.back())};
+                     return {s.add(e.back(), sumOf(s, e, Value()))};
                    })[0];
 }
 
@@ -412,14 +412,12 @@ Value Chunk::decayGradient(const CoreGradients &d, Value after, Value dState) {
         /*reverse=*/true, x, /*dimension=*/0, t.empty(Tiles::shape(x)));
   };
   StringRef loops = keyed() ? "ck" : "c", kept = keyed() ? "k" : "";
-  SmallVector<int64_t, 1> keptShape;
-  if (keyed())
-    keptShape.push_back(form.keySize);
-  Value ofState =
-      t.generic({{after, "kv"}, {dState, "kv"}}, {{t.zeros(keptShape), kept}},
-                [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                  return {s.fma(e[0], e[1], e[2])};
-                })[0];
+  Value ofState = t.product({after, "kv"}, {dState, "kv"}, "k", {form.keySize});
+  if (!keyed())
+    ofState = t.generic({{ofState, "k"}}, {{t.zeros({}), ""}},
+                        [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                          return {s.add(e[1], e[0])};
+                        })[0];
   SmallVector<Indexed, 3> parts = {
       {fromHere(summed(withOwn, writes), /*exclusive=*/false), loops},
       {ofState, kept}};

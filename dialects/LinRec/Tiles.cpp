@@ -100,6 +100,18 @@ Value Tiles::map(Value x, Scalar body) {
 
 Value Tiles::product(Indexed x, Indexed y, Indexed sum) {
   SmallString<8> letters = lettersOf({x, y}, {sum});
+  auto some = [&](const Indexed &in, const Indexed &too, const Indexed &not_) {
+    return llvm::any_of(letters, [&](char letter) {
+      return in.loops.contains(letter) && too.loops.contains(letter) &&
+             !not_.loops.contains(letter);
+    });
+  };
+  // A product of matrices has rows, columns and a sum. The sum of products
+  // otherwise: its order is left open, and it goes along vectors.
+  if (!some(x, sum, y) || !some(y, sum, x) || !some(x, y, sum))
+    return generic({x, y}, {sum}, [](ScalarBuilder &s, ValueRange e) -> Values {
+      return {s.add(e[2], s.mul(e[0], e[1]))};
+    })[0];
   SmallVector<Attribute> maps;
   for (const Indexed &each : {x, y, sum})
     maps.push_back(

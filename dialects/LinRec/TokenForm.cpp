@@ -77,7 +77,7 @@ TokenForm::Step TokenForm::step(const Token &x, Value state, Value o) {
         t.generic(inputs, {{t.zeros({values()}), "v"}},
                   [&](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
                     Value moved = times(s, e[1], factor, e[inputs.size() - 1]);
-                    return {s.fma(e[0], moved, e.back())};
+                    return {s.add(e.back(), s.mul(e[0], moved))};
                   })[0];
     result.read = read;
     if (!x.b) {
@@ -224,18 +224,14 @@ CoreGradients TokenForm::backward(const CoreTiles &in, const States &around,
         if (in.g) {
           bool whole = Tiles::shape(in.g).size() == 1;
           StringRef kept = form.decayKind == DecayKind::Value ? "v" : "k";
-          Value sums =
-              t.generic({{d, "kv"}, {moved, "kv"}},
-                        {{t.zeros({kept == "v" ? values() : keys()}), kept}},
-                        [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                          return {s.fma(e[0], e[1], e[2])};
-                        })[0];
+          Value sums = t.product({d, "kv"}, {moved, "kv"}, kept,
+                                 {kept == "v" ? values() : keys()});
           if (whole) {
             // A tensor of no dimensions holds the sum of all.
             Value sum =
                 t.generic({{sums, "k"}}, {{t.zeros({}), ""}},
                           [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                            return {s.add(e[0], e[1])};
+                            return {s.add(e[1], e[0])};
                           })[0];
             sums = tensor::ExtractOp::create(t.b, t.loc, sum);
           }

@@ -1,0 +1,202 @@
+//===- PrefetchTiles.cpp - tiles of the next iteration, ahead of time -----===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Hardware fetches ahead what lies in a row. It does not see through rows with
+// gaps, such as those of one head of [tokens, heads, size]: a loop over tiles
+// of such rows waits for memory at each of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPUPREFETCHTILES
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+constexpr int64_t lineBytes = 64;
+
+/// An argument of the function: what does not come from there is in a cache.
+bool isArgument(Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// The outermost sequential loop around an op in its block program.
+scf::ForOp outermostLoop(Operation *op) {
+  scf::ForOp outermost;
+  while (Operation *parent = op->getParentOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      outermost = loop;
+    if (isa<scf::ForallOp>(parent))
+      return outermost;
+    op = parent;
+  }
+  return {};
+}
+
+/// Writes, at the insertion point, `value` as it will be where the loop's index
+/// is `next`; null if that would need more than arithmetic.
+Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
+                      IRMapping &known) {
+  if (Value mapped = known.lookupOrNull(value))
+    return mapped;
+  if (!loop.getRegion().isAncestor(value.getParentRegion()))
+    return value;
+  // Loops within the loop: the same row of the next tile.
+  if (isa<BlockArgument>(value)) {
+    auto inner = dyn_cast<scf::ForOp>(value.getParentRegion()->getParentOp());
+    return inner && value == inner.getInductionVar() ? value : Value();
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPure(op) || op->getNumRegions() != 0)
+    return {};
+  for (Value operand : op->getOperands()) {
+    Value moved = inNextIteration(b, loop, operand, known);
+    if (!moved)
+      return {};
+    known.map(operand, moved);
+  }
+  b.clone(*op, known);
+  return known.lookup(value);
+}
+
+/// Whether `value` changes from one iteration of the loop to the next.
+bool changesIn(scf::ForOp loop, Value value) {
+  return loop.getRegion().isAncestor(value.getParentRegion());
+}
+
+/// Whether the loop goes along one dimension of `memory` and leaves out others
+/// between that one and the last.
+bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  // What one step along a dimension passes over, were nothing left out.
+  int64_t within = type.getShape().back();
+  for (int64_t i = type.getRank() - 2; i >= 0; --i) {
+    auto value = dyn_cast<Value>(indices[i]);
+    if (value && changesIn(loop, value)) {
+      if (strides[i] == ShapedType::kDynamic || strides[i] > within)
+        return true;
+      within = strides[i] * type.getDimSize(i);
+    }
+  }
+  return false;
+}
+
+/// The same of a view, somewhere on its way from the whole memory.
+bool leavesGaps(scf::ForOp loop, Value memory) {
+  while (auto view = memory.getDefiningOp<memref::SubViewOp>()) {
+    if (leavesGaps(loop, view.getSource(), view.getMixedOffsets()))
+      return true;
+    memory = view.getSource();
+  }
+  return false;
+}
+
+class CpuPrefetchTiles : public impl::CpuPrefetchTilesBase<CpuPrefetchTiles> {
+public:
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    function.walk([&](Operation *op) {
+      if (auto read = dyn_cast<vector::TransferReadOp>(op))
+        prefetchRead(read);
+      else if (auto copy = dyn_cast<memref::CopyOp>(op))
+        prefetchCopy(copy);
+    });
+  }
+
+private:
+  /// The loop's index in its next iteration. The last one looks at itself:
+  /// nothing outside is touched.
+  static IRMapping nextOf(OpBuilder &b, Location loc, scf::ForOp loop) {
+    Value here = loop.getInductionVar();
+    Value next = arith::AddIOp::create(b, loc, here, loop.getStep());
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                         next, loop.getUpperBound());
+    IRMapping known;
+    known.map(here, arith::SelectOp::create(b, loc, inside, next, here));
+    return known;
+  }
+
+  /// All lines of `elements` from `indices` on.
+  static void prefetch(OpBuilder &b, Location loc, Value memory,
+                       SmallVector<Value> indices, int64_t elements) {
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    Value column = indices.back();
+    for (int64_t at = 0; at < elements; at += lineBytes / bytes) {
+      Value offset = arith::ConstantIndexOp::create(b, loc, at);
+      indices.back() = arith::AddIOp::create(b, loc, column, offset);
+      memref::PrefetchOp::create(b, loc, memory, indices, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    }
+  }
+
+  /// A read of several rows at once is a product's, which reads them again.
+  void prefetchRead(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    scf::ForOp loop = outermostLoop(read);
+    if (!type || !loop || !type.getElementType().isIntOrFloat() ||
+        read.getVectorType().getRank() != 1 ||
+        !read.getPermutationMap().isMinorIdentity() ||
+        !isArgument(wholeOf(read.getBase())) ||
+        !(leavesGaps(loop, read.getBase(),
+                     getAsOpFoldResult(read.getIndices())) ||
+          leavesGaps(loop, read.getBase())))
+      return;
+    OpBuilder b(read);
+    Location loc = read.getLoc();
+    IRMapping known = nextOf(b, loc, loop);
+    SmallVector<Value> indices;
+    for (Value index : read.getIndices()) {
+      indices.push_back(inNextIteration(b, loop, index, known));
+      if (!indices.back())
+        return;
+    }
+    if (Value memory = inNextIteration(b, loop, read.getBase(), known))
+      prefetch(b, loc, memory, indices, read.getVectorType().getNumElements());
+  }
+
+  void prefetchCopy(memref::CopyOp copy) {
+    auto view = copy.getSource().getDefiningOp<memref::SubViewOp>();
+    scf::ForOp loop = outermostLoop(copy);
+    if (!view || !loop || !isArgument(wholeOf(view)) ||
+        view.getType().getRank() != 1 || !view.getType().hasStaticShape() ||
+        !view.getType().getElementType().isIntOrFloat() ||
+        !leavesGaps(loop, view))
+      return;
+    OpBuilder b(copy);
+    Location loc = copy.getLoc();
+    IRMapping known = nextOf(b, loc, loop);
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    if (Value ahead = inNextIteration(b, loop, view, known))
+      prefetch(b, loc, ahead, {zero}, view.getType().getDimSize(0));
+  }
+};
+
+} // namespace
+} // namespace drawloom::cpu

@@ -1,0 +1,77 @@
+// RUN: drawloom-opt %s --cpu-prefetch-tiles | FileCheck %s
+
+// A head's row of the next token, with its row of this one; in the last
+// iteration that is this one's again. 16 floats are one line of cache.
+// CHECK-LABEL: func.func @gaps
+// CHECK: scf.for %[[TOKEN:.+]] = %c0 to %c64 step %c1
+// CHECK: %[[NEXT:.+]] = arith.addi %[[TOKEN]], %c1
+// CHECK: %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT]], %c64
+// CHECK: %[[AHEAD:.+]] = arith.select %[[INSIDE]], %[[NEXT]], %[[TOKEN]]
+// CHECK-COUNT-1: memref.prefetch %arg0[%[[AHEAD]], %{{.+}}, %{{.+}}], read
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.transfer_read
+func.func @gaps(%x: memref<64x4x16xf32>, %y: memref<4x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%head) in (4) {
+    scf.for %token = %c0 to %c64 step %c1 {
+      %row = vector.transfer_read %x[%token, %head, %c0], %zero {in_bounds = [true]}
+        : memref<64x4x16xf32>, vector<16xf32>
+      vector.transfer_write %row, %y[%head, %c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<4x16xf32>
+    }
+  }
+  return
+}
+
+// The same through a copy, in tiles of 8 tokens: row by row.
+// CHECK-LABEL: func.func @tiles
+// CHECK: scf.for %[[AT:.+]] = %c0 to %c64 step %c8
+// CHECK: scf.for %[[ROW:.+]] = %c0 to %c8 step %c1
+// CHECK: %[[MOVED:.+]] = arith.addi %{{.+}}, %[[ROW]]
+// CHECK: memref.subview %arg0[%[[MOVED]], %{{.+}}, 0]
+// CHECK-COUNT-2: memref.prefetch %{{.+}}[%{{.+}}], read
+// CHECK-NOT: memref.prefetch
+// CHECK: memref.copy
+func.func @tiles(%x: memref<64x4x32xf32>, %y: memref<8x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  scf.forall (%head) in (4) {
+    scf.for %at = %c0 to %c64 step %c8 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %token = arith.addi %at, %row : index
+        %from = memref.subview %x[%token, %head, 0] [1, 1, 32] [1, 1, 1]
+          : memref<64x4x32xf32> to memref<32xf32, strided<[1], offset: ?>>
+        %to = memref.subview %y[%row, 0] [1, 32] [1, 1]
+          : memref<8x32xf32> to memref<32xf32, strided<[1], offset: ?>>
+        memref.copy %from, %to
+          : memref<32xf32, strided<[1], offset: ?>> to memref<32xf32, strided<[1], offset: ?>>
+      }
+    }
+  }
+  return
+}
+
+// Whole rows follow each other; hardware sees that.
+// CHECK-LABEL: func.func @no_gaps
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @no_gaps(%x: memref<4x64x16xf32>, %y: memref<4x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%head) in (4) {
+    scf.for %token = %c0 to %c64 step %c1 {
+      %row = vector.transfer_read %x[%head, %token, %c0], %zero {in_bounds = [true]}
+        : memref<4x64x16xf32>, vector<16xf32>
+      vector.transfer_write %row, %y[%head, %c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<4x16xf32>
+    }
+  }
+  return
+}
