@@ -148,9 +148,11 @@ template <typename Op> static LogicalResult verifyRest(Op op) {
   if (op.getStarts() && !ShapedType::isDynamic(batch) && batch != 1)
     return op.emitOpError() << "with starts, all sequences are packed into one "
                             << "batch entry, but there are " << batch;
-  if (op.getChunk() && (*op.getChunk() < 16 || *op.getChunk() % 16 != 0))
-    return op.emitOpError()
-           << "chunk must be a multiple of 16, but is " << *op.getChunk();
+  // The attribute's own accessor takes it as unsigned.
+  if (std::optional<int64_t> chunk = op.getChunk())
+    if (*chunk < 16 || *chunk % 16 != 0)
+      return op.emitOpError()
+             << "chunk must be a multiple of 16, but is " << *chunk;
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
   bool wide = getElementTypeOrSelf(op.getV()).isF64();

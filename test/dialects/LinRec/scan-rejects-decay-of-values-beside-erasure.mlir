@@ -1,0 +1,30 @@
+// RUN: drawloom-opt %s -split-input-file -verify-diagnostics
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %beta: tensor<2x5x4xf32>) {
+  // expected-error @below {{decays along values exclude beta, erase and bonus}}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) beta(%beta) {decay_side = 1 : i32}
+      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
+  return
+}
+
+// -----
+
+func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %erase: tensor<2x5x4x8xf32>) {
+  // expected-error @below {{decays along values exclude beta, erase and bonus}}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) erase(%erase) {decay_side = 1 : i32}
+      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
+  return
+}
+
+// -----
+
+func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %bonus: tensor<4x8xf32>) {
+  // expected-error @below {{decays along values exclude beta, erase and bonus}}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) bonus(%bonus) {decay_side = 1 : i32}
+      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
+  return
+}

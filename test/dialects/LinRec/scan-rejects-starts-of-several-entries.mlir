@@ -1,0 +1,12 @@
+// RUN: drawloom-opt %s -verify-diagnostics
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %starts: tensor<4xi32>) {
+  // expected-error @below {{with starts, all sequences are packed into one batch entry, but there are 2}}
+  %0:2 = linrec.scan %q, %k, %v starts(%starts)
+      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<4xi32>) -> (tensor<2x5x4x6xf32>, tensor<3x4x8x6xf32>)
+  return
+}
