@@ -18,8 +18,6 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "dialects/LinRec/LinRecEnums.h.inc"
-
 #include "dialects/LinRec/LinRecDialect.h.inc"
 
 #define GET_OP_CLASSES

@@ -68,7 +68,8 @@ public:
   int64_t chunk() const {
     int64_t wanted = form.chunk.value_or(standardChunk);
     // No larger than the sequence asks for.
-    return std::min<int64_t>(wanted, llvm::divideCeil(tokens(), 16) * 16);
+    return std::max<int64_t>(
+        16, std::min<int64_t>(wanted, llvm::divideCeil(tokens(), 16) * 16));
   }
   int64_t mostChunks() const { return llvm::divideCeil(tokens(), chunk()); }
 
@@ -139,8 +140,7 @@ public:
     }
   }
 
-  /// Where the rows of a chunk are: full chunks are slices, the last one is
-  /// gathered.
+  /// Where the rows of a chunk are: a slice, or gathered.
   struct Place {
     Value at;
     Value rows; // null: `chunk()` rows from `at` on
@@ -236,34 +236,20 @@ public:
       llvm::function_ref<Tiles::Values(const Place &, ValueRange carried)>;
   Tiles::Values overChunks(ValueRange carried, bool backward, Step step) {
     int64_t size = chunk();
-    bool remainder = form.starts || tokens() % size != 0;
-    bool full = tokens() >= size;
-    Value zero = t.index(0);
-    Value rest = arith::MulIOp::create(
-        t.b, t.loc, arith::DivUIOp::create(t.b, t.loc, length, t.index(size)),
-        t.index(size));
-    Tiles::Values values(carried);
-    auto last = [&] {
-      if (remainder)
-        values =
-            t.loop(rest, length, size, values, [&](Value at, ValueRange tiles) {
-              return step({at, rowNumbers(at)}, tiles);
-            });
-    };
-    if (backward)
-      last();
-    if (full)
-      values =
-          t.loop(zero, rest, size, values, [&](Value at, ValueRange tiles) {
-            if (backward) {
-              Value back = arith::SubIOp::create(t.b, t.loc, rest, at);
-              at = arith::SubIOp::create(t.b, t.loc, back, t.index(size));
-            }
-            return step({at, Value()}, tiles);
-          });
-    if (!backward)
-      last();
-    return values;
+    // Where the last chunk may not be full, all are gathered: the same code for
+    // all, and compiled once.
+    bool gathers = form.starts || tokens() % size != 0;
+    Value width = t.index(size);
+    Value chunks = arith::CeilDivUIOp::create(t.b, t.loc, length, width);
+    Value end = arith::MulIOp::create(t.b, t.loc, chunks, width);
+    return t.loop(
+        t.index(0), end, size, carried, [&](Value at, ValueRange tiles) {
+          if (backward) {
+            Value left = arith::SubIOp::create(t.b, t.loc, end, at);
+            at = arith::SubIOp::create(t.b, t.loc, left, width);
+          }
+          return step({at, gathers ? rowNumbers(at) : Value()}, tiles);
+        });
   }
 
   const Recurrence &form;
@@ -349,11 +335,27 @@ int64_t sequencesOf(const Recurrence &form) {
 
 } // namespace
 
+/// Where there is no token, states stay what they are, and nothing else has
+/// elements or a gradient.
+static bool hasNoToken(const Recurrence &form) {
+  RankedTensorType v = Recurrence::type(form.v);
+  return v.getDimSize(0) == 0 || v.getDimSize(1) == 0;
+}
+
+static Value zerosOf(OpBuilder &b, Location loc, Type type) {
+  return arith::ConstantOp::create(b, loc, type,
+                                   cast<TypedAttr>(b.getZeroAttr(type)));
+}
+
 FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
   if (failed(checkStatic(*this)))
     return failure();
   Recurrence form(*this);
   Location loc = getLoc();
+  if (hasNoToken(form))
+    return SmallVector<Value>{
+        zerosOf(b, loc, getO().getType()),
+        form.initial ? form.initial : zerosOf(b, loc, getFinal().getType())};
   auto outType = cast<RankedTensorType>(getO().getType());
   auto stateType = cast<RankedTensorType>(getFinal().getType());
   Value o = tensor::EmptyOp::create(b, loc, outType.getShape(),
@@ -412,6 +414,14 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     return failure();
   Recurrence form(*this);
   Location loc = getLoc();
+  if (hasNoToken(form)) {
+    SmallVector<Value> found;
+    for (Value operand : form.differentiable())
+      found.push_back(operand == form.initial && getDFinal()
+                          ? getDFinal()
+                          : zerosOf(b, loc, operand.getType()));
+    return found;
+  }
   int64_t sequences = sequencesOf(form);
   FloatType wide = computeType(Recurrence::type(getV()).getElementType());
   auto empty = [&](ArrayRef<int64_t> shape, Type element) -> Value {

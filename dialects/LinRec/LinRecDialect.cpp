@@ -19,8 +19,6 @@ using namespace mlir;
 
 #include "dialects/LinRec/LinRecDialect.cpp.inc"
 
-#include "dialects/LinRec/LinRecEnums.cpp.inc"
-
 #define GET_OP_CLASSES
 #include "dialects/LinRec/LinRecOps.cpp.inc"
 

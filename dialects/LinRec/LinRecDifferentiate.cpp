@@ -34,7 +34,7 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
   auto gradient = ScanBwdOp::create(
       builder, getLoc(), types, getQ(), getK(), getV(), getDecay(), getBeta(),
       getErase(), getLowrank(), getBonus(), getInitial(), getStarts(), dO,
-      cotangents[1], getScaleAttr(), getDecaySideAttr(),
+      cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
       getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr());
   SmallVector<Value> gradients(gradient.getResults());
   if (getStarts())

@@ -8,7 +8,6 @@
 include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Interfaces/Interfaces.td"
 include "dialects/LinRec/LinRecDialect.td"
-include "dialects/LinRec/LinRecEnums.td"
 include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -25,8 +24,7 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
     Optional<Drawloom_FloatTensor>:$bonus, Optional<Drawloom_FloatTensor>:$initial,
     Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
   dag form = (ins OptionalAttr<F64Attr>:$scale,
-    DefaultValuedAttr<LinRec_Side, "Side::Key">:$decay_side,
-    UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
+    UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
     OptionalAttr<I64Attr>:$chunk);
   string syntax = [{
     $q `,` $k `,` $v (`decay` `(` $decay^ `)`)? (`beta` `(` $beta^ `)`)?
@@ -66,7 +64,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     | --- | --- | --- |
     | `q`, `k` | `[B, T, Hq, K]`, `[B, T, Hk, K]` | head h of the state reads head h Hq / H of q, and h Hk / H of k |
     | `v`, first result | `[B, T, H, V]` | |
-    | `decay` g | `[H]`, `[B, T, H]`, `[B, T, H, K]` or, with `decay_side = value`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
+    | `decay` g | `[H]`, `[B, T, H]`, `[B, T, H, K]` or, with `decay_along_values`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
     | `beta` | `[B, T, H]` | |
     | `erase` a, `lowrank` b | `[B, T, H, K]` | |
     | `bonus` u | `[H, K]` | |
@@ -85,7 +83,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     1. q, k, v have four dimensions, the same B and T, and static heads, K and V,
        all at least 1; q and k have the same K.
     2. The numbers of heads of q and k divide that of v.
-    3. Optional operands have the shapes above, `decay_side = value` goes with
+    3. Optional operands have the shapes above, `decay_along_values` goes with
        decays of four dimensions, and what `erase_before_decay` or `lowrank` refer
        to, `erase`, is there. (With `beta`, `erase_before_decay` has a meaning, too.)
     4. `beta` and `erase` exclude each other; `bonus` excludes both; decays along

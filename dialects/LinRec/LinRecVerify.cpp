@@ -84,7 +84,7 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
   int64_t batch = v.getDimSize(0), tokens = v.getDimSize(1);
   int64_t heads = v.getDimSize(2), valueSize = v.getDimSize(3);
   int64_t keySize = Recurrence::type(op.getQ()).getDimSize(3);
-  bool alongValues = op.getDecaySide() == Side::Value;
+  bool alongValues = op.getDecayAlongValues();
   if (Value decay = op.getDecay()) {
     int64_t rank = Recurrence::type(decay).getRank();
     SmallVector<int64_t> shape = {batch, tokens, heads};
@@ -101,7 +101,7 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
   }
   if (alongValues &&
       (!op.getDecay() || Recurrence::type(op.getDecay()).getRank() != 4))
-    return op.emitOpError() << "decay_side = value needs a decay of four "
+    return op.emitOpError() << "decay_along_values needs a decay of four "
                             << "dimensions";
   SmallVector<int64_t> perKey = {batch, tokens, heads, keySize};
   int64_t sequences = batch;
@@ -140,7 +140,7 @@ template <typename Op> static LogicalResult verifyRest(Op op) {
                             << "for an erase of beta k";
   if (op.getBonus() && (op.getBeta() || op.getErase()))
     return op.emitOpError() << "bonus excludes beta and erase";
-  if (op.getDecaySide() == Side::Value &&
+  if (op.getDecayAlongValues() &&
       (op.getBeta() || op.getErase() || op.getBonus()))
     return op.emitOpError()
            << "decays along values exclude beta, erase and bonus";

@@ -46,7 +46,7 @@ struct Recurrence {
     int64_t rank = type(decay).getRank();
     decayKind = rank == 1                          ? DecayKind::Constant
                 : rank == 3                        ? DecayKind::Scalar
-                : op.getDecaySide() == Side::Value ? DecayKind::Value
+                : op.getDecayAlongValues() ? DecayKind::Value
                                                    : DecayKind::Key;
   }
 

@@ -190,7 +190,7 @@ class Model:
 
 def slots(scan, q, k, v, g, keys, values):
     write = 1 - g.exp()
-    scores, keys = scan(q, k, write, decay=g, initial=keys, attributes="decay_side = 1 : i32")
+    scores, keys = scan(q, k, write, decay=g, initial=keys, attributes="decay_along_values")
     o, values = scan(torch.softmax(scores, dim=-1), write, v, decay=g, initial=values, attributes="scale = 1.0")
     return o, keys, values
 
@@ -500,7 +500,7 @@ def test_positive_decays_count_as_zero(name, how):
     if name == "gated_slot_attention":
         operands, cotangents = operands_of("gated_linear_attention", V=8)
         operands["decay"] = operands["decay"][..., :8]
-        attributes = "decay_side = 1 : i32, chunk = 16"
+        attributes = "decay_along_values, chunk = 16"
     else:
         operands, cotangents = operands_of("simple_gla" if name == "retention" else name)
     if name == "retention":

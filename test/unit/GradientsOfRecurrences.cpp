@@ -80,7 +80,7 @@ TEST(RecurrenceGradients, DecayOfKeys) {
   recurrence({keyDecay, initial}).run();
 }
 TEST(RecurrenceGradients, DecayOfValues) {
-  recurrence({{"decay", "2x$Tx2x2"}, initial}, "decay_side = 1 : i32").run();
+  recurrence({{"decay", "2x$Tx2x2"}, initial}, "decay_along_values").run();
 }
 TEST(RecurrenceGradients, Bonus) {
   recurrence({keyDecay, {"bonus", "2x3"}, initial}).run();

@@ -102,7 +102,7 @@ def _body(attributes, arguments, results, names):
     if attributes["scale"] is not None:
         inside.append(f"scale = {float(attributes['scale'])!r} : f64")
     if attributes["decay_side"] == "value":
-        inside.append("decay_side = 1 : i32")
+        inside.append("decay_along_values")
     if attributes["erase_before_decay"]:
         inside.append("erase_before_decay")
     if attributes["decay_bound"] is not None:

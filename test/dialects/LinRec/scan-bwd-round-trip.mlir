@@ -42,9 +42,9 @@ func.func @keys(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x5x4x8xbf16>, %v: tensor<2
 
 // CHECK-LABEL: func.func @values
 func.func @values(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %d_o: tensor<2x5x4x6xf32>, %d_final: tensor<2x4x8x6xf32>) {
-  // CHECK: linrec.scan_bwd %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}} decay(%{{[^ ]+}}) cotangents(%{{[^ ]+}}, %{{[^ ]+}}) {decay_side = 1 : i32}
+  // CHECK: linrec.scan_bwd %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}} decay(%{{[^ ]+}}) cotangents(%{{[^ ]+}}, %{{[^ ]+}}) {decay_along_values}
   // CHECK-SAME: : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>)
-  %0:4 = linrec.scan_bwd %q, %k, %v decay(%decay) cotangents(%d_o, %d_final) {decay_side = 1 : i32}
+  %0:4 = linrec.scan_bwd %q, %k, %v decay(%decay) cotangents(%d_o, %d_final) {decay_along_values}
       : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>)
   return
 }

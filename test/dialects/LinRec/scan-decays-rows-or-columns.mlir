@@ -71,7 +71,7 @@ func.func @test_keys() {
 }
 
 func.func private @values(%q: tensor<1x1x1x2xf64>, %k: tensor<1x1x1x2xf64>, %v: tensor<1x1x1x2xf64>, %decay: tensor<1x1x1x2xf64>, %initial: tensor<1x1x2x2xf64>) -> (tensor<1x1x1x2xf64>, tensor<1x1x2x2xf64>) {
-  %0:2 = linrec.scan %q, %k, %v decay(%decay) initial(%initial) {scale = 1.0, decay_side = 1 : i32}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) initial(%initial) {scale = 1.0, decay_along_values}
       : (tensor<1x1x1x2xf64>, tensor<1x1x1x2xf64>, tensor<1x1x1x2xf64>, tensor<1x1x1x2xf64>, tensor<1x1x2x2xf64>) -> (tensor<1x1x1x2xf64>, tensor<1x1x2x2xf64>)
   return %0#0, %0#1 : tensor<1x1x1x2xf64>, tensor<1x1x2x2xf64>
 }

@@ -42,7 +42,7 @@ func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor
 
 func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x8xf32>) {
   // expected-error @below {{decay must have shape 2x5x4x6, but has 2x5x4x8}}
-  %0:2 = linrec.scan %q, %k, %v decay(%decay) {decay_side = 1 : i32}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) {decay_along_values}
       : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
   return
 }

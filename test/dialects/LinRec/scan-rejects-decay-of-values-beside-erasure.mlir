@@ -6,7 +6,7 @@
 
 func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %beta: tensor<2x5x4xf32>) {
   // expected-error @below {{decays along values exclude beta, erase and bonus}}
-  %0:2 = linrec.scan %q, %k, %v decay(%decay) beta(%beta) {decay_side = 1 : i32}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) beta(%beta) {decay_along_values}
       : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
   return
 }
@@ -15,7 +15,7 @@ func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor
 
 func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %erase: tensor<2x5x4x8xf32>) {
   // expected-error @below {{decays along values exclude beta, erase and bonus}}
-  %0:2 = linrec.scan %q, %k, %v decay(%decay) erase(%erase) {decay_side = 1 : i32}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) erase(%erase) {decay_along_values}
       : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
   return
 }
@@ -24,7 +24,7 @@ func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor
 
 func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x4x6xf32>, %bonus: tensor<4x8xf32>) {
   // expected-error @below {{decays along values exclude beta, erase and bonus}}
-  %0:2 = linrec.scan %q, %k, %v decay(%decay) bonus(%bonus) {decay_side = 1 : i32}
+  %0:2 = linrec.scan %q, %k, %v decay(%decay) bonus(%bonus) {decay_along_values}
       : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x4x6xf32>, tensor<4x8xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
   return
 }
