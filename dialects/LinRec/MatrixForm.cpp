@@ -43,6 +43,15 @@ struct Term {
   Value scores, tile;
 };
 
+/// In a body over [C, C]: whether the row comes after the column, or is it.
+Value isLower(ScalarBuilder &s, bool strict) {
+  Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+  Value j = linalg::IndexOp::create(s.builder, s.loc, 1);
+  auto predicate =
+      strict ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::sge;
+  return arith::CmpIOp::create(s.builder, s.loc, predicate, i, j);
+}
+
 /// One chunk, while it is written.
 class Chunk {
 public:
@@ -80,9 +89,11 @@ private:
         t.product({x.inChunk, "ik"}, {y.inChunk, "jk"}, "ij", {size, size});
     return masked(raw, strict, before);
   }
-  /// x y^T over values, where scores may be.
-  Value scoreGradient(Value x, Value y, bool strict, bool before) {
+  /// The gradient of scores: x y^T over values, where scores may be.
+  Value scoreGradient(Value x, Value y, Value scores, bool strict,
+                      bool before) {
     Value raw = t.product({x, "iv"}, {y, "jv"}, "ij", {size, size});
+    exchanges.push_back({scores, raw, before});
     return masked(raw, strict, before);
   }
   Value decayed(Value s);
@@ -95,9 +106,13 @@ private:
                                             /*unit=*/true, matrix, rightSide);
   }
   void writeValues();
-  Value decayGradient(const CoreGradients &d, Value after, Value dState);
-  Value summed(ArrayRef<std::pair<Value, Value>> plus,
-               ArrayRef<std::pair<Value, Value>> minus);
+  Value running(Value x, bool exclusive, bool reverse) {
+    return block::ScanOp::create(t.b, t.loc, x.getType(), block::ScanKind::Add,
+                                 exclusive, reverse, x,
+                                 /*dimension=*/0, t.empty(Tiles::shape(x)));
+  }
+  Value keyDecayGradient(const CoreGradients &d, Value after, Value dState);
+  Value tokenDecayGradient(Value dState);
 
   Tiles &t;
   const Recurrence &form;
@@ -115,10 +130,19 @@ private:
   Value between, betweenBefore;
 
   Scaled q, k, a, b;
-  Value scoresK, scoresB, eraseK;
+  Value scoresK, scoresB, eraseK, eraseB;
   Value written; // what k writes: w, or without b what is left after erasing
   Value read;    // with b: what b writes
   Value system;  // I + system is the triangular matrix
+
+  /// Who hands what to whom, while gradients are written: two tiles of which
+  /// products are sums over all that decays come between, [C, C] among tokens,
+  /// [C, K] from and to the state; and whether a token's own decay comes after.
+  struct Exchange {
+    Value tile, gradient;
+    bool before;
+  };
+  SmallVector<Exchange, 4> exchanges, reads, writes;
 };
 
 Value Chunk::times(Value tile, Value factor, StringRef loops) {
@@ -163,33 +187,31 @@ void Chunk::prepareDecays() {
                           shape, expBefore);
     return;
   }
+  // Sums of what lies between two tokens, not differences of sums: those of
+  // strong decays have no digits left, those of infinite ones are not numbers.
   since = t.map(sums, exp);
-  until = t.map({{sums, "c"}}, "c", shape, [&](ScalarBuilder &s, ValueRange e) {
-    return s.exp(s.sub(last, e[0]));
-  });
+  until = t.map(running(in.g, /*exclusive=*/true, /*reverse=*/true), exp);
   whole = t.entry(since, t.index(size - 1));
-  auto factors = [&](Value from, bool strict) {
-    return t.map({{from, "i"}, {sums, "j"}}, "ij", {size, size},
-                 [&](ScalarBuilder &s, ValueRange e) {
-                   Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
-                   Value j = linalg::IndexOp::create(s.builder, s.loc, 1);
-                   Value there =
-                       arith::CmpIOp::create(s.builder, s.loc,
-                                             strict ? arith::CmpIPredicate::sgt
-                                                    : arith::CmpIPredicate::sge,
-                                             i, j);
-                   Value factor = s.exp(s.sub(e[0], e[1]));
-                   return s.select(there, factor, s.constant(0, factor));
+  // g_i below the diagonal, of which a column's sum down to i is that of what
+  // comes between i and j.
+  Value steps = t.map(
+      {{in.g, "i"}}, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+        return s.select(isLower(s, /*strict=*/true), e[0], s.constant(0, e[0]));
+      });
+  auto factors = [&](bool strict) {
+    return t.map({{running(steps, /*exclusive=*/strict, false), "ij"}}, "ij",
+                 {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+                   Value factor = s.exp(e[0]);
+                   return s.select(isLower(s, strict), factor,
+                                   s.constant(0, factor));
                  });
   };
-  between = factors(sums, /*strict=*/false);
+  between = factors(/*strict=*/false);
   if (!before)
     return;
-  Value earlier =
-      t.map({{sums, "c"}, {in.g, "c"}}, "c", shape,
-            [](ScalarBuilder &s, ValueRange e) { return s.sub(e[0], e[1]); });
-  sinceBefore = t.map(earlier, exp);
-  betweenBefore = factors(earlier, /*strict=*/true);
+  sinceBefore =
+      t.map(running(in.g, /*exclusive=*/true, /*reverse=*/false), exp);
+  betweenBefore = factors(/*strict=*/true);
 }
 
 Scaled Chunk::rows(Value x, bool before) {
@@ -244,13 +266,8 @@ Value Chunk::masked(Value scores, bool strict, bool before) {
   if (factors)
     inputs.push_back({factors, "ij"});
   return t.map(inputs, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
-    Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
-    Value j = linalg::IndexOp::create(s.builder, s.loc, 1);
-    Value there = arith::CmpIOp::create(
-        s.builder, s.loc,
-        strict ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::sge, i, j);
     Value score = factors ? s.mul(e[0], e[1]) : e[0];
-    return s.select(there, score, s.constant(0, score));
+    return s.select(isLower(s, strict), score, s.constant(0, score));
   });
 }
 
@@ -277,6 +294,7 @@ void Chunk::writeValues() {
   Value ofState =
       t.product({a.ofState, "ck"}, {state, "kv"}, "cv", valueShape());
   Value ofChunk = scores(a, k, /*strict=*/true, before);
+  eraseK = ofChunk;
   if (!in.b) {
     system = ofChunk;
     Value rightSide =
@@ -285,8 +303,8 @@ void Chunk::writeValues() {
     written = solve(system, rightSide, /*transpose=*/false);
     return;
   }
-  eraseK = ofChunk;
-  system = minus(scores(a, b, /*strict=*/true, before));
+  eraseB = scores(a, b, /*strict=*/true, before);
+  system = minus(eraseB);
   read = solve(system, t.product({eraseK, "ij"}, {in.w, "jv"}, {ofState, "iv"}),
                /*transpose=*/false);
 }
@@ -322,9 +340,16 @@ CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
         t.product({y.ofState, "ck"}, {dState, "kv"}, "cv", valueShape());
     return t.product({scores, "ij"}, {dO, "iv"}, {ofState, "jv"});
   };
-  // x against the state, rows of keys.
-  auto againstState = [&](Value x, Value s) {
-    return t.product({x, "cv"}, {s, "kv"}, "ck", keyShape());
+  // The shares of the state, rows of keys.
+  auto ofRows = [&](const Scaled &x, Value gradient, bool before) {
+    Value share = t.product({gradient, "cv"}, {state, "kv"}, "ck", keyShape());
+    reads.push_back({x.ofState, share, before});
+    return share;
+  };
+  auto ofColumns = [&](const Scaled &y, Value value) {
+    Value share = t.product({value, "cv"}, {dState, "kv"}, "ck", keyShape());
+    writes.push_back({y.ofState, share, false});
+    return share;
   };
 
   CoreGradients d;
@@ -334,100 +359,149 @@ CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
     scoresB = scores(q, b, strict, first);
     dRead = solve(system, valueGradient(scoresB, b), /*transpose=*/true);
     dWritten = t.product({eraseK, "ij"}, {dRead, "iv"}, {dWritten, "jv"});
-    dEraseB = scoreGradient(dRead, read, /*strict=*/true, eraseFirst);
-    dScoresB = scoreGradient(dO, read, strict, first);
+    dEraseB = scoreGradient(dRead, read, eraseB, /*strict=*/true, eraseFirst);
+    dScoresB = scoreGradient(dO, read, scoresB, strict, first);
   } else if (in.a) {
     dWritten = solve(system, dWritten, /*transpose=*/true);
     dRead = minus(dWritten);
   }
   d.w = dWritten;
   if (in.a)
-    dEraseK = scoreGradient(dRead, written, /*strict=*/true, eraseFirst);
-  Value dScoresK = scoreGradient(dO, written, strict, first);
+    dEraseK =
+        scoreGradient(dRead, written, eraseK, /*strict=*/true, eraseFirst);
+  Value dScoresK = scoreGradient(dO, written, scoresK, strict, first);
 
   SmallVector<Term, 2> ofQ = {{dScoresK, k.inChunk}};
   SmallVector<Term, 2> ofK = {{dScoresK, q.inChunk}};
   if (in.b)
     ofQ.push_back({dScoresB, b.inChunk});
-  d.q = undoRows(againstState(dO, state), ofQ, first);
+  d.q = undoRows(ofRows(q, dO, first), ofQ, first);
   if (in.a) {
     ofK.push_back({dEraseK, a.inChunk});
     SmallVector<Term, 2> ofA = {{dEraseK, k.inChunk}};
     if (in.b)
       ofA.push_back({dEraseB, b.inChunk});
-    d.a = undoRows(againstState(dRead, state), ofA, eraseFirst);
+    d.a = undoRows(ofRows(a, dRead, eraseFirst), ofA, eraseFirst);
   }
-  d.k = undoColumns(againstState(written, dState), ofK);
+  d.k = undoColumns(ofColumns(k, written), ofK);
   if (in.b)
-    d.b = undoColumns(againstState(read, dState),
+    d.b = undoColumns(ofColumns(b, read),
                       {{dScoresB, q.inChunk}, {dEraseB, a.inChunk}});
   if (in.g)
-    d.g = decayGradient(d, after, dState);
+    d.g = keyed() ? keyDecayGradient(d, after, dState)
+                  : tokenDecayGradient(dState);
   d.state = t.product({q.ofState, "ck"}, {dO, "cv"}, {decayed(dState), "kv"});
   if (in.a)
     d.state = t.product({a.ofState, "ck"}, {dRead, "cv"}, {d.state, "kv"});
   return d;
 }
 
-/// plus x dx of some pairs minus that of others, [C, K] or summed over keys.
-Value Chunk::summed(ArrayRef<std::pair<Value, Value>> plus,
-                    ArrayRef<std::pair<Value, Value>> minus) {
-  SmallVector<Indexed> inputs;
-  for (ArrayRef<std::pair<Value, Value>> pairs : {plus, minus})
-    for (auto [x, dx] : pairs) {
-      inputs.push_back({x, "ck"});
-      inputs.push_back({dx, "ck"});
-    }
-  auto sumOf = [&](ScalarBuilder &s, ValueRange e, Value sum) {
-    for (size_t i = 0; i < plus.size() + minus.size(); ++i) {
-      Value x = i < plus.size() ? e[2 * i] : s.neg(e[2 * i]);
-      sum = sum ? s.fma(x, e[2 * i + 1], sum) : s.mul(x, e[2 * i + 1]);
-    }
-    return sum;
-  };
-  if (keyed())
-    return t.map(inputs, "ck", keyShape(), [&](ScalarBuilder &s, ValueRange e) {
-      return sumOf(s, e, Value());
-    });
-  return t.generic(inputs, {{t.zeros({size}), "c"}},
-                   [&](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                     return {s.add(e.back(), sumOf(s, e, Value()))};
-                   })[0];
-}
-
 /// Every G_i is in what token i reads, with the sign of a product, and in what
 /// it writes, with the other; the last one in the state after the chunk. g_t is
 /// in all G_i with i >= t.
-Value Chunk::decayGradient(const CoreGradients &d, Value after, Value dState) {
-  SmallVector<std::pair<Value, Value>, 2> withOwn, before, writes;
-  (readsBefore() ? before : withOwn).push_back({in.q, d.q});
+Value Chunk::keyDecayGradient(const CoreGradients &d, Value after,
+                              Value dState) {
+  SmallVector<std::pair<Value, Value>, 2> own, before, writing;
+  (readsBefore() ? before : own).push_back({in.q, d.q});
   if (in.a)
-    (form.eraseBeforeDecay ? before : withOwn).push_back({in.a, d.a});
-  writes.push_back({in.k, d.k});
+    (form.eraseBeforeDecay ? before : own).push_back({in.a, d.a});
+  writing.push_back({in.k, d.k});
   if (in.b)
-    writes.push_back({in.b, d.b});
-  auto fromHere = [&](Value x, bool exclusive) -> Value {
-    return block::ScanOp::create(
-        t.b, t.loc, x.getType(), block::ScanKind::Add, exclusive,
-        /*reverse=*/true, x, /*dimension=*/0, t.empty(Tiles::shape(x)));
+    writing.push_back({in.b, d.b});
+  auto summed = [&](ArrayRef<std::pair<Value, Value>> plus,
+                    ArrayRef<std::pair<Value, Value>> minus) {
+    SmallVector<Indexed> inputs;
+    for (ArrayRef<std::pair<Value, Value>> pairs : {plus, minus})
+      for (auto [x, dx] : pairs) {
+        inputs.push_back({x, "ck"});
+        inputs.push_back({dx, "ck"});
+      }
+    return t.map(inputs, "ck", keyShape(), [&](ScalarBuilder &s, ValueRange e) {
+      Value sum;
+      for (size_t i = 0; i < e.size() / 2; ++i) {
+        Value x = i < plus.size() ? e[2 * i] : s.neg(e[2 * i]);
+        sum = sum ? s.fma(x, e[2 * i + 1], sum) : s.mul(x, e[2 * i + 1]);
+      }
+      return sum;
+    });
   };
-  StringRef loops = keyed() ? "ck" : "c", kept = keyed() ? "k" : "";
   Value ofState = t.product({after, "kv"}, {dState, "kv"}, "k", {form.keySize});
-  if (!keyed())
-    ofState = t.generic({{ofState, "k"}}, {{t.zeros({}), ""}},
-                        [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                          return {s.add(e[1], e[0])};
-                        })[0];
   SmallVector<Indexed, 3> parts = {
-      {fromHere(summed(withOwn, writes), /*exclusive=*/false), loops},
-      {ofState, kept}};
+      {running(summed(own, writing), /*exclusive=*/false, /*reverse=*/true),
+       "ck"},
+      {ofState, "k"}};
   if (!before.empty())
-    parts.push_back({fromHere(summed(before, {}), /*exclusive=*/true), loops});
-  return t.map(parts, loops, Tiles::shape(in.g),
-               [](ScalarBuilder &s, ValueRange e) {
-                 Value sum = s.add(e[0], e[1]);
-                 return e.size() > 2 ? s.add(sum, e[2]) : sum;
-               });
+    parts.push_back({running(summed(before, {}), /*exclusive=*/true,
+                             /*reverse=*/true),
+                     "ck"});
+  return t.map(parts, "ck", keyShape(), [](ScalarBuilder &s, ValueRange e) {
+    Value sum = s.add(e[0], e[1]);
+    return e.size() > 2 ? s.add(sum, e[2]) : sum;
+  });
+}
+
+/// g_t is in every exchange from before t to t or later, and only these are
+/// summed: those that G_i would be in twice, with both signs, are many times
+/// larger where decays are strong.
+Value Chunk::tokenDecayGradient(Value dState) {
+  SmallVector<Indexed, 6> parts;
+  // From the state to tokens from t on, and from tokens before t to the state.
+  auto shares = [&](ArrayRef<Exchange> all, bool before, bool reverse) {
+    Value sum;
+    for (const Exchange &each : all)
+      if (each.before == before)
+        sum = t.product({each.tile, "ck"}, {each.gradient, "ck"},
+                        {sum ? sum : t.zeros({size}), "c"});
+    if (sum)
+      parts.push_back({running(sum, before || !reverse, reverse), "c"});
+  };
+  auto amongTokens = [&](bool before) {
+    SmallVector<Indexed> inputs;
+    for (const Exchange &each : exchanges)
+      if (each.before == before) {
+        inputs.push_back({each.tile, "ij"});
+        inputs.push_back({each.gradient, "ij"});
+      }
+    if (inputs.empty())
+      return;
+    Value sums =
+        t.map(inputs, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+          Value sum = s.mul(e[0], e[1]);
+          for (size_t i = 2; i < e.size(); i += 2)
+            sum = s.fma(e[i], e[i + 1], sum);
+          return sum;
+        });
+    // Row t: to tokens from t on, of which those from tokens before t count.
+    Value later = t.map({{running(sums, before, /*reverse=*/true), "ij"}}, "ij",
+                        {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+                          return s.select(isLower(s, /*strict=*/true), e[0],
+                                          s.constant(0, e[0]));
+                        });
+    Value sum = t.generic({{later, "ij"}}, {{t.zeros({size}), "i"}},
+                          [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                            return {s.add(e[1], e[0])};
+                          })[0];
+    parts.push_back({sum, "c"});
+  };
+  for (bool before : {false, true}) {
+    shares(reads, before, /*reverse=*/true);
+    amongTokens(before);
+  }
+  shares(writes, /*before=*/false, /*reverse=*/false);
+  // From the state to the state.
+  Value rows = t.product({state, "kv"}, {dState, "kv"}, "k", {form.keySize});
+  Value through =
+      t.generic({{rows, "k"}}, {{t.zeros({}), ""}},
+                [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                  return {s.add(e[1], e[0])};
+                })[0];
+  parts.push_back({through, ""});
+  return t.map(parts, "c", {size}, [&](ScalarBuilder &s, ValueRange e) {
+    Value sum = s.mul(whole, e.back());
+    for (Value part : e.drop_back())
+      sum = s.add(sum, part);
+    return sum;
+  });
 }
 
 class MatrixForm : public ChunkForm {
