@@ -36,6 +36,7 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
     ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
     decomposeOperation(::mlir::OpBuilder &builder);
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 

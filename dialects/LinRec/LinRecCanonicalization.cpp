@@ -1,0 +1,90 @@
+//===- LinRecCanonicalization.cpp - extents that become known -------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/LinRec/Recurrence.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace drawloom::linrec {
+
+namespace {
+
+/// `type` with what `known` knows of its extents.
+RankedTensorType withExtents(RankedTensorType type, ArrayRef<int64_t> known) {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [own, other] : llvm::zip_equal(shape, known))
+    if (ShapedType::isDynamic(own))
+      own = other;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+SmallVector<RankedTensorType> knownResults(ScanOp op) {
+  Recurrence form(op);
+  RankedTensorType v = Recurrence::type(form.v);
+  int64_t sequences = v.getDimSize(0);
+  if (form.starts) {
+    int64_t entries = Recurrence::type(form.starts).getDimSize(0);
+    sequences = ShapedType::isDynamic(entries) ? entries : entries - 1;
+  }
+  return {withExtents(Recurrence::type(op.getO()), v.getShape()),
+          withExtents(Recurrence::type(op.getFinal()),
+                      {sequences, form.heads, form.keySize, form.valueSize})};
+}
+
+SmallVector<RankedTensorType> knownResults(ScanBwdOp op) {
+  SmallVector<RankedTensorType> types;
+  for (Value operand : Recurrence(op).differentiable())
+    types.push_back(Recurrence::type(operand));
+  return types;
+}
+
+/// What a cast forgets of an operand's extents, the op takes, and says of its
+/// results: a program with open extents is compiled once a call has given them.
+template <typename Op> struct KnowExtents : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> operands(op->getOperands());
+    for (Value &operand : operands)
+      if (auto cast = operand.getDefiningOp<tensor::CastOp>();
+          cast && tensor::canFoldIntoConsumerOp(cast))
+        operand = cast.getSource();
+    if (operands == SmallVector<Value>(op->getOperands()) &&
+        llvm::equal(knownResults(op), op->getResultTypes()))
+      return failure();
+    auto known = cast<Op>(rewriter.clone(*op));
+    known->setOperands(operands);
+    SmallVector<RankedTensorType> types = knownResults(known);
+    SmallVector<Value> results;
+    for (auto [result, type, old] :
+         llvm::zip_equal(known->getResults(), types, op->getResultTypes())) {
+      result.setType(type);
+      results.push_back(type == old ? Value(result)
+                                    : tensor::CastOp::create(
+                                          rewriter, op.getLoc(), old, result));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<KnowExtents<ScanOp>>(context);
+}
+
+void ScanBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<KnowExtents<ScanBwdOp>>(context);
+}
+
+} // namespace drawloom::linrec
