@@ -51,8 +51,9 @@ say "lit"
 say "GoogleTest"
 (cd "$build" && ctest -j "$jobs" --output-on-failure --output-junit "$root/$results/gtest.xml") || true
 say "pytest"
+# Each worker holds torch and JAX.
 DRAWLOOM_BUILD_DIR="$root/$build" .venv/bin/python -m pytest -q -p no:cacheprovider \
-  --junitxml "$results/pytest.xml" test/python || true
+  -n auto --maxprocesses 4 --dist loadfile --junitxml "$results/pytest.xml" test/python || true
 
 .venv/bin/python scripts/count_tests.py lit="$results/lit.xml" \
   GoogleTest="$results/gtest.xml" pytest="$results/pytest.xml"

@@ -134,6 +134,12 @@ private:
   LogicalResult buildStructural(Operation *op) {
     Value result = op->getResult(0);
     RankedTensorType type = tileType(result);
+    // A part of what holds no data holds none, whatever its rank.
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+        slice && isInit(slice.getSource())) {
+      tiles[result] = makeInit(slice.getSource(), type);
+      return success();
+    }
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
       if (!tensorType(operand))
