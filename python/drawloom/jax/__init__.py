@@ -1,7 +1,8 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Drawloom for JAX: functions that are compiled, and take part in jit, grad and jvp to any order, vmap, checkpoint, shard_map
+"""Drawloom for JAX: functions that are compiled, and take part in jit, grad and jvp to any order (linear recurrences: in
+the first, in reverse), vmap, checkpoint, shard_map
 and sharded computations. They run on the CPU."""
 
 try:
@@ -9,6 +10,6 @@ try:
 except ImportError as error:
     raise ImportError("drawloom.jax needs JAX: pip install jax") from error
 
-from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational  # noqa: E402
+from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linear_recurrence, rational  # noqa: E402
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational"]

@@ -55,7 +55,7 @@ def type_of(array):
 @functools.lru_cache(maxsize=4096)
 def _program_types(spec, types):
     """The types that the program has, and those of the primitive's results."""
-    given, gives = spec.rows(len(types))
+    given, gives = spec.rows_of(types)
     leading = types[0].shape[:-1]
     flat = [Array(one.dtype, (math.prod(leading), one.shape[-1])) if row else one for one, row in zip(types, given)]
     results = [Array(one.dtype, (*leading, one.shape[-1])) if row else one for one, row in zip(spec.results(flat), gives)]
@@ -113,8 +113,14 @@ ad.primitive_transposes[call_p] = _transpose
 
 # --- vmap --------------------------------------------------------------------------------------------------------------
 
+def _example_type(array, dim):
+    """The type of one example."""
+    own = type_of(array)
+    return own if dim is None else Array(own.dtype, own.shape[:dim] + own.shape[dim + 1:])
+
+
 def _batch(arguments, dims, *, spec):
-    given, gives = spec.rows(len(arguments))
+    given, gives = spec.rows_of([_example_type(array, dim) for array, dim in zip(arguments, dims)])
     front = [array if dim is None else jnp.moveaxis(array, dim, 0) for array, dim in zip(arguments, dims)]
     size = next(array.shape[0] for array, dim in zip(front, dims) if dim is not None)
     if all(gives) and all(row or dim is None for row, dim in zip(given, dims)):
@@ -170,7 +176,7 @@ def _lower(context, *operands, spec):
 
 def _partition(spec, *arrays):
     _, results = _program_types(spec, tuple(map(type_of, arrays)))
-    return partitioned(functools.partial(call_p.bind, spec=spec), *spec.rows(len(arrays)), results, arrays)
+    return partitioned(functools.partial(call_p.bind, spec=spec), *spec.rows_of(list(map(type_of, arrays))), results, arrays)
 
 
 def _lower_elsewhere(context, *operands, spec):

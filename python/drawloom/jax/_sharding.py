@@ -33,7 +33,8 @@ def partitioned(function, given, gives, results, arrays):
     def partition(mesh, arguments, _):
         axes = [_split(mesh, extent, axes)
                 for extent, axes in zip(arguments[0].shape[:-1], getattr(arguments[0].sharding, "spec", ()))]
-        every = tuple(axis for of_dim in axes for axis in of_dim)
+        # Where nothing has rows, every device computes all of it, and there is nothing to sum.
+        every = tuple(axis for of_dim in axes for axis in of_dim) if any(given) else ()
 
         def shardings(rows):
             return tuple(NamedSharding(mesh, PartitionSpec(*(of_dim or None for of_dim in axes)) if row else PartitionSpec())

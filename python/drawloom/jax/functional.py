@@ -15,10 +15,11 @@ from jax.typing import ArrayLike
 from .. import ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
+from ..ops.recurrences import OPTIONAL
 from ._call import call, type_of
 from ._sharding import explicitly_sharded
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
@@ -140,3 +141,39 @@ def frequency_encode(x: ArrayLike, octaves: int) -> Array:
     whose arguments are reduced exactly, so that high octaves lose nothing.
     """
     return _apply(Spec("frequency_encode", (("octaves", octaves),)), ("x",), (x,))
+
+
+def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayLike | None = None, beta: ArrayLike | None = None,
+                      erase: ArrayLike | None = None, lowrank: ArrayLike | None = None, bonus: ArrayLike | None = None,
+                      initial: ArrayLike | None = None, starts: ArrayLike | None = None, scale: float | None = None,
+                      decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
+                      chunk: int | None = None) -> tuple[Array, Array]:
+    r"""Gated linear attention, delta rules and their family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and
+    v_t of length V, D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
+
+        e_t = a_t (D_t S_{t-1}),                with erase_before_decay  a_t S_{t-1}
+        S_t = D_t S_{t-1} + k_t^T v_t + b_t^T e_t
+        o_t = s q_t S_t,                        with a bonus u  s (q_t S_{t-1} + (sum_d q_td u_d k_td) v_t)
+
+    q, k     [B, T, Hq, K], [B, T, Hk, K]: Hq and Hk divide H, and heads of v share theirs
+    v, o     [B, T, H, V]
+    decay    g: [H], [B, T, H], [B, T, H, K] or, with decay_side="value", [B, T, H, V]; natural logarithms, positive ones count as 0
+    beta     [B, T, H]: a_t = beta_t k_t and beta_t v_t in place of v_t (the delta rule)
+    erase    a: [B, T, H, K]
+    lowrank  b: [B, T, H, K]; without it b_t = -k_t
+    bonus    u: [H, K]
+    initial  S_0: [N, H, K, V], N = B or the number of packed sequences; float32, or float64 for float64
+    starts   [N + 1], int32 or int64: packed sequences, from 0 to T, not decreasing
+
+    decay_bound promises that no log-decay is less; chunk is the number of tokens computed at a time, a multiple of 16.
+    Differentiable once, in reverse.
+    """
+    operands = dict(zip(OPTIONAL, (decay, beta, erase, lowrank, bonus, initial, starts)))
+    given = {name: one for name, one in operands.items() if one is not None}
+    spec = Spec("linear_recurrence", (
+        ("operands", " ".join(given)), ("scale", None if scale is None else float(scale)), ("decay_side", decay_side),
+        ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk)))
+    arrays = [_array(one, f"linear_recurrence: {name}") for name, one in {"q": q, "k": k, "v": v, **given}.items()]
+    ops.check(spec, [type_of(array) for array in arrays])
+    o, final = call(spec, *arrays)
+    return o, final

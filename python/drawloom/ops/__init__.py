@@ -163,6 +163,13 @@ class Spec:
             levels.append(derivative.types(*levels[-1]))
         return levels
 
+    def rows_of(self, arguments):
+        """`rows` for arguments of these types, those of rows in any number of dimensions."""
+        family = families[self.family]
+        count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
+        results = 1 if family.rowwise else len(family.results(dict(self.attributes), list(arguments[:count])))
+        return self.rows(len(arguments), results)
+
     def before(self):
         """What its last derivative is taken of."""
         return replace(self, derivatives=self.derivatives[:-1])
