@@ -240,3 +240,12 @@ def test_second_derivatives_are_refused():
     (first,) = torch.autograd.grad(linrec.chunk_gla(*inputs)[0].sum(), inputs[0], create_graph=True)
     with pytest.raises(drawloom.Error, match="differentiated once"):
         first.sum().backward()
+
+
+@pytest.mark.parametrize("gate", [0.0, -0.02, -20.0, float("-inf")])
+def test_long_sequences_stay_finite(gate):
+    q, k, v = (torch.randn(1, 65536, 1, 16, requires_grad=True) for _ in range(3))
+    g = torch.full((1, 65536, 1, 16), gate, requires_grad=True)
+    results = linrec.chunk_gla(q, k, v, g, output_final_state=True)
+    gradients = torch.autograd.grad([r.square().mean() for r in results], (q, k, v, g))
+    assert all(x.isfinite().all() for x in (*results, *gradients))
