@@ -33,7 +33,8 @@ namespace drawloom {
 
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
-                  kan::KanDialect, linrec::LinRecDialect, loss::LossDialect, opt::OptDialect>();
+                  kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
+                  opt::OptDialect>();
   registry
       .insert<affine::AffineDialect, arith::ArithDialect,
               bufferization::BufferizationDialect, func::FuncDialect,

@@ -44,10 +44,10 @@ struct Recurrence {
     if (!decay)
       return;
     int64_t rank = type(decay).getRank();
-    decayKind = rank == 1                          ? DecayKind::Constant
-                : rank == 3                        ? DecayKind::Scalar
+    decayKind = rank == 1                  ? DecayKind::Constant
+                : rank == 3                ? DecayKind::Scalar
                 : op.getDecayAlongValues() ? DecayKind::Value
-                                                   : DecayKind::Key;
+                                           : DecayKind::Key;
   }
 
   static mlir::RankedTensorType type(mlir::Value value) {
