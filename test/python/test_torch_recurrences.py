@@ -131,6 +131,18 @@ def test_slots_are_two_recurrences():
     assert max(ratio(found, o), ratio(found_keys, keys.mT), ratio(found_values, values)) <= COMPILED
 
 
+def test_slots_without_gates_are_averages():
+    q, k, v, _ = tensors()
+    s = draw(B, T, H, 8)
+    weights = s.exp()
+    keys, values = ((weights[..., None] * x[..., None, :]).cumsum(1) / weights.cumsum(1)[..., None] for x in (k, v))
+    shares = torch.softmax(torch.einsum("bthk,bthmk->bthm", q, keys) * K**-0.5, -1)
+    expected = torch.einsum("bthm,bthmv->bthv", shares, values)
+    assert ratio(linrec.chunk_gsa(*(x.float() for x in (q, k, v, s)))[0], expected) <= COMPILED
+    with pytest.raises(drawloom.CallError, match="averages over all tokens"):
+        linrec.chunk_gsa(*(x.float()[:1] for x in (q, k, v, s)), cu_seqlens=torch.tensor([0, 5, T]))
+
+
 def test_normalization_and_sigmoids_happen_before():
     q, k, v, s = (x.float() for x in tensors())
     g, b = decays(H).float(), draw(B, T, H).float()

@@ -270,12 +270,15 @@ def chunk_rwkv7(r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor
 def chunk_gsa(q: Tensor, k: Tensor, v: Tensor, s: Tensor, g: Tensor | None = None, scale: float | None = None,
               initial_state: tuple[Tensor, Tensor] | None = None, output_final_state: bool = False, cu_seqlens: Tensor | None = None):
     """Gated slot attention (arXiv 2409.07146): M slots s, g [B, T, H, M]. One recurrence gives each slot's score, decays along
-    its values; the other, with the softmax of these as queries, reads the slots. g is log(1 - exp(...)) of s where it is None."""
+    its values; the other, with the softmax of these as queries, reads the slots. Without g, a slot holds the average of all
+    tokens so far, weighted by exp(s)."""
     if g is None:
-        # As the reference does: slots whose weights sum up to what was written.
-        z = s.float().logcumsumexp(1)
-        g = torch.cat((z[:, :1], z[:, :-1]), 1) - z
-        s = torch.exp(s.float() - z).to(k.dtype)
+        if cu_seqlens is not None or initial_state is not None:
+            raise CallError("chunk_gsa: without g, slots are averages over all tokens, which neither initial_state nor cu_seqlens has")
+        weights = s if s.dtype == torch.float64 else s.float()
+        total = weights.logcumsumexp(1)
+        g = torch.cat((total[:, :1], total[:, :-1]), 1) - total
+        s = torch.exp(weights - total).to(k.dtype)
     first, second = initial_state if initial_state is not None else (None, None)
     g = _log_decay(g, q)
     ok, final_k = _run(q, k, s, scale, first, output_final_state, cu_seqlens, decay=g, decay_side="value")
