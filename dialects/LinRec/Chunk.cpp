@@ -31,7 +31,10 @@ static CoreTiles coreOf(Tiles &t, const Recurrence &form,
     core.w =
         t.map({{in.v, "cv"}, {in.beta, "c"}}, "cv", Tiles::shape(in.v), times);
   }
-  if (in.decay)
+  core.rates = in.rates;
+  if (in.rates)
+    core.g = in.decay;
+  else if (in.decay)
     core.g = t.map(in.decay, [](ScalarBuilder &s, ValueRange x) {
       return s.minimum(x[0], s.constant(0, x[0]));
     });
@@ -138,7 +141,10 @@ ChunkGradients chunkBackward(Tiles &t, const Recurrence &form, ChunkForm &core,
   else
     out.erase = d.a;
   out.lowrank = d.b;
-  if (in.decay) {
+  out.rates = d.rates;
+  if (in.rates) {
+    out.decay = d.g;
+  } else if (in.decay) {
     StringRef loops = StringRef("cx").take_front(Tiles::shape(d.g).size());
     // A decay that was cut off at 0 does not count; NaN goes on.
     out.decay = t.map({{in.decay, loops}, {d.g, loops}}, loops,

@@ -23,6 +23,7 @@ struct ChunkTiles {
   mlir::Value beta;           // [C]
   mlir::Value erase, lowrank; // [C, K]
   mlir::Value bonus;          // [K]
+  mlir::Value rates;          // [K, V]
 };
 
 /// The same with what is common to all forms done:
@@ -33,17 +34,17 @@ struct ChunkTiles {
 struct CoreTiles {
   mlir::Value q; // times the scale
   mlir::Value k, w;
-  mlir::Value g; // at most 0
-  mlir::Value a, b;
+  mlir::Value g; // at most 0, but where there are rates
+  mlir::Value a, b, rates;
 };
 
 /// Gradients of core tiles, and of the state before the chunk.
 struct CoreGradients {
-  mlir::Value q, k, w, g, a, b, state;
+  mlir::Value q, k, w, g, a, b, rates, state;
 };
 
 struct ChunkGradients {
-  mlir::Value q, k, v, decay, beta, erase, lowrank, bonus, state;
+  mlir::Value q, k, v, decay, rates, beta, erase, lowrank, bonus, state;
 };
 
 /// How the core of a chunk is computed.

@@ -18,6 +18,10 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <optional>
+
+#include "dialects/LinRec/LinRecEnums.h.inc"
+
 #include "dialects/LinRec/LinRecDialect.h.inc"
 
 #define GET_OP_CLASSES

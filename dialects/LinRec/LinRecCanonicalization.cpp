@@ -1,4 +1,4 @@
-//===- LinRecCanonicalization.cpp - extents that become known -------------===//
+//===- LinRecCanonicalization.cpp - what becomes known of operands --------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -75,16 +75,90 @@ template <typename Op> struct KnowExtents : OpRewritePattern<Op> {
   }
 };
 
+/// What no element of a log-decay is less than, where that can be seen.
+std::optional<double> boundOf(Value decay) {
+  Operation *op = decay.getDefiningOp();
+  if (auto gate = dyn_cast_or_null<GateOp>(op))
+    return gate.getBound();
+  // Ops that only arrange elements.
+  if (isa_and_nonnull<tensor::CastOp, tensor::ExpandShapeOp,
+                      tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op))
+    return boundOf(op->getOperand(0));
+  DenseFPElementsAttr constant;
+  if (!matchPattern(decay, m_Constant(&constant)) || constant.empty())
+    return std::nullopt;
+  double least = 0;
+  for (APFloat value : constant) {
+    bool loses = false;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+    if (!value.isFinite())
+      return std::nullopt;
+    least = std::min(least, value.convertToDouble());
+  }
+  return least;
+}
+
+/// A bound that follows from where the decay comes from is said.
+template <typename Op> struct KnowBound : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    // Rates have the last word on decays.
+    if (!op.getDecay() || op.getRates() || op.getDecayBound())
+      return failure();
+    std::optional<double> bound = boundOf(op.getDecay());
+    if (!bound)
+      return failure();
+    rewriter.modifyOpInPlace(
+        op, [&] { op.setDecayBoundAttr(rewriter.getF64FloatAttr(*bound)); });
+    return success();
+  }
+};
+
+bool isZero(Value value) {
+  return value && (matchPattern(value, m_AnyZeroFloat()) ||
+                   matchPattern(value, m_PosZeroFloat()));
+}
+
+/// Decays, erasure and states of zeros are the same as none.
+struct DropZeros : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op,
+                                PatternRewriter &rewriter) const override {
+    bool decay = isZero(op.getDecay()), initial = isZero(op.getInitial());
+    // What writes back zeros, or what reads by zeros, does nothing.
+    bool erase = isZero(op.getErase()) || isZero(op.getLowrank());
+    if (!decay && !initial && !erase)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      if (decay) {
+        op.getDecayMutable().clear();
+        op.getRatesMutable().clear();
+        op.removeDecayAlongValuesAttr();
+        op.removeDecayBoundAttr();
+      }
+      if (initial)
+        op.getInitialMutable().clear();
+      if (erase) {
+        op.getEraseMutable().clear();
+        op.getLowrankMutable().clear();
+        op.removeEraseBeforeDecayAttr();
+      }
+    });
+    return success();
+  }
+};
+
 } // namespace
 
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<KnowExtents<ScanOp>>(context);
+  patterns.add<KnowExtents<ScanOp>, KnowBound<ScanOp>, DropZeros>(context);
 }
 
 void ScanBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *context) {
-  patterns.add<KnowExtents<ScanBwdOp>>(context);
+  patterns.add<KnowExtents<ScanBwdOp>, KnowBound<ScanBwdOp>>(context);
 }
 
 } // namespace drawloom::linrec

@@ -66,6 +66,9 @@ public:
 
   int64_t tokens() const { return Recurrence::type(form.v).getDimSize(1); }
   int64_t chunk() const {
+    // A few tokens, as in decoding, are worth no full chunk.
+    if (!form.starts && tokens() < 16)
+      return tokens();
     int64_t wanted = form.chunk.value_or(standardChunk);
     // No larger than the sequence asks for.
     return std::max<int64_t>(
@@ -133,6 +136,17 @@ public:
           ArrayRef<OpFoldResult>(
               SmallVector<OpFoldResult>(2, t.b.getIndexAttr(1))));
       bonus = t.convert(own, t.element);
+    }
+    if (form.rates) {
+      Slice slice;
+      slice.offsets = {head, t.b.getIndexAttr(0), t.b.getIndexAttr(0)};
+      slice.sizes = {t.b.getIndexAttr(1), t.b.getIndexAttr(form.keySize),
+                     t.b.getIndexAttr(form.valueSize)};
+      slice.strides.assign(3, t.b.getIndexAttr(1));
+      slice.type =
+          RankedTensorType::get({form.keySize, form.valueSize},
+                                Recurrence::type(form.rates).getElementType());
+      rates = t.convert(extract(form.rates, slice), t.element);
     }
     if (form.decayKind == DecayKind::Constant) {
       Value entry = tensor::ExtractOp::create(t.b, t.loc, form.decay, head);
@@ -227,7 +241,7 @@ public:
     in.q = of(form.q), in.k = of(form.k), in.v = of(form.v);
     in.decay = constantDecay ? forTokens(constantDecay, place) : of(form.decay);
     in.beta = of(form.beta), in.erase = of(form.erase);
-    in.lowrank = of(form.lowrank), in.bonus = bonus;
+    in.lowrank = of(form.lowrank), in.bonus = bonus, in.rates = rates;
     return in;
   }
 
@@ -264,7 +278,7 @@ private:
   }
 
   DenseMap<Value, Value> own;
-  Value bonus, constantDecay;
+  Value bonus, rates, constantDecay;
 };
 
 /// A result of the scf.forall of all heads.
@@ -434,6 +448,7 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         std::pair(form.k, &ChunkGradients::k),
         std::pair(form.v, &ChunkGradients::v),
         std::pair(form.decay, &ChunkGradients::decay),
+        std::pair(form.rates, &ChunkGradients::rates),
         std::pair(form.beta, &ChunkGradients::beta),
         std::pair(form.erase, &ChunkGradients::erase),
         std::pair(form.lowrank, &ChunkGradients::lowrank),
@@ -443,8 +458,11 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     RankedTensorType type = Recurrence::type(operand);
     SmallVector<int64_t> shape(type.getShape());
     Result result;
-    result.perToken = shape.size() >= 3;
-    if (result.perToken) {
+    result.perToken = operand != form.rates && shape.size() >= 3;
+    if (operand == form.rates) {
+      shape.insert(shape.begin(), sequences);
+      result.empty = empty(shape, wide);
+    } else if (result.perToken) {
       // Heads that share a row add up what each finds for it.
       bool shared = shape[2] != form.heads;
       shape[2] = form.heads;
@@ -523,8 +541,10 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                       })[0]);
                   continue;
                 }
+                StringRef loops =
+                    StringRef("kv").take_front(Tiles::shape(tile).size());
                 out.push_back(t.generic(
-                    {{tile, "k"}}, {{tiles[i], "k"}},
+                    {{tile, loops}}, {{tiles[i], loops}},
                     [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
                       return {s.add(e[1], e[0])};
                     })[0]);

@@ -17,6 +17,8 @@
 
 using namespace mlir;
 
+#include "dialects/LinRec/LinRecEnums.cpp.inc"
+
 #include "dialects/LinRec/LinRecDialect.cpp.inc"
 
 #define GET_OP_CLASSES

@@ -32,9 +32,9 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
   for (Value operand : Recurrence(*this).differentiable())
     types.push_back(operand.getType());
   auto gradient = ScanBwdOp::create(
-      builder, getLoc(), types, getQ(), getK(), getV(), getDecay(), getBeta(),
-      getErase(), getLowrank(), getBonus(), getInitial(), getStarts(), dO,
-      cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
+      builder, getLoc(), types, getQ(), getK(), getV(), getDecay(), getRates(),
+      getBeta(), getErase(), getLowrank(), getBonus(), getInitial(),
+      getStarts(), dO, cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
       getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr());
   SmallVector<Value> gradients(gradient.getResults());
   if (getStarts())

@@ -26,7 +26,8 @@ struct Operands {
       return value ? &all[used++] : nullptr;
     };
     q = next(form.q), k = next(form.k), v = next(form.v);
-    decay = next(form.decay), beta = next(form.beta), erase = next(form.erase);
+    decay = next(form.decay), rates = next(form.rates), beta = next(form.beta),
+    erase = next(form.erase);
     lowrank = next(form.lowrank), bonus = next(form.bonus);
     initial = next(form.initial), starts = next(form.starts);
   }
@@ -51,22 +52,22 @@ struct Operands {
   }
 
   const Recurrence &form;
-  const HostTensor *q, *k, *v, *decay, *beta, *erase, *lowrank, *bonus;
+  const HostTensor *q, *k, *v, *decay, *rates, *beta, *erase, *lowrank, *bonus;
   const HostTensor *initial, *starts;
   size_t used = 0;
 };
 
-LogicalResult checkStarts(Operation *op, const Operands &in) {
-  if (!in.starts)
+LogicalResult checkStarts(Operation *op, const HostTensor *packed,
+                          int64_t batch, int64_t tokens) {
+  if (!packed)
     return success();
-  if (in.v->dim(0) != 1)
+  if (batch != 1)
+    return op->emitOpError() << "with starts, all sequences are packed into "
+                             << "one batch entry, but there are " << batch;
+  ArrayRef<int64_t> starts = packed->i();
+  if (starts.front() != 0 || starts.back() != tokens)
     return op->emitOpError()
-           << "with starts, all sequences are packed into "
-           << "one batch entry, but there are " << in.v->dim(0);
-  ArrayRef<int64_t> starts = in.starts->i();
-  if (starts.front() != 0 || starts.back() != in.tokens())
-    return op->emitOpError()
-           << "starts must go from 0 to the number of tokens, " << in.tokens()
+           << "starts must go from 0 to the number of tokens, " << tokens
            << ", but go from " << starts.front() << " to " << starts.back();
   for (size_t i = 1; i < starts.size(); ++i)
     if (starts[i] < starts[i - 1])
@@ -74,6 +75,10 @@ LogicalResult checkStarts(Operation *op, const Operands &in) {
              << "starts must not decrease, but entry " << i << " is "
              << starts[i] << " after " << starts[i - 1];
   return success();
+}
+
+LogicalResult checkStarts(Operation *op, const Operands &in) {
+  return checkStarts(op, in.starts, in.v->dim(0), in.tokens());
 }
 
 /// Everything about one token of one head, as rows.
@@ -97,6 +102,9 @@ struct Token {
       written.push_back(beta * x);
     if (in.bonus)
       bonus = in.bonus->f().slice(head * keySize, keySize);
+    if (in.rates)
+      rates =
+          in.rates->f().slice(head * keySize * valueSize, keySize * valueSize);
     if (!in.decay)
       return;
     if (form.decayKind == DecayKind::Constant)
@@ -118,18 +126,25 @@ struct Token {
       return i;
     return form.decayKind == DecayKind::Value ? j : 0;
   }
+  double rateAt(int64_t i, int64_t j) const {
+    return rates.empty() ? 1.0 : rates[i * valueSize + j];
+  }
+  /// The log-decay of element (i, j) of the state, where there is a decay.
+  double exponent(int64_t i, int64_t j) const {
+    return rateAt(i, j) * decay[decayAt(i, j)];
+  }
   /// A NaN stays one.
   double factor(int64_t i, int64_t j) const {
     if (decay.empty())
       return 1.0;
-    double g = decay[decayAt(i, j)];
+    double g = exponent(i, j);
     return g > 0 ? 1.0 : std::exp(g);
   }
 
   const Recurrence &form;
   int64_t batch, token, head, keySize, valueSize;
   std::vector<double> q, k, v, a, b, written, decay;
-  ArrayRef<double> bonus;
+  ArrayRef<double> bonus, rates;
   double beta;
 };
 
@@ -219,8 +234,9 @@ struct Reverse {
   /// The gradient of an operand, null for one that is absent.
   HostTensor *of(const HostTensor *operand) {
     int64_t position = 0;
-    for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.beta,
-                                   in.erase, in.lowrank, in.bonus, in.initial})
+    for (const HostTensor *each :
+         {in.q, in.k, in.v, in.decay, in.rates, in.beta, in.erase, in.lowrank,
+          in.bonus, in.initial})
       if (each && each == operand)
         return &gradients[position];
       else
@@ -300,11 +316,21 @@ struct Reverse {
 
   void decay(const Token &t, const State &d, const State &moved) {
     std::vector<double> dg(t.decay.size(), 0.0);
+    std::vector<double> dRates(t.rates.size(), 0.0);
     for (int64_t i = 0; i < t.keySize; ++i)
-      for (int64_t j = 0; j < t.valueSize; ++j)
-        if (!(t.decay[t.decayAt(i, j)] > 0))
-          dg[t.decayAt(i, j)] +=
-              d[i * t.valueSize + j] * moved[i * t.valueSize + j];
+      for (int64_t j = 0; j < t.valueSize; ++j) {
+        if (t.exponent(i, j) > 0)
+          continue;
+        int64_t at = i * t.valueSize + j;
+        double handedOn = d[at] * moved[at];
+        dg[t.decayAt(i, j)] += t.rateAt(i, j) * handedOn;
+        if (in.rates)
+          dRates[at] += t.decay[t.decayAt(i, j)] * handedOn;
+      }
+    if (in.rates)
+      addTo(
+          of(in.rates)->mutableF().slice(t.head * dRates.size(), dRates.size()),
+          dRates);
     if (in.form.decayKind == DecayKind::Constant)
       of(in.decay)->mutableF()[t.head] += dg[0];
     else
@@ -314,11 +340,11 @@ struct Reverse {
 
 } // namespace
 
-LogicalResult ScanOp::interpret(ArrayRef<HostTensor> operands,
-                                SmallVectorImpl<HostTensor> &results) {
-  Recurrence form(*this);
+static LogicalResult interpretScan(Operation *op, const Recurrence &form,
+                                   ArrayRef<HostTensor> operands,
+                                   SmallVectorImpl<HostTensor> &results) {
   Operands in(form, operands);
-  if (failed(checkStarts(*this, in)))
+  if (failed(checkStarts(op, in)))
     return failure();
   HostTensor out(/*isFloat=*/true, in.v->shape());
   HostTensor final(/*isFloat=*/true,
@@ -345,6 +371,69 @@ LogicalResult ScanOp::interpret(ArrayRef<HostTensor> operands,
   return success();
 }
 
+LogicalResult ScanOp::interpret(ArrayRef<HostTensor> operands,
+                                SmallVectorImpl<HostTensor> &results) {
+  return interpretScan(*this, Recurrence(*this), operands, results);
+}
+
+LogicalResult StepOp::interpret(ArrayRef<HostTensor> operands,
+                                SmallVectorImpl<HostTensor> &results) {
+  Recurrence form(*this);
+  SmallVector<HostTensor> sequence(operands);
+  for (auto [tensor, value] : llvm::zip_equal(sequence, getOperands()))
+    if (form.isPerToken(value)) {
+      SmallVector<int64_t> shape(tensor.shape());
+      shape.insert(shape.begin() + 1, 1);
+      tensor = tensor.reshaped(shape);
+    }
+  if (failed(interpretScan(*this, form, sequence, results)))
+    return failure();
+  results[0] = results[0].reshaped(operands[2].shape());
+  return success();
+}
+
+LogicalResult EwScanOp::interpret(ArrayRef<HostTensor> operands,
+                                  SmallVectorImpl<HostTensor> &results) {
+  size_t used = 0;
+  auto next = [&](Value value) -> const HostTensor * {
+    return value ? &operands[used++] : nullptr;
+  };
+  const HostTensor *x = next(getX()), *decay = next(getDecay());
+  const HostTensor *rates = next(getRates()), *write = next(getWrite());
+  const HostTensor *read = next(getRead()), *initial = next(getInitial());
+  const HostTensor *starts = next(getStarts());
+  if (failed(checkStarts(*this, starts, x->dim(0), x->dim(1))))
+    return failure();
+  int64_t sequences = starts ? starts->dim(0) - 1 : x->dim(0);
+  int64_t channels = x->dim(2), numbers = rates ? rates->dim(1) : 1;
+  HostTensor y(/*isFloat=*/true, x->shape());
+  SmallVector<int64_t> shape = {sequences, channels};
+  if (rates)
+    shape.push_back(numbers);
+  HostTensor final = initial ? *initial : HostTensor(/*isFloat=*/true, shape);
+  MutableArrayRef<double> out = y.mutableF(), states = final.mutableF();
+  for (int64_t s = 0; s < sequences; ++s) {
+    int64_t batch = starts ? 0 : s;
+    int64_t end = starts ? starts->i({s + 1}) : x->dim(1);
+    for (int64_t at = starts ? starts->i({s}) : 0; at < end; ++at)
+      for (int64_t d = 0; d < channels; ++d) {
+        int64_t own = x->offset({batch, at, d});
+        double sum = 0;
+        for (int64_t n = 0; n < numbers; ++n) {
+          double &h = states[(s * channels + d) * numbers + n];
+          double g = decay->f()[own] * (rates ? rates->f({d, n}) : 1.0);
+          h *= g > 0 ? 1.0 : std::exp(g);
+          h += x->f()[own] * (rates ? write->f({batch, at, n}) : 1.0);
+          sum += h * (rates ? read->f({batch, at, n}) : 1.0);
+        }
+        out[own] = sum;
+      }
+  }
+  results.push_back(y);
+  results.push_back(final);
+  return success();
+}
+
 LogicalResult ScanBwdOp::interpret(ArrayRef<HostTensor> operands,
                                    SmallVectorImpl<HostTensor> &results) {
   Recurrence form(*this);
@@ -353,8 +442,8 @@ LogicalResult ScanBwdOp::interpret(ArrayRef<HostTensor> operands,
     return failure();
   const HostTensor &dO = operands[in.used];
   const HostTensor *dFinal = getDFinal() ? &operands[in.used + 1] : nullptr;
-  for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.beta, in.erase,
-                                 in.lowrank, in.bonus, in.initial})
+  for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.rates, in.beta,
+                                 in.erase, in.lowrank, in.bonus, in.initial})
     if (each)
       results.push_back(HostTensor(/*isFloat=*/true, each->shape()));
   Reverse reverse{in, results, dO};

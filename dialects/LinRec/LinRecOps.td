@@ -8,6 +8,7 @@
 include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Interfaces/Interfaces.td"
 include "dialects/LinRec/LinRecDialect.td"
+include "dialects/LinRec/LinRecEnums.td"
 include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -19,15 +20,17 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
   dag recurrence = (ins
     Drawloom_FloatTensor:$q, Drawloom_FloatTensor:$k, Drawloom_FloatTensor:$v,
-    Optional<Drawloom_FloatTensor>:$decay, Optional<Drawloom_FloatTensor>:$beta,
-    Optional<Drawloom_FloatTensor>:$erase, Optional<Drawloom_FloatTensor>:$lowrank,
-    Optional<Drawloom_FloatTensor>:$bonus, Optional<Drawloom_FloatTensor>:$initial,
+    Optional<Drawloom_FloatTensor>:$decay, Optional<Drawloom_FloatTensor>:$rates,
+    Optional<Drawloom_FloatTensor>:$beta, Optional<Drawloom_FloatTensor>:$erase,
+    Optional<Drawloom_FloatTensor>:$lowrank, Optional<Drawloom_FloatTensor>:$bonus,
+    Optional<Drawloom_FloatTensor>:$initial,
     Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
   dag form = (ins OptionalAttr<F64Attr>:$scale,
     UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
     OptionalAttr<I64Attr>:$chunk);
   string syntax = [{
-    $q `,` $k `,` $v (`decay` `(` $decay^ `)`)? (`beta` `(` $beta^ `)`)?
+    $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
+    (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
     (`erase` `(` $erase^ `)`)? (`lowrank` `(` $lowrank^ `)`)?
     (`bonus` `(` $bonus^ `)`)? (`initial` `(` $initial^ `)`)?
     (`starts` `(` $starts^ `)`)?
@@ -35,6 +38,8 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
   string declaration = [{
     ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
     decomposeOperation(::mlir::OpBuilder &builder);
+    static constexpr bool hasTokens() { return true; }
+    static constexpr ::llvm::StringLiteral stateName() { return "initial"; }
   }];
   let hasCanonicalizer = 1;
   let hasVerifier = 1;
@@ -59,13 +64,16 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     last token. What is left out is not computed: without `decay`, D_t = 1;
     without `erase`, e_t = 0; without `lowrank`, b_t = -k_t, so that what a_t
     reads is taken away before v_t is written (the delta rule). With `beta`,
-    a_t = beta_t k_t, and beta_t v_t takes the place of v_t.
+    a_t = beta_t k_t, and beta_t v_t takes the place of v_t. With `rates` R, each
+    element of the state has a decay of its own, of which g_t says how much time
+    passes: element (i, j) is multiplied by exp(min(R_ij g_tj, 0)).
 
     | operand | shape | |
     | --- | --- | --- |
     | `q`, `k` | `[B, T, Hq, K]`, `[B, T, Hk, K]` | head h of the state reads head h Hq / H of q, and h Hk / H of k |
     | `v`, first result | `[B, T, H, V]` | |
     | `decay` g | `[H]`, `[B, T, H]`, `[B, T, H, K]` or, with `decay_along_values`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
+    | `rates` R | `[H, K, V]` | with `decay_along_values` |
     | `beta` | `[B, T, H]` | |
     | `erase` a, `lowrank` b | `[B, T, H, K]` | |
     | `bonus` u | `[H, K]` | |
@@ -88,7 +96,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
        decays of four dimensions, and what `erase_before_decay` or `lowrank` refer
        to, `erase`, is there. (With `beta`, `erase_before_decay` has a meaning, too.)
     4. `beta` and `erase` exclude each other; `bonus` excludes both; decays along
-       values exclude all three.
+       values exclude all three. `rates` need decays along values.
     5. With `starts`, B is 1.
     6. `initial` and the final state are f64 for v of f64, else f32; either all
        operands are f64 or none. The first result has v's type.
@@ -128,7 +136,8 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
     dk_t = v_t dS^T                 dv_t = k_t dS           db_t = e_t dS^T
     de_t = b_t dS                   da_t = de_t (D_t S_{t-1})^T
     dS  += a_t^T de_t
-    dg_t = sum_v dS * (D_t S_{t-1}) (over what the decay does not distinguish)
+    dg_t = sum_v dS * (D_t S_{t-1}) (over what the decay does not distinguish;
+                                     times R, and dR times g_t, with `rates`)
     dS   = D_t dS
     ```
 
@@ -162,6 +171,188 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
     attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = declaration;
+}
+
+// Ops that stand beside a recurrence: they decompose, into one or into elementwise
+// ops, and so are differentiated.
+class LinRec_Aggregated<string mnemonic>
+    : LinRec_Op<mnemonic, [
+        Pure, AttrSizedOperandSegments, AggregatedOpInterface,
+        DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
+  string declaration = [{
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    decomposeOperation(::mlir::OpBuilder &builder);
+  }];
+  let extraClassDeclaration = declaration;
+  let hasVerifier = 1;
+}
+
+def LinRec_GateOp : LinRec_Aggregated<"gate"> {
+  let summary = "the log-decays of a recurrence, from what a network says";
+  let description = [{
+    With z = x + `bias` and a = exp(`scale`) (0 and 1 where they are left out), and
+    sigma the logistic function,
+
+    | kind | g | never less than | used by |
+    | --- | --- | --- | --- |
+    | `log_sigmoid` | log sigma(z) / `temperature` | | gated linear attention (temperature 16), gated RetNet |
+    | `softplus` | -a log(1 + exp z) | | Mamba-2, gated DeltaNet, Kimi delta attention |
+    | `bounded` | -`limit` sigma(a z) | -`limit` | Kimi delta attention's safe gate (5), RWKV-7 (exp(-1/2)) |
+    | `floored` | log(`floor` + (1 - `floor`) sigma(z)) | log `floor` | HGRN2 |
+
+    All are 0 at most. Where g cannot be less than a number, a `linrec.scan` with g
+    as its decay gets that as its `decay_bound` when the program is canonicalized,
+    and then needs no code for stronger decays.
+
+    x is `[B, T, H]` or `[B, T, H, K]`, `scale` `[H]` and `bias` `[H]` or `[H, K]`
+    (the latter for x of four dimensions). g has x's shape, and is f64 for x of f64,
+    else f32. f16 and bf16 are computed in f32.
+
+    1. x has three or four dimensions, its heads and size are known.
+    2. `scale` is `[H]`, only for the kinds that have an a. `bias` is `[H]` or `[H, K]`.
+    3. `temperature` is positive and goes with `log_sigmoid`, `limit` is positive and
+       goes with `bounded`, `floor` is in [0, 1) and goes with `floored`.
+    4. g has the type above; either all operands are f64 or none.
+
+    Example:
+
+    ```mlir
+    func.func @kimi_delta_attention(%q: tensor<1x64x2x32xf32>, %k: tensor<1x64x2x32xf32>,
+        %v: tensor<1x64x2x32xf32>, %x: tensor<1x64x2x32xf32>, %log_a: tensor<2xf32>,
+        %bias: tensor<2x32xf32>, %beta: tensor<1x64x2xf32>)
+        -> (tensor<1x64x2x32xf32>, tensor<1x2x32x32xf32>) {
+      %g = linrec.gate bounded %x scale(%log_a) bias(%bias) {limit = 5.0 : f64}
+          : (tensor<1x64x2x32xf32>, tensor<2xf32>, tensor<2x32xf32>) -> tensor<1x64x2x32xf32>
+      %o, %final = linrec.scan %q, %k, %v decay(%g) beta(%beta)
+          : (tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>, tensor<1x64x2x32xf32>,
+             tensor<1x64x2x32xf32>, tensor<1x64x2xf32>)
+          -> (tensor<1x64x2x32xf32>, tensor<1x2x32x32xf32>)
+      return %o, %final : tensor<1x64x2x32xf32>, tensor<1x2x32x32xf32>
+    }
+    ```
+  }];
+  let arguments = (ins LinRec_GateKind:$kind, Drawloom_FloatTensor:$x,
+    Optional<Drawloom_FloatTensor>:$scale, Optional<Drawloom_FloatTensor>:$bias,
+    OptionalAttr<F64Attr>:$temperature, OptionalAttr<F64Attr>:$limit,
+    OptionalAttr<F64Attr>:$floor);
+  let results = (outs Drawloom_FloatTensor:$g);
+  let assemblyFormat = [{
+    $kind $x (`scale` `(` $scale^ `)`)? (`bias` `(` $bias^ `)`)?
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = declaration # [{
+    /// What no result is less than, if there is such a number.
+    std::optional<double> getBound();
+  }];
+}
+
+def LinRec_StepOp : LinRec_Aggregated<"step"> {
+  let summary = "one token of a linear recurrence, for decoding";
+  let description = [{
+    What `linrec.scan` does with one token: o and the next state from the state so
+    far. Operands and attributes mean what they mean there, without the dimension
+    of tokens: q `[B, Hq, K]`, k `[B, Hk, K]`, v `[B, H, V]`, decay `[H]`, `[B, H]`,
+    `[B, H, K]` or, with `decay_along_values`, `[B, H, V]`, beta `[B, H]`, erase and
+    lowrank `[B, H, K]`, bonus `[H, K]`, state `[B, H, K, V]`.
+
+    1. Everything that `linrec.scan` asks for, of sequences of one token.
+
+    Example:
+
+    ```mlir
+    func.func @decode(%q: tensor<8x4x64xf32>, %k: tensor<8x4x64xf32>, %v: tensor<8x4x128xf32>,
+        %g: tensor<8x4x64xf32>, %state: tensor<8x4x64x128xf32>)
+        -> (tensor<8x4x128xf32>, tensor<8x4x64x128xf32>) {
+      %o, %next = linrec.step %q, %k, %v decay(%g) state(%state)
+          : (tensor<8x4x64xf32>, tensor<8x4x64xf32>, tensor<8x4x128xf32>,
+             tensor<8x4x64xf32>, tensor<8x4x64x128xf32>)
+          -> (tensor<8x4x128xf32>, tensor<8x4x64x128xf32>)
+      return %o, %next : tensor<8x4x128xf32>, tensor<8x4x64x128xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    Drawloom_FloatTensor:$q, Drawloom_FloatTensor:$k, Drawloom_FloatTensor:$v,
+    Optional<Drawloom_FloatTensor>:$decay, Optional<Drawloom_FloatTensor>:$rates,
+    Optional<Drawloom_FloatTensor>:$beta, Optional<Drawloom_FloatTensor>:$erase,
+    Optional<Drawloom_FloatTensor>:$lowrank, Optional<Drawloom_FloatTensor>:$bonus,
+    Drawloom_FloatTensor:$state, OptionalAttr<F64Attr>:$scale,
+    UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay);
+  let results = (outs Drawloom_FloatTensor:$o, Drawloom_FloatTensor:$next);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
+    (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`erase` `(` $erase^ `)`)? (`lowrank` `(` $lowrank^ `)`)?
+    (`bonus` `(` $bonus^ `)`)? `state` `(` $state `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = declaration # [{
+    // Seen as a sequence of one token.
+    static constexpr bool hasTokens() { return false; }
+    static constexpr ::llvm::StringLiteral stateName() { return "state"; }
+    ::mlir::Value getInitial() { return getState(); }
+    ::mlir::Value getStarts() { return {}; }
+    std::optional<::llvm::APFloat> getDecayBound() { return {}; }
+    std::optional<uint64_t> getChunk() { return {}; }
+  }];
+}
+
+def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
+  let summary = "a linear recurrence of each channel by itself";
+  let description = [{
+    Without `rates`, a channel's state is a number (HGRN, arXiv 2311.04823):
+
+    ```
+    h_t = exp(min(g_t, 0)) h_{t-1} + x_t            y_t = h_t
+    ```
+
+    With `rates` A, each channel d has N numbers, which decay at their own rates
+    while the time g_td passes, and which all channels write and read by the rows
+    b_t and c_t (Mamba's selective scan, arXiv 2312.00752, where g is the step
+    Delta and x is Delta u):
+
+    ```
+    h_t[d, n] = exp(min(A_dn g_td, 0)) h_{t-1}[d, n] + x_td b_tn
+    y_t[d]    = sum_n c_tn h_t[d, n]
+    ```
+
+    | operand | shape | |
+    | --- | --- | --- |
+    | x, `decay` g, first result | `[B, T, D]` | |
+    | `rates` A | `[D, N]` | |
+    | `write` b, `read` c | `[B, T, N]` | with `rates` |
+    | `initial`, second result | `[S, D]`, with `rates` `[S, D, N]` | S = B |
+    | `starts` | `[S + 1]` | packed sequences, as for `linrec.scan` |
+
+    1. x has three dimensions and at least one channel, whose number is known.
+    2. Operands have the shapes above; `rates`, `write` and `read` come together.
+    3. What `linrec.scan` says of types holds here, too.
+
+    Example:
+
+    ```mlir
+    func.func @selective_scan(%x: tensor<2x100x96xf32>, %time: tensor<2x100x96xf32>,
+        %rates: tensor<96x16xf32>, %b: tensor<2x100x16xf32>, %c: tensor<2x100x16xf32>)
+        -> (tensor<2x100x96xf32>, tensor<2x96x16xf32>) {
+      %y, %final = linrec.ew_scan %x decay(%time) rates(%rates) write(%b) read(%c)
+          : (tensor<2x100x96xf32>, tensor<2x100x96xf32>, tensor<96x16xf32>,
+             tensor<2x100x16xf32>, tensor<2x100x16xf32>)
+          -> (tensor<2x100x96xf32>, tensor<2x96x16xf32>)
+      return %y, %final : tensor<2x100x96xf32>, tensor<2x96x16xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    Drawloom_FloatTensor:$x, Drawloom_FloatTensor:$decay,
+    Optional<Drawloom_FloatTensor>:$rates, Optional<Drawloom_FloatTensor>:$write,
+    Optional<Drawloom_FloatTensor>:$read, Optional<Drawloom_FloatTensor>:$initial,
+    Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
+  let results = (outs Drawloom_FloatTensor:$y, Drawloom_FloatTensor:$final);
+  let assemblyFormat = [{
+    $x `decay` `(` $decay `)` (`rates` `(` $rates^ `)`)? (`write` `(` $write^ `)`)?
+    (`read` `(` $read^ `)`)? (`initial` `(` $initial^ `)`)? (`starts` `(` $starts^ `)`)?
+    attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 #endif // DRAWLOOM_DIALECTS_LINREC_LINRECOPS_TD

@@ -1,4 +1,4 @@
-//===- LinRecVerify.cpp - the constraints of recurrences ------------------===//
+//===- LinRecVerify.cpp - what the ops of linrec ask for ------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,9 @@ using namespace mlir;
 
 namespace drawloom::linrec {
 
-static bool compatible(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+namespace {
+
+bool compatible(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return a.size() == b.size() &&
          llvm::all_of(llvm::zip_equal(a, b), [](auto dims) {
            auto [x, y] = dims;
@@ -22,7 +24,7 @@ static bool compatible(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
          });
 }
 
-static std::string text(ArrayRef<int64_t> shape) {
+std::string text(ArrayRef<int64_t> shape) {
   std::string result;
   llvm::raw_string_ostream stream(result);
   llvm::interleave(
@@ -37,93 +39,144 @@ static std::string text(ArrayRef<int64_t> shape) {
   return result;
 }
 
-static LogicalResult expectShape(Operation *op, StringRef name, Value value,
-                                 ArrayRef<int64_t> shape) {
-  ArrayRef<int64_t> own = Recurrence::type(value).getShape();
-  if (compatible(own, shape))
+RankedTensorType typeOf(Value value) {
+  return value ? Recurrence::type(value) : RankedTensorType();
+}
+
+LogicalResult expectShape(Operation *op, StringRef name, RankedTensorType type,
+                          ArrayRef<int64_t> shape) {
+  if (!type || compatible(type.getShape(), shape))
     return success();
   return op->emitOpError() << name << " must have shape " << text(shape)
-                           << ", but has " << text(own);
+                           << ", but has " << text(type.getShape());
 }
+
+LogicalResult expectType(Operation *op, StringRef name, Type type,
+                         RankedTensorType expected) {
+  auto own = cast<RankedTensorType>(type);
+  if (own.getElementType() == expected.getElementType() &&
+      compatible(own.getShape(), expected.getShape()))
+    return success();
+  return op->emitOpError() << name << " must be " << expected << ", but is "
+                           << type;
+}
+
+/// Either all float operands are f64 or none, as `main`.
+LogicalResult expectOneWidth(Operation *op, StringRef name, Value main) {
+  bool wide = getElementTypeOrSelf(main).isF64();
+  for (Value operand : op->getOperands())
+    if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(operand)))
+      if (element.isF64() != wide)
+        return op->emitOpError()
+               << "either all operands are f64 or none, but " << name << " is "
+               << main.getType() << " and another " << operand.getType();
+  return success();
+}
+
+LogicalResult expectStarts(Operation *op, Value starts, int64_t batch) {
+  if (!starts)
+    return success();
+  RankedTensorType type = typeOf(starts);
+  if (type.getRank() != 1 || type.getDimSize(0) == 0)
+    return op->emitOpError() << "starts must have one dimension of at least 1 "
+                             << "entry, but is " << type;
+  if (!ShapedType::isDynamic(batch) && batch != 1)
+    return op->emitOpError()
+           << "with starts, all sequences are packed into one "
+           << "batch entry, but there are " << batch;
+  return success();
+}
+
+/// The number of sequences, as far as the operands say.
+int64_t sequencesOf(Value starts, int64_t batch) {
+  if (!starts)
+    return batch;
+  int64_t entries = typeOf(starts).getDimSize(0);
+  return ShapedType::isDynamic(entries) ? entries : entries - 1;
+}
+
+} // namespace
 
 /// Constraints 1 and 2.
 template <typename Op> static LogicalResult verifyMain(Op op) {
-  RankedTensorType v = Recurrence::type(op.getV());
+  RankedTensorType v = typeOf(op.getV());
+  constexpr int64_t leading = Op::hasTokens() ? 2 : 1;
+  int64_t rank = leading + 2;
   for (auto [name, value] : {std::pair<StringRef, Value>("q", op.getQ()),
                              std::pair<StringRef, Value>("k", op.getK()),
                              std::pair<StringRef, Value>("v", op.getV())}) {
-    RankedTensorType type = Recurrence::type(value);
-    if (type.getRank() != 4)
-      return op.emitOpError() << name << " must have four dimensions (batch, "
-                              << "tokens, heads, size), but is " << type;
-    if (type.isDynamicDim(2) || type.isDynamicDim(3) ||
-        type.getDimSize(2) < 1 || type.getDimSize(3) < 1)
+    RankedTensorType type = typeOf(value);
+    if (type.getRank() != rank)
+      return op.emitOpError()
+             << name << " must have "
+             << (leading == 2 ? "four dimensions (batch, tokens, heads, size)"
+                              : "three dimensions (batch, heads, size)")
+             << ", but is " << type;
+    if (type.isDynamicDim(leading) || type.isDynamicDim(leading + 1) ||
+        type.getDimSize(leading) < 1 || type.getDimSize(leading + 1) < 1)
       return op.emitOpError()
              << name << " must have a known number of heads and a known size, "
              << "at least 1, but is " << type;
-    if (!compatible(type.getShape().take_front(2), v.getShape().take_front(2)))
-      return op.emitOpError()
-             << "q, k and v must have the same batch and "
-             << "tokens, but " << name << " is " << type << " and v " << v;
-    if (name != "v" && v.getDimSize(2) % type.getDimSize(2) != 0)
+    if (!compatible(type.getShape().take_front(leading),
+                    v.getShape().take_front(leading)))
+      return op.emitOpError() << "q, k and v must have the same batch"
+                              << (leading == 2 ? " and tokens" : "") << ", but "
+                              << name << " is " << type << " and v " << v;
+    if (name != "v" && v.getDimSize(leading) % type.getDimSize(leading) != 0)
       return op.emitOpError()
              << "the heads of " << name << " must divide those of v, but are "
-             << type.getDimSize(2) << " of " << v.getDimSize(2);
+             << type.getDimSize(leading) << " of " << v.getDimSize(leading);
   }
-  int64_t size = Recurrence::type(op.getQ()).getDimSize(3);
-  if (Recurrence::type(op.getK()).getDimSize(3) != size)
+  int64_t size = typeOf(op.getQ()).getShape().back();
+  if (typeOf(op.getK()).getShape().back() != size)
     return op.emitOpError()
            << "q and k must have the same size, but have " << size << " and "
-           << Recurrence::type(op.getK()).getDimSize(3);
+           << typeOf(op.getK()).getShape().back();
   return success();
 }
 
 /// Constraint 3.
 template <typename Op> static LogicalResult verifyShapes(Op op) {
-  RankedTensorType v = Recurrence::type(op.getV());
-  int64_t batch = v.getDimSize(0), tokens = v.getDimSize(1);
-  int64_t heads = v.getDimSize(2), valueSize = v.getDimSize(3);
-  int64_t keySize = Recurrence::type(op.getQ()).getDimSize(3);
+  RankedTensorType v = typeOf(op.getV());
+  constexpr int64_t leading = Op::hasTokens() ? 2 : 1;
+  int64_t heads = v.getDimSize(leading), valueSize = v.getShape().back();
+  int64_t keySize = typeOf(op.getQ()).getShape().back();
   bool alongValues = op.getDecayAlongValues();
-  if (Value decay = op.getDecay()) {
-    int64_t rank = Recurrence::type(decay).getRank();
-    SmallVector<int64_t> shape = {batch, tokens, heads};
+  SmallVector<int64_t> perHead(v.getShape().drop_back());
+  SmallVector<int64_t> perKey = perHead;
+  perKey.push_back(keySize);
+  int64_t rank = op.getDecay() ? typeOf(op.getDecay()).getRank() : 0;
+  if (op.getDecay()) {
+    SmallVector<int64_t> shape = perHead;
     if (rank == 1)
       shape = {heads};
-    else if (rank == 4)
+    else if (rank == leading + 2)
       shape.push_back(alongValues ? valueSize : keySize);
-    else if (rank != 3)
+    else if (rank != leading + 1)
       return op.emitOpError()
-             << "decay must have shape [heads], [batch, tokens, heads] or "
-             << "[batch, tokens, heads, size], but is " << decay.getType();
-    if (failed(expectShape(op, "decay", decay, shape)))
+             << "decay must have shape [heads], "
+             << (leading == 2
+                     ? "[batch, tokens, heads] or [batch, tokens, heads, size]"
+                     : "[batch, heads] or [batch, heads, size]")
+             << ", but is " << op.getDecay().getType();
+    if (failed(expectShape(op, "decay", typeOf(op.getDecay()), shape)))
       return failure();
   }
-  if (alongValues &&
-      (!op.getDecay() || Recurrence::type(op.getDecay()).getRank() != 4))
-    return op.emitOpError() << "decay_along_values needs a decay of four "
-                            << "dimensions";
-  SmallVector<int64_t> perKey = {batch, tokens, heads, keySize};
-  int64_t sequences = batch;
-  if (Value starts = op.getStarts()) {
-    RankedTensorType type = Recurrence::type(starts);
-    if (type.getRank() != 1 || type.getDimSize(0) == 0)
-      return op.emitOpError() << "starts must have one dimension of at least 1 "
-                              << "entry, but is " << type;
-    sequences =
-        type.isDynamicDim(0) ? ShapedType::kDynamic : type.getDimSize(0) - 1;
-  }
-  if ((op.getBeta() &&
-       failed(expectShape(op, "beta", op.getBeta(), {batch, tokens, heads}))) ||
-      (op.getErase() &&
-       failed(expectShape(op, "erase", op.getErase(), perKey))) ||
-      (op.getLowrank() &&
-       failed(expectShape(op, "lowrank", op.getLowrank(), perKey))) ||
-      (op.getBonus() &&
-       failed(expectShape(op, "bonus", op.getBonus(), {heads, keySize}))) ||
-      (op.getInitial() &&
-       failed(expectShape(op, "initial", op.getInitial(),
-                          {sequences, heads, keySize, valueSize}))))
+  if (alongValues && rank != leading + 2)
+    return op.emitOpError()
+           << "decay_along_values needs a decay of "
+           << (leading == 2 ? "four" : "three") << " dimensions";
+  if (op.getRates() && !alongValues)
+    return op.emitOpError() << "rates need decay_along_values: they say how "
+                            << "each element of the state decays while the "
+                            << "time of a value passes";
+  if (failed(expectShape(op, "beta", typeOf(op.getBeta()), perHead)) ||
+      failed(expectShape(op, "erase", typeOf(op.getErase()), perKey)) ||
+      failed(expectShape(op, "lowrank", typeOf(op.getLowrank()), perKey)) ||
+      failed(
+          expectShape(op, "bonus", typeOf(op.getBonus()), {heads, keySize})) ||
+      failed(expectShape(op, "rates", typeOf(op.getRates()),
+                         {heads, keySize, valueSize})))
     return failure();
   if (op.getLowrank() && !op.getErase())
     return op.emitOpError() << "lowrank needs erase: what was read off the "
@@ -133,8 +186,8 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
   return success();
 }
 
-/// Constraints 4, 5 and 7, and 6 but for results.
-template <typename Op> static LogicalResult verifyRest(Op op) {
+/// Constraint 4, and 6 but for results.
+template <typename Op> static LogicalResult verifyKinds(Op op) {
   if (op.getBeta() && op.getErase())
     return op.emitOpError() << "beta and erase exclude each other: beta stands "
                             << "for an erase of beta k";
@@ -144,10 +197,40 @@ template <typename Op> static LogicalResult verifyRest(Op op) {
       (op.getBeta() || op.getErase() || op.getBonus()))
     return op.emitOpError()
            << "decays along values exclude beta, erase and bonus";
-  int64_t batch = Recurrence::type(op.getV()).getDimSize(0);
-  if (op.getStarts() && !ShapedType::isDynamic(batch) && batch != 1)
-    return op.emitOpError() << "with starts, all sequences are packed into one "
-                            << "batch entry, but there are " << batch;
+  if (failed(expectOneWidth(op, "v", op.getV())))
+    return failure();
+  FloatType wide = computeType(getElementTypeOrSelf(op.getV()));
+  Value initial = op.getInitial();
+  if (initial && getElementTypeOrSelf(initial) != wide)
+    return op.emitOpError() << Op::stateName() << " must be of " << wide
+                            << " for v of " << getElementTypeOrSelf(op.getV())
+                            << ", but is " << initial.getType();
+  return success();
+}
+
+/// The final state's type, as far as the operands say.
+template <typename Op>
+static RankedTensorType stateType(Op op, int64_t sequences) {
+  RankedTensorType v = typeOf(op.getV());
+  ArrayRef<int64_t> ofHead = v.getShape().take_back(2);
+  return RankedTensorType::get(
+      {sequences, ofHead[0], typeOf(op.getQ()).getShape().back(), ofHead[1]},
+      computeType(v.getElementType()));
+}
+
+/// Everything but results and cotangents.
+template <typename Op> static LogicalResult verifyScan(Op op) {
+  if (failed(verifyMain(op)))
+    return failure();
+  int64_t batch = typeOf(op.getV()).getDimSize(0);
+  if (failed(expectStarts(op, op.getStarts(), batch)))
+    return failure();
+  RankedTensorType state = stateType(op, sequencesOf(op.getStarts(), batch));
+  if (failed(verifyShapes(op)) ||
+      failed(expectShape(op, Op::stateName(), typeOf(op.getInitial()),
+                         state.getShape())) ||
+      failed(verifyKinds(op)))
+    return failure();
   // The attribute's own accessor takes it as unsigned.
   if (std::optional<int64_t> chunk = op.getChunk())
     if (*chunk < 16 || *chunk % 16 != 0)
@@ -155,68 +238,29 @@ template <typename Op> static LogicalResult verifyRest(Op op) {
              << "chunk must be a multiple of 16, but is " << *chunk;
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
-  bool wide = getElementTypeOrSelf(op.getV()).isF64();
-  for (Value operand : op->getOperands())
-    if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(operand)))
-      if (element.isF64() != wide)
-        return op.emitOpError()
-               << "either all operands are f64 or none, but v is "
-               << op.getV().getType() << " and another " << operand.getType();
-  if (op.getInitial() && getElementTypeOrSelf(op.getInitial()) !=
-                             computeType(getElementTypeOrSelf(op.getV())))
-    return op.emitOpError() << "initial must be of "
-                            << computeType(getElementTypeOrSelf(op.getV()))
-                            << " for v of " << getElementTypeOrSelf(op.getV())
-                            << ", but is " << op.getInitial().getType();
   return success();
 }
 
-/// The final state's type, as far as the operands say.
-template <typename Op> static RankedTensorType stateType(Op op) {
-  RankedTensorType v = Recurrence::type(op.getV());
-  int64_t sequences = v.getDimSize(0);
-  if (Value starts = op.getStarts()) {
-    int64_t entries = Recurrence::type(starts).getDimSize(0);
-    sequences = ShapedType::isDynamic(entries) ? entries : entries - 1;
-  }
-  return RankedTensorType::get({sequences, v.getDimSize(2),
-                                Recurrence::type(op.getQ()).getDimSize(3),
-                                v.getDimSize(3)},
-                               computeType(v.getElementType()));
-}
-
-static LogicalResult expectType(Operation *op, StringRef name, Type type,
-                                RankedTensorType expected) {
-  auto own = cast<RankedTensorType>(type);
-  if (own.getElementType() == expected.getElementType() &&
-      compatible(own.getShape(), expected.getShape()))
-    return success();
-  return op->emitOpError() << name << " must be " << expected << ", but is "
-                           << type;
-}
-
-template <typename Op> static LogicalResult verifyOperands(Op op) {
-  return failure(failed(verifyMain(op)) || failed(verifyShapes(op)) ||
-                 failed(verifyRest(op)));
+template <typename Op> static RankedTensorType finalType(Op op) {
+  int64_t batch = typeOf(op.getV()).getDimSize(0);
+  return stateType(op, sequencesOf(op.getStarts(), batch));
 }
 
 LogicalResult ScanOp::verify() {
-  if (failed(verifyOperands(*this)) ||
-      failed(expectType(*this, "the first result", getO().getType(),
-                        Recurrence::type(getV()))) ||
-      failed(expectType(*this, "the final state", getFinal().getType(),
-                        stateType(*this))))
-    return failure();
-  return success();
+  return failure(failed(verifyScan(*this)) ||
+                 failed(expectType(*this, "the first result", getO().getType(),
+                                   typeOf(getV()))) ||
+                 failed(expectType(*this, "the final state",
+                                   getFinal().getType(), finalType(*this))));
 }
 
 LogicalResult ScanBwdOp::verify() {
-  if (failed(verifyOperands(*this)) ||
+  if (failed(verifyScan(*this)) ||
       failed(expectType(*this, "the cotangent d_o", getDO().getType(),
-                        Recurrence::type(getV()))) ||
+                        typeOf(getV()))) ||
       (getDFinal() &&
        failed(expectType(*this, "the cotangent d_final", getDFinal().getType(),
-                         stateType(*this)))))
+                         finalType(*this)))))
     return failure();
   SmallVector<Value> expected = Recurrence(*this).differentiable();
   if (expected.size() != getNumResults())
@@ -229,6 +273,98 @@ LogicalResult ScanBwdOp::verify() {
                            << " must have its type, but "
                            << "is " << result.getType();
   return success();
+}
+
+LogicalResult StepOp::verify() {
+  return failure(failed(verifyScan(*this)) ||
+                 failed(expectType(*this, "the first result", getO().getType(),
+                                   typeOf(getV()))) ||
+                 failed(expectType(*this, "the next state", getNext().getType(),
+                                   finalType(*this))));
+}
+
+LogicalResult EwScanOp::verify() {
+  RankedTensorType x = typeOf(getX());
+  if (x.getRank() != 3 || x.isDynamicDim(2) || x.getDimSize(2) < 1)
+    return emitOpError() << "x must have three dimensions (batch, tokens, "
+                         << "channels) and a known number of channels, at "
+                         << "least 1, but is " << x;
+  if (bool(getRates()) != bool(getWrite()) ||
+      bool(getRates()) != bool(getRead()))
+    return emitOpError() << "rates, write and read come together";
+  int64_t batch = x.getDimSize(0), tokens = x.getDimSize(1);
+  int64_t channels = x.getDimSize(2);
+  if (failed(expectStarts(*this, getStarts(), batch)))
+    return failure();
+  SmallVector<int64_t> state = {sequencesOf(getStarts(), batch), channels};
+  if (getRates()) {
+    RankedTensorType rates = typeOf(getRates());
+    if (rates.getRank() != 2 || rates.isDynamicDim(1) ||
+        rates.getDimSize(1) < 1)
+      return emitOpError() << "rates must have two dimensions (channels, "
+                           << "numbers of each), both known, but is " << rates;
+    state.push_back(rates.getDimSize(1));
+    if (failed(expectShape(*this, "rates", rates, {channels, state.back()})) ||
+        failed(expectShape(*this, "write", typeOf(getWrite()),
+                           {batch, tokens, state.back()})) ||
+        failed(expectShape(*this, "read", typeOf(getRead()),
+                           {batch, tokens, state.back()})))
+      return failure();
+  }
+  auto stateType =
+      RankedTensorType::get(state, computeType(x.getElementType()));
+  return failure(
+      failed(expectShape(*this, "decay", typeOf(getDecay()), x.getShape())) ||
+      failed(expectOneWidth(*this, "x", getX())) ||
+      (getInitial() && failed(expectType(*this, "initial",
+                                         getInitial().getType(), stateType))) ||
+      failed(expectType(*this, "the first result", getY().getType(), x)) ||
+      failed(expectType(*this, "the final state", getFinal().getType(),
+                        stateType)));
+}
+
+LogicalResult GateOp::verify() {
+  RankedTensorType x = typeOf(getX());
+  if ((x.getRank() != 3 && x.getRank() != 4) || x.isDynamicDim(2) ||
+      x.isDynamicDim(x.getRank() - 1))
+    return emitOpError() << "x must have shape [batch, tokens, heads] or "
+                         << "[batch, tokens, heads, size], heads and size "
+                         << "known, but is " << x;
+  GateKind kind = getKind();
+  auto only = [&](StringRef name, bool given,
+                  ArrayRef<GateKind> kinds) -> LogicalResult {
+    if (!given || llvm::is_contained(kinds, kind))
+      return success();
+    return emitOpError() << name << " has no meaning for the kind "
+                         << stringifyGateKind(kind);
+  };
+  if (failed(only("scale", bool(getScale()),
+                  {GateKind::Softplus, GateKind::Bounded})) ||
+      failed(only("temperature", getTemperature().has_value(),
+                  {GateKind::LogSigmoid})) ||
+      failed(only("limit", getLimit().has_value(), {GateKind::Bounded})) ||
+      failed(only("floor", getFloor().has_value(), {GateKind::Floored})))
+    return failure();
+  if (kind == GateKind::Bounded && !getLimit())
+    return emitOpError() << "the kind bounded needs a limit";
+  if (kind == GateKind::Floored && !getFloor())
+    return emitOpError() << "the kind floored needs a floor";
+  if (getTemperature() && !(getTemperature()->convertToDouble() > 0))
+    return emitOpError() << "temperature must be positive";
+  if (getLimit() && !(getLimit()->convertToDouble() > 0))
+    return emitOpError() << "limit must be positive";
+  if (getFloor() && !(getFloor()->convertToDouble() >= 0 &&
+                      getFloor()->convertToDouble() < 1))
+    return emitOpError() << "floor must be at least 0 and less than 1";
+  SmallVector<int64_t> bias = {x.getDimSize(2)};
+  if (getBias() && typeOf(getBias()).getRank() == 2 && x.getRank() == 4)
+    bias.push_back(x.getDimSize(3));
+  return failure(failed(expectShape(*this, "scale", typeOf(getScale()),
+                                    {x.getDimSize(2)})) ||
+                 failed(expectShape(*this, "bias", typeOf(getBias()), bias)) ||
+                 failed(expectOneWidth(*this, "x", getX())) ||
+                 failed(expectType(*this, "the result", getG().getType(),
+                                   x.clone(computeType(x.getElementType())))));
 }
 
 } // namespace drawloom::linrec

@@ -20,7 +20,8 @@ enum class DecayKind { None, Constant, Scalar, Key, Value };
 /// Operands and attributes of `linrec.scan`, which its gradient has, too.
 /// Absent operands are null. Valid only for ops that verify.
 struct Recurrence {
-  mlir::Value q, k, v, decay, beta, erase, lowrank, bonus, initial, starts;
+  mlir::Value q, k, v, decay, rates, beta, erase, lowrank, bonus, initial,
+      starts;
   double scale;
   DecayKind decayKind = DecayKind::None;
   bool eraseBeforeDecay;
@@ -31,12 +32,13 @@ struct Recurrence {
   template <typename Op>
   explicit Recurrence(Op op)
       : q(op.getQ()), k(op.getK()), v(op.getV()), decay(op.getDecay()),
-        beta(op.getBeta()), erase(op.getErase()), lowrank(op.getLowrank()),
-        bonus(op.getBonus()), initial(op.getInitial()), starts(op.getStarts()),
+        rates(op.getRates()), beta(op.getBeta()), erase(op.getErase()),
+        lowrank(op.getLowrank()), bonus(op.getBonus()),
+        initial(op.getInitial()), starts(op.getStarts()),
         eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()) {
-    heads = type(v).getDimSize(2);
-    keySize = type(q).getDimSize(3);
-    valueSize = type(v).getDimSize(3);
+    heads = type(v).getShape().take_back(2).front();
+    keySize = type(q).getShape().back();
+    valueSize = type(v).getShape().back();
     scale = op.getScale() ? op.getScale()->convertToDouble()
                           : 1 / std::sqrt(static_cast<double>(keySize));
     if (op.getDecayBound())
@@ -45,13 +47,20 @@ struct Recurrence {
       return;
     int64_t rank = type(decay).getRank();
     decayKind = rank == 1                  ? DecayKind::Constant
-                : rank == 3                ? DecayKind::Scalar
+                : rank < type(v).getRank() ? DecayKind::Scalar
                 : op.getDecayAlongValues() ? DecayKind::Value
                                            : DecayKind::Key;
   }
 
   static mlir::RankedTensorType type(mlir::Value value) {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
+  }
+
+  /// Whether `operand` has a dimension of tokens, or would have one if there
+  /// were more than one.
+  bool isPerToken(mlir::Value operand) const {
+    return llvm::is_contained({q, k, v, beta, erase, lowrank}, operand) ||
+           (operand == decay && decayKind != DecayKind::Constant);
   }
 
   bool erases() const { return beta || erase; }
@@ -62,7 +71,8 @@ struct Recurrence {
   /// The operands that have gradients, in order.
   llvm::SmallVector<mlir::Value> differentiable() const {
     llvm::SmallVector<mlir::Value> all = {q, k, v};
-    for (mlir::Value value : {decay, beta, erase, lowrank, bonus, initial})
+    for (mlir::Value value :
+         {decay, rates, beta, erase, lowrank, bonus, initial})
       if (value)
         all.push_back(value);
     return all;

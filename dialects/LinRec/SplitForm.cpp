@@ -46,9 +46,9 @@ public:
   CoreGradients backward(const CoreTiles &in, const States &states, Value dO,
                          Value dState) override {
     constexpr Value CoreGradients::*all[] = {
-        &CoreGradients::state, &CoreGradients::q, &CoreGradients::k,
-        &CoreGradients::w,     &CoreGradients::g, &CoreGradients::a,
-        &CoreGradients::b};
+        &CoreGradients::state, &CoreGradients::q,    &CoreGradients::k,
+        &CoreGradients::w,     &CoreGradients::g,    &CoreGradients::a,
+        &CoreGradients::b,     &CoreGradients::rates};
     Tiles::Values values = either(in, [&](ChunkForm &chosen) -> Tiles::Values {
       CoreGradients d = chosen.backward(in, states, dO, dState);
       Tiles::Values found;
@@ -62,7 +62,8 @@ public:
     for (auto each : all) {
       bool there = (each != &CoreGradients::g || in.g) &&
                    (each != &CoreGradients::a || in.a) &&
-                   (each != &CoreGradients::b || in.b);
+                   (each != &CoreGradients::b || in.b) &&
+                   (each != &CoreGradients::rates || in.rates);
       if (there)
         d.*each = values[at++];
     }
@@ -100,8 +101,9 @@ private:
 
   Tiles::Values either(const CoreTiles &in,
                        llvm::function_ref<Tiles::Values(ChunkForm &)> write) {
-    // The token form knows decays along values.
-    if (form.decayKind == DecayKind::Value)
+    // The token form knows decays along values, and has the least to do for a
+    // few tokens.
+    if (form.decayKind == DecayKind::Value || size < 16)
       return write(*tokens);
     if (form.decayKind != DecayKind::Key ||
         (form.decayBound && *form.decayBound * size / 2 >= -splitLimit))

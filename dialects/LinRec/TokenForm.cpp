@@ -24,9 +24,10 @@ public:
                          Value dState) override;
 
 private:
-  /// Factors e^g of all tokens.
+  /// Factors e^g of all tokens. With rates, a token has as many as its state
+  /// has elements, so these are left to it.
   Value factors(const CoreTiles &in) {
-    if (!in.g)
+    if (!in.g || in.rates)
       return {};
     return t.map(in.g,
                  [](ScalarBuilder &s, ValueRange x) { return s.exp(x[0]); });
@@ -38,17 +39,26 @@ private:
   };
   Token token(const CoreTiles &in, Value factors, Value i) {
     auto row = [&](Value tile) { return tile ? t.entry(tile, i) : tile; };
-    return {row(in.q), row(in.k), row(in.w),
-            row(in.a), row(in.b), row(factors)};
+    Value factor = row(factors);
+    if (in.rates)
+      factor = t.map({{in.rates, "kv"}, {row(in.g), "v"}}, "kv",
+                     {keys(), values()}, [](ScalarBuilder &s, ValueRange e) {
+                       Value zero = s.constant(0, e[0]);
+                       return s.exp(s.minimum(s.mul(e[0], e[1]), zero));
+                     });
+    return {row(in.q), row(in.k), row(in.w), row(in.a), row(in.b), factor};
   }
 
-  /// Adds the factor to the inputs of a generic op if it is a row.
+  /// Adds the factor to the inputs of a generic op if it is a tile.
   void addFactor(SmallVectorImpl<Indexed> &inputs, Value factor) {
-    if (factor && isa<RankedTensorType>(factor.getType()))
-      inputs.push_back(
-          {factor, form.decayKind == DecayKind::Value ? "v" : "k"});
+    if (!factor || !isa<RankedTensorType>(factor.getType()))
+      return;
+    StringRef loops = form.rates                           ? "kv"
+                      : form.decayKind == DecayKind::Value ? "v"
+                                                           : "k";
+    inputs.push_back({factor, loops});
   }
-  /// x times the factor, which is the last input if it is a row.
+  /// x times the factor, which is the last input if it is a tile.
   Value times(ScalarBuilder &s, Value x, Value factor, Value lastInput) {
     if (!factor)
       return x;
@@ -161,6 +171,8 @@ CoreGradients TokenForm::backward(const CoreTiles &in, const States &around,
     carried.push_back(t.zeros({size, keys()}));
   if (in.b)
     carried.push_back(t.zeros({size, keys()}));
+  if (in.rates)
+    carried.push_back(t.zeros({keys(), values()}));
   Value last = t.index(size - 1);
   carried = t.loop(
       t.index(0), t.index(size), 1, carried,
@@ -221,7 +233,25 @@ CoreGradients TokenForm::backward(const CoreTiles &in, const States &around,
           if (!form.eraseBeforeDecay)
             d = outer(x.a, dRead, d);
         }
-        if (in.g) {
+        if (in.rates) {
+          // What a rate times a time hands on is the gradient of both.
+          Tiles::Values sums =
+              t.generic({{d, "kv"},
+                         {moved, "kv"},
+                         {in.rates, "kv"},
+                         {t.entry(in.g, i), "v"}},
+                        {{t.zeros({values()}), "v"}, {tiles.back(), "kv"}},
+                        [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                          Value handedOn = s.mul(e[0], e[1]);
+                          Value zero = s.constant(0, e[2]);
+                          Value grows = s.less(zero, s.mul(e[2], e[3]));
+                          handedOn = s.select(grows, zero, handedOn);
+                          return {s.fma(e[2], handedOn, e[4]),
+                                  s.fma(e[3], handedOn, e[5])};
+                        });
+          write(ofG, sums[0]);
+          out.back() = sums[1];
+        } else if (in.g) {
           bool whole = Tiles::shape(in.g).size() == 1;
           StringRef kept = form.decayKind == DecayKind::Value ? "v" : "k";
           Value sums = t.product({d, "kv"}, {moved, "kv"}, kept,
@@ -260,7 +290,7 @@ CoreGradients TokenForm::backward(const CoreTiles &in, const States &around,
   size_t at = 4;
   for (auto [tile, gradient] :
        {std::pair(in.g, &result.g), std::pair(in.a, &result.a),
-        std::pair(in.b, &result.b)})
+        std::pair(in.b, &result.b), std::pair(in.rates, &result.rates)})
     if (tile)
       *gradient = carried[at++];
   return result;

@@ -89,6 +89,25 @@ def mamba2(x, dt, a_log, b, c, d, state):
     return over_tokens(step, state, x, dt, per_head(b, heads), per_head(c, heads))
 
 
+def hgrn(x, f, state):
+    """HGRN, Qin et al., arXiv 2311.04823: each channel by itself; f before its sigmoid. The state is [B, H, 1, V]."""
+    def step(s, x, f):
+        forget = torch.sigmoid(f)
+        s = forget[..., None, :] * s + ((1 - forget) * x)[..., None, :]
+        return s[..., 0, :], s
+    return over_tokens(step, state, x, f)
+
+
+def mamba(x, delta, a_matrix, b, c, d, state):
+    """Mamba's selective scan, Gu and Dao, arXiv 2312.00752, its channels [H, V] and A [H, V, N]. B and C, [B, T, 1, N], are
+    those of all channels."""
+    def step(s, x, delta, b, c):
+        bar = torch.exp(delta[..., None] * a_matrix)  # [B, H, V, N]
+        s = bar * s.mT + (delta * x)[..., None] * b[:, :, None, :]
+        return (s * c[:, :, None, :]).sum(-1) + d * x, s.mT
+    return over_tokens(step, state, x, delta, b, c)
+
+
 def gated_linear_attention(q, k, v, g, state, scale):
     """Yang et al., arXiv 2312.06635: g[B, T, H, K]."""
     def step(s, q, k, v, g):

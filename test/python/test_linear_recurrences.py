@@ -34,7 +34,7 @@ HALF = {"bf16": 2.0**-8, "f16": 2.0**-11}
 TORCH = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 # What is not in 16 bits; decays in them would not tell 0.999 from 1.
 WIDE = ("decay", "initial", "d_final")
-OPERANDS = ("q", "k", "v", "decay", "beta", "erase", "lowrank", "bonus", "initial", "starts")
+OPERANDS = ("q", "k", "v", "decay", "rates", "beta", "erase", "lowrank", "bonus", "initial", "starts")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -178,7 +178,7 @@ class Draw:
 
 
 # Inputs that are not tokens.
-STATES, PARAMETERS = {"state", "keys", "values"}, {"gamma", "slope", "a_log", "d", "b_share", "d_share", "bound", "u", "share"}
+STATES, PARAMETERS = {"state", "keys", "values"}, {"gamma", "slope", "a_log", "a_matrix", "d", "b_share", "d_share", "bound", "u", "share"}
 
 
 @dataclasses.dataclass
@@ -236,6 +236,18 @@ MODELS = {
         reference.mamba2,
         lambda scan, x, dt, a_log, b, c, d, state: (lambda o, final: (o + d[:, None] * x, final))(
             *scan(c, b, dt[..., None] * x, decay=-dt * a_log.exp(), initial=state, attributes=ONE))),
+    "hgrn": Model(
+        lambda d: dict(x=d.values(), f=d.values(), state=d.state(keys=1)),
+        reference.hgrn,
+        lambda scan, x, f, state: (lambda one: scan(one, one, x * torch.sigmoid(-f), decay=torch.nn.functional.logsigmoid(f),
+                                                    initial=state, attributes=f"{ONE}, decay_along_values"))(
+            torch.ones_like(x[:, :, :1, :1]))),
+    "mamba": Model(
+        lambda d: dict(x=d.values(), delta=d.shares(d.H, d.V), a_matrix=-d.normal(d.H, d.V, d.K).exp(), b=d.keys(1), c=d.keys(1),
+                       d=d.normal(d.H, d.V), state=d.state()),
+        reference.mamba,
+        lambda scan, x, delta, a_matrix, b, c, d, state: (lambda o, final: (o + d * x, final))(
+            *scan(c, b, delta * x, decay=delta, rates=a_matrix.mT, initial=state, attributes=f"{ONE}, decay_along_values"))),
     "gated_linear_attention": Model(
         lambda d: dict(q=d.keys(), k=d.keys(), v=d.values(), g=d.decays(d.H, d.K), state=d.state()),
         lambda q, **x: reference.gated_linear_attention(q, **x, scale=scale(q)),

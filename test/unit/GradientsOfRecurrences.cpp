@@ -82,6 +82,11 @@ TEST(RecurrenceGradients, DecayOfKeys) {
 TEST(RecurrenceGradients, DecayOfValues) {
   recurrence({{"decay", "2x$Tx2x2"}, initial}, "decay_along_values").run();
 }
+TEST(RecurrenceGradients, Rates) {
+  recurrence({{"decay", "2x$Tx2x2"}, {"rates", "2x3x2"}, initial},
+             "decay_along_values")
+      .run();
+}
 TEST(RecurrenceGradients, Bonus) {
   recurrence({keyDecay, {"bonus", "2x3"}, initial}).run();
 }
@@ -135,4 +140,94 @@ TEST(RecurrenceGradients, PackedSequences) {
   std::copy(std::begin(values), std::end(values), starts.mutableI().begin());
   check.fixed.emplace(6, starts);
   check.run();
+}
+
+/// @f is one op with the given clauses, of one or two results.
+static GradientCheck
+operation(const std::string &name,
+          const std::vector<std::pair<std::string, std::string>> &operands,
+          const std::string &clauses, const std::vector<std::string> &results) {
+  std::string arguments, types, returned;
+  for (const auto &[operand, extents] : operands) {
+    std::string type = "tensor<" + extents + "xf64>";
+    std::string separator = arguments.empty() ? "" : ", ";
+    arguments += separator + "%" + operand + ": " + type;
+    types += separator + type;
+  }
+  std::string values;
+  for (size_t i = 0; i < results.size(); ++i) {
+    values += (i ? ", %r#" : "%r#") + std::to_string(i);
+    returned += (i ? ", tensor<" : "tensor<") + results[i] + "xf64>";
+  }
+  GradientCheck check("func.func @f(" + arguments + ") -> (" + returned +
+                      ") {\n  %r:" + std::to_string(results.size()) + " = " +
+                      name + " " + clauses + " : (" + types + ") -> (" +
+                      returned + ")\n  return " + values + " : " + returned +
+                      "\n}\n");
+  check.extents = {{"T", {0, 1, 4}}};
+  check.wrt.clear();
+  for (size_t i = 0; i < operands.size(); ++i)
+    check.wrt.push_back(i);
+  check.order = 1;
+  return check;
+}
+
+TEST(RecurrenceGradients, Step) {
+  operation("linrec.step",
+            {{"q", "2x2x3"},
+             {"k", "2x1x3"},
+             {"v", "2x2x2"},
+             {"decay", "2x2x3"},
+             {"beta", "2x2"},
+             {"state", "2x2x3x2"}},
+            "%q, %k, %v decay(%decay) beta(%beta) state(%state)",
+            {"2x2x2", "2x2x3x2"})
+      .run();
+}
+TEST(RecurrenceGradients, ElementwiseScan) {
+  operation("linrec.ew_scan",
+            {{"x", "2x$Tx5"}, {"decay", "2x$Tx5"}, {"initial", "2x5"}},
+            "%x decay(%decay) initial(%initial)", {"2x$Tx5", "2x5"})
+      .run();
+}
+TEST(RecurrenceGradients, SelectiveScan) {
+  operation("linrec.ew_scan",
+            {{"x", "2x$Tx4"},
+             {"decay", "2x$Tx4"},
+             {"rates", "4x3"},
+             {"write", "2x$Tx3"},
+             {"read", "2x$Tx3"},
+             {"initial", "2x4x3"}},
+            "%x decay(%decay) rates(%rates) write(%write) read(%read) "
+            "initial(%initial)",
+            {"2x$Tx4", "2x4x3"})
+      .run();
+}
+
+/// Gates are differentiated twice.
+static void gate(const std::string &kind, const std::string &attributes,
+                 bool scale) {
+  std::vector<std::pair<std::string, std::string>> operands = {
+      {"x", "2x$Tx2x3"}};
+  if (scale)
+    operands.push_back({"scale", "2"});
+  operands.push_back({"bias", "2x3"});
+  GradientCheck check =
+      operation("linrec.gate", operands,
+                kind + " %x" + (scale ? " scale(%scale)" : "") +
+                    " bias(%bias)" + attributes,
+                {"2x$Tx2x3"});
+  check.order = 2;
+  check.low = -3;
+  check.high = 3;
+  check.run();
+}
+TEST(GateGradients, LogSigmoid) {
+  gate("log_sigmoid", " {temperature = 16.0 : f64}", false);
+}
+TEST(GateGradients, Softplus) { gate("softplus", "", true); }
+TEST(GateGradients, Bounded) { gate("bounded", " {limit = 5.0 : f64}", true); }
+TEST(GateGradients, Floored) { gate("floored", " {floor = 0.3 : f64}", false); }
+TEST(GateGradients, FlooredAtZero) {
+  gate("floored", " {floor = 0.0 : f64}", false);
 }
