@@ -53,7 +53,7 @@ FailureOr<SmallVector<Value>> StepOp::decomposeOperation(OpBuilder &b) {
       sequence(getBeta()), sequence(getErase()), sequence(getLowrank()),
       getBonus(), getState(), /*starts=*/Value(), getScaleAttr(),
       getDecayAlongValuesAttr(), getEraseBeforeDecayAttr(),
-      /*decay_bound=*/FloatAttr(), /*chunk=*/IntegerAttr());
+      /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1));
   Value o = joined(b, loc, scan.getO(), {{0, 1}, {2}, {3}});
   return SmallVector<Value>{o, scan.getFinal()};
 }

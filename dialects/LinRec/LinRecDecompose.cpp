@@ -66,13 +66,9 @@ public:
 
   int64_t tokens() const { return Recurrence::type(form.v).getDimSize(1); }
   int64_t chunk() const {
-    // A few tokens, as in decoding, are worth no full chunk.
-    if (!form.starts && tokens() < 16)
-      return tokens();
-    int64_t wanted = form.chunk.value_or(standardChunk);
-    // No larger than the sequence asks for.
-    return std::max<int64_t>(
-        16, std::min<int64_t>(wanted, llvm::divideCeil(tokens(), 16) * 16));
+    // Not a matter of the number of tokens: a sequence has the same bits alone
+    // and packed.
+    return form.chunk.value_or(standardChunk);
   }
   int64_t mostChunks() const { return llvm::divideCeil(tokens(), chunk()); }
 
@@ -256,6 +252,14 @@ public:
     Value width = t.index(size);
     Value chunks = arith::CeilDivUIOp::create(t.b, t.loc, length, width);
     Value end = arith::MulIOp::create(t.b, t.loc, chunks, width);
+    if (mostChunks() == 1) {
+      // A loop of one turn would be dissolved, and what both loops of a
+      // gradient compute be shared: that rounds otherwise than in a longer
+      // loop, but a sequence has its bits wherever it is packed.
+      Value later = arith::AddIOp::create(t.b, t.loc, sequence, head);
+      later = arith::AddIOp::create(t.b, t.loc, later, end);
+      end = arith::MinSIOp::create(t.b, t.loc, end, later);
+    }
     return t.loop(
         t.index(0), end, size, carried, [&](Value at, ValueRange tiles) {
           if (backward) {

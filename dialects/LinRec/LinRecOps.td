@@ -83,7 +83,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     s is K^(-1/2) unless `scale` says otherwise. `decay_bound` promises that no
     decay is less; a compiler may use it, and results are undefined where it is
     wrong. `chunk` says how many tokens to compute at a time instead of leaving
-    that to the compiler: it changes rounding only. f16 and bf16 are computed,
+    that to the compiler (1: token after token): it changes rounding only. f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
@@ -100,7 +100,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     5. With `starts`, B is 1.
     6. `initial` and the final state are f64 for v of f64, else f32; either all
        operands are f64 or none. The first result has v's type.
-    7. `chunk` is a multiple of 16, `decay_bound` is not positive.
+    7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive.
 
     Example:
 

@@ -233,9 +233,9 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
     return failure();
   // The attribute's own accessor takes it as unsigned.
   if (std::optional<int64_t> chunk = op.getChunk())
-    if (*chunk < 16 || *chunk % 16 != 0)
+    if (*chunk != 1 && (*chunk < 16 || *chunk % 16 != 0))
       return op.emitOpError()
-             << "chunk must be a multiple of 16, but is " << *chunk;
+             << "chunk must be 1 or a multiple of 16, but is " << *chunk;
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
   return success();

@@ -101,9 +101,9 @@ private:
 
   Tiles::Values either(const CoreTiles &in,
                        llvm::function_ref<Tiles::Values(ChunkForm &)> write) {
-    // The token form knows decays along values, and has the least to do for a
-    // few tokens.
-    if (form.decayKind == DecayKind::Value || size < 16)
+    // The token form knows decays along values, and has nothing to do for
+    // tokens that are not there.
+    if (form.decayKind == DecayKind::Value || size == 1)
       return write(*tokens);
     if (form.decayKind != DecayKind::Key ||
         (form.decayBound && *form.decayBound * size / 2 >= -splitLimit))

@@ -522,3 +522,26 @@ def test_positive_decays_count_as_zero(name, how):
     wanted = both(operands, attributes, cotangents, how)
     wanted["d_decay"] = torch.where(positive, 0.0, wanted["d_decay"])
     assert_same_bits(results, wanted)
+
+
+@pytest.mark.parametrize("name", ["linear_attention", "simple_gla", "gated_linear_attention", "delta_rule", "gated_delta_rule",
+                                  "kimi_delta_attention"])
+def test_packed_sequences_have_the_bits_of_separate_ones(name):
+    """Of one chunk, of less, of more, and of whole chunks."""
+    lengths = (5, 16, 0, 19, 48)
+    starts = tuple(np.cumsum((0, *lengths)).tolist())
+    operands, cotangents = operands_of(name, B=1, T=starts[-1], N=len(lengths))
+    attributes = "chunk = 16"
+    packed = both({**operands, "starts": torch.tensor(starts, dtype=torch.int32)}, attributes, cotangents)
+    for i, length in enumerate(lengths):
+        if length:
+            alone = {"final": cotangents[1], "o": cotangents[0], **operands}
+            alone = sequence(alone, i, starts)
+            given = alone.pop("o"), alone.pop("final")
+            assert_same_bits(sequence(packed, i, starts), both(alone, attributes, given))
+
+
+@pytest.mark.parametrize("name", ["gated_linear_attention", "gated_delta_rule", "rwkv6", "mamba"])
+def test_token_after_token(name):
+    """Chunks of one token, as steps of decoding have them."""
+    check_model(name, "f32", COMPILED, chunk=1, T=3)
