@@ -42,18 +42,15 @@ Value joined(OpBuilder &b, Location loc, Value x,
 FailureOr<SmallVector<Value>> StepOp::decomposeOperation(OpBuilder &b) {
   Recurrence form(*this);
   Location loc = getLoc();
-  auto sequence = [&](Value operand) {
-    return operand && form.isPerToken(operand) ? withUnit(b, loc, operand, 1)
-                                               : operand;
-  };
-  Value v = sequence(getV());
+  SmallVector<Value> x;
+  for (auto [operand, perToken] : form.perToken())
+    x.push_back(operand && perToken ? withUnit(b, loc, operand, 1) : operand);
   auto scan = ScanOp::create(
-      b, loc, v.getType(), getNext().getType(), sequence(getQ()),
-      sequence(getK()), v, sequence(getDecay()), getRates(),
-      sequence(getBeta()), sequence(getErase()), sequence(getLowrank()),
-      getBonus(), getState(), /*starts=*/Value(), getScaleAttr(),
+      b, loc, x[2].getType(), getNext().getType(), x[0], x[1], x[2], x[3], x[4],
+      x[5], x[6], x[7], x[8], x[9], /*starts=*/Value(), getScaleAttr(),
       getDecayAlongValuesAttr(), getEraseBeforeDecayAttr(),
-      /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1));
+      /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1),
+      /*segments=*/IntegerAttr());
   Value o = joined(b, loc, scan.getO(), {{0, 1}, {2}, {3}});
   return SmallVector<Value>{o, scan.getFinal()};
 }
@@ -138,7 +135,7 @@ FailureOr<SmallVector<Value>> EwScanOp::decomposeOperation(OpBuilder &b) {
       getStarts(), /*scale=*/b.getF64FloatAttr(1.0),
       /*decay_along_values=*/b.getUnitAttr(),
       /*erase_before_decay=*/UnitAttr(), /*decay_bound=*/FloatAttr(),
-      /*chunk=*/IntegerAttr());
+      /*chunk=*/IntegerAttr(), /*segments=*/IntegerAttr());
   Value y = joined(b, loc, scan.getO(), {{0}, {1}, {2, 3}});
   Value final = scan.getFinal();
   if (getRates())

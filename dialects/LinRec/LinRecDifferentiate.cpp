@@ -35,7 +35,8 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
       builder, getLoc(), types, getQ(), getK(), getV(), getDecay(), getRates(),
       getBeta(), getErase(), getLowrank(), getBonus(), getInitial(),
       getStarts(), dO, cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
-      getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr());
+      getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr(),
+      getSegmentsAttr());
   SmallVector<Value> gradients(gradient.getResults());
   if (getStarts())
     gradients.push_back(Value());

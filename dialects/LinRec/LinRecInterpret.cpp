@@ -380,12 +380,16 @@ LogicalResult StepOp::interpret(ArrayRef<HostTensor> operands,
                                 SmallVectorImpl<HostTensor> &results) {
   Recurrence form(*this);
   SmallVector<HostTensor> sequence(operands);
-  for (auto [tensor, value] : llvm::zip_equal(sequence, getOperands()))
-    if (form.isPerToken(value)) {
-      SmallVector<int64_t> shape(tensor.shape());
-      shape.insert(shape.begin() + 1, 1);
+  size_t used = 0;
+  for (auto [value, perToken] : form.perToken()) {
+    if (!value)
+      continue;
+    HostTensor &tensor = sequence[used++];
+    SmallVector<int64_t> shape(tensor.shape());
+    shape.insert(shape.begin() + 1, 1);
+    if (perToken)
       tensor = tensor.reshaped(shape);
-    }
+  }
   if (failed(interpretScan(*this, form, sequence, results)))
     return failure();
   results[0] = results[0].reshaped(operands[2].shape());

@@ -27,7 +27,7 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
     Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
   dag form = (ins OptionalAttr<F64Attr>:$scale,
     UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
-    OptionalAttr<I64Attr>:$chunk);
+    OptionalAttr<I64Attr>:$chunk, OptionalAttr<I64Attr>:$segments);
   string syntax = [{
     $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
     (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
@@ -83,7 +83,12 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     s is K^(-1/2) unless `scale` says otherwise. `decay_bound` promises that no
     decay is less; a compiler may use it, and results are undefined where it is
     wrong. `chunk` says how many tokens to compute at a time instead of leaving
-    that to the compiler (1: token after token): it changes rounding only. f16 and bf16 are computed,
+    that to the compiler (1: token after token): it changes rounding only. `segments`
+    says into how many parts each sequence is cut, which are computed side by side:
+    what each does to the state is found first (about half as much work again), then
+    their initial states, then the outputs. It is for few sequences and heads, many
+    tokens and more processors than that, and changes rounding only, too. As many
+    segments as there are chunks is what is called the materialised form. f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
@@ -100,7 +105,8 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     5. With `starts`, B is 1.
     6. `initial` and the final state are f64 for v of f64, else f32; either all
        operands are f64 or none. The first result has v's type.
-    7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive.
+    7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive, `segments` is
+       positive and does not go with `starts`, whose sequences are segments already.
 
     Example:
 
@@ -294,6 +300,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
     ::mlir::Value getStarts() { return {}; }
     std::optional<::llvm::APFloat> getDecayBound() { return {}; }
     std::optional<uint64_t> getChunk() { return {}; }
+    std::optional<uint64_t> getSegments() { return {}; }
   }];
 }
 

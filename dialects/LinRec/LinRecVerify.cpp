@@ -236,6 +236,14 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
     if (*chunk != 1 && (*chunk < 16 || *chunk % 16 != 0))
       return op.emitOpError()
              << "chunk must be 1 or a multiple of 16, but is " << *chunk;
+  if (std::optional<int64_t> segments = op.getSegments()) {
+    if (*segments < 1)
+      return op.emitOpError()
+             << "segments must be positive, but is " << *segments;
+    if (op.getStarts())
+      return op.emitOpError() << "segments do not go with starts: packed "
+                              << "sequences are computed side by side already";
+  }
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
   return success();

@@ -10,6 +10,7 @@
 #define DRAWLOOM_DIALECTS_LINREC_RECURRENCE_H
 
 #include "dialects/LinRec/LinRec.h"
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -26,7 +27,7 @@ struct Recurrence {
   DecayKind decayKind = DecayKind::None;
   bool eraseBeforeDecay;
   std::optional<double> decayBound;
-  std::optional<int64_t> chunk;
+  std::optional<int64_t> chunk, segments;
   int64_t heads, keySize, valueSize;
 
   template <typename Op>
@@ -35,7 +36,8 @@ struct Recurrence {
         rates(op.getRates()), beta(op.getBeta()), erase(op.getErase()),
         lowrank(op.getLowrank()), bonus(op.getBonus()),
         initial(op.getInitial()), starts(op.getStarts()),
-        eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()) {
+        eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()),
+        segments(op.getSegments()) {
     heads = type(v).getShape().take_back(2).front();
     keySize = type(q).getShape().back();
     valueSize = type(v).getShape().back();
@@ -56,11 +58,20 @@ struct Recurrence {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
 
-  /// Whether `operand` has a dimension of tokens, or would have one if there
-  /// were more than one.
-  bool isPerToken(mlir::Value operand) const {
-    return llvm::is_contained({q, k, v, beta, erase, lowrank}, operand) ||
-           (operand == decay && decayKind != DecayKind::Constant);
+  /// All operands, null where they are absent, and whether they have a
+  /// dimension of tokens (or would have one if there were more than one).
+  std::array<std::pair<mlir::Value, bool>, 10> perToken() const {
+    bool decays = decayKind != DecayKind::Constant;
+    return {{{q, true},
+             {k, true},
+             {v, true},
+             {decay, decays},
+             {rates, false},
+             {beta, true},
+             {erase, true},
+             {lowrank, true},
+             {bonus, false},
+             {initial, false}}};
   }
 
   bool erases() const { return beta || erase; }

@@ -124,12 +124,12 @@ class Recurrence(torch.autograd.Function):
         return (None, None, None, None, *call(ctx.how, "backward", ctx.operands, ctx.attributes, cotangents))
 
 
-def scanner(how, starts=None, chunk=None):
+def scanner(how, starts=None, chunk=None, segments=None):
     """`scan(q, k, v, decay=..., ..., attributes="...")` for torch's autograd."""
     def scan(q, k, v, attributes="", **others):
         operands = {name: t for name, t in dict(q=q, k=k, v=v, **others).items() if t is not None}
         operands = {name: operands[name] for name in OPERANDS if name in operands}
-        listed = ", ".join(filter(None, [attributes, f"chunk = {chunk}" if chunk else ""]))
+        listed = ", ".join(filter(None, [attributes, f"chunk = {chunk}" if chunk else "", f"segments = {segments}" if segments else ""]))
         return Recurrence.apply(how, tuple(operands), starts, listed, *operands.values())
     return scan
 
@@ -351,9 +351,9 @@ def expected(name, draw, starts=None):
     return inputs, everything(by_sequence(model.reference, starts) if starts else model.reference, inputs)
 
 
-def check_model(name, how, tolerance, starts=None, chunk=None, **draw):
+def check_model(name, how, tolerance, starts=None, chunk=None, segments=None, **draw):
     inputs, results = expected(name, tuple(draw.items()), starts)
-    check(everything(functools.partial(MODELS[name].scan, scanner(how, starts, chunk)), inputs), results, tolerance)
+    check(everything(functools.partial(MODELS[name].scan, scanner(how, starts, chunk, segments)), inputs), results, tolerance)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -364,6 +364,13 @@ def test_model_interpreted(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_model_compiled(name):
     check_model(name, "f32", COMPILED, chunk=16)
+
+
+@pytest.mark.parametrize("name, segments", [*[(name, 2) for name in MODELS], ("gated_linear_attention", 3), ("kimi_delta_attention", 3),
+                                            ("gated_delta_rule", 5)])
+def test_segments(name, segments):
+    """Three chunks of 16 in two segments, which are not of the same length, in one each, and in more than there are chunks."""
+    check_model(name, "f32", COMPILED, chunk=16, segments=segments)
 
 
 @pytest.mark.parametrize("name, T", [("rwkv6", 1), ("gated_linear_attention", 17), ("gated_delta_rule", 63)])
@@ -524,11 +531,10 @@ def test_positive_decays_count_as_zero(name, how):
     assert_same_bits(results, wanted)
 
 
-@pytest.mark.parametrize("name", ["linear_attention", "simple_gla", "gated_linear_attention", "delta_rule", "gated_delta_rule",
-                                  "kimi_delta_attention"])
+@pytest.mark.parametrize("name", ["simple_gla", "gated_linear_attention", "gated_delta_rule"])
 def test_packed_sequences_have_the_bits_of_separate_ones(name):
-    """Of one chunk, of less, of more, and of whole chunks."""
-    lengths = (5, 16, 0, 19, 48)
+    """Of less than a chunk, of one, of none and of several."""
+    lengths = (5, 16, 0, 48)
     starts = tuple(np.cumsum((0, *lengths)).tolist())
     operands, cotangents = operands_of(name, B=1, T=starts[-1], N=len(lengths))
     attributes = "chunk = 16"

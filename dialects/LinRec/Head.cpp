@@ -1,0 +1,283 @@
+//===- Head.cpp - the block of one head of one sequence -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/LinRec/Head.h"
+#include "dialects/Block/Block.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace drawloom::linrec {
+
+/// Where nothing else is said. Not a matter of the number of tokens: a sequence
+/// has the same bits alone and packed.
+constexpr int64_t standardChunk = 32;
+
+int64_t chunkOf(const Recurrence &form) {
+  return form.chunk.value_or(standardChunk);
+}
+
+int64_t sequencesOf(const Recurrence &form) {
+  return form.starts ? Recurrence::type(form.starts).getDimSize(0) - 1
+                     : Recurrence::type(form.v).getDimSize(0);
+}
+
+Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
+           Value head)
+    : form(form), t(b, loc,
+                    computeType(cast<FloatType>(
+                        Recurrence::type(form.v).getElementType()))),
+      sequence(sequence), head(head) {
+  batch = form.starts ? t.index(0) : sequence;
+  first = t.index(0);
+  length = t.index(tokens());
+  if (!form.starts)
+    return;
+  Value next = arith::AddIOp::create(b, loc, sequence, t.index(1));
+  // Whatever they are, nothing outside of the operands is touched.
+  auto bounded = [&](Value at, Value least) -> Value {
+    Value entry = asIndex(tensor::ExtractOp::create(b, loc, form.starts, at));
+    entry = arith::MaxSIOp::create(b, loc, entry, least);
+    return arith::MinSIOp::create(b, loc, entry, t.index(tokens()));
+  };
+  first = bounded(sequence, t.index(0));
+  Value end = bounded(next, first);
+  length = arith::SubIOp::create(b, loc, end, first);
+}
+
+Slice Head::rows(Value tensor) {
+  RankedTensorType type = Recurrence::type(tensor);
+  Slice slice;
+  Value own = head;
+  if (int64_t group = form.heads / type.getDimSize(2); group != 1)
+    own = arith::DivUIOp::create(t.b, t.loc, head, t.index(group));
+  OpFoldResult count =
+      form.starts ? OpFoldResult(length) : t.b.getIndexAttr(tokens());
+  slice.offsets = {batch, first, own};
+  slice.sizes = {t.b.getIndexAttr(1), count, t.b.getIndexAttr(1)};
+  SmallVector<int64_t> shape = {form.starts ? ShapedType::kDynamic : tokens()};
+  if (type.getRank() == 4) {
+    slice.offsets.push_back(t.b.getIndexAttr(0));
+    slice.sizes.push_back(t.b.getIndexAttr(type.getDimSize(3)));
+    shape.push_back(type.getDimSize(3));
+  }
+  slice.strides.assign(slice.offsets.size(), t.b.getIndexAttr(1));
+  slice.type = RankedTensorType::get(shape, type.getElementType());
+  return slice;
+}
+
+Slice Head::part(Value tensor) {
+  RankedTensorType type = Recurrence::type(tensor);
+  Slice slice;
+  slice.offsets = {sequence, head};
+  slice.sizes.assign(2, t.b.getIndexAttr(1));
+  for (int64_t extent : type.getShape().drop_front(2)) {
+    slice.offsets.push_back(t.b.getIndexAttr(0));
+    slice.sizes.push_back(t.b.getIndexAttr(extent));
+  }
+  slice.strides.assign(slice.offsets.size(), t.b.getIndexAttr(1));
+  slice.type = RankedTensorType::get(type.getShape().drop_front(2),
+                                     type.getElementType());
+  return slice;
+}
+
+Value Head::extract(Value tensor, const Slice &slice) {
+  return tensor::ExtractSliceOp::create(t.b, t.loc, slice.type, tensor,
+                                        slice.offsets, slice.sizes,
+                                        slice.strides);
+}
+
+Value Head::parameter(Value tensor) {
+  ArrayRef<int64_t> shape = Recurrence::type(tensor).getShape();
+  Slice slice;
+  slice.offsets.assign(shape.size(), t.b.getIndexAttr(0));
+  slice.offsets[0] = head;
+  slice.sizes = {t.b.getIndexAttr(1)};
+  for (int64_t extent : shape.drop_front())
+    slice.sizes.push_back(t.b.getIndexAttr(extent));
+  slice.strides.assign(shape.size(), t.b.getIndexAttr(1));
+  slice.type = RankedTensorType::get(shape.drop_front(),
+                                     Recurrence::type(tensor).getElementType());
+  return t.convert(extract(tensor, slice), t.element);
+}
+
+void Head::takeOperands() {
+  for (Value operand : {form.q, form.k, form.v, form.decay, form.beta,
+                        form.erase, form.lowrank})
+    if (operand && Recurrence::type(operand).getRank() >= 3)
+      own[operand] = extract(operand, rows(operand));
+  if (form.bonus)
+    bonus = parameter(form.bonus);
+  if (form.rates)
+    rates = parameter(form.rates);
+  if (form.decayKind == DecayKind::Constant) {
+    Value entry = tensor::ExtractOp::create(t.b, t.loc, form.decay, head);
+    constantDecay = ScalarBuilder(t.b, t.loc).convert(entry, t.element);
+  }
+}
+
+Value Head::rowNumbers(Value at) {
+  Value into =
+      tensor::EmptyOp::create(t.b, t.loc, {chunk()}, t.b.getIndexType());
+  Value none = t.index(-1);
+  return t.generic(
+      {}, {{into, "c"}}, [&](ScalarBuilder &s, ValueRange) -> Tiles::Values {
+        Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+        Value token = arith::AddIOp::create(s.builder, s.loc, at, i);
+        Value inside = arith::CmpIOp::create(
+            s.builder, s.loc, arith::CmpIPredicate::slt, token, length);
+        return {s.select(inside, token, none)};
+      })[0];
+}
+
+Slice Head::chunkRows(Value own, Value at) {
+  RankedTensorType type = Recurrence::type(own);
+  Slice slice;
+  slice.offsets.assign(type.getRank(), t.b.getIndexAttr(0));
+  slice.offsets[0] = at;
+  slice.strides.assign(type.getRank(), t.b.getIndexAttr(1));
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = chunk();
+  for (int64_t extent : shape)
+    slice.sizes.push_back(t.b.getIndexAttr(extent));
+  slice.type = RankedTensorType::get(shape, type.getElementType());
+  return slice;
+}
+
+Value Head::read(Value own, const Place &place) {
+  Slice slice = chunkRows(own, place.at);
+  Value tile;
+  if (place.rows)
+    tile = block::GatherOp::create(
+        t.b, t.loc, slice.type, own, place.rows,
+        tensor::EmptyOp::create(t.b, t.loc, slice.type.getShape(),
+                                slice.type.getElementType()));
+  else if (slice.type.getElementType() == t.element)
+    // Rows together: products read them many times.
+    tile = linalg::CopyOp::create(t.b, t.loc, extract(own, slice),
+                                  t.empty(slice.type.getShape()))
+               .getResult(0);
+  else
+    tile = extract(own, slice);
+  return t.convert(tile, t.element);
+}
+
+Value Head::write(Value tile, Value onto, const Place &place) {
+  tile =
+      t.convert(tile, cast<FloatType>(Recurrence::type(onto).getElementType()));
+  if (place.rows)
+    return block::ScatterOp::create(t.b, t.loc, onto.getType(), tile,
+                                    place.rows, onto);
+  Slice slice = chunkRows(onto, place.at);
+  return tensor::InsertSliceOp::create(t.b, t.loc, tile, onto, slice.offsets,
+                                       slice.sizes, slice.strides);
+}
+
+Value Head::forTokens(Value value, const Place &place) {
+  Value into = t.empty({chunk()});
+  if (!place.rows)
+    return linalg::FillOp::create(t.b, t.loc, value, into).getResult(0);
+  Value zero = t.number(0), first = t.index(0);
+  return t.generic({{place.rows, "c"}}, {{into, "c"}},
+                   [&](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                     Value there = arith::CmpIOp::create(
+                         s.builder, s.loc, arith::CmpIPredicate::sge, e[0],
+                         first);
+                     return {s.select(there, value, zero)};
+                   })[0];
+}
+
+ChunkTiles Head::tiles(const Place &place) {
+  auto of = [&](Value operand) {
+    auto found = own.find(operand);
+    return found == own.end() ? Value() : read(found->second, place);
+  };
+  ChunkTiles in;
+  in.q = of(form.q), in.k = of(form.k), in.v = of(form.v);
+  in.decay = constantDecay ? forTokens(constantDecay, place) : of(form.decay);
+  in.beta = of(form.beta), in.erase = of(form.erase);
+  in.lowrank = of(form.lowrank), in.bonus = bonus, in.rates = rates;
+  return in;
+}
+
+Tiles::Values Head::overChunks(ValueRange carried, bool backward, Step step) {
+  int64_t size = chunk();
+  // Where the last chunk may not be full, all are gathered: the same code for
+  // all, and compiled once.
+  bool gathers = form.starts || tokens() % size != 0;
+  Value width = t.index(size);
+  Value chunks = arith::CeilDivUIOp::create(t.b, t.loc, length, width);
+  Value end = arith::MulIOp::create(t.b, t.loc, chunks, width);
+  if (mostChunks() == 1) {
+    // A loop of one turn would be dissolved, and what both loops of a
+    // gradient compute be shared: that rounds otherwise than in a longer
+    // loop, but a sequence has its bits wherever it is packed.
+    Value later = arith::AddIOp::create(t.b, t.loc, sequence, head);
+    later = arith::AddIOp::create(t.b, t.loc, later, end);
+    end = arith::MinSIOp::create(t.b, t.loc, end, later);
+  }
+  return t.loop(t.index(0), end, size, carried,
+                [&](Value at, ValueRange tiles) {
+                  if (backward) {
+                    Value left = arith::SubIOp::create(t.b, t.loc, end, at);
+                    at = arith::SubIOp::create(t.b, t.loc, left, width);
+                  }
+                  return step({at, gathers ? rowNumbers(at) : Value()}, tiles);
+                });
+}
+
+Value Head::asIndex(Value value) {
+  if (value.getType().isIndex())
+    return value;
+  return arith::IndexCastOp::create(t.b, t.loc, t.b.getIndexType(), value);
+}
+
+Value Head::startState(Value from, Value place) {
+  if (!from)
+    return linalg::FillOp::create(t.b, t.loc, t.number(0), place).getResult(0);
+  return linalg::CopyOp::create(t.b, t.loc, extract(from, part(from)), place)
+      .getResult(0);
+}
+
+SmallVector<Value>
+overHeads(OpBuilder &b, Location loc, const Recurrence &form,
+          ArrayRef<Result> results,
+          llvm::function_ref<Tiles::Values(Head &, ValueRange)> body) {
+  SmallVector<Value> outs;
+  for (const Result &result : results)
+    outs.push_back(result.empty);
+  auto forall = scf::ForallOp::create(
+      b, loc,
+      ArrayRef<OpFoldResult>{b.getIndexAttr(sequencesOf(form)),
+                             b.getIndexAttr(form.heads)},
+      outs, /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  Head head(b, loc, form, forall.getInductionVar(0), forall.getInductionVar(1));
+  SmallVector<Slice> slices;
+  Tiles::Values parts;
+  for (auto [result, out] :
+       llvm::zip_equal(results, forall.getRegionIterArgs())) {
+    slices.push_back(result.perToken ? head.rows(out) : head.part(out));
+    parts.push_back(head.extract(out, slices.back()));
+  }
+  head.takeOperands();
+  Tiles::Values written = body(head, parts);
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  for (auto [tile, slice, out] :
+       llvm::zip_equal(written, slices, forall.getRegionIterArgs()))
+    tensor::ParallelInsertSliceOp::create(b, loc, tile, out, slice.offsets,
+                                          slice.sizes, slice.strides);
+  return SmallVector<Value>(forall.getResults());
+}
+
+} // namespace drawloom::linrec
