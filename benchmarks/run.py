@@ -134,7 +134,7 @@ def main():
                            f"intra_op_parallelism_threads={options.threads}",
               "OMP_NUM_THREADS": str(options.threads)}
     if options.isa == "avx2":
-        wanted.update(ATEN_CPU_CAPABILITY="avx2", MKL_ENABLE_INSTRUCTIONS="AVX2", ONEDNN_MAX_CPU_ISA="AVX2")
+        wanted.update(DRAWLOOM_ISA="avx2", ATEN_CPU_CAPABILITY="avx2", MKL_ENABLE_INSTRUCTIONS="AVX2", ONEDNN_MAX_CPU_ISA="AVX2")
         wanted["XLA_FLAGS"] += " --xla_cpu_max_isa=AVX2"
     if any(os.environ.get(k) != v for k, v in wanted.items()):
         # Allocator and thread pools read these when the process starts.

@@ -170,6 +170,21 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
            "Bytes of workspace that a library's product is given">];
 }
 
+def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
+  let summary = "Keep arrays of tiles in global memory";
+  let description = [{
+    A tensor of three or more dimensions that a block program fills slice by
+    slice in one loop, reads slice by slice in another, and that is larger than
+    `limit`, becomes a part of one more result of the program, which nobody
+    reads. Runs before `nvptx-outline-kernels`.
+
+    Example: test/codegen/nvptx/spill-arrays-of-tiles.mlir
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let options = [Option<"limit", "limit", "int64_t", "16384",
+                        "Bytes that a block may keep for itself">];
+}
+
 def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
   let summary = "Use instructions for what takes several operations otherwise";
   let description = [{

@@ -48,14 +48,20 @@ _lock = threading.Lock()
 _compilers: dict[tuple, _drawloom.Compiler] = {}
 
 
+def default_isa():
+    """The instruction set where none is asked for: $DRAWLOOM_ISA, else this machine's."""
+    return os.environ.get("DRAWLOOM_ISA") or "native"
+
+
 def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):
     """The compiler for these options; the same one for the same options, since it remembers its programs."""
     folder = None if cache is True else "" if cache is False or cache is None else os.fspath(cache)
+    isa = isa or default_isa()
     # The environment is read each time: tests and programs set DRAWLOOM_CACHE after the import.
-    key = target, isa or "native", folder, dump_phases_to, os.environ.get("DRAWLOOM_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    key = target, isa, folder, dump_phases_to, os.environ.get("DRAWLOOM_CACHE"), os.environ.get("XDG_CACHE_HOME")
     with _lock:
         if key not in _compilers:
-            _compilers[key] = _drawloom.Compiler(target, isa or "native", folder, 0, dump_phases_to)
+            _compilers[key] = _drawloom.Compiler(target, isa, folder, 0, dump_phases_to)
         return _compilers[key]
 
 

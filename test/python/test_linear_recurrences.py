@@ -96,16 +96,17 @@ def compiled(text):
 
 
 def call(how, entry, operands, attributes="", cotangents=(), threads=None):
-    """The results of @forward or @backward in float64; `how` is "interpreted", which is in f64, or a type to compile for."""
-    element = "f64" if how == "interpreted" else how
+    """The results of @forward or @backward in float64; `how` is "interpreted", which is in f64, "emulated", a GPU's code in f32, or a
+    type to compile for."""
+    element = {"interpreted": "f64", "emulated": "f32"}.get(how, how)
     text = program({name: tuple(t.shape) for name, t in operands.items()}, element, attributes)
     arguments = []
     for name, t in [*operands.items(), *zip(("d_o", "d_final"), cotangents)]:
         kind = TORCH["f32" if name in WIDE and element != "f64" else element]
         arguments.append(t.contiguous() if name == "starts" else t.to(kind).contiguous())
-    if how == "interpreted":
-        results = run(text, entry, [t.numpy() for t in arguments], target="interpreter")
-        return tuple(torch.from_numpy(np.asarray(r)) for r in results)
+    if how in ("interpreted", "emulated"):
+        results = run(text, entry, [t.numpy() for t in arguments], target="interpreter" if how == "interpreted" else "emulator")
+        return tuple(torch.from_numpy(np.asarray(r)).double() for r in results)
     return tuple(r.double() for r in getattr(compiled(text), entry)(*arguments, threads=threads))
 
 
@@ -364,6 +365,12 @@ def test_model_interpreted(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_model_compiled(name):
     check_model(name, "f32", COMPILED, chunk=16)
+
+
+@pytest.mark.parametrize("name, segments", [*[(name, None) for name in MODELS], ("gated_linear_attention", 3), ("gated_delta_rule", 2)])
+def test_model_on_the_gpu_emulated(name, segments):
+    """The emulator also reports races and accesses out of bounds."""
+    check_model(name, "emulated", COMPILED, chunk=16, segments=segments)
 
 
 @pytest.mark.parametrize("name, segments", [*[(name, 2) for name in MODELS], ("gated_linear_attention", 3), ("kimi_delta_attention", 3),

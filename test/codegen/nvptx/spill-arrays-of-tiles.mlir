@@ -1,0 +1,62 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --nvptx-spill-arrays=limit=1024 | FileCheck %s
+
+// What one loop fills and another reads is a part of a result of the program.
+// CHECK-LABEL: func.func @filled_and_read
+// CHECK: %[[ALL:.*]] = tensor.empty() : tensor<4x10x8x8xf32>
+// CHECK: scf.forall (%[[BLOCK:.*]]) in (4) shared_outs(%[[OUT:.*]] = %{{.*}}, %[[ARRAYS:.*]] = %[[ALL]])
+// CHECK: %[[OWN:.*]] = tensor.extract_slice %[[ARRAYS]][%[[BLOCK]], 0, 0, 0] [1, 10, 8, 8]
+// CHECK: %[[FILLED:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[OWN]])
+// CHECK: tensor.parallel_insert_slice %[[FILLED]] into %[[ARRAYS]][%[[BLOCK]], 0, 0, 0] [1, 10, 8, 8]
+func.func @filled_and_read(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %empty = tensor.empty() : tensor<4x8x8xf32>
+  %r = scf.forall (%block) in (4) shared_outs(%out = %empty) -> (tensor<4x8x8xf32>) {
+    %tile = tensor.extract_slice %x[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %array = tensor.empty() : tensor<10x8x8xf32>
+    %filled = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+      %next = tensor.insert_slice %tile into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+      scf.yield %next : tensor<10x8x8xf32>
+    }
+    %own = tensor.extract_slice %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %sum = scf.for %i = %c0 to %c10 step %c1 iter_args(%s = %own) -> (tensor<8x8xf32>) {
+      %one = tensor.extract_slice %filled[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+      %next = linalg.add ins(%one, %tile : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
+      scf.yield %next : tensor<8x8xf32>
+    }
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %sum into %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<4x8x8xf32>
+    }
+  }
+  return %r : tensor<4x8x8xf32>
+}
+
+// A small array stays, and so does one that is read whole.
+// CHECK-LABEL: func.func @kept
+// CHECK: scf.forall (%{{.*}}) in (4) shared_outs(%{{.*}} = %{{[^,]*}}) ->
+func.func @kept(%x: tensor<4x8x8xf32>) -> tensor<4x10x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %empty = tensor.empty() : tensor<4x10x8x8xf32>
+  %r = scf.forall (%block) in (4) shared_outs(%out = %empty) -> (tensor<4x10x8x8xf32>) {
+    %tile = tensor.extract_slice %x[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %small = tensor.empty() : tensor<3x8x8xf32>
+    %few = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %small) -> (tensor<3x8x8xf32>) {
+      %next = tensor.insert_slice %tile into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<3x8x8xf32>
+      scf.yield %next : tensor<3x8x8xf32>
+    }
+    %first = tensor.extract_slice %few[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<3x8x8xf32> to tensor<8x8xf32>
+    %array = tensor.empty() : tensor<10x8x8xf32>
+    %begun = tensor.insert_slice %first into %array[0, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %begun into %out[%block, 0, 0, 0] [1, 10, 8, 8] [1, 1, 1, 1] : tensor<10x8x8xf32> into tensor<4x10x8x8xf32>
+    }
+  }
+  return %r : tensor<4x10x8x8xf32>
+}
