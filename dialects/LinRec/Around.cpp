@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Recurrence.h"
+#include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -50,7 +51,7 @@ FailureOr<SmallVector<Value>> StepOp::decomposeOperation(OpBuilder &b) {
       x[5], x[6], x[7], x[8], x[9], /*starts=*/Value(), getScaleAttr(),
       getDecayAlongValuesAttr(), getEraseBeforeDecayAttr(),
       /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1),
-      /*segments=*/IntegerAttr());
+      /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr());
   Value o = joined(b, loc, scan.getO(), {{0, 1}, {2}, {3}});
   return SmallVector<Value>{o, scan.getFinal()};
 }
@@ -74,19 +75,6 @@ Value ones(OpBuilder &b, Location loc, Value like, Type element) {
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
   Value one = arith::ConstantOp::create(b, loc, b.getFloatAttr(element, 1.0));
   return linalg::FillOp::create(b, loc, one, empty).getResult(0);
-}
-
-Value transposed(OpBuilder &b, Location loc, Value x,
-                 ArrayRef<int64_t> permutation) {
-  RankedTensorType type = Recurrence::type(x);
-  SmallVector<OpFoldResult> sizes;
-  SmallVector<OpFoldResult> own = tensor::getMixedSizes(b, loc, x);
-  for (int64_t i : permutation)
-    sizes.push_back(own[i]);
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
-  return linalg::TransposeOp::create(b, loc, x, empty, permutation)
-      .getResult()
-      .front();
 }
 
 } // namespace
@@ -135,7 +123,8 @@ FailureOr<SmallVector<Value>> EwScanOp::decomposeOperation(OpBuilder &b) {
       getStarts(), /*scale=*/b.getF64FloatAttr(1.0),
       /*decay_along_values=*/b.getUnitAttr(),
       /*erase_before_decay=*/UnitAttr(), /*decay_bound=*/FloatAttr(),
-      /*chunk=*/IntegerAttr(), /*segments=*/IntegerAttr());
+      /*chunk=*/IntegerAttr(), /*segments=*/IntegerAttr(),
+      /*value_blocks=*/IntegerAttr());
   Value y = joined(b, loc, scan.getO(), {{0}, {1}, {2, 3}});
   Value final = scan.getFinal();
   if (getRates())

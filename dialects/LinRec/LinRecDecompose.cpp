@@ -14,6 +14,8 @@
 
 #include "dialects/LinRec/Head.h"
 #include "dialects/LinRec/Segments.h"
+#include "dialects/LinRec/Shapes.h"
+#include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -61,6 +63,8 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
     return SmallVector<Value>{
         zerosOf(b, loc, getO().getType()),
         form.initial ? form.initial : zerosOf(b, loc, getFinal().getType())};
+  if (form.valueBlocks.value_or(1) > 1)
+    return scanInValueBlocks(b, *this);
   if (form.segments.value_or(1) > 1)
     return scanInSegments(b, *this);
   auto outType = cast<RankedTensorType>(getO().getType());
@@ -96,24 +100,6 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
 
 namespace {
 
-/// The sum of `x` over its dimension `over`, in the type of elements of `x`.
-Value sumOver(OpBuilder &b, Location loc, Value x, int64_t over) {
-  RankedTensorType type = Recurrence::type(x);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + over);
-  Value zero =
-      arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
-  Value init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
-  return linalg::ReduceOp::create(
-             b, loc, x, init, over,
-             [](OpBuilder &nested, Location at, ValueRange e) {
-               Value sum = arith::AddFOp::create(nested, at, e[1], e[0]);
-               linalg::YieldOp::create(nested, at, sum);
-             })
-      .getResult(0);
-}
-
 /// The gradient of one operand on its way: what blocks write, and what becomes
 /// of it.
 struct Gradient {
@@ -138,6 +124,8 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                           : zerosOf(b, loc, operand.getType()));
     return found;
   }
+  if (form.valueBlocks.value_or(1) > 1)
+    return differentiateInValueBlocks(b, *this);
   if (form.segments.value_or(1) > 1)
     return differentiateInSegments(b, *this);
   int64_t sequences = sequencesOf(form);
@@ -275,13 +263,9 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     RankedTensorType type = Recurrence::type(gradient.operand);
     Value value = sum;
     if (gradient.result.perToken && type.getDimSize(2) != form.heads) {
-      int64_t own = type.getDimSize(2);
       SmallVector<int64_t> split(type.getShape());
-      split.insert(split.begin() + 3, form.heads / own);
-      value = tensor::ExpandShapeOp::create(
-          b, loc, RankedTensorType::get(split, wide), value,
-          ArrayRef<ReassociationIndices>{{0}, {1}, {2, 3}, {4}});
-      value = sumOver(b, loc, value, 3);
+      split.insert(split.begin() + 3, form.heads / type.getDimSize(2));
+      value = sumOver(b, loc, reshaped(b, loc, value, split), 3);
     } else if (!gradient.result.perToken && gradient.tile) {
       value = sumOver(b, loc, value, 0);
       if (gradient.tile == &ChunkGradients::decay)

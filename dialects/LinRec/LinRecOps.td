@@ -27,7 +27,8 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
     Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
   dag form = (ins OptionalAttr<F64Attr>:$scale,
     UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
-    OptionalAttr<I64Attr>:$chunk, OptionalAttr<I64Attr>:$segments);
+    OptionalAttr<I64Attr>:$chunk, OptionalAttr<I64Attr>:$segments,
+    OptionalAttr<I64Attr>:$value_blocks);
   string syntax = [{
     $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
     (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
@@ -72,10 +73,10 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     | --- | --- | --- |
     | `q`, `k` | `[B, T, Hq, K]`, `[B, T, Hk, K]` | head h of the state reads head h Hq / H of q, and h Hk / H of k |
     | `v`, first result | `[B, T, H, V]` | |
-    | `decay` g | `[H]`, `[B, T, H]`, `[B, T, H, K]` or, with `decay_along_values`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
+    | `decay` g | `[H]`, `[B, T, Hg]`, `[B, T, Hg, K]` or, with `decay_along_values`, `[B, T, H, V]` | natural logarithms, along the state's rows or columns; positive ones count as 0 |
     | `rates` R | `[H, K, V]` | with `decay_along_values` |
-    | `beta` | `[B, T, H]` | |
-    | `erase` a, `lowrank` b | `[B, T, H, K]` | |
+    | `beta` | `[B, T, Hg]` | heads may be shared, as those of q and k |
+    | `erase` a, `lowrank` b | `[B, T, Hg, K]` | the same |
     | `bonus` u | `[H, K]` | |
     | `initial`, second result | `[N, H, K, V]` | N = B |
     | `starts` | `[N + 1]` | packed sequences: B = 1, and sequence i has the tokens `starts[i]` to `starts[i + 1] - 1`, possibly none |
@@ -88,7 +89,9 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     what each does to the state is found first (about half as much work again), then
     their initial states, then the outputs. It is for few sequences and heads, many
     tokens and more processors than that, and changes rounding only, too. As many
-    segments as there are chunks is what is called the materialised form. f16 and bf16 are computed,
+    segments as there are chunks is what is called the materialised form.
+    `value_blocks` says into how many parts the columns of the state are cut: each
+    is computed by itself, where states are too large or heads too few. f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
@@ -106,7 +109,8 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     6. `initial` and the final state are f64 for v of f64, else f32; either all
        operands are f64 or none. The first result has v's type.
     7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive, `segments` is
-       positive and does not go with `starts`, whose sequences are segments already.
+       positive and does not go with `starts`, whose sequences are segments already,
+       `value_blocks` is positive and divides V.
 
     Example:
 
@@ -301,6 +305,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
     std::optional<::llvm::APFloat> getDecayBound() { return {}; }
     std::optional<uint64_t> getChunk() { return {}; }
     std::optional<uint64_t> getSegments() { return {}; }
+    std::optional<uint64_t> getValueBlocks() { return {}; }
   }];
 }
 

@@ -61,6 +61,17 @@ LogicalResult expectType(Operation *op, StringRef name, Type type,
                            << type;
 }
 
+/// The same for an operand of each token whose heads may be shared: with
+/// `heads` at dimension `at`, those of the operand divide it.
+LogicalResult expectShape(Operation *op, StringRef name, RankedTensorType type,
+                          SmallVector<int64_t> shape, int64_t at) {
+  if (type && type.getRank() == static_cast<int64_t>(shape.size()) &&
+      !type.isDynamicDim(at) && type.getDimSize(at) > 0 &&
+      shape[at] % type.getDimSize(at) == 0)
+    shape[at] = type.getDimSize(at);
+  return expectShape(op, name, type, shape);
+}
+
 /// Either all float operands are f64 or none, as `main`.
 LogicalResult expectOneWidth(Operation *op, StringRef name, Value main) {
   bool wide = getElementTypeOrSelf(main).isF64();
@@ -159,7 +170,10 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
                      ? "[batch, tokens, heads] or [batch, tokens, heads, size]"
                      : "[batch, heads] or [batch, heads, size]")
              << ", but is " << op.getDecay().getType();
-    if (failed(expectShape(op, "decay", typeOf(op.getDecay()), shape)))
+    RankedTensorType decay = typeOf(op.getDecay());
+    bool shared = rank != 1 && !alongValues;
+    if (failed(shared ? expectShape(op, "decay", decay, shape, leading)
+                      : expectShape(op, "decay", decay, shape)))
       return failure();
   }
   if (alongValues && rank != leading + 2)
@@ -170,9 +184,11 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
     return op.emitOpError() << "rates need decay_along_values: they say how "
                             << "each element of the state decays while the "
                             << "time of a value passes";
-  if (failed(expectShape(op, "beta", typeOf(op.getBeta()), perHead)) ||
-      failed(expectShape(op, "erase", typeOf(op.getErase()), perKey)) ||
-      failed(expectShape(op, "lowrank", typeOf(op.getLowrank()), perKey)) ||
+  if (failed(expectShape(op, "beta", typeOf(op.getBeta()), perHead, leading)) ||
+      failed(
+          expectShape(op, "erase", typeOf(op.getErase()), perKey, leading)) ||
+      failed(expectShape(op, "lowrank", typeOf(op.getLowrank()), perKey,
+                         leading)) ||
       failed(
           expectShape(op, "bonus", typeOf(op.getBonus()), {heads, keySize})) ||
       failed(expectShape(op, "rates", typeOf(op.getRates()),
@@ -244,6 +260,10 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
       return op.emitOpError() << "segments do not go with starts: packed "
                               << "sequences are computed side by side already";
   }
+  if (std::optional<int64_t> blocks = op.getValueBlocks())
+    if (*blocks < 1 || state.getDimSize(3) % *blocks != 0)
+      return op.emitOpError() << "value_blocks must divide the size of values, "
+                              << state.getDimSize(3) << ", but is " << *blocks;
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
   return success();

@@ -27,7 +27,7 @@ struct Recurrence {
   DecayKind decayKind = DecayKind::None;
   bool eraseBeforeDecay;
   std::optional<double> decayBound;
-  std::optional<int64_t> chunk, segments;
+  std::optional<int64_t> chunk, segments, valueBlocks;
   int64_t heads, keySize, valueSize;
 
   template <typename Op>
@@ -37,7 +37,7 @@ struct Recurrence {
         lowrank(op.getLowrank()), bonus(op.getBonus()),
         initial(op.getInitial()), starts(op.getStarts()),
         eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()),
-        segments(op.getSegments()) {
+        segments(op.getSegments()), valueBlocks(op.getValueBlocks()) {
     heads = type(v).getShape().take_back(2).front();
     keySize = type(q).getShape().back();
     valueSize = type(v).getShape().back();

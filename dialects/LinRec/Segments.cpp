@@ -28,6 +28,7 @@
 
 #include "dialects/LinRec/Segments.h"
 #include "dialects/LinRec/Head.h"
+#include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,24 +39,6 @@ using namespace mlir;
 namespace drawloom::linrec {
 
 namespace {
-
-/// `x` under another shape of as many elements.
-Value reshaped(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> shape) {
-  RankedTensorType type = Recurrence::type(x);
-  auto to = RankedTensorType::get(shape, type.getElementType());
-  if (type == to)
-    return x;
-  ReassociationIndices all;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    all.push_back(i);
-  x = tensor::CollapseShapeOp::create(b, loc, x,
-                                      ArrayRef<ReassociationIndices>{all});
-  all.clear();
-  for (int64_t i = 0; i < to.getRank(); ++i)
-    all.push_back(i);
-  return tensor::ExpandShapeOp::create(b, loc, to, x,
-                                       ArrayRef<ReassociationIndices>{all});
-}
 
 /// The sequences of an op, cut.
 class Cut {
@@ -111,7 +94,7 @@ public:
         b, loc, v.getType(), state, x[0], x[1], v, x[3], x[4], x[5], x[6], x[7],
         x[8], initial, starts, scale(), op.getDecayAlongValuesAttr(),
         op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
-        /*segments=*/IntegerAttr());
+        /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr());
   }
   ScanBwdOp gradient(ScanBwdOp op, Value initial, Value dFinal) {
     SmallVector<Value> x;
@@ -128,7 +111,8 @@ public:
         b, loc, types, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8],
         initial, starts, ofTokens(op.getDO()), dFinal, scale(),
         op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
-        op.getDecayBoundAttr(), op.getChunkAttr(), /*segments=*/IntegerAttr());
+        op.getDecayBoundAttr(), op.getChunkAttr(), /*segments=*/IntegerAttr(),
+        /*value_blocks=*/IntegerAttr());
   }
   /// The same without segments.
   template <typename Op> SmallVector<Value> uncut(Op op) {

@@ -125,12 +125,12 @@ class Recurrence(torch.autograd.Function):
         return (None, None, None, None, *call(ctx.how, "backward", ctx.operands, ctx.attributes, cotangents))
 
 
-def scanner(how, starts=None, chunk=None, segments=None):
+def scanner(how, starts=None, **schedule):
     """`scan(q, k, v, decay=..., ..., attributes="...")` for torch's autograd."""
     def scan(q, k, v, attributes="", **others):
         operands = {name: t for name, t in dict(q=q, k=k, v=v, **others).items() if t is not None}
         operands = {name: operands[name] for name in OPERANDS if name in operands}
-        listed = ", ".join(filter(None, [attributes, f"chunk = {chunk}" if chunk else "", f"segments = {segments}" if segments else ""]))
+        listed = ", ".join(filter(None, [attributes, *(f"{name} = {value}" for name, value in schedule.items() if value)]))
         return Recurrence.apply(how, tuple(operands), starts, listed, *operands.values())
     return scan
 
@@ -352,9 +352,10 @@ def expected(name, draw, starts=None):
     return inputs, everything(by_sequence(model.reference, starts) if starts else model.reference, inputs)
 
 
-def check_model(name, how, tolerance, starts=None, chunk=None, segments=None, **draw):
+def check_model(name, how, tolerance, starts=None, chunk=None, segments=None, value_blocks=None, **draw):
     inputs, results = expected(name, tuple(draw.items()), starts)
-    check(everything(functools.partial(MODELS[name].scan, scanner(how, starts, chunk, segments)), inputs), results, tolerance)
+    check(everything(functools.partial(MODELS[name].scan, scanner(how, starts, chunk=chunk, segments=segments, value_blocks=value_blocks)),
+                     inputs), results, tolerance)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -378,6 +379,25 @@ def test_model_on_the_gpu_emulated(name, segments):
 def test_segments(name, segments):
     """Three chunks of 16 in two segments, which are not of the same length, in one each, and in more than there are chunks."""
     check_model(name, "f32", COMPILED, chunk=16, segments=segments)
+
+
+@pytest.mark.parametrize("name, segments", [("retention", None), ("mamba", None), ("rwkv6", None), ("kimi_delta_attention", None),
+                                            ("gated_delta_rule", 2)])
+def test_value_blocks(name, segments):
+    """Columns of states apart; also in segments."""
+    check_model(name, "f32", COMPILED, chunk=16, segments=segments, value_blocks=3)
+
+
+@pytest.mark.parametrize("how, tolerance", [("interpreted", INTERPRETED), ("f32", COMPILED)])
+def test_heads_that_share_decays_and_shares(how, tolerance):
+    """As heads of grouped values: the results and gradients are those of decays and betas once for each head."""
+    operands, cotangents = operands_of("gated_delta_rule", T=20, H=4)
+    shared = {**operands, "decay": operands["decay"][:, :, :2], "beta": operands["beta"][:, :, :1]}
+    alone = {**operands, "decay": shared["decay"].repeat_interleave(2, 2), "beta": shared["beta"].repeat_interleave(4, 2)}
+    wanted = both(alone, "", cotangents, "interpreted")
+    wanted["d_decay"] = wanted["d_decay"].unflatten(2, (2, 2)).sum(3)
+    wanted["d_beta"] = wanted["d_beta"].unflatten(2, (1, 4)).sum(3)
+    check(both(shared, "", cotangents, how), wanted, tolerance)
 
 
 @pytest.mark.parametrize("name, T", [("rwkv6", 1), ("gated_linear_attention", 17), ("gated_delta_rule", 63)])

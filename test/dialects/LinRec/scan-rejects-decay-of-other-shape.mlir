@@ -22,10 +22,10 @@ func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor
 
 // -----
 
-func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x1xf32>) {
-  // expected-error @below {{decay must have shape 2x5x4, but has 2x5x1}}
+func.func @rejected(%q: tensor<2x5x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tensor<2x5x4x6xf32>, %decay: tensor<2x5x3xf32>) {
+  // expected-error @below {{decay must have shape 2x5x4, but has 2x5x3}}
   %0:2 = linrec.scan %q, %k, %v decay(%decay)
-      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x1xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
+      : (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>, tensor<2x5x4x6xf32>, tensor<2x5x3xf32>) -> (tensor<2x5x4x6xf32>, tensor<2x4x8x6xf32>)
   return
 }
 

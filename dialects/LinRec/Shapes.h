@@ -1,0 +1,35 @@
+//===- Shapes.h - tensors under other shapes ------------------ -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_LINREC_SHAPES_H
+#define DRAWLOOM_DIALECTS_LINREC_SHAPES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace drawloom::linrec {
+
+/// `x`, of static shape, under another shape of as many elements.
+mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                     llvm::ArrayRef<int64_t> shape);
+
+/// Dimension i of the result is dimension permutation[i] of `x`.
+mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                       llvm::ArrayRef<int64_t> permutation);
+
+/// The sum of `x` over its dimension `over`, in the type of elements of `x`.
+mlir::Value sumOver(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                    int64_t over);
+
+/// `x` with a new dimension at `at`, along which it is the same.
+mlir::Value repeated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                     int64_t at, int64_t times);
+
+} // namespace drawloom::linrec
+
+#endif // DRAWLOOM_DIALECTS_LINREC_SHAPES_H
