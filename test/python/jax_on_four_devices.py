@@ -157,10 +157,128 @@ def the_bits_of_each_shard_are_those_of_one_device():
     return {"same": np.array_equal(run(*put(LINE, P("d"))), np.concatenate(parts))}
 
 
+def recurrence(batch=4, query_heads=4, heads=4):
+    """Operands of linear_recurrence, two that have no batch among them, and a loss."""
+    rng = np.random.default_rng(21)
+
+    def draw(*shape):
+        return rng.standard_normal(shape)
+
+    tokens = batch, 9
+    operands = {"q": draw(*tokens, query_heads, 8), "k": draw(*tokens, heads, 8), "v": draw(*tokens, heads, 6),
+                "decay": -np.abs(draw(heads)), "bonus": draw(heads, 8), "initial": draw(batch, heads, 8, 6)}
+
+    def loss(operands):
+        o, final = dj.linear_recurrence(**operands)
+        return jnp.sin(o).sum() + jnp.sin(final).sum()
+
+    return operands, jax.jit(jax.value_and_grad(loss))
+
+
+def split_recurrence(mesh, specs, **shapes):
+    """The recurrence with operands that are split so, others whole."""
+    operands, f = recurrence(**shapes)
+    put = {name: jax.device_put(x, NamedSharding(mesh, specs.get(name, P()))) for name, x in operands.items()}
+    found = report(f, (put,), f(operands))
+    return {**found, "specs": dict(zip(["loss", *sorted(operands)], found["specs"]))}
+
+
+ALONG_D = dict.fromkeys(("q", "k", "v", "initial"), P("d"))
+HEADS_ALONG_D = {"decay": P("d"), "bonus": P("d"), "initial": P(None, "d"), **dict.fromkeys("qkv", P(None, None, "d"))}
+BATCH_A_HEADS_B = {"decay": P("b"), "bonus": P("b"), "initial": P("a", "b"), **dict.fromkeys("qkv", P("a", None, "b"))}
+
+
+def recurrence_over_batch():
+    return split_recurrence(LINE, ALONG_D)
+
+
+def recurrence_over_heads():
+    return split_recurrence(LINE, HEADS_ALONG_D)
+
+
+def recurrence_over_batch_and_heads():
+    return split_recurrence(SQUARE, BATCH_A_HEADS_B)
+
+
+def recurrence_over_heads_that_share_queries():
+    """One query head for all: its gradient is a sum over devices."""
+    return split_recurrence(LINE, {**HEADS_ALONG_D, "q": P()}, query_heads=1)
+
+
+def recurrence_over_batch_where_heads_share_queries_in_groups():
+    """Heads are whole on every device, the batch is split."""
+    return split_recurrence(SQUARE, BATCH_A_HEADS_B, query_heads=2)
+
+
+def recurrence_of_a_batch_that_does_not_divide():
+    operands, f = recurrence(batch=6)
+
+    def split(operands):
+        constrained = {name: jax.lax.with_sharding_constraint(x, NamedSharding(LINE, P("d"))) if name in ALONG_D else x
+                       for name, x in operands.items()}
+        return f(constrained)
+
+    return report(jax.jit(split), (operands,), f(operands))
+
+
+def recurrence_of_packed_sequences_over_heads():
+    operands, _ = recurrence(batch=1)
+    operands["initial"] = np.random.default_rng(22).standard_normal((2, 4, 8, 6))
+
+    def loss(operands):
+        o, final = dj.linear_recurrence(**operands, starts=jnp.array([0, 4, 9]))
+        return jnp.sin(o).sum() + jnp.sin(final).sum()
+
+    f = jax.jit(jax.value_and_grad(loss))
+    put = {name: jax.device_put(x, NamedSharding(LINE, HEADS_ALONG_D[name])) for name, x in operands.items()}
+    return report(f, (put,), f(operands))
+
+
+def recurrence_along_explicit_axes():
+    operands, f = recurrence()
+    want = f(operands)
+    with jax.set_mesh(EXPLICIT):
+        put = {name: jax.device_put(x, ALONG_D.get(name, P())) for name, x in operands.items()}
+        o, final = dj.linear_recurrence(**put)
+        return {**report(f, (put,), want), "types": [str(jax.typeof(one)) for one in (o, final)]}
+
+
+def recurrence_within_shard_map():
+    operands, f = recurrence()
+    specs = {name: ALONG_D.get(name, P()) for name in operands}
+
+    def local(operands):
+        value, gradients = f(operands)
+        return jax.lax.psum(value, "d"), gradients
+
+    mapped = jax.shard_map(local, mesh=LINE, in_specs=(specs,), out_specs=(P(), specs))
+    return report(jax.jit(mapped), (operands,), f(operands))
+
+
+def a_model_over_batch():
+    """Gates and normalisation around the op are split with it."""
+    rng = np.random.default_rng(23)
+    x, weights = rng.standard_normal((4, 9, 16)), rng.standard_normal((16, 3 * 16 + 4)) / 4
+
+    def loss(x, weights):
+        q, k, v, g, beta = jnp.split(x @ weights, [16, 32, 48, 50], -1)
+        q, k, v = (one.reshape(4, 9, 2, 8) for one in (q, k, v))
+        o, _ = dj.linrec.chunk_gated_delta_rule(q, k, v, jax.nn.log_sigmoid(g), beta, use_qk_l2norm_in_kernel=True,
+                                                use_beta_sigmoid_in_kernel=True)
+        return jnp.sin(o).sum()
+
+    f = jax.jit(jax.value_and_grad(loss, (0, 1)))
+    put = jax.device_put(x, NamedSharding(LINE, P("d"))), jax.device_put(weights, NamedSharding(LINE, P()))
+    return report(f, put, f(x, weights))
+
+
 CASES = [rows_under_jit, two_dimensions_of_rows_under_jit, second_derivatives_under_jit, rows_that_do_not_divide,
          split_channels_are_gathered, tables_under_jit, shard_map, shard_map_without_checks, gradients_within_shard_map,
          shard_map_over_one_axis_of_two, explicit_axes,
-         explicit_axes_with_directions, the_bits_of_each_shard_are_those_of_one_device]
+         explicit_axes_with_directions, the_bits_of_each_shard_are_those_of_one_device, recurrence_over_batch, recurrence_over_heads,
+         recurrence_over_batch_and_heads, recurrence_over_heads_that_share_queries,
+         recurrence_over_batch_where_heads_share_queries_in_groups, recurrence_of_a_batch_that_does_not_divide,
+         recurrence_of_packed_sequences_over_heads, recurrence_along_explicit_axes, recurrence_within_shard_map, a_model_over_batch]
 
 
 def main():

@@ -74,3 +74,27 @@ def test_derivatives_along_directions_are_split_along_explicit_axes(found):
 
 def test_each_shard_has_the_bits_of_a_call_on_its_rows(found):
     assert case(found, "the_bits_of_each_shard_are_those_of_one_device")["same"]
+
+
+def test_recurrences_are_split_over_the_batch(found):
+    result = case(found, "recurrence_over_batch")
+    assert result["gathers"] == 0 and result["sums"] >= 1
+    assert result["specs"] == {"loss": EVERYWHERE, "decay": EVERYWHERE, "bonus": EVERYWHERE,
+                               **dict.fromkeys(("q", "k", "v", "initial"), "('d',)")}
+
+
+@pytest.mark.parametrize("name", ["recurrence_over_heads", "recurrence_over_batch_and_heads", "recurrence_over_heads_that_share_queries",
+                                  "recurrence_of_packed_sequences_over_heads", "a_model_over_batch"])
+def test_recurrences_stay_where_they_are(found, name):
+    assert case(found, name)["gathers"] == 0
+
+
+@pytest.mark.parametrize("name", ["recurrence_over_batch_where_heads_share_queries_in_groups",
+                                  "recurrence_of_a_batch_that_does_not_divide", "recurrence_within_shard_map"])
+def test_recurrences_give_the_values_of_one_device(found, name):
+    case(found, name)
+
+
+def test_recurrences_along_explicit_axes(found):
+    result = case(found, "recurrence_along_explicit_axes")
+    assert result["types"] == ["float64[4@d,9,4,6]", "float64[4@d,4,8,6]"] and result["gathers"] == 0

@@ -24,7 +24,7 @@ from .. import _drawloom, ops
 from .._errors import Error
 from .._version import __version__
 from ..ops import Along, Array, Tangents
-from ._sharding import partitioned
+from ._sharding import explicitly_sharded, partitioned
 
 # Executables that JAX keeps on disk name it: another number where its attributes change.
 _TARGET = "drawloom_call_1"
@@ -38,6 +38,11 @@ call_p.multiple_results = True
 def call(spec, *arrays):
     """The results of a spec, as a list."""
     return call_p.bind(*_alike(arrays), spec=spec)
+
+
+def call_anywhere(spec, *arrays):
+    """`call`, also on arrays whose types say how they are split."""
+    return explicitly_sharded(functools.partial(call, spec), *spec.axes_of(list(map(type_of, arrays))), arrays)
 
 
 def _alike(arrays):
@@ -175,8 +180,7 @@ def _lower(context, *operands, spec):
 
 
 def _partition(spec, *arrays):
-    _, results = _program_types(spec, tuple(map(type_of, arrays)))
-    return partitioned(functools.partial(call_p.bind, spec=spec), *spec.rows_of(list(map(type_of, arrays))), results, arrays)
+    return partitioned(functools.partial(call_p.bind, spec=spec), *spec.axes_of(list(map(type_of, arrays))), arrays)
 
 
 def _lower_elsewhere(context, *operands, spec):

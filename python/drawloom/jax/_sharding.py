@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls on several devices: how rows are split among them."""
+"""Calls on several devices: how the dimensions that a family names (drawloom.ops.Family.axes) are split among them."""
 
 import math
 
@@ -10,65 +10,71 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 
-def explicitly_sharded(run, x, parameters):
-    """run(x, *parameters) where types say how arrays are sharded (JAX's explicit axes): each device has its rows of x and all
-    parameters. Elsewhere just run(x, *parameters)."""
-    sharding = jax.typeof(x).sharding
-    if AxisType.Explicit not in sharding.mesh.axis_types:
-        return run(x, *parameters)
-    # The last dimension is that of channels, which no device has only a part of.
-    rows, everywhere = PartitionSpec(*tuple(sharding.spec)[:-1]), PartitionSpec()
-    return jax.shard_map(
-        run, mesh=sharding.mesh, in_specs=(rows, *(everywhere for _ in parameters)), out_specs=rows)(
-        jax.sharding.reshard(x, rows), *(jax.sharding.reshard(one, everywhere) for one in parameters))
+def explicitly_sharded(function, given, gives, arrays):
+    """function(*arrays), which gives a list, where types say how arrays are sharded (JAX's explicit axes): each device has its part
+    of the named dimensions. Elsewhere just function(*arrays).
+
+    given, gives  for each array and each result the names of its dimensions, or None
+    """
+    mesh = jax.typeof(arrays[0]).sharding.mesh
+    if AxisType.Explicit not in mesh.axis_types:
+        return function(*arrays)
+    split = _split(mesh, given, map(jax.typeof, arrays))
+    parts = tuple(_spec(split, names) for names in given)
+    return jax.shard_map(function, mesh=mesh, in_specs=parts, out_specs=[_spec(split, names) for names in gives])(
+        *map(jax.sharding.reshard, arrays, parts))
 
 
-def partitioned(function, given, gives, results, arrays):
-    """function(*arrays), which gives a list, under jit on several devices: the dimensions of rows are split as those of the
-    first array are, arrays without rows are everywhere, and results that are sums over rows are summed over devices.
+def partitioned(function, given, gives, arrays):
+    """function(*arrays), which gives a list, under jit on several devices: named dimensions are split as those of the arrays are,
+    the others are whole everywhere, and results that are sums over a named dimension are summed over devices.
 
-    given, gives  whether each array and each result has rows: all dimensions but the last
-    results       types of the results
+    given, gives  for each array and each result the names of its dimensions, or None
     """
     def partition(mesh, arguments, _):
-        axes = [_split(mesh, extent, axes)
-                for extent, axes in zip(arguments[0].shape[:-1], getattr(arguments[0].sharding, "spec", ()))]
-        # Where nothing has rows, every device computes all of it, and there is nothing to sum.
-        every = tuple(axis for of_dim in axes for axis in of_dim) if any(given) else ()
+        split = _split(mesh, given, arguments)
 
-        def shardings(rows):
-            return tuple(NamedSharding(mesh, PartitionSpec(*(of_dim or None for of_dim in axes)) if row else PartitionSpec())
-                         for row in rows)
+        def shardings(names):
+            return tuple(NamedSharding(mesh, _spec(split, one)) for one in names)
 
         def local(*arrays):
-            return tuple(part if row or not every else jax.lax.psum(part, every)
-                         for part, row in zip(function(*arrays), gives))
+            sums = [tuple(axis for name, axes in split.items() if name not in names for axis in axes) for names in gives]
+            return tuple(jax.lax.psum(part, axes) if axes else part for part, axes in zip(function(*arrays), sums))
 
         return mesh, local, shardings(gives), shardings(given)
 
     whole = custom_partitioning(lambda *arrays: tuple(function(*arrays)))
-    rule, others = _rule(arrays, given, results, gives)
+    rule, others = _rule(given, gives)
     whole.def_partition(partition, sharding_rule=rule, need_replication_factors=others)
     return whole(*arrays)
 
 
-def _split(mesh, extent, axes):
-    """The axes of the mesh that a dimension is split along; none where it does not divide, since rows would come with padding
-    that must not be summed."""
-    axes = () if axes is None else axes if isinstance(axes, tuple) else (axes,)
-    return axes if extent % math.prod(mesh.shape[axis] for axis in axes) == 0 else ()
+def _split(mesh, given, arguments):
+    """The axes of the mesh that each name's dimensions are split along, as those of the first argument that has them split. A
+    dimension that does not divide is not, since there would be padding that must not be summed; nor are two along one axis."""
+    split, used = {}, set()
+    for names, argument in zip(given, arguments):
+        for name, extent, axes in zip(names, argument.shape, getattr(argument.sharding, "spec", ())):
+            axes = () if axes is None else axes if isinstance(axes, tuple) else (axes,)
+            if name and name not in split and axes and not used & set(axes) and extent % math.prod(mesh.shape[axis] for axis in axes) == 0:
+                split[name] = axes
+                used |= set(axes)
+    return split
 
 
-def _rule(arrays, given, results, gives):
-    """Shardy's rule in the form of einsum's, and the names in it of all dimensions that are not rows."""
+def _spec(split, names):
+    return PartitionSpec(*(split.get(name) for name in names))
+
+
+def _rule(given, gives):
+    """Shardy's rule in the form of einsum's, and the names in it of all dimensions that have none."""
     others = []
 
-    def name(d, shape, row):
-        if row and d < len(shape) - 1:
-            return f"row{d}"
-        others.append(f"d{len(others)}")
-        return others[-1]
+    def factor(name):
+        if name is None:
+            name = f"d{len(others)}"
+            others.append(name)
+        return name
 
-    sides = [", ".join(" ".join(name(d, one.shape, row) for d in range(len(one.shape))) for one, row in zip(side, rows))
-             for side, rows in ((arrays, given), (results, gives))]
+    sides = [", ".join(" ".join(map(factor, names)) for names in side) for side in (given, gives)]
     return " -> ".join(sides), tuple(others)

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
 from .. import ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
-from ..ops.recurrences import OPTIONAL
-from ._call import call, type_of
+from ..ops.recurrences import OPTIONAL, check_starts
+from ._call import call, call_anywhere, type_of
 from ._sharding import explicitly_sharded
 
 __all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational"]
@@ -41,7 +43,7 @@ def _apply(spec, names, arrays, directions=None):
     ops.check(spec, [type_of(array) for array in arrays])
 
     if directions is None:
-        return explicitly_sharded(lambda *arrays: call(spec, *arrays)[0], arrays[0], arrays[1:])
+        return call_anywhere(spec, *arrays)[0]
     x, parameters = arrays[0], arrays[1:]
     directions = [_array(one, f"{spec.family}: directions[{i}]") for i, one in enumerate(directions)]
     for i, one in enumerate(directions):
@@ -53,7 +55,9 @@ def _apply(spec, names, arrays, directions=None):
         return call(spec.along(len(directions)), x, *rest[len(directions):],
                     *(jnp.broadcast_to(one, x.shape) for one in rest[:len(directions)]))
 
-    y, *slopes = explicitly_sharded(run, x, (*directions, *parameters))
+    (rows, *others), _ = spec.axes_of([type_of(array) for array in arrays])
+    y, *slopes = explicitly_sharded(run, [rows, *[(None,)] * len(directions), *others], [rows] * (1 + 2 * len(directions)),
+                                    [x, *directions, *parameters])
     return y, slopes[0::2], slopes[1::2]
 
 
@@ -175,5 +179,7 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
         ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk)))
     arrays = [_array(one, f"linear_recurrence: {name}") for name, one in {"q": q, "k": k, "v": v, **given}.items()]
     ops.check(spec, [type_of(array) for array in arrays])
-    o, final = call(spec, *arrays)
+    if starts is not None and not isinstance(starts, jax.core.Tracer):
+        check_starts(np.asarray(starts).tolist(), arrays[2].shape[1])
+    o, final = call_anywhere(spec, *arrays)
     return o, final

@@ -37,20 +37,28 @@ class Family:
     """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
     results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
-    rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix."""
+    rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
+    axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
+    are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each."""
 
     name: str
     check: Callable
     results: Callable
     body: Callable
-    rowwise: bool = True
+    rowwise: bool
+    axes: Callable
 
 
 families: dict[str, Family] = {}
 
 
-def register(name, check, results, body, rowwise=True):
-    families[name] = Family(name, check, results, body, rowwise)
+def _rows_as_axes(attributes, arguments):
+    rows = (*(f"row{d}" for d in range(len(arguments[0].shape) - 1)), None)
+    return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows]
+
+
+def register(name, check, results, body, rowwise=True, axes=_rows_as_axes):
+    families[name] = Family(name, check, results, body, rowwise, axes)
 
 
 def check(spec, arguments):
@@ -169,6 +177,15 @@ class Spec:
         count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
         results = 1 if family.rowwise else len(family.results(dict(self.attributes), list(arguments[:count])))
         return self.rows(len(arguments), results)
+
+    def axes_of(self, arguments):
+        """(of arguments, of results): names of the dimensions that may be split, as Family.axes says, for arguments of these types.
+        A result of a derivative that lacks a name is a sum over that of all parts."""
+        count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
+        given, gives = families[self.family].axes(dict(self.attributes), list(arguments[:count]))
+        for derivative in self.derivatives:
+            given, gives = derivative.types(given, gives)
+        return given, gives
 
     def before(self):
         """What its last derivative is taken of."""

@@ -88,11 +88,44 @@ def _check(attributes, arguments):
         raise CallError(f"linear_recurrence: chunk is {chunk}; it is a multiple of 16")
 
 
+def check_starts(values, tokens):
+    """Raises CallError where these starts of packed sequences are not those of this number of tokens: compiled code relies on it."""
+    if values[0] != 0 or values[-1] != tokens:
+        raise CallError(f"linear_recurrence: the starts of packed sequences go from {values[0]} to {values[-1]}; they go from 0 to "
+                        f"the number of tokens, {tokens}")
+    for i in range(1, len(values)):
+        if values[i] < values[i - 1]:
+            raise CallError(f"linear_recurrence: the starts of packed sequences decrease: entry {i} is {values[i]} after {values[i - 1]}")
+
+
 def _results(attributes, arguments):
     given = _named(attributes, arguments)
     q, v = given["q"], given["v"]
     state = (_sequences(given), v.shape[2], q.shape[3], v.shape[3])
     return [Array(v.dtype, tuple(v.shape)), Array(_state_type(v.dtype), state)]
+
+
+def _axes(attributes, arguments):
+    """Sequences of a batch and heads are on their own. Queries or keys that all heads share are whole in every part; those that some
+    share are not split, nor are packed sequences."""
+    given = _named(attributes, arguments)
+    batch = None if "starts" in given else "batch"
+    shared = [given[name].shape[2] for name in "qk"]
+    heads = "heads" if set(shared) <= {1, given["v"].shape[2]} else None
+
+    def names(name, array):
+        if name == "starts":
+            return (None,)
+        if name == "initial":
+            return batch, heads, None, None
+        if name == "bonus":
+            return heads, None
+        if len(array.shape) == 1:
+            return (heads,)
+        own = heads if array.shape[2] == given["v"].shape[2] else None
+        return (batch, None, own, None)[:len(array.shape)]
+
+    return [names(name, array) for name, array in given.items()], [(batch, None, heads, None), (batch, heads, None, None)]
 
 
 def _body(attributes, arguments, results, names):
@@ -114,4 +147,4 @@ def _body(attributes, arguments, results, names):
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]
 
 
-register("linear_recurrence", _check, _results, _body, rowwise=False)
+register("linear_recurrence", _check, _results, _body, rowwise=False, axes=_axes)
