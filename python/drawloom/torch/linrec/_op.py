@@ -1,0 +1,113 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The op of linear recurrences, drawloom::linear_recurrence."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...ops import Spec
+from ...ops.recurrences import OPTIONAL, check_starts
+from .. import _dispatch
+from .._dispatch import intern
+
+_specs: dict[tuple, Spec] = {}
+
+
+def _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts):
+    return decay, rates, beta, erase, lowrank, bonus, initial, starts
+
+
+def _spec(q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None,
+          scale=None, decay_side="key", erase_before_decay=False, decay_bound=None, chunk=None, segments=None):
+    given = " ".join(name for name, operand in zip(OPTIONAL, _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts))
+                     if operand is not None)
+    key = given, scale, decay_side, erase_before_decay, decay_bound, chunk, segments
+    spec = _specs.get(key)
+    if spec is None:
+        spec = _specs[key] = intern(Spec("linear_recurrence", (
+            ("operands", given), ("scale", scale), ("decay_side", decay_side), ("erase_before_decay", erase_before_decay),
+            ("decay_bound", decay_bound), ("chunk", chunk), ("segments", segments))))
+    return spec
+
+
+def _flatten(q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None, *rest):
+    return (q, k, v, *[one for one in _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts) if one is not None])
+
+
+def _join(tensors, q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None, *rest):
+    left = iter(tensors[3:])
+    given = [None if one is None else next(left) for one in _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts)]
+    return *tensors[:3], *given, *rest
+
+
+def _autocast(dtype, q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None, *rest):
+    # Decays and states keep their digits.
+    def cast(one):
+        return one if one is None else one.to(dtype)
+
+    def wide(one):
+        return one if one is None else one.float()
+
+    return (cast(q), cast(k), cast(v), wide(decay), wide(rates), wide(beta), cast(erase), cast(lowrank), wide(bonus), wide(initial),
+            starts, *rest)
+
+
+_op = _dispatch.define(
+    "linear_recurrence(Tensor q, Tensor k, Tensor v, Tensor? decay=None, Tensor? rates=None, Tensor? beta=None, "
+    "Tensor? erase=None, Tensor? lowrank=None, Tensor? bonus=None, Tensor? initial=None, Tensor? starts=None, float? scale=None, "
+    'str decay_side="key", bool erase_before_decay=False, float? decay_bound=None, int? chunk=None, int? segments=None) '
+    "-> (Tensor, Tensor)",
+    _spec, _flatten, _join, autocast=_autocast)
+
+
+def _check_starts(starts, tokens):
+    if starts is not None and not torch.compiler.is_compiling() and type(starts) is Tensor:
+        check_starts(starts.tolist(), tokens)
+
+
+# What computes `linear_recurrence` in place of the op: set within context_parallel.sequence_split. A functools.partial, and global:
+# torch.compile does not see a change of a function, or of what one thread or context has.
+_split: partial | None = None
+
+
+def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None = None, rates: Tensor | None = None,
+                      beta: Tensor | None = None, erase: Tensor | None = None, lowrank: Tensor | None = None,
+                      bonus: Tensor | None = None, initial: Tensor | None = None, starts: Tensor | None = None,
+                      scale: float | None = None,
+                      decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
+                      chunk: int | None = None, segments: int | None = None) -> tuple[Tensor, Tensor]:
+    r"""The recurrence of the whole family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and v_t of length V,
+    D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
+
+        e_t = a_t (D_t S_{t-1}),                with erase_before_decay  a_t S_{t-1}
+        S_t = D_t S_{t-1} + k_t^T v_t + b_t^T e_t
+        o_t = s q_t S_t,                        with a bonus u  s (q_t S_{t-1} + (sum_d q_td u_d k_td) v_t)
+
+    q, k     [B, T, Hq, K], [B, T, Hk, K]: Hq and Hk divide H, and heads of v share theirs
+    v, o     [B, T, H, V]
+    decay    g: [H], [B, T, H], [B, T, H, K] or, with decay_side="value", [B, T, H, V]; natural logarithms, positive ones count as 0
+    rates    R: [H, K, V], with decay_side="value": element (i, j) of the state is multiplied by exp(min(R_ij g_tj, 0))
+    beta     [B, T, H]: a_t = beta_t k_t and beta_t v_t in place of v_t (the delta rule)
+    erase    a: [B, T, H, K]
+    lowrank  b: [B, T, H, K]; without it b_t = -k_t
+    bonus    u: [H, K]
+    initial  S_0: [N, H, K, V], N = B or the number of packed sequences
+    starts   [N + 1], int32 or int64: packed sequences, from 0 to T
+
+    decay_bound promises that no log-decay is less: chunks are then not looked at before they are computed as products of
+    matrices. chunk is the number of tokens computed at a time, 1 or a multiple of 16; it changes rounding only. segments is the number
+    of parts of each sequence that are computed side by side, for few sequences and heads and many processors: about half as much work
+    again, and other rounding. float16 and bfloat16 are computed, and states kept, in float32. Differentiable once.
+    """
+    if _split is not None:
+        return _split(q, k, v, decay=decay, rates=rates, beta=beta, erase=erase, lowrank=lowrank, bonus=bonus, initial=initial,
+                      starts=starts, scale=scale, decay_side=decay_side, erase_before_decay=erase_before_decay,
+                      decay_bound=decay_bound, chunk=chunk, segments=segments)
+    _check_starts(starts, v.shape[1] if v.dim() == 4 else 0)
+    return _op(q, k, v, decay, rates, beta, erase, lowrank, bonus, initial, starts, scale, decay_side, erase_before_decay, decay_bound,
+               chunk, segments)
