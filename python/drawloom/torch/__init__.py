@@ -2,7 +2,8 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Drawloom for PyTorch: functions, modules (drawloom.torch.nn), optimizers (drawloom.torch.optim) and linear recurrences
-(drawloom.torch.linrec, differentiable once) that are compiled, take part in autograd to any order, and in torch.compile, torch.func, AMP, DDP and FSDP. They run on the CPU."""
+(drawloom.torch.linrec, differentiable once; drawloom.torch.context_parallel over processes) that are compiled, take part in autograd
+to any order, and in torch.compile, torch.func, AMP, DDP and FSDP. They run on the CPU."""
 
 try:
     import torch as _torch
@@ -13,11 +14,12 @@ if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
     raise ImportError(f"drawloom.torch needs a PyTorch with DLPack's C functions, 2.10 or later; this one is {_torch.__version__}")
 
 from .. import _drawloom  # noqa: E402
-from . import linrec, nn, optim  # noqa: E402
+from . import context_parallel, linrec, nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
 from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational  # noqa: E402
 
 # One pool of threads for torch's ops and these.
 _drawloom.use_openmp()
 
-__all__ = ["frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "nn", "optim", "rational"]
+__all__ = ["context_parallel", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "nn", "optim",
+           "rational"]
