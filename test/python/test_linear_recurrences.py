@@ -329,13 +329,17 @@ def by_sequence(function, starts):
     return packed
 
 
+def cotangents_of(results):
+    """Random numbers that all types have."""
+    rng = np.random.default_rng(99)
+    return [torch.from_numpy(rng.integers(-16, 17, size=tuple(r.shape)) / 8) for r in results]
+
+
 def everything(function, inputs):
     """Results of a function of the inputs, and their gradients for random cotangents, by name."""
     leaves = {name: x.clone().requires_grad_() for name, x in inputs.items()}
     results = function(**leaves)
-    rng = np.random.default_rng(99)
-    # Numbers that all types have.
-    cotangents = [torch.from_numpy(rng.integers(-16, 17, size=tuple(r.shape)) / 8) for r in results]
+    cotangents = cotangents_of(results)
     # An output without tokens depends on nothing.
     own = [i for i, r in enumerate(results) if r.requires_grad]
     gradients = torch.autograd.grad([results[i] for i in own], list(leaves.values()), [cotangents[i] for i in own],

@@ -20,7 +20,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
-from .. import _drawloom, ops
+from .. import _drawloom, _library, ops
 from .._errors import Error
 from .._version import __version__
 from ..ops import Along, Array, Tangents
@@ -168,7 +168,7 @@ def _lower(context, *operands, spec):
         # No rows: sums over them are zero.
         return mlir.lower_fun(lambda *_: [jnp.zeros(one.shape, one.dtype) for one in context.avals_out],
                               multiple_results=True)(context, *operands)
-    target, isa = "cpu", "native"
+    target, isa = "cpu", _library.default_isa()
     source = ops.text(spec, list(types))
     # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
     function = ops.function(spec, types)

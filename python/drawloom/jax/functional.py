@@ -147,11 +147,12 @@ def frequency_encode(x: ArrayLike, octaves: int) -> Array:
     return _apply(Spec("frequency_encode", (("octaves", octaves),)), ("x",), (x,))
 
 
-def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayLike | None = None, beta: ArrayLike | None = None,
-                      erase: ArrayLike | None = None, lowrank: ArrayLike | None = None, bonus: ArrayLike | None = None,
-                      initial: ArrayLike | None = None, starts: ArrayLike | None = None, scale: float | None = None,
+def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayLike | None = None, rates: ArrayLike | None = None,
+                      beta: ArrayLike | None = None, erase: ArrayLike | None = None, lowrank: ArrayLike | None = None,
+                      bonus: ArrayLike | None = None, initial: ArrayLike | None = None, starts: ArrayLike | None = None,
+                      scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
-                      chunk: int | None = None) -> tuple[Array, Array]:
+                      chunk: int | None = None, segments: int | None = None) -> tuple[Array, Array]:
     r"""Gated linear attention, delta rules and their family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and
     v_t of length V, D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
 
@@ -162,6 +163,7 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     q, k     [B, T, Hq, K], [B, T, Hk, K]: Hq and Hk divide H, and heads of v share theirs
     v, o     [B, T, H, V]
     decay    g: [H], [B, T, H], [B, T, H, K] or, with decay_side="value", [B, T, H, V]; natural logarithms, positive ones count as 0
+    rates    R: [H, K, V], with decay_side="value": element (i, j) of the state is multiplied by exp(min(R_ij g_tj, 0))
     beta     [B, T, H]: a_t = beta_t k_t and beta_t v_t in place of v_t (the delta rule)
     erase    a: [B, T, H, K]
     lowrank  b: [B, T, H, K]; without it b_t = -k_t
@@ -169,14 +171,16 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     initial  S_0: [N, H, K, V], N = B or the number of packed sequences; float32, or float64 for float64
     starts   [N + 1], int32 or int64: packed sequences, from 0 to T, not decreasing
 
-    decay_bound promises that no log-decay is less; chunk is the number of tokens computed at a time, a multiple of 16.
+    decay_bound promises that no log-decay is less; chunk is the number of tokens computed at a time, 1 or a
+    multiple of 16; segments is the number of parts of each sequence that are computed side by side, for few sequences and heads.
     Differentiable once, in reverse.
     """
-    operands = dict(zip(OPTIONAL, (decay, beta, erase, lowrank, bonus, initial, starts)))
+    operands = dict(zip(OPTIONAL, (decay, rates, beta, erase, lowrank, bonus, initial, starts)))
     given = {name: one for name, one in operands.items() if one is not None}
     spec = Spec("linear_recurrence", (
         ("operands", " ".join(given)), ("scale", None if scale is None else float(scale)), ("decay_side", decay_side),
-        ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk)))
+        ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk),
+        ("segments", segments)))
     arrays = [_array(one, f"linear_recurrence: {name}") for name, one in {"q": q, "k": k, "v": v, **given}.items()]
     ops.check(spec, [type_of(array) for array in arrays])
     if starts is not None and not isinstance(starts, jax.core.Tracer):

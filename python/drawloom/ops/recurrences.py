@@ -7,7 +7,7 @@ from .._errors import CallError, CallTypeError
 from . import Array, register
 
 # The operands behind q, k and v, in the order of linrec.scan.
-OPTIONAL = ("decay", "beta", "erase", "lowrank", "bonus", "initial", "starts")
+OPTIONAL = ("decay", "rates", "beta", "erase", "lowrank", "bonus", "initial", "starts")
 
 
 def _named(attributes, arguments):
@@ -53,7 +53,8 @@ def _check(attributes, arguments):
     along = attributes["decay_side"]
     if along not in ("key", "value"):
         raise CallError(f"linear_recurrence: decay_side is '{along}'; it is 'key' or 'value'")
-    for name, shapes in {"decay": ((heads,), per_token, per_key) if along == "key" else (per_value,), "beta": (per_token,),
+    for name, shapes in {"decay": ((heads,), per_token, per_key) if along == "key" else (per_value,),
+                         "rates": ((heads, keys, values),), "beta": (per_token,),
                          "erase": (per_key,), "lowrank": (per_key,), "bonus": ((heads, keys),),
                          "initial": ((_sequences(given), heads, keys, values),)}.items():
         if name in given:
@@ -79,13 +80,21 @@ def _check(attributes, arguments):
         raise CallError("linear_recurrence: a bonus goes with neither beta nor erase")
     if along == "value" and set(given) & {"beta", "erase", "bonus"}:
         raise CallError("linear_recurrence: decays along values go with neither beta, erase nor bonus")
+    if "rates" in given and along != "value":
+        raise CallError("linear_recurrence: rates say how elements of the state decay while the time of a value passes: decay is that "
+                        "time, with decay_side='value'")
     if attributes["erase_before_decay"] and not set(given) & {"beta", "erase"}:
         raise CallError("linear_recurrence: erase_before_decay says when beta or erase reads, but there is neither")
     bound, chunk = attributes["decay_bound"], attributes["chunk"]
     if bound is not None and not bound <= 0:
         raise CallError(f"linear_recurrence: decay_bound is {bound}; log-decays are 0 at most")
-    if chunk is not None and (chunk < 16 or chunk % 16):
-        raise CallError(f"linear_recurrence: chunk is {chunk}; it is a multiple of 16")
+    if chunk is not None and chunk != 1 and (chunk < 16 or chunk % 16):
+        raise CallError(f"linear_recurrence: chunk is {chunk}; it is 1 or a multiple of 16")
+    segments = attributes["segments"]
+    if segments is not None and segments < 1:
+        raise CallError(f"linear_recurrence: segments is {segments}; it is at least 1")
+    if segments is not None and "starts" in given:
+        raise CallError("linear_recurrence: segments do not go with starts: packed sequences are computed side by side already")
 
 
 def check_starts(values, tokens):
@@ -120,6 +129,8 @@ def _axes(attributes, arguments):
             return batch, heads, None, None
         if name == "bonus":
             return heads, None
+        if name == "rates":
+            return heads, None, None
         if len(array.shape) == 1:
             return (heads,)
         own = heads if array.shape[2] == given["v"].shape[2] else None
@@ -142,6 +153,8 @@ def _body(attributes, arguments, results, names):
         inside.append(f"decay_bound = {float(attributes['decay_bound'])!r} : f64")
     if attributes["chunk"] is not None:
         inside.append(f"chunk = {attributes['chunk']} : i64")
+    if attributes["segments"] is not None:
+        inside.append(f"segments = {attributes['segments']} : i64")
     braces = f" {{{', '.join(inside)}}}" if inside else ""
     given, gives = (", ".join(one.text for one in types) for types in (arguments, results))
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]
