@@ -10,9 +10,8 @@
 #
 #   --sanitize             everything under AddressSanitizer and
 #                          UndefinedBehaviorSanitizer, in build-asan. (Without
-#                          it, the runtime's tests alone run under these, and
-#                          with those of the embedding library under
-#                          ThreadSanitizer.)
+#                          it, the tests of the runtime and of the embedding
+#                          library run under these, and under ThreadSanitizer.)
 #   --compiler=gcc|clang   as in scripts/build.sh
 #   --no-setup             skip scripts/setup.sh
 set -euo pipefail
