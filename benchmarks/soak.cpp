@@ -165,6 +165,12 @@ long compileMany(int compilations, int threads) {
 } // namespace
 
 int main(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    if (i > 3 || std::atoi(argv[i]) < 1) {
+      std::fprintf(stderr, "usage: drawloom-soak [calls [compilations "
+                           "[threads]]]: numbers, by default 100000 1000 8\n");
+      return 2;
+    }
   auto number = [&](int i, int otherwise) {
     return argc > i ? std::max(std::atoi(argv[i]), 10) : otherwise;
   };
