@@ -89,8 +89,8 @@ def test_interrupt_leaves_whole_files_or_none(tmp_path, source, tool):
         time.sleep(seconds * percent / 100)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=5)
-        # One run may be faster than another.
-        assert process.returncode == -signal.SIGINT or (process.returncode == 0 and percent > 30), errors
+        # One run may be several times as fast as another, on a machine that has other work.
+        assert process.returncode == -signal.SIGINT or (process.returncode == 0 and percent > 5), errors
         for name, contents in files_in(folder).items():
             assert contents == expected[name], f"{name} after {percent} %"
         # What is left does not stand in the way of the next one.
