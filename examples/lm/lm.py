@@ -38,7 +38,7 @@ MEASUREMENTS = 16  # of held-out text, in the course of a training
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0].replace("\n", " ") + ".", allow_abbrev=False)
     parser.add_argument("--model", choices=list(models.MIXERS), default="gla", help="what mixes the tokens (default: gla)")
-    parser.add_argument("--steps", type=int, default=1600, help="training steps (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=1200, help="training steps (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=2, help="pieces of text in a step (default: %(default)s)")
     parser.add_argument("--context", type=int, default=512, help="bytes in a piece (default: %(default)s)")
     parser.add_argument("--width", type=int, default=256, help="channels of a token, a multiple of 4 x heads (default: %(default)s)")
@@ -114,12 +114,13 @@ def bits(model, pieces):
     return F.cross_entropy(logits.flatten(0, 1), pieces[:, 1:].flatten()) / math.log(2)
 
 
-def held_out_bits(model, data, options, batches=None):
-    """Of all of the held-out text, in pieces behind each other, or of some batches from all over it."""
+def held_out_bits(model, data, options, most=None):
+    """Of all of the held-out text, in pieces behind each other, or of so many bytes from all over it."""
     pieces = (len(data) - 1) // options.context // options.batch * options.batch
     at = torch.arange(pieces).view(-1, options.batch, 1) * options.context + torch.arange(options.context + 1)
-    if batches is not None and batches < len(at):
-        at = at[torch.linspace(0, len(at) - 1, batches).long()]
+    if most is not None:
+        batches = max(most // (options.batch * options.context), 1)
+        at = at[torch.linspace(0, len(at) - 1, min(batches, len(at))).long()]
     with torch.no_grad():
         return statistics.mean(bits(model, data[one].long()).item() for one in at)
 
@@ -189,7 +190,7 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
         seconds += time.perf_counter() - start
         history.append({"step": step, "bytes": step * options.batch * options.context, "seconds": seconds, "loss": loss, "held out": None})
         if step % every == 0:
-            known = history[-1]["held out"] = held_out_bits(model, held, options, batches=4)
+            known = history[-1]["held out"] = held_out_bits(model, held, options, 16384)
         bar.show(step, f"{loss:.2f} bits/byte" + (f", held out {known:.2f}" if known else "")
                  + f", {1e-3 * history[-1]['bytes'] / seconds:.1f} kB/s")
         if checkpoint and time.monotonic() - saved > 60:
