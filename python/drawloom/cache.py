@@ -22,6 +22,7 @@ from ._errors import Error, FileError
 __all__ = ["Info", "clear", "export", "folder", "import_", "info", "verify"]
 
 _PREFIX = "llvmcache-"
+_UNFINISHED = "-new-"
 _Path = Union[str, "os.PathLike[str]"]
 
 
@@ -46,7 +47,14 @@ def folder() -> str | None:
 def _entries(where):
     if where is None or not os.path.isdir(where):
         return []
-    return sorted(os.path.join(where, name) for name in os.listdir(where) if name.startswith(_PREFIX))
+    return sorted(os.path.join(where, name) for name in os.listdir(where) if name.startswith(_PREFIX) and _UNFINISHED not in name)
+
+
+def _unfinished(where):
+    """What a process writes at this moment, or was writing when it was killed."""
+    if where is None or not os.path.isdir(where):
+        return []
+    return [os.path.join(where, name) for name in os.listdir(where) if name.startswith(_PREFIX) and _UNFINISHED in name]
 
 
 def info(where: _Path | None = None) -> Info:
@@ -64,6 +72,11 @@ def info(where: _Path | None = None) -> Info:
 def clear(where: _Path | None = None) -> int:
     """Removes the compiled programs; gives their number. Programs that are loaded stay loaded."""
     count = 0
+    for path in _unfinished(where or folder()):
+        try:
+            os.remove(path)
+        except FileNotFoundError:
+            pass
     for path in _entries(where or folder()):
         try:
             os.remove(path)

@@ -343,6 +343,14 @@ def test_eight_processes_share_a_folder(tmp_path):
     assert drawloom.cache.info(tmp_path / "cache").entries == 3 and drawloom.cache.verify(tmp_path / "cache") == {}
 
 
+def test_what_is_being_written_is_no_entry(tmp_path):
+    """Another process may be at it."""
+    unfinished = tmp_path / "llvmcache-0123-new-456789abcdef"
+    unfinished.write_bytes(b"drawloom-artifact")
+    assert drawloom.cache.verify(tmp_path) == {} and drawloom.cache.info(tmp_path).entries == 0
+    assert drawloom.cache.clear(tmp_path) == 0 and not unfinished.exists()
+
+
 @pytest.mark.parametrize("lacks, said", [
     ("no-create", "Read-only file system"), ("no-write", "No space left on device"),
     ("no-unnamed,no-link,no-locks", ""), ("no-unnamed,no-rename", "Input/output error"),
