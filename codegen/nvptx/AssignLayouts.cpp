@@ -38,13 +38,6 @@ RankedTensorType tileType(Value value) {
 /// where they could be read in parts: four blocks fit beside each other.
 constexpr int64_t mostWholeBytes = 48 * 1024;
 
-/// Whether each thread has all elements along a dimension that it has some of.
-bool liesInThreads(const Layout &layout, int64_t dim) {
-  auto counts = [&](tile::Digit digit) { return digit.dim == dim; };
-  return llvm::none_of(layout.lanes, counts) &&
-         llvm::none_of(layout.warps, counts);
-}
-
 class Assigner {
 public:
   Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
@@ -104,6 +97,14 @@ private:
     Layout layout = tile::blockedLayout(others, vector, warps);
     layout.registers.push_back({dim, 1, type.getDimSize(dim)});
     return layout;
+  }
+  Layout scanIn(tile::ScanOp scan) {
+    RankedTensorType type = tileType(scan.getResult());
+    auto dim = static_cast<int64_t>(scan.getDimension());
+    if (dim == 0)
+      if (auto runs = tile::scanLayout(type.getShape(), warps))
+        return *runs;
+    return linesIn(type, dim);
   }
   void require(OpOperand &operand, const Layout &layout);
   void provide(OpResult result, const Layout &layout);
@@ -244,8 +245,7 @@ void Assigner::fixDots() {
   for (auto [i, scan] : llvm::enumerate(scans)) {
     if (i > 0 && lengthOf(scan) != lengthOf(scans[i - 1]))
       settle();
-    fix(scan.getResult(),
-        linesIn(tileType(scan.getResult()), scan.getDimension()));
+    fix(scan.getResult(), scanIn(scan));
   }
   kernel.walk([&](Operation *op) {
     if (auto solve = dyn_cast<tile::SolveOp>(op))
@@ -293,7 +293,7 @@ bool Assigner::propagate(Operation *op) {
       return true;
     std::optional<Layout> source = known(scan.getSource());
     return source && isAlone(*source) &&
-           liesInThreads(*source, scan.getDimension()) &&
+           source->runsAlong(scan.getDimension()) &&
            fix(scan.getResult(), *source);
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
@@ -384,8 +384,8 @@ LogicalResult Assigner::rewrite(Operation *op) {
             layoutNow(scatter.getRows()).project({0}));
   } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
     Layout lines = layoutNow(scan.getResult());
-    if (!liesInThreads(lines, scan.getDimension()))
-      lines = linesIn(tileType(scan.getResult()), scan.getDimension());
+    if (!lines.runsAlong(scan.getDimension()))
+      lines = scanIn(scan);
     require(scan.getSourceMutable(), lines);
     provide(cast<OpResult>(scan.getResult()), lines);
   } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {

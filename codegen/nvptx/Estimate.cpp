@@ -415,8 +415,12 @@ void Estimator::count(Operation *op, double times) {
     return;
   auto [slots, special] = costOf(op);
   double all = countOf(op->getResult(0).getType());
-  if (isa<tile::ScanOp>(op))
-    slots = 1;
+  if (auto scan = dyn_cast<tile::ScanOp>(op))
+    slots = tile::layoutOf(scan.getResult().getType())
+                    ->runsAlong(scan.getDimension())
+                    ->lanes.empty()
+                ? 1
+                : 2;
   if (auto solve = dyn_cast<tile::SolveOp>(op))
     slots = static_cast<double>(tileType(solve.getResult()).getDimSize(0)) / 2;
   if (isa<tile::GatherOp, tile::ScatterOp, tile::LookupOp>(op))

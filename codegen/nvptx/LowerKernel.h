@@ -227,6 +227,8 @@ private:
 
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerMma(tile::DotOp op);
+  mlir::Value before(tile::ScanOp op, const tile::Layout::Runs &runs,
+                     mlir::Value sum);
   void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
   Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,

@@ -253,23 +253,56 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
   }
 }
 
+/// What comes before each lane's run of a scan, from the sums of the runs: in
+/// each step two neighbouring groups of runs become one.
+Value LowerKernel::before(tile::ScanOp op, const Layout::Runs &runs,
+                          Value sum) {
+  Value none = neutral(op.getKind(), sum.getType()), result = none;
+  for (auto [i, bit] : llvm::enumerate(runs.lanes)) {
+    Value other = shuffle(sum, int64_t(1) << bit);
+    Value own = arith::AndIOp::create(builder, loc, thread,
+                                      constant(int64_t(1) << bit, 32));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc,
+        op.getReverse() ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq,
+        own, constant(0, 32));
+    Value share = arith::SelectOp::create(builder, loc, isFirst, none, other);
+    result = i == 0 ? share : combine(op.getKind(), share, result);
+    if (i + 1 < runs.lanes.size())
+      sum = combine(op.getKind(), sum, other);
+  }
+  return result;
+}
+
 LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  int64_t dim = op.getDimension(), length = type.getDimSize(dim);
+  int64_t dim = op.getDimension();
+  Layout::Runs runs = *layout.runsAlong(dim);
+  // Of several runs what is beyond the tile would count.
+  int64_t length = runs.lanes.empty() ? type.getDimSize(dim) : runs.length;
   const Registers values = registers.lookup(op.getSource());
   Registers results(layout.registerCount());
   for (int64_t first = 0; first < layout.registerCount(); ++first) {
     SmallVector<int64_t> at = layout.registerOffset(first, type.getRank());
     if (at[dim] != 0)
       continue;
-    Value sum;
+    SmallVector<int64_t> places;
     for (int64_t step = 0; step < length; ++step) {
       at[dim] = op.getReverse() ? length - 1 - step : step;
-      int64_t place = *layout.registerAt(at);
-      Value before = sum ? sum : neutral(op.getKind(), values[place].getType());
+      places.push_back(*layout.registerAt(at));
+    }
+    Value sum;
+    if (!runs.lanes.empty()) {
+      sum = values[places.front()];
+      for (int64_t place : ArrayRef(places).drop_front())
+        sum = combine(op.getKind(), sum, values[place]);
+      sum = before(op, runs, sum);
+    }
+    for (int64_t place : places) {
+      Value last = sum ? sum : neutral(op.getKind(), values[place].getType());
       sum = sum ? combine(op.getKind(), sum, values[place]) : values[place];
-      results[place] = op.getExclusive() ? before : sum;
+      results[place] = op.getExclusive() ? last : sum;
     }
   }
   registers[op.getResult()] = std::move(results);

@@ -31,6 +31,12 @@ Value number(OpBuilder &builder, Location loc, float value) {
                                    builder.getF32FloatAttr(value));
 }
 
+/// Whether a few units in the last place do not matter.
+bool isApproximate(arith::ArithFastMathInterface op) {
+  return bitEnumContainsAny(op.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn);
+}
+
 /// e^x = 2^h (1 + l ln 2) with h + l = x log2 e: the product's rounding error l
 /// would otherwise grow with x. ex2.approx is good to 2 ulp.
 struct ExpByEx2 : OpRewritePattern<math::ExpOp> {
@@ -44,6 +50,11 @@ struct ExpByEx2 : OpRewritePattern<math::ExpOp> {
     Value high = number(rewriter, loc, 0x1.715476p+0f);
     Value low = number(rewriter, loc, 0x1.4ae0bep-26f);
     Value h = arith::MulFOp::create(rewriter, loc, x, high);
+    if (isApproximate(op)) {
+      rewriter.replaceOp(
+          op, callIntrinsic(rewriter, loc, "llvm.nvvm.ex2.approx.ftz.f32", h));
+      return success();
+    }
     Value error = math::FmaOp::create(rewriter, loc, x, high,
                                       arith::NegFOp::create(rewriter, loc, h));
     error = math::FmaOp::create(rewriter, loc, x, low, error);
@@ -157,6 +168,12 @@ struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
     if (!op.getType().isF32())
       return failure();
     Location loc = op.getLoc();
+    if (isApproximate(op)) {
+      Value inverse = callIntrinsic(rewriter, loc, "llvm.nvvm.rcp.approx.ftz.f",
+                                    op.getRhs());
+      rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), inverse);
+      return success();
+    }
     // The denominator of a rational function, 1 + |...|: never small, and where
     // it exceeds 2^126 the function is taken to be 0.
     if (isa_and_nonnull<arith::AddFOp, math::FmaOp>(

@@ -56,8 +56,11 @@ Value ScalarBuilder::mul(Value a, Value b) {
     return select(condition, b, constant(0, b));
   return arith::MulFOp::create(builder, loc, a, b);
 }
+static arith::FastMathFlags flags(bool approximate) {
+  return approximate ? arith::FastMathFlags::afn : arith::FastMathFlags::none;
+}
 Value ScalarBuilder::div(Value a, Value b) {
-  return arith::DivFOp::create(builder, loc, a, b);
+  return arith::DivFOp::create(builder, loc, a, b, flags(approximate));
 }
 Value ScalarBuilder::neg(Value a) {
   return arith::NegFOp::create(builder, loc, a);
@@ -66,7 +69,7 @@ Value ScalarBuilder::abs(Value a) {
   return math::AbsFOp::create(builder, loc, a);
 }
 Value ScalarBuilder::exp(Value a) {
-  return math::ExpOp::create(builder, loc, a);
+  return math::ExpOp::create(builder, loc, a, flags(approximate));
 }
 Value ScalarBuilder::expm1(Value a) {
   return math::ExpM1Op::create(builder, loc, a);

@@ -24,11 +24,15 @@ namespace drawloom {
 /// compiler that built Drawloom.
 class ScalarBuilder {
 public:
-  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
+  /// With `approximate`, exponentials and quotients of f32 may be off by a few
+  /// units in the last place, where a target computes these faster.
+  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+                bool approximate = false)
+      : builder(builder), loc(loc), approximate(approximate) {}
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  bool approximate;
 
   mlir::Value constant(double value, mlir::Value like);
   mlir::Value add(mlir::Value a, mlir::Value b);

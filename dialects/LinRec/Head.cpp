@@ -22,6 +22,17 @@ namespace drawloom::linrec {
 /// has the same bits alone and packed.
 constexpr int64_t standardChunk = 32;
 
+static FloatType elementOf(const Recurrence &form) {
+  return cast<FloatType>(Recurrence::type(form.v).getElementType());
+}
+
+/// States and sums of f16 may be larger than f16 can be, so that only bf16 may
+/// be multiplied.
+static FloatType productType(const Recurrence &form) {
+  FloatType element = elementOf(form);
+  return element.isBF16() ? element : FloatType();
+}
+
 int64_t chunkOf(const Recurrence &form) {
   return form.chunk.value_or(standardChunk);
 }
@@ -33,9 +44,7 @@ int64_t sequencesOf(const Recurrence &form) {
 
 Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
            Value head)
-    : form(form), t(b, loc,
-                    computeType(cast<FloatType>(
-                        Recurrence::type(form.v).getElementType()))),
+    : form(form), t(b, loc, computeType(elementOf(form)), productType(form)),
       sequence(sequence), head(head) {
   batch = form.starts ? t.index(0) : sequence;
   first = t.index(0);

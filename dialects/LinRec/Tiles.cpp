@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Tiles.h"
+#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,7 +80,7 @@ Tiles::Values Tiles::generic(ArrayRef<Indexed> inputs,
   auto op = linalg::GenericOp::create(
       b, loc, TypeRange(ValueRange(outs)), ins, outs, maps, iterators,
       [&](OpBuilder &nested, Location, ValueRange elements) {
-        ScalarBuilder s(nested, loc);
+        ScalarBuilder s(nested, loc, /*approximate=*/static_cast<bool>(narrow));
         linalg::YieldOp::create(nested, loc, body(s, elements));
       });
   return Values(op.getResults());
@@ -116,10 +117,12 @@ Value Tiles::product(Indexed x, Indexed y, Indexed sum) {
   for (const Indexed &each : {x, y, sum})
     maps.push_back(
         AffineMapAttr::get(mapOf(each.loops, letters, b.getContext())));
-  return linalg::ContractOp::create(b, loc, TypeRange{sum.tile.getType()},
-                                    ValueRange{x.tile, y.tile},
-                                    ValueRange{sum.tile}, b.getArrayAttr(maps))
-      .getResult(0);
+  auto op = linalg::ContractOp::create(
+      b, loc, TypeRange{sum.tile.getType()}, ValueRange{x.tile, y.tile},
+      ValueRange{sum.tile}, b.getArrayAttr(maps));
+  if (narrow)
+    op->setAttr(block::productTypeAttr, TypeAttr::get(narrow));
+  return op.getResult(0);
 }
 
 Value Tiles::convert(Value x, FloatType to) {

@@ -23,15 +23,18 @@ struct Indexed {
 };
 
 /// Writes what a chunk computes: elementwise maps, sums and products of tiles
-/// of static shape, in one float type.
+/// of static shape, in one float type. Where `narrow` is not null, operands of
+/// products of matrices may be rounded to it, and exponentials and quotients be
+/// approximate.
 class Tiles {
 public:
-  Tiles(mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType element)
-      : b(builder), loc(loc), element(element) {}
+  Tiles(mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType element,
+        mlir::FloatType narrow = {})
+      : b(builder), loc(loc), element(element), narrow(narrow) {}
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  mlir::FloatType element;
+  mlir::FloatType element, narrow;
 
   using Values = llvm::SmallVector<mlir::Value>;
   using Body =

@@ -259,6 +259,63 @@ Layout blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t warps) {
   return layout;
 }
 
+std::optional<Layout::Runs> Layout::runsAlong(int64_t dim) const {
+  Runs runs{1, {}};
+  for (Digit digit : registers)
+    if (digit.dim == dim) {
+      if (digit.stride != runs.length)
+        return std::nullopt;
+      runs.length *= digit.extent;
+    }
+  int64_t stride = runs.length;
+  for (auto [bit, digit] : llvm::enumerate(lanes))
+    if (digit.dim == dim) {
+      if (digit.stride != stride)
+        return std::nullopt;
+      runs.lanes.push_back(bit);
+      stride *= 2;
+    }
+  if (llvm::any_of(warps, [&](Digit digit) { return digit.dim == dim; }))
+    return std::nullopt;
+  return runs;
+}
+
+std::optional<Layout> scanLayout(ArrayRef<int64_t> shape, int64_t warps) {
+  if (shape.size() > 2 || shape.empty())
+    return std::nullopt;
+  bool isVector = shape.size() == 1;
+  int64_t rows = shape[0], columns = isVector ? 1 : shape[1];
+  int64_t rowBits = isVector ? Layout::laneBits : 2;
+  while (isVector && rowBits > 0 && rows % (int64_t(1) << rowBits) != 0)
+    --rowBits;
+  int64_t runs = int64_t(1) << rowBits;
+  if (rowBits == 0 || rows % runs != 0 || (rows < 2 * runs && !isVector))
+    return std::nullopt;
+  // Neighbouring threads have neighbouring columns.
+  Layout layout;
+  int64_t stride = 1;
+  auto takeColumns = [&](SmallVector<Digit> &into, int64_t bits) {
+    for (int64_t i = 0; i < bits; ++i) {
+      into.push_back(stride < columns ? Digit{1, stride, 2} : Digit());
+      if (stride < columns)
+        stride *= 2;
+    }
+  };
+  int64_t warpBits = llvm::Log2_64(warps);
+  int64_t threads = (int64_t(1) << (Layout::laneBits - rowBits)) * warps;
+  for (int64_t vector = 2; vector <= 4 && columns % (threads * vector) == 0;
+       vector *= 2)
+    takeColumns(layout.registers, 1);
+  layout.registers.push_back({0, 1, rows / runs});
+  takeColumns(layout.lanes, Layout::laneBits - rowBits);
+  for (int64_t i = 0; i < rowBits; ++i)
+    layout.lanes.push_back({0, (rows / runs) << i, 2});
+  takeColumns(layout.warps, warpBits);
+  if (stride < columns)
+    layout.registers.push_back({1, stride, (columns + stride - 1) / stride});
+  return layout;
+}
+
 int64_t accumulatorNeighbours(int64_t n, int64_t warpsN, int64_t most) {
   // Columns beyond the tile would lie between its own.
   if (paddedExtent(n, 8 * warpsN) != n)

@@ -85,6 +85,15 @@ public:
 
   /// Registers in a row from the first on that are neighbours along `dim`.
   int64_t contiguousAlong(int64_t dim) const;
+
+  /// A dimension cut into equal runs of neighbours: each is in one thread, and
+  /// the runs are counted by bits of the lane, the lowest bit first.
+  struct Runs {
+    int64_t length;
+    llvm::SmallVector<int64_t, 5> lanes;
+  };
+  /// Nothing where `dim` is cut otherwise.
+  std::optional<Runs> runsAlong(int64_t dim) const;
 };
 
 /// The smallest extent from `size` on whose odd factor is at most 7: what a
@@ -95,6 +104,11 @@ int64_t paddedExtent(int64_t size, int64_t multiple = 1);
 /// to `vector` elements each.
 Layout blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector,
                      int64_t warps);
+
+/// For running sums along dimension 0 of a vector or matrix: rows in runs, four
+/// of a matrix, whatever the number of warps, so that no rounding depends on
+/// that. Nothing where there are too few rows.
+std::optional<Layout> scanLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
 
 /// The layout of the same elements in row-major order in another shape, if the
 /// digits of this one can say it.

@@ -313,8 +313,11 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
 def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
   let summary = "running combination along a dimension";
   let description = [{
-    As `block.scan`. The dimension lies in the registers of a thread: elements
-    are combined in exactly their order.
+    As `block.scan`. The dimension is cut into equal runs of neighbours, each in
+    the registers of one thread, the runs in lanes of a warp
+    (`Layout::runsAlong`). A run's elements are combined in their order, starting
+    from what comes before the run, which is combined in pairs of runs, pairs of
+    these and so on: one run has exactly the order of elements.
   }];
   let arguments = (ins Tile_Combiner:$kind, UnitAttr:$exclusive,
                        UnitAttr:$reverse, Tile_Tile:$source, I64Attr:$dimension);
