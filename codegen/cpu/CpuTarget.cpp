@@ -55,9 +55,6 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
   schedule.isa = options.isa;
   pm.addPass(createDecomposeBlocks());
   OpPassManager &function = pm.nest<func::FuncOp>();
-  if (llvm::cantFail(findInstructionSet(options.isa))->pairUnit !=
-      PairUnit::None)
-    function.addPass(createRoundOperands());
   // A block program may come as one.
   function.addPass(createAccumulateWide());
   function.addPass(createCpuSchedule(schedule));

@@ -68,7 +68,6 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     DecomposeBlocksOptions decomposition;
     decomposition.keepTileOps = true;
     pm.addPass(createDecomposeBlocks(decomposition));
-    pm.addNestedPass<func::FuncOp>(createRoundOperands());
     pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
     pm.addNestedPass<func::FuncOp>(createAccumulateWide());
     pm.addPass(createCanonicalizerPass());

@@ -24,10 +24,6 @@
 #include "dialects/Block/BlockDialect.h.inc"
 
 namespace drawloom::block {
-/// Of a linalg.contract of f32: a narrower float type that its operands may be
-/// rounded to, where a target multiplies that faster. Sums stay as they are.
-inline constexpr llvm::StringLiteral productTypeAttr = "block.product_type";
-
 // The interfaces of linalg are written for namespaces inside mlir.
 using ::mlir::FailureOr;
 using ::mlir::OpBuilder;

@@ -81,8 +81,9 @@ private:
   Value times(Value tile, Value factor, StringRef loops);
   Scaled rows(Value x, bool before);
   Scaled columns(Value y);
-  Value undoRows(Value ofState, ArrayRef<Term> terms, bool before);
-  Value undoColumns(Value ofState, ArrayRef<Term> terms);
+  Value undoRows(const Scaled &x, Value ofState, ArrayRef<Term> terms,
+                 bool before);
+  Value undoColumns(const Scaled &y, Value ofState, ArrayRef<Term> terms);
   Value masked(Value scores, bool strict, bool before);
   Value scores(const Scaled &x, const Scaled &y, bool strict, bool before) {
     Value raw =
@@ -111,7 +112,7 @@ private:
                                  exclusive, reverse, x,
                                  /*dimension=*/0, t.empty(Tiles::shape(x)));
   }
-  Value keyDecayGradient(const CoreGradients &d, Value after, Value dState);
+  Value keyDecayGradient(Value after, Value dState);
   Value tokenDecayGradient(Value dState);
 
   Tiles &t;
@@ -143,6 +144,13 @@ private:
     bool before;
   };
   SmallVector<Exchange, 4> exchanges, reads, writes;
+  /// Of decays of keys: what tokens read, and what they write, times its
+  /// gradient, element by element.
+  struct Handed {
+    Value tile, gradient;
+    bool before, reads;
+  };
+  SmallVector<Handed, 4> handed;
 };
 
 Value Chunk::times(Value tile, Value factor, StringRef loops) {
@@ -235,23 +243,40 @@ Scaled Chunk::columns(Value y) {
 
 /// The gradient of rows from that of their form for the state and the
 /// gradients of their scores.
-Value Chunk::undoRows(Value ofState, ArrayRef<Term> terms, bool before) {
+Value Chunk::undoRows(const Scaled &x, Value ofState, ArrayRef<Term> terms,
+                      bool before) {
   Value factor = before ? sinceBefore : since;
   Value sum = !in.g     ? ofState
               : keyed() ? times(ofState, toMiddle, "k")
                         : times(ofState, factor, "c");
   for (const Term &term : terms)
     sum = t.product({term.scores, "ij"}, {term.tile, "jk"}, {sum, "ik"});
-  return keyed() ? times(sum, factor, "ck") : sum;
+  if (!keyed())
+    return sum;
+  handed.push_back({t.rounded(x.inChunk), sum, before, /*reads=*/true});
+  return times(sum, factor, "ck");
 }
 
-Value Chunk::undoColumns(Value ofState, ArrayRef<Term> terms) {
-  Value sum = !in.g     ? ofState
+Value Chunk::undoColumns(const Scaled &y, Value ofState, ArrayRef<Term> terms) {
+  Value own = !in.g     ? ofState
               : keyed() ? times(ofState, fromMiddle, "k")
                         : times(ofState, until, "c");
+  // Where operands are rounded, what goes to the state and to tokens does not
+  // have the same digits.
+  bool apart = keyed() && t.narrow;
+  Value sum = apart ? t.zeros(keyShape()) : own;
   for (const Term &term : terms)
     sum = t.product({term.scores, "ij"}, {term.tile, "ik"}, {sum, "jk"});
-  return keyed() ? times(sum, until, "ck") : sum;
+  if (!keyed())
+    return sum;
+  handed.push_back({t.rounded(y.inChunk), sum, false, /*reads=*/false});
+  if (apart) {
+    handed.push_back({t.rounded(y.ofState), ofState, false, /*reads=*/false});
+    sum =
+        t.map({{sum, "ck"}, {own, "ck"}}, "ck", keyShape(),
+              [](ScalarBuilder &s, ValueRange e) { return s.add(e[0], e[1]); });
+  }
+  return times(sum, until, "ck");
 }
 
 /// Scores where i >= j, or i > j, with the decays that were not split off.
@@ -375,21 +400,21 @@ CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
   SmallVector<Term, 2> ofK = {{dScoresK, q.inChunk}};
   if (in.b)
     ofQ.push_back({dScoresB, b.inChunk});
-  d.q = undoRows(ofRows(q, dO, first), ofQ, first);
+  d.q = undoRows(q, ofRows(q, dO, first), ofQ, first);
   if (in.a) {
     ofK.push_back({dEraseK, a.inChunk});
     SmallVector<Term, 2> ofA = {{dEraseK, k.inChunk}};
     if (in.b)
       ofA.push_back({dEraseB, b.inChunk});
-    d.a = undoRows(ofRows(a, dRead, eraseFirst), ofA, eraseFirst);
+    d.a = undoRows(a, ofRows(a, dRead, eraseFirst), ofA, eraseFirst);
   }
-  d.k = undoColumns(ofColumns(k, written), ofK);
+  d.k = undoColumns(k, ofColumns(k, written), ofK);
   if (in.b)
-    d.b = undoColumns(ofColumns(b, read),
+    d.b = undoColumns(b, ofColumns(b, read),
                       {{dScoresB, q.inChunk}, {dEraseB, a.inChunk}});
   if (in.g)
-    d.g = keyed() ? keyDecayGradient(d, after, dState)
-                  : tokenDecayGradient(dState);
+    d.g =
+        keyed() ? keyDecayGradient(after, dState) : tokenDecayGradient(dState);
   d.state = t.product({q.ofState, "ck"}, {dO, "cv"}, {decayed(dState), "kv"});
   if (in.a)
     d.state = t.product({a.ofState, "ck"}, {dRead, "cv"}, {d.state, "kv"});
@@ -398,42 +423,37 @@ CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
 
 /// Every G_i is in what token i reads, with the sign of a product, and in what
 /// it writes, with the other; the last one in the state after the chunk. g_t is
-/// in all G_i with i >= t.
-Value Chunk::keyDecayGradient(const CoreGradients &d, Value after,
-                              Value dState) {
-  SmallVector<std::pair<Value, Value>, 2> own, before, writing;
-  (readsBefore() ? before : own).push_back({in.q, d.q});
-  if (in.a)
-    (form.eraseBeforeDecay ? before : own).push_back({in.a, d.a});
-  writing.push_back({in.k, d.k});
-  if (in.b)
-    writing.push_back({in.b, d.b});
-  auto summed = [&](ArrayRef<std::pair<Value, Value>> plus,
-                    ArrayRef<std::pair<Value, Value>> minus) {
+/// in all G_i with i >= t. What one token hands to another is in this twice,
+/// and goes away only if both have the same digits.
+Value Chunk::keyDecayGradient(Value after, Value dState) {
+  auto summed = [&](ArrayRef<Handed> parts) {
     SmallVector<Indexed> inputs;
-    for (ArrayRef<std::pair<Value, Value>> pairs : {plus, minus})
-      for (auto [x, dx] : pairs) {
-        inputs.push_back({x, "ck"});
-        inputs.push_back({dx, "ck"});
-      }
+    for (const Handed &each : parts) {
+      inputs.push_back({each.tile, "ck"});
+      inputs.push_back({each.gradient, "ck"});
+    }
     return t.map(inputs, "ck", keyShape(), [&](ScalarBuilder &s, ValueRange e) {
       Value sum;
-      for (size_t i = 0; i < e.size() / 2; ++i) {
-        Value x = i < plus.size() ? e[2 * i] : s.neg(e[2 * i]);
+      for (auto [i, each] : llvm::enumerate(parts)) {
+        Value x = s.widen(e[2 * i]);
+        if (!each.reads)
+          x = s.neg(x);
         sum = sum ? s.fma(x, e[2 * i + 1], sum) : s.mul(x, e[2 * i + 1]);
       }
       return sum;
     });
   };
-  Value ofState = t.product({after, "kv"}, {dState, "kv"}, "k", {form.keySize});
+  auto isBefore = [](const Handed &each) { return each.before; };
+  auto middle = std::stable_partition(handed.begin(), handed.end(), isBefore);
+  ArrayRef<Handed> before(handed.begin(), middle), own(middle, handed.end());
+  Value ofState =
+      t.product({after, "kv"}, {t.rounded(dState), "kv"}, "k", {form.keySize});
   SmallVector<Indexed, 3> parts = {
-      {running(summed(own, writing), /*exclusive=*/false, /*reverse=*/true),
-       "ck"},
+      {running(summed(own), /*exclusive=*/false, /*reverse=*/true), "ck"},
       {ofState, "k"}};
   if (!before.empty())
-    parts.push_back({running(summed(before, {}), /*exclusive=*/true,
-                             /*reverse=*/true),
-                     "ck"});
+    parts.push_back(
+        {running(summed(before), /*exclusive=*/true, /*reverse=*/true), "ck"});
   return t.map(parts, "ck", keyShape(), [](ScalarBuilder &s, ValueRange e) {
     Value sum = s.add(e[0], e[1]);
     return e.size() > 2 ? s.add(sum, e[2]) : sum;

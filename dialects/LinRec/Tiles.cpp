@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Tiles.h"
-#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -111,18 +110,27 @@ Value Tiles::product(Indexed x, Indexed y, Indexed sum) {
   // otherwise: its order is left open, and it goes along vectors.
   if (!some(x, sum, y) || !some(y, sum, x) || !some(x, y, sum))
     return generic({x, y}, {sum}, [](ScalarBuilder &s, ValueRange e) -> Values {
-      return {s.add(e[2], s.mul(e[0], e[1]))};
+      return {s.add(e[2], s.mul(s.widen(e[0]), s.widen(e[1])))};
     })[0];
   SmallVector<Attribute> maps;
   for (const Indexed &each : {x, y, sum})
     maps.push_back(
         AffineMapAttr::get(mapOf(each.loops, letters, b.getContext())));
-  auto op = linalg::ContractOp::create(
-      b, loc, TypeRange{sum.tile.getType()}, ValueRange{x.tile, y.tile},
-      ValueRange{sum.tile}, b.getArrayAttr(maps));
-  if (narrow)
-    op->setAttr(block::productTypeAttr, TypeAttr::get(narrow));
-  return op.getResult(0);
+  Value left = rounded(x.tile), right = rounded(y.tile);
+  return linalg::ContractOp::create(b, loc, TypeRange{sum.tile.getType()},
+                                    ValueRange{left, right},
+                                    ValueRange{sum.tile}, b.getArrayAttr(maps))
+      .getResult(0);
+}
+
+Value Tiles::rounded(Value x) {
+  if (!narrow || getElementTypeOrSelf(x.getType()) == narrow)
+    return x;
+  // What another block made need not be there.
+  Value known = narrowed.lookup(x);
+  if (known && known.getParentBlock() == b.getInsertionBlock())
+    return known;
+  return narrowed[x] = convert(x, narrow);
 }
 
 Value Tiles::convert(Value x, FloatType to) {
@@ -131,10 +139,14 @@ Value Tiles::convert(Value x, FloatType to) {
     return x;
   Value into = tensor::EmptyOp::create(b, loc, type.getShape(), to);
   StringRef loops = StringRef("abcd").take_front(type.getRank());
-  return generic({{x, loops}}, {{into, loops}},
-                 [&](ScalarBuilder &s, ValueRange elements) -> Values {
-                   return {s.convert(elements[0], to)};
-                 })[0];
+  Value converted =
+      generic({{x, loops}}, {{into, loops}},
+              [&](ScalarBuilder &s, ValueRange elements) -> Values {
+                return {s.convert(elements[0], to)};
+              })[0];
+  if (type.getElementType() == narrow)
+    narrowed[converted] = x;
+  return converted;
 }
 
 Tiles::Values Tiles::loop(Value lo, Value hi, int64_t step, ValueRange carried,

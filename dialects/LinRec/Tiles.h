@@ -24,7 +24,7 @@ struct Indexed {
 
 /// Writes what a chunk computes: elementwise maps, sums and products of tiles
 /// of static shape, in one float type. Where `narrow` is not null, operands of
-/// products of matrices may be rounded to it, and exponentials and quotients be
+/// products of matrices are rounded to it, and exponentials and quotients are
 /// approximate.
 class Tiles {
 public:
@@ -65,6 +65,9 @@ public:
     return product(x, y, {zeros(shape), loops});
   }
 
+  /// What a product of matrices takes for `x`: rounded, if anything is.
+  mlir::Value rounded(mlir::Value x);
+
   /// `x` in another float type.
   mlir::Value convert(mlir::Value x, mlir::FloatType to);
 
@@ -76,6 +79,10 @@ public:
   /// Entry `i` of the first dimension; a scalar for a vector.
   mlir::Value entry(mlir::Value tile, mlir::Value i);
   mlir::Value withEntry(mlir::Value tile, mlir::Value i, mlir::Value entry);
+
+private:
+  /// What tiles were widened from or rounded to.
+  llvm::DenseMap<mlir::Value, mlir::Value> narrowed;
 };
 
 } // namespace drawloom::linrec

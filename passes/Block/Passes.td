@@ -96,18 +96,4 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def RoundOperands : Pass<"round-operands", "::mlir::func::FuncOp"> {
-  let summary = "Round the operands of products that allow it";
-  let description = [{
-    The operands of each `linalg.contract` with an attribute `block.product_type` are
-    rounded to that type, each tile once; sums stay what they are. Targets run
-    this where they multiply that type faster.
-
-    Example: test/passes/Block/round-operands-once-for-each-tile.mlir
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 #endif // DRAWLOOM_PASSES_BLOCK_PASSES_TD
