@@ -229,6 +229,7 @@ private:
   void lowerMma(tile::DotOp op);
   mlir::Value before(tile::ScanOp op, const tile::Layout::Runs &runs,
                      mlir::Value sum);
+  void shareOut(tile::Layout &layout, Registers &values, int64_t rank);
   void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
   Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,

@@ -337,11 +337,47 @@ void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   }
 }
 
+/// Threads that hold the same elements share them out: each keeps a part of
+/// them. With one of them storing all, the others would wait for it; and LLVM
+/// would move all that led to the values into its branch.
+void LowerKernel::shareOut(Layout &layout, Registers &values, int64_t rank) {
+  auto shareWith = [&](tile::Digit &digit, int64_t bit) {
+    if (!digit.replicated() || layout.registers.empty())
+      return;
+    tile::Digit &own = layout.registers.back();
+    bool isVector = own.dim == rank - 1 && own.stride == 1;
+    if (own.replicated() || isVector || own.extent % 2 != 0)
+      return;
+    own.extent /= 2;
+    digit = {own.dim, own.stride * own.extent, 2};
+    if (own.extent == 1)
+      layout.registers.pop_back();
+    Value isUpper =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                              valueOfBits({{bit, 1}}), constant(0, 32));
+    // The last digit counts slowest.
+    size_t half = values.size() / 2;
+    Registers kept;
+    for (size_t i = 0; i < half; ++i)
+      kept.push_back(arith::SelectOp::create(builder, loc, isUpper,
+                                             values[half + i], values[i]));
+    values = std::move(kept);
+  };
+  for (auto [i, digit] : llvm::enumerate(layout.warps))
+    shareWith(digit, Layout::laneBits + i);
+  for (auto [i, digit] : llvm::enumerate(layout.lanes))
+    shareWith(digit, i);
+}
+
 void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
   const Memory &memory = memoryOf(op.getDest());
   Layout layout = *tile::layoutOf(op.getSource().getType());
   auto shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
-  const Registers source = registers.lookup(op.getSource());
+  Registers source = registers.lookup(op.getSource());
+  if (range.end - range.begin == layout.registerCount()) {
+    shareOut(layout, source, shape.size());
+    range = {0, layout.registerCount()};
+  }
   Value address = rolledAddress(memory, threadAddress(memory, layout));
   underCondition(isOwner(layout), [&] {
     for (const Access &access : accesses(memory, layout, shape, false, range)) {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <map>
 
 using namespace mlir;
 using drawloom::tile::Digit;
@@ -309,6 +310,9 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
   return success();
 }
 
+/// Elements of a triangular matrix that are loaded at a time.
+static constexpr int64_t mostFactors = 32;
+
 LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
@@ -337,23 +341,56 @@ LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
   SmallVector<SmallVector<int64_t>> places;
   for (int64_t row = 0; row < n; ++row)
     places.push_back(placesOf(row));
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t row = op.getReverse() ? n - 1 - i : i;
-    for (int64_t j = 0; j < i; ++j) {
-      int64_t solved = op.getReverse() ? n - 1 - j : j;
-      Value factor = arith::NegFOp::create(builder, loc, element(row, solved));
-      for (auto [here, there] : llvm::zip(places[row], places[solved])) {
-        results[here] = math::FmaOp::create(builder, loc, factor,
-                                            results[there], results[here]);
-        ++ops;
+  auto rowAt = [&](int64_t i) { return op.getReverse() ? n - 1 - i : i; };
+  // The matrix's elements that a row needs, negated.
+  auto load = [&](int64_t i) {
+    SmallVector<Value> factors;
+    for (int64_t j = 0; j < i; ++j)
+      factors.push_back(
+          arith::NegFOp::create(builder, loc, element(rowAt(i), rowAt(j))));
+    return factors;
+  };
+  // Assemblers load early whatever they may, and run out of registers: not so
+  // across the synchronisation of a warp. So elements come a group of rows
+  // ahead of their use.
+  auto group = [&](int64_t begin) {
+    int64_t end = begin, elements = 0;
+    while (end < n && (end == begin || elements + end <= mostFactors))
+      elements += end++;
+    return end;
+  };
+  std::map<int64_t, SmallVector<Value>> factors;
+  auto loadGroup = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      factors[i] = load(i);
+  };
+  int64_t begin = 0, end = group(0);
+  loadGroup(begin, end);
+  while (begin < n) {
+    int64_t next = group(end);
+    if (end < n) {
+      loadGroup(end, next);
+      NVVM::SyncWarpOp::create(builder, loc, constant(-1, 32));
+      ++ops;
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t row = rowAt(i);
+      for (int64_t j = 0; j < i; ++j)
+        for (auto [here, there] : llvm::zip(places[row], places[rowAt(j)])) {
+          results[here] = math::FmaOp::create(builder, loc, factors[i][j],
+                                              results[there], results[here]);
+          ++ops;
+        }
+      factors.erase(i);
+      if (!op.getUnit()) {
+        Value diagonal = element(row, row);
+        for (int64_t here : places[row])
+          results[here] =
+              arith::DivFOp::create(builder, loc, results[here], diagonal);
       }
     }
-    if (!op.getUnit()) {
-      Value diagonal = element(row, row);
-      for (int64_t here : places[row])
-        results[here] =
-            arith::DivFOp::create(builder, loc, results[here], diagonal);
-    }
+    begin = end;
+    end = next;
   }
   registers[op.getResult()] = std::move(results);
   return success();
