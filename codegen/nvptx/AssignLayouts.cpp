@@ -464,8 +464,21 @@ int64_t chooseWarps(func::FuncOp kernel) {
 }
 
 /// Predicted registers of a thread from which on a kernel takes the other
-/// number of warps, where that changes no bits.
-constexpr int64_t mostPredicted = 224;
+/// number of warps, where that changes no bits; and where it may change them.
+constexpr int64_t mostPredicted = 224, mostPredictedOfScans = 176;
+
+/// Recurrences: their many small tiles fill registers before the sums that
+/// their loops carry do.
+bool scansInLoops(func::FuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::ScanOp, tile::SolveOp>(op) &&
+                       op->getParentOfType<scf::ForOp>()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 /// Whether the bits of what a kernel computes depend on its number of warps.
 bool sumsOverThreads(func::FuncOp kernel) {
@@ -528,7 +541,9 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       counts = {given->warps};
     OpBuilder builder(kernel.getContext());
     // Sums across warps, or of the rows of a warp, round as these are cut.
-    bool mayChoose = !given->warps && !sumsOverThreads(kernel);
+    bool scans = scansInLoops(kernel);
+    bool mayChoose = !given->warps && (scans || !sumsOverThreads(kernel));
+    int64_t mostRegisters = scans ? mostPredictedOfScans : mostPredicted;
     sumByProducts(builder, kernel);
     if (readsInputsOnce(kernel))
       cutProducts(builder, kernel, mostWholeBytes);
@@ -549,7 +564,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       candidate.said = estimateKernel(*candidate.kernel, *own);
       candidates.push_back(std::move(candidate));
     }
-    if (mayChoose && candidates.front().said.registers > mostPredicted &&
+    if (mayChoose && candidates.front().said.registers > mostRegisters &&
         candidates.back().said.registers < candidates.front().said.registers)
       std::swap(candidates.front(), candidates.back());
     adopt(kernel, candidates);

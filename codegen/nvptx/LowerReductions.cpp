@@ -311,7 +311,7 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
 }
 
 /// Elements of a triangular matrix that are loaded at a time.
-static constexpr int64_t mostFactors = 32;
+static constexpr int64_t mostFactors = 16;
 
 LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
