@@ -196,7 +196,7 @@ def test_scan(rng, kind, exclusive, reverse):
     assert_close([y[np.isfinite(expected)]], [expected[np.isfinite(expected)]], 1e-5)
 
 
-@pytest.mark.parametrize("shape,along", [((5,), 0), ((4, 7, 3), 1), ((4, 7, 3), 2), ((3, 0), 0)])
+@pytest.mark.parametrize("shape,along", [((5,), 0), ((64,), 0), ((32, 100), 0), ((16, 64), 0), ((4, 7, 3), 1), ((4, 7, 3), 2), ((3, 0), 0)])
 def test_scan_along_any_dimension(rng, shape, along):
     x = rng.standard_normal(shape).astype(np.float32)
     assert_close(emulate(block_ops.scan_module("add", shape, along, False, False), "scan", [x]),

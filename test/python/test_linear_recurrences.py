@@ -95,18 +95,29 @@ def compiled(text):
     return drawloom.compile(text)
 
 
+def stored(t):
+    """As a file has it: NumPy has no bf16."""
+    return t.view(torch.int16).numpy().view(np.uint16) if t.dtype == torch.bfloat16 else t.numpy()
+
+
+def from_stored(array):
+    array = np.asarray(array)
+    return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if array.dtype.kind == "V" else torch.from_numpy(array)
+
+
 def call(how, entry, operands, attributes="", cotangents=(), threads=None):
-    """The results of @forward or @backward in float64; `how` is "interpreted", which is in f64, "emulated", a GPU's code in f32, or a
-    type to compile for."""
-    element = {"interpreted": "f64", "emulated": "f32"}.get(how, how)
+    """The results of @forward or @backward in float64; `how` is "interpreted", which is in f64, "emulated f32", a GPU's code for that
+    type, or a type to compile for."""
+    emulated = how.startswith("emulated ")
+    element = "f64" if how == "interpreted" else how.removeprefix("emulated ")
     text = program({name: tuple(t.shape) for name, t in operands.items()}, element, attributes)
     arguments = []
     for name, t in [*operands.items(), *zip(("d_o", "d_final"), cotangents)]:
         kind = TORCH["f32" if name in WIDE and element != "f64" else element]
         arguments.append(t.contiguous() if name == "starts" else t.to(kind).contiguous())
-    if how in ("interpreted", "emulated"):
-        results = run(text, entry, [t.numpy() for t in arguments], target="interpreter" if how == "interpreted" else "emulator")
-        return tuple(torch.from_numpy(np.asarray(r)).double() for r in results)
+    if how == "interpreted" or emulated:
+        results = run(text, entry, [stored(t) for t in arguments], target="emulator" if emulated else "interpreter")
+        return tuple(from_stored(r).double() for r in results)
     return tuple(r.double() for r in getattr(compiled(text), entry)(*arguments, threads=threads))
 
 
@@ -375,7 +386,7 @@ def test_model_compiled(name):
 @pytest.mark.parametrize("name, segments", [*[(name, None) for name in MODELS], ("gated_linear_attention", 3), ("gated_delta_rule", 2)])
 def test_model_on_the_gpu_emulated(name, segments):
     """The emulator also reports races and accesses out of bounds."""
-    check_model(name, "emulated", COMPILED, chunk=16, segments=segments)
+    check_model(name, "emulated f32", COMPILED, chunk=16, segments=segments)
 
 
 @pytest.mark.parametrize("name, segments", [*[(name, 2) for name in MODELS], ("gated_linear_attention", 3), ("kimi_delta_attention", 3),
@@ -460,6 +471,29 @@ def test_types(element):
     inputs = {name: t.to(TORCH["f32" if name in ("g", "state") else element]).double() for name, t in inputs.items()}
     results = everything(functools.partial(model.scan, scanner(element, chunk=16)), inputs)
     check(results, everything(model.reference, inputs), HALF.get(element, COMPILED * 2.0**-29))
+
+
+# FLA's own limits of the same ratio for 16 bits, for outputs and states of models without erasure and with it, and for all gradients of
+# decays and of what else multiplies keys. Parameters that all tokens share count to these.
+GATED, ERASING, RATES = 0.005, 0.008, 0.02
+PER_RATE = {"g", "beta", "w", "bound", "gamma", "slope", "a_log", "dt", "f", "erase", "write", "rate", "share", "b_share", "d_share", "kappa"}
+
+
+@pytest.mark.parametrize("how", ["bf16", "emulated bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_model_in_bf16(name, how):
+    """Products of matrices round what they multiply, on the CPU as on the emulated GPU."""
+    model = MODELS[name]
+    wide = ("g", *STATES)
+    inputs = {x: t if x in wide else t.to(torch.bfloat16).double() for x, t in expected(name, ())[0].items()}
+    results = everything(functools.partial(model.scan, scanner(how, chunk=16)), inputs)
+    wanted = everything(model.reference, inputs)
+    limit = ERASING if "beta" in inputs or "a" in inputs or "kappa" in inputs else GATED
+    if name == "gated_slot_attention":
+        limit *= 2  # two recurrences, one behind the other
+    limits = {x: RATES if x.removeprefix("gradient of ") in PER_RATE else limit for x in wanted}
+    errors = {x: ratio(results[x], wanted[x]) for x in wanted}
+    assert not (wrong := {x: f"{e:.3g}" for x, e in errors.items() if not e <= limits[x]}), wrong
 
 
 def operands_of(name, **draw):

@@ -199,6 +199,26 @@ TEST(LayoutTest, LayoutsOfProductsHoldEachElementOnce) {
   }
 }
 
+TEST(LayoutTest, ScansHaveRunsThatDoNotDependOnWarps) {
+  for (const Coordinates &shape :
+       {Coordinates{32}, Coordinates{64}, Coordinates{32, 64},
+        Coordinates{16, 100}, Coordinates{8, 24}, Coordinates{32, 256}})
+    for (int64_t warps : {1, 4, 8}) {
+      SCOPED_TRACE(name(shape) + " on " + std::to_string(warps));
+      std::optional<Layout> layout = scanLayout(shape, warps);
+      ASSERT_TRUE(layout);
+      expectEachElementOnce(*layout, shape);
+      std::optional<Layout::Runs> runs = layout->runsAlong(0);
+      ASSERT_TRUE(runs);
+      int64_t count = shape.size() == 1 ? 32 : 4;
+      EXPECT_EQ(runs->length, shape[0] / count);
+      EXPECT_EQ(int64_t(1) << runs->lanes.size(), count);
+    }
+  EXPECT_FALSE(scanLayout({6, 64}, 4));
+  EXPECT_FALSE(scanLayout({7}, 4));
+  EXPECT_FALSE(blockedLayout({64, 64}, 4, 4).runsAlong(0));
+}
+
 TEST(LayoutTest, BlockedLayoutsReadNeighboursTogether) {
   EXPECT_EQ(blockedLayout({64, 64}, 4, 4).contiguousAlong(1), 4);
   EXPECT_EQ(blockedLayout({64, 64}, 4, 4).contiguousAlong(0), 1);

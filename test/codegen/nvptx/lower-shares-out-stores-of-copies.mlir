@@ -1,0 +1,20 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+
+// Two halves of a warp hold the same elements, four rows a thread: each stores two of them, without a branch.
+// CHECK-LABEL: llvm.func @f
+// CHECK-NOT: llvm.cond_br
+// CHECK-COUNT-2: llvm.select
+// CHECK-NOT: llvm.cond_br
+// CHECK-COUNT-2: llvm.store
+// CHECK-NOT: llvm.store
+// CHECK: llvm.return
+#rows = #tile.layout<registers = [0:1*4], lanes = [1:1, 1:2, 1:4, 1:8, ?], warps = []>
+func.func @f(%x: memref<4x16xf32>, %out: memref<4x16xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64, drawloom.shared_bytes = 0 : i64, drawloom.warps = 1 : i64} {
+  %t = tile.load %x : memref<4x16xf32> -> tensor<4x16xf32, #rows>
+  tile.store %t, %out : tensor<4x16xf32, #rows>, memref<4x16xf32>
+  return
+}
