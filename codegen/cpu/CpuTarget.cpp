@@ -55,6 +55,9 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
   schedule.isa = options.isa;
   pm.addPass(createDecomposeBlocks());
   OpPassManager &function = pm.nest<func::FuncOp>();
+  if (llvm::cantFail(findInstructionSet(options.isa))->pairUnit ==
+      PairUnit::None)
+    function.addPass(createKeepWide());
   // A block program may come as one.
   function.addPass(createAccumulateWide());
   function.addPass(createCpuSchedule(schedule));

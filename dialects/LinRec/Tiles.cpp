@@ -130,7 +130,19 @@ Value Tiles::rounded(Value x) {
   Value known = narrowed.lookup(x);
   if (known && known.getParentBlock() == b.getInsertionBlock())
     return known;
-  return narrowed[x] = convert(x, narrow);
+  RankedTensorType type = cast<RankedTensorType>(x.getType());
+  StringRef loops = StringRef("abcd").take_front(type.getRank());
+  Value into = tensor::EmptyOp::create(b, loc, type.getShape(), narrow);
+  // A target that gains nothing by it may keep the digits.
+  auto optional = arith::FastMathFlagsAttr::get(b.getContext(),
+                                                arith::FastMathFlags::contract);
+  return narrowed[x] =
+             generic({{x, loops}}, {{into, loops}},
+                     [&](ScalarBuilder &s, ValueRange elements) -> Values {
+                       return {arith::TruncFOp::create(
+                           s.builder, s.loc, narrow, elements[0],
+                           arith::RoundingModeAttr(), optional)};
+                     })[0];
 }
 
 Value Tiles::convert(Value x, FloatType to) {

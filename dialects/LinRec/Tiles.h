@@ -65,7 +65,8 @@ public:
     return product(x, y, {zeros(shape), loops});
   }
 
-  /// What a product of matrices takes for `x`: rounded, if anything is.
+  /// What a product of matrices takes for `x`: rounded, if anything is and the
+  /// target does not decline that.
   mlir::Value rounded(mlir::Value x);
 
   /// `x` in another float type.

@@ -96,4 +96,20 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def KeepWide : Pass<"keep-wide", "::mlir::func::FuncOp"> {
+  let summary = "Leave out roundings of tiles where these are optional";
+  let description = [{
+    An `arith.truncf` with the flag `contract` at the end of a `linalg.generic` says
+    that its result may as well keep its digits. Where all that read the result
+    compute in the wider type anyway (products of matrices with sums of that type,
+    ops that begin with `arith.extf`), it does. Targets without instructions for
+    products of the narrow type run this.
+
+    Example: test/passes/Block/keep-wide-leaves-out-roundings.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // DRAWLOOM_PASSES_BLOCK_PASSES_TD
