@@ -32,6 +32,22 @@ SmallVector<Piece> cutExtent(int64_t extent, int64_t size) {
   return pieces;
 }
 
+SmallVector<Piece> cutRows(int64_t extent, int64_t size) {
+  int64_t smaller = llvm::bit_floor<uint64_t>(size);
+  int64_t count = size == smaller ? 0 : extent / size;
+  for (int64_t fewer = count; fewer > 0 && count - fewer < smaller; --fewer)
+    if ((extent - fewer * size) % smaller == 0) {
+      count = fewer;
+      break;
+    }
+  SmallVector<Piece> pieces;
+  if (count > 0)
+    pieces.push_back({0, size, count});
+  for (Piece rest : cutExtent(extent - count * size, smaller))
+    pieces.push_back({count * size + rest.offset, rest.size, rest.count});
+  return pieces;
+}
+
 SmallVector<Piece> cutReduction(int64_t extent, int64_t size) {
   SmallVector<Piece> pieces;
   size = std::max<int64_t>(size == 2 ? 1 : size, 1);

@@ -32,6 +32,11 @@ struct Piece {
 /// of 0.
 llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 
+/// The rows of a register tile, of which `size` need not be a power of two: as
+/// many tiles of that size as leave whole tiles of the next smaller power, so
+/// that none has too few sums under way.
+llvm::SmallVector<Piece> cutRows(int64_t extent, int64_t size);
+
 /// As above for a dot's inner loop, whose remainder goes in single steps: two
 /// steps at a time are loaded as a vector of two that has to be taken apart.
 llvm::SmallVector<Piece> cutReduction(int64_t extent, int64_t size);

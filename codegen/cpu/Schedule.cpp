@@ -214,6 +214,8 @@ Scheduler::DotTile Scheduler::tileOf(LinalgOp dot) {
   }
   // Narrow results take more rows, so that enough sums are under way.
   int64_t extent = dot.getStaticLoopRanges()[tile.columnLoop];
+  if (tile.columns > extent)
+    tile.rows = llvm::bit_floor<uint64_t>(tile.rows);
   for (int64_t wide = tile.columns; wide > extent && tile.rows < 16; wide /= 2)
     tile.rows *= 2;
   return tile;
@@ -226,12 +228,13 @@ std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
     return std::nullopt;
   SmallVector<int64_t> ranges = dot.getStaticLoopRanges();
   DotTile tile = tileOf(dot);
+  int64_t rows = llvm::bit_floor<uint64_t>(tile.rows);
   bool columns = *along == tile.columnLoop;
   int64_t width = columns                  ? tile.columns
-                  : *along == tile.rowLoop ? tile.rows
+                  : *along == tile.rowLoop ? rows
                                            : ranges[*along];
   int64_t uses = columns
-                     ? llvm::divideCeil(ranges[tile.rowLoop], tile.rows)
+                     ? llvm::divideCeil(ranges[tile.rowLoop], rows)
                      : llvm::divideCeil(ranges[tile.columnLoop], tile.columns);
   std::optional<Panels> panels = packPanels(rewriter, dot, input, width, uses);
   if (panels)
@@ -257,7 +260,6 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
   DotTile tile = tileOf(op);
   plan.pieces[tile.columnLoop] =
       cutExtent(ranges[tile.columnLoop], tile.columns);
-  plan.pieces[tile.rowLoop] = cutExtent(ranges[tile.rowLoop], tile.rows);
   for (OpOperand *input : op.getDpsInputOperands()) {
     auto packed = llvm::find_if(plan.panels, [&](const Panels &known) {
       return known.operand == input->getOperandNumber();
@@ -272,6 +274,13 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
     if (innermostLoop(op.getMatchingIndexingMap(input)) == tile.columnLoop)
       std::swap(plan.order[plan.order.size() - 2], plan.order.back());
   }
+  // Tiles lie within panels.
+  bool rowPanels = llvm::any_of(plan.panels, [&](const Panels &panels) {
+    return innermostLoop(op.getMatchingIndexingMap(
+               &op->getOpOperand(panels.operand))) == tile.rowLoop;
+  });
+  plan.pieces[tile.rowLoop] =
+      (rowPanels ? cutExtent : cutRows)(ranges[tile.rowLoop], tile.rows);
   for (auto [i, k] : llvm::enumerate(dims->k)) {
     bool last = i + 1 == dims->k.size();
     plan.pieces[k] = cutReduction(ranges[k], last ? tiles.dotSteps : 1);

@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace drawloom::cpu {
@@ -25,14 +26,28 @@ constexpr int64_t largestVector = 1024;
 struct CpuVerifyVectors : impl::CpuVerifyVectorsBase<CpuVerifyVectors> {
   using CpuVerifyVectorsBase::CpuVerifyVectorsBase;
 
+  /// Whether only products read `value`, by rows: these are taken one by one,
+  /// and there is no vector of them.
+  static bool areRowsOfProducts(Value value) {
+    return llvm::all_of(value.getUses(), [](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isa<vector::ContractionOp>(user))
+        return use.getOperandNumber() == 0;
+      return isa<vector::BroadcastOp, vector::TransposeOp>(user) &&
+             areRowsOfProducts(user->getResult(0));
+    });
+  }
+
   /// Null where the type is fine.
-  StringRef fault(Type type) const {
-    auto vector = dyn_cast<VectorType>(type);
+  StringRef fault(Value value) const {
+    auto vector = dyn_cast<VectorType>(value.getType());
     if (!vector)
       return {};
     if (vector.getNumElements() > largestVector)
       return "has a vector of more than 1024 elements, which would be unrolled";
-    if (vector.getRank() > 0 && !llvm::isPowerOf2_64(vector.getShape().back()))
+    if (vector.getRank() > 0 &&
+        !llvm::isPowerOf2_64(vector.getShape().back()) &&
+        !areRowsOfProducts(value))
       return "has a vector whose last dimension is not a power of two, which "
              "the machine does not have";
     return {};
@@ -49,8 +64,8 @@ struct CpuVerifyVectors : impl::CpuVerifyVectorsBase<CpuVerifyVectors> {
         failed = true;
         return;
       }
-      for (Type type : op->getResultTypes())
-        if (StringRef why = fault(type); !why.empty()) {
+      for (Value result : op->getResults())
+        if (StringRef why = fault(result); !why.empty()) {
           op->emitOpError(why);
           failed = true;
           return;

@@ -6,8 +6,8 @@
 // CHECK-LABEL: func.func @layer
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %[[SUM:.*]] = scf.for {{.*}} -> (vector<4x16xf32>)
-// CHECK: vector.contract {{.*}} : vector<4x4xf32>, vector<4x16xf32> into vector<4x16xf32>
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} -> (vector<6x16xf32>)
+// CHECK: vector.contract {{.*}} : vector<6x1xf32>, vector<1x16xf32> into vector<6x16xf32>
 // CHECK: arith.addf %[[SUM]]
 // CHECK: vector.transfer_write {{.*}} tensor<64x32xf32>
 // CHECK-NOT: linalg

@@ -12,7 +12,7 @@
 // Where no instruction multiplies bf16, each operand becomes f32 once.
 // WIDE-LABEL: func.func @product
 // WIDE-DAG: arith.extf %{{.*}} : vector<{{.*}}xbf16> to vector
-// WIDE: vector.contract {{.*}} : vector<4x4xf32>, vector<4x16xf32> into vector<4x16xf32>
+// WIDE: vector.contract {{.*}} : vector<6x1xf32>, vector<1x16xf32> into vector<6x16xf32>
 func.func @product(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %d : tensor<64x64xf32>
