@@ -56,12 +56,20 @@ public:
 
   struct Outcome {
     mlir::Value o, state;
+    /// What `backward` would otherwise compute again.
+    Tiles::Values kept = {};
   };
+  /// The shapes of what `forward` keeps.
+  virtual llvm::SmallVector<llvm::SmallVector<int64_t>> keptShapes() {
+    return {};
+  }
   /// Outputs (where they are asked for) and the state after the chunk.
   virtual Outcome forward(const CoreTiles &in, mlir::Value state,
                           bool outputs) = 0;
   struct States {
     mlir::Value before, after;
+    /// As `forward` gave it, or nothing.
+    Tiles::Values kept = {};
   };
   /// From the states around the chunk, the gradients of its outputs and of the
   /// state after it.

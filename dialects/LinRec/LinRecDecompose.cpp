@@ -199,14 +199,26 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
           return arith::AddIOp::create(t.b, t.loc, number(place), t.index(1));
         };
         states = t.withEntry(states, t.index(0), start);
-        states = head.overChunks(
-            {states, start}, /*backward=*/false,
+        Tiles::Values ahead = {states, start};
+        for (SmallVector<int64_t> &shape : core->keptShapes()) {
+          shape.insert(shape.begin(), head.mostChunks());
+          ahead.push_back(t.empty(shape));
+        }
+        ahead = head.overChunks(
+            ahead, /*backward=*/false,
             [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
               ChunkForm::Outcome out =
                   chunkForward(t, form, *core, head.tiles(place), tiles[1],
                                /*outputs=*/false);
-              return {t.withEntry(tiles[0], next(place), out.state), out.state};
-            })[0];
+              Tiles::Values found = {
+                  t.withEntry(tiles[0], next(place), out.state), out.state};
+              for (auto [all, tile] :
+                   llvm::zip(tiles.drop_front(2), out.kept))
+                found.push_back(t.withEntry(all, number(place), tile));
+              return found;
+            });
+        states = ahead[0];
+        ArrayRef<Value> kept = ArrayRef(ahead).drop_front(2);
         Tiles::Values carried(parts);
         // Sums over tokens start from 0.
         for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
@@ -218,6 +230,8 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
             [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
               ChunkForm::States around = {t.entry(states, number(place)),
                                           t.entry(states, next(place))};
+              for (Value all : kept)
+                around.kept.push_back(t.entry(all, number(place)));
               ChunkGradients d =
                   chunkBackward(t, form, *core, head.tiles(place), around,
                                 head.read(dO, place), tiles.back());

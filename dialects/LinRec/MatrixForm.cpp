@@ -69,7 +69,8 @@ public:
   }
 
   ChunkForm::Outcome forward(bool outputs);
-  CoreGradients backward(Value after, Value dO, Value dState);
+  CoreGradients backward(const ChunkForm::States &states, Value dO,
+                         Value dState);
 
 private:
   bool keyed() const { return form.decayKind == DecayKind::Key; }
@@ -107,6 +108,7 @@ private:
                                             /*unit=*/true, matrix, rightSide);
   }
   void writeValues();
+  void takeValues(ValueRange kept);
   Value running(Value x, bool exclusive, bool reverse) {
     return block::ScanOp::create(t.b, t.loc, x.getType(), block::ScanKind::Add,
                                  exclusive, reverse, x,
@@ -334,9 +336,27 @@ void Chunk::writeValues() {
                /*transpose=*/false);
 }
 
+/// What `writeValues` found when the chunk was computed forward.
+void Chunk::takeValues(ValueRange kept) {
+  eraseK = kept[1];
+  if (!in.b) {
+    written = kept[0];
+    system = eraseK;
+    return;
+  }
+  written = in.w;
+  read = kept[0];
+  eraseB = kept[2];
+  system = minus(eraseB);
+}
+
 ChunkForm::Outcome Chunk::forward(bool outputs) {
   writeValues();
   ChunkForm::Outcome out;
+  if (in.b)
+    out.kept = {read, eraseK, eraseB};
+  else if (in.a)
+    out.kept = {written, eraseK};
   if (outputs) {
     scoresK = scores(q, k, readsBefore(), readsBefore());
     Value o = t.product({q.ofState, "ik"}, {state, "kv"}, "iv", valueShape());
@@ -353,8 +373,12 @@ ChunkForm::Outcome Chunk::forward(bool outputs) {
   return out;
 }
 
-CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
-  writeValues();
+CoreGradients Chunk::backward(const ChunkForm::States &states, Value dO,
+                              Value dState) {
+  if (states.kept.empty())
+    writeValues();
+  else
+    takeValues(states.kept);
   bool first = readsBefore(), strict = readsBefore();
   bool eraseFirst = form.eraseBeforeDecay;
   scoresK = scores(q, k, strict, first);
@@ -413,8 +437,8 @@ CoreGradients Chunk::backward(Value after, Value dO, Value dState) {
     d.b = undoColumns(b, ofColumns(b, read),
                       {{dScoresB, q.inChunk}, {dEraseB, a.inChunk}});
   if (in.g)
-    d.g =
-        keyed() ? keyDecayGradient(after, dState) : tokenDecayGradient(dState);
+    d.g = keyed() ? keyDecayGradient(states.after, dState)
+                  : tokenDecayGradient(dState);
   d.state = t.product({q.ofState, "ck"}, {dO, "cv"}, {decayed(dState), "kv"});
   if (in.a)
     d.state = t.product({a.ofState, "ck"}, {dRead, "cv"}, {d.state, "kv"});
@@ -527,12 +551,21 @@ Value Chunk::tokenDecayGradient(Value dState) {
 class MatrixForm : public ChunkForm {
 public:
   using ChunkForm::ChunkForm;
+  /// Where there is a triangular system: its solution, and the scores in it.
+  SmallVector<SmallVector<int64_t>> keptShapes() override {
+    if (!form.erase && !form.beta)
+      return {};
+    SmallVector<SmallVector<int64_t>> shapes(form.lowrank ? 3 : 2,
+                                             {size, size});
+    shapes[0] = {size, form.valueSize};
+    return shapes;
+  }
   Outcome forward(const CoreTiles &in, Value state, bool outputs) override {
     return Chunk(t, form, in, state).forward(outputs);
   }
   CoreGradients backward(const CoreTiles &in, const States &states, Value dO,
                          Value dState) override {
-    return Chunk(t, form, in, states.before).backward(states.after, dO, dState);
+    return Chunk(t, form, in, states.before).backward(states, dO, dState);
   }
 };
 

@@ -33,7 +33,14 @@ public:
       : ChunkForm(t, form, size), products(matrixForm(t, form, size)),
         tokens(tokenForm(t, form, size)) {}
 
+  SmallVector<SmallVector<int64_t>> keptShapes() override {
+    return always() == products.get() ? products->keptShapes()
+                                      : SmallVector<SmallVector<int64_t>>{};
+  }
+
   Outcome forward(const CoreTiles &in, Value state, bool outputs) override {
+    if (ChunkForm *form = always())
+      return form->forward(in, state, outputs);
     Tiles::Values values = either(in, [&](ChunkForm &chosen) -> Tiles::Values {
       Outcome out = chosen.forward(in, state, outputs);
       if (!outputs)
@@ -45,6 +52,8 @@ public:
 
   CoreGradients backward(const CoreTiles &in, const States &states, Value dO,
                          Value dState) override {
+    if (ChunkForm *form = always())
+      return form->backward(in, states, dO, dState);
     constexpr Value CoreGradients::*all[] = {
         &CoreGradients::state, &CoreGradients::q,    &CoreGradients::k,
         &CoreGradients::w,     &CoreGradients::g,    &CoreGradients::a,
@@ -99,15 +108,20 @@ private:
                                  t.number(-splitLimit));
   }
 
-  Tiles::Values either(const CoreTiles &in,
-                       llvm::function_ref<Tiles::Values(ChunkForm &)> write) {
+  /// The form of all chunks, if there is one.
+  ChunkForm *always() {
     // The token form knows decays along values, and has nothing to do for
     // tokens that are not there.
     if (form.decayKind == DecayKind::Value || size == 1)
-      return write(*tokens);
+      return tokens.get();
     if (form.decayKind != DecayKind::Key ||
         (form.decayBound && *form.decayBound * size / 2 >= -splitLimit))
-      return write(*products);
+      return products.get();
+    return nullptr;
+  }
+
+  Tiles::Values either(const CoreTiles &in,
+                       llvm::function_ref<Tiles::Values(ChunkForm &)> write) {
     auto branch = [&](ChunkForm &chosen) {
       return [&](OpBuilder &nested, Location) {
         OpBuilder::InsertionGuard guard(t.b);
