@@ -408,7 +408,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
       out = op.getMatchingIndexingMap(&init);
   int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
   int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
-  std::optional<unsigned> along = innermostLoop(out);
+  std::optional<unsigned> along = innermostLoop(out), across;
   if (!isParallelOnly(op)) {
     // Sums along memory: read along memory all the same.
     // So does a narrow result, along whatever is long.
@@ -445,11 +445,18 @@ void Scheduler::scheduleOther(LinalgOp op) {
       int64_t square = std::min<int64_t>(8, scaled(op, 8));
       sizes.assign(loops, 1);
       sizes[*along] = sizes[*other] = square;
+      across = other;
     }
   }
   for (unsigned i = 0; i < loops; ++i)
     plan.pieces.push_back(cutExtent(ranges[i], sizes[i]));
   plan.order = loopOrder(op);
+  // Squares follow the operand in memory: it may come from far away, and the
+  // result does not.
+  if (across) {
+    llvm::erase(plan.order, *across);
+    plan.order.push_back(*across);
+  }
   if (along && iterators[*along] == utils::IteratorType::reduction &&
       llvm::is_contained(innerReductions(op, plan.order), *along) &&
       !plan.pieces[*along].empty() && plan.pieces[*along].front().size > 1 &&
