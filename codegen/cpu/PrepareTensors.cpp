@@ -322,10 +322,37 @@ void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   rewriter.replaceOp(op, current);
 }
 
+/// Transposed copies, for all dots that read the same.
+class Transposed {
+public:
+  explicit Transposed(RewriterBase &rewriter) : rewriter(rewriter) {}
+  /// `source` transposed, at the insertion point or before.
+  Value of(Value source, ArrayRef<int64_t> permutation) {
+    SmallVector<linalg::TransposeOp> &known = copies[source];
+    Block *block = rewriter.getInsertionBlock();
+    Block::iterator point = rewriter.getInsertionPoint();
+    for (linalg::TransposeOp op : known)
+      if (op->getBlock() == block && op.getPermutation() == permutation &&
+          (point == block->end() || op->isBeforeInBlock(&*point)))
+        return op->getResult(0);
+    auto type = cast<RankedTensorType>(source.getType());
+    Value empty = tensor::EmptyOp::create(
+        rewriter, source.getLoc(),
+        applyPermutation(type.getShape(), permutation), type.getElementType());
+    known.push_back(linalg::TransposeOp::create(rewriter, source.getLoc(),
+                                                source, empty, permutation));
+    return known.back()->getResult(0);
+  }
+
+private:
+  RewriterBase &rewriter;
+  DenseMap<Value, SmallVector<linalg::TransposeOp>> copies;
+};
+
 /// Replaces `op` by one that reads input `i` with `loop` along memory, from a
 /// transposed copy that is made outside all loops that do not change it.
-void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
-                    unsigned loop) {
+void transposeInput(RewriterBase &rewriter, Transposed &copies, LinalgOp op,
+                    unsigned i, unsigned loop) {
   OpOperand *input = op.getDpsInputOperand(i);
   AffineMap map = op.getMatchingIndexingMap(input);
   SmallVector<int64_t> permutation;
@@ -337,15 +364,8 @@ void transposeInput(RewriterBase &rewriter, LinalgOp op, unsigned i,
       permutation.push_back(d);
   permutation.push_back(at);
 
-  Value source = input->get();
-  rewriter.setInsertionPoint(outermostUser(source, op));
-  auto type = cast<RankedTensorType>(source.getType());
-  SmallVector<int64_t> shape = applyPermutation(type.getShape(), permutation);
-  Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
-                                        type.getElementType());
-  Value transposed = linalg::TransposeOp::create(rewriter, op.getLoc(), source,
-                                                 empty, permutation)
-                         ->getResult(0);
+  rewriter.setInsertionPoint(outermostUser(input->get(), op));
+  Value transposed = copies.of(input->get(), permutation);
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   maps[i] = AffineMap::get(map.getNumDims(), 0,
                            applyPermutation(map.getResults(), permutation),
@@ -416,6 +436,7 @@ void prepareDots(RewriterBase &rewriter, func::FuncOp function, bool pairs) {
       dots.push_back(op);
   });
   HalfPrecisionDots half(rewriter, pairs);
+  Transposed copies(rewriter);
   for (LinalgOp op : dots) {
     if (!isNarrowDot(op))
       op = half.prepare(op);
@@ -435,7 +456,7 @@ void prepareDots(RewriterBase &rewriter, func::FuncOp function, bool pairs) {
       continue;
     }
     if (lastLoop(maps[i]) != column)
-      transposeInput(rewriter, op, i, *column);
+      transposeInput(rewriter, copies, op, i, *column);
   }
 }
 

@@ -174,15 +174,18 @@ Scheduler::consumersInRegisters(LinalgOp dot, Block &block,
         next->getNumResults() != 1 || !isCheap(next) ||
         hasBooleanTensor(next) || next.hasIndexSemantics())
       break;
-    bool fits =
-        next.getMatchingIndexingMap(next.getDpsInitOperand(0)).isIdentity() &&
-        !next.payloadUsesValueFromOperand(next.getDpsInitOperand(0));
+    OpOperand *init = next.getDpsInitOperand(0);
+    // What updates a tensor in place is the last of its chain: others may be
+    // written nowhere.
+    bool updates = next.payloadUsesValueFromOperand(init);
+    bool fits = next.getMatchingIndexingMap(init).isIdentity() &&
+                !(updates && init->get().getDefiningOp<linalg::FillOp>());
     for (OpOperand &operand : next->getOpOperands()) {
       AffineMap map = next.getMatchingIndexingMap(&operand);
       fits &= isPermutationOfDims(map);
       for (LinalgOp member : chain)
         if (operand.get() == member->getResult(0))
-          fits &= map.isIdentity();
+          fits &= map.isIdentity() && !(updates && &operand == init);
     }
     for (LinalgOp member : chain)
       for (Operation *user : member->getResult(0).getUsers()) {
@@ -195,6 +198,8 @@ Scheduler::consumersInRegisters(LinalgOp dot, Block &block,
     if (!fits)
       break;
     chain.push_back(next);
+    if (updates)
+      break;
   }
   return chain;
 }

@@ -98,7 +98,8 @@ private:
     exchanges.push_back({scores, raw, before});
     return masked(raw, strict, before);
   }
-  Value decayed(Value s);
+  /// The state `s` after all decays, plus x y.
+  Value decayedPlus(Value s, Indexed x, Indexed y);
   Value minus(Value x) {
     return t.map(x, [](ScalarBuilder &s, ValueRange e) { return s.neg(e[0]); });
   }
@@ -298,17 +299,19 @@ Value Chunk::masked(Value scores, bool strict, bool before) {
   });
 }
 
-Value Chunk::decayed(Value s) {
+Value Chunk::decayedPlus(Value s, Indexed x, Indexed y) {
   if (!in.g)
-    return s;
+    return t.product(x, y, {s, "kv"});
+  // The sum first: the state is read and written once, from registers.
+  Value sum = t.product(x, y, "kv", Tiles::shape(s));
   if (keyed())
-    return t.generic({{whole, "k"}}, {{s, "kv"}},
+    return t.generic({{whole, "k"}, {sum, "kv"}}, {{s, "kv"}},
                      [](ScalarBuilder &b, ValueRange e) -> Tiles::Values {
-                       return {b.mul(e[0], e[1])};
+                       return {b.add(b.mul(e[0], e[2]), e[1])};
                      })[0];
-  return t.generic({}, {{s, "kv"}},
+  return t.generic({{sum, "kv"}}, {{s, "kv"}},
                    [&](ScalarBuilder &b, ValueRange e) -> Tiles::Values {
-                     return {b.mul(whole, e[0])};
+                     return {b.add(b.mul(whole, e[1]), e[0])};
                    })[0];
 }
 
@@ -366,8 +369,7 @@ ChunkForm::Outcome Chunk::forward(bool outputs) {
       out.o = t.product({scoresB, "ij"}, {read, "jv"}, {out.o, "iv"});
     }
   }
-  out.state =
-      t.product({k.ofState, "ck"}, {written, "cv"}, {decayed(state), "kv"});
+  out.state = decayedPlus(state, {k.ofState, "ck"}, {written, "cv"});
   if (in.b)
     out.state = t.product({b.ofState, "ck"}, {read, "cv"}, {out.state, "kv"});
   return out;
@@ -439,7 +441,7 @@ CoreGradients Chunk::backward(const ChunkForm::States &states, Value dO,
   if (in.g)
     d.g = keyed() ? keyDecayGradient(states.after, dState)
                   : tokenDecayGradient(dState);
-  d.state = t.product({q.ofState, "ck"}, {dO, "cv"}, {decayed(dState), "kv"});
+  d.state = decayedPlus(dState, {q.ofState, "ck"}, {dO, "cv"});
   if (in.a)
     d.state = t.product({a.ofState, "ck"}, {dRead, "cv"}, {d.state, "kv"});
   return d;
