@@ -34,10 +34,23 @@ namespace {
 
 constexpr int64_t lineBytes = 64;
 
+/// Scratch memory up to so many bytes stays in the second-level cache.
+constexpr int64_t cacheBytes = 256 * 1024;
+
 /// An argument of the function: what does not come from there is in a cache.
 bool isArgument(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// Scratch memory that does not stay in the second-level cache.
+bool isLargeScratch(Value memory) {
+  auto alloc = memory.getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc.getType().hasStaticShape() ||
+      !alloc.getType().getElementType().isIntOrFloat())
+    return false;
+  int64_t bits = alloc.getType().getElementType().getIntOrFloatBitWidth();
+  return alloc.getType().getNumElements() * bits / 8 > cacheBytes;
 }
 
 /// The outermost sequential loop around an op in its block program.
@@ -122,8 +135,10 @@ public:
     if (function.isExternal())
       return;
     function.walk([&](Operation *op) {
-      if (auto read = dyn_cast<vector::TransferReadOp>(op))
+      if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
+        prefetchTransposed(read);
+      }
       else if (auto copy = dyn_cast<memref::CopyOp>(op))
         prefetchCopy(copy);
     });
@@ -179,6 +194,40 @@ private:
     }
     if (Value memory = inNextIteration(b, loop, read.getBase(), known))
       prefetch(b, loc, memory, indices, read.getVectorType().getNumElements());
+  }
+
+  /// A square that is transposed is read once, and hardware does not see the
+  /// next ones in its rows.
+  void prefetchTransposed(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    scf::ForOp loop = outermostLoop(read);
+    AffineMap map = read.getPermutationMap();
+    if (!type || !loop || read.getVectorType().getRank() != 2 ||
+        !map.isProjectedPermutation() || map.isMinorIdentity() ||
+        map.getDimPosition(0) + 1 != map.getNumDims() ||
+        !isLargeScratch(wholeOf(read.getBase())))
+      return;
+    OpBuilder b(read);
+    Location loc = read.getLoc();
+    IRMapping known = nextOf(b, loc, loop);
+    SmallVector<Value> indices;
+    for (Value index : read.getIndices()) {
+      indices.push_back(inNextIteration(b, loop, index, known));
+      if (!indices.back())
+        return;
+    }
+    Value memory = inNextIteration(b, loop, read.getBase(), known);
+    // What is the same in every iteration is near after the first.
+    if (!memory || (memory == read.getBase() &&
+                    llvm::equal(indices, read.getIndices())))
+      return;
+    Value &row = indices[map.getDimPosition(1)];
+    Value first = row;
+    for (int64_t i = 0; i < read.getVectorType().getDimSize(1); ++i) {
+      row = arith::AddIOp::create(
+          b, loc, first, arith::ConstantIndexOp::create(b, loc, i));
+      prefetch(b, loc, memory, indices, read.getVectorType().getDimSize(0));
+    }
   }
 
   void prefetchCopy(memref::CopyOp copy) {
