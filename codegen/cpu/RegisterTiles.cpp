@@ -139,6 +139,8 @@ private:
                        const DenseMap<Value, Value> &tiles);
   void loop(unsigned level, SmallVectorImpl<Value> &carried,
             function_ref<void(SmallVectorImpl<Value> &)> body);
+  std::pair<Value, Value> boundsIn(const Triangle &triangle,
+                                   const Piece &piece);
 
   linalg::FillOp fillOf(LinalgOp op, unsigned result) const {
     return op.getDpsInits()[result].getDefiningOp<linalg::FillOp>();
@@ -260,10 +262,12 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
     auto bound = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(rewriter, loc, value);
     };
-    auto nest =
-        scf::ForOp::create(rewriter, loc, bound(piece.offset),
-                           bound(piece.offset + piece.size * piece.count),
-                           bound(piece.size), carried);
+    Value from = bound(piece.offset),
+          to = bound(piece.offset + piece.size * piece.count);
+    if (plan.triangle && dim == plan.triangle->inner)
+      std::tie(from, to) = boundsIn(*plan.triangle, piece);
+    auto nest = scf::ForOp::create(rewriter, loc, from, to, bound(piece.size),
+                                   carried);
     OpBuilder::InsertionGuard guard(rewriter);
     // Without carried values the loop comes with a terminator of its own.
     if (carried.empty())
@@ -277,6 +281,36 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
       scf::YieldOp::create(rewriter, loc, inner);
     carried.assign(nest.getResults().begin(), nest.getResults().end());
   }
+}
+
+/// The only piece of the inner loop, as far as the triangle goes.
+std::pair<Value, Value> TileEmitter::boundsIn(const Triangle &triangle,
+                                              const Piece &piece) {
+  auto applied = [&](AffineExpr expr) {
+    return getValueOrCreateConstantIndexOp(
+        rewriter, loc,
+        affine::makeComposedFoldedAffineApply(rewriter, loc, expr,
+                                              {offsets[triangle.rows]}));
+  };
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  AffineExpr first = rewriter.getAffineDimExpr(0),
+             end = first + sizes[triangle.rows];
+  Value from = triangle.beginsWithRows
+                   ? applied(first.floorDiv(piece.size) * piece.size)
+                   : index(0);
+  Value to = triangle.endsWithRows
+                 ? applied(end.ceilDiv(piece.size) * piece.size)
+                 : index(piece.size * piece.count);
+  if (triangle.resultIsLower) {
+    Value column = getValueOrCreateConstantIndexOp(rewriter, loc,
+                                                   offsets[triangle.columns]);
+    Value reached = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::slt, column, applied(end));
+    to = arith::SelectOp::create(rewriter, loc, reached, to, from);
+  }
+  return {from, to};
 }
 
 void TileEmitter::emitLoops(unsigned level, SmallVectorImpl<Value> &carried) {

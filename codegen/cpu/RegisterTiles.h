@@ -41,6 +41,15 @@ llvm::SmallVector<Piece> cutRows(int64_t extent, int64_t size);
 /// steps at a time are loaded as a vector of two that has to be taken apart.
 llvm::SmallVector<Piece> cutReduction(int64_t extent, int64_t size);
 
+/// Of a dot, where nothing is to be added up for some of its tiles: its inner
+/// loop `inner` ends with the rows of a factor that is lower triangular, or
+/// begins with them where the factor's rows are the inner loop; and none runs
+/// for columns behind all rows where only the result's lower triangle is read.
+struct Triangle {
+  unsigned rows, columns, inner;
+  bool endsWithRows = false, beginsWithRows = false, resultIsLower = false;
+};
+
 /// How one op, together with the elementwise ops that read its tile from
 /// registers, is cut up.
 struct TilePlan {
@@ -58,6 +67,7 @@ struct TilePlan {
   /// among the inner ones: each lane of the tile keeps a sum of its own, and
   /// the lanes are added up once, after the loops.
   std::optional<unsigned> lanes;
+  std::optional<Triangle> triangle;
   /// Operands of the first op of which tiles come from a packed copy.
   llvm::SmallVector<Panels> panels;
 };

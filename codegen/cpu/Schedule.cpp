@@ -11,6 +11,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/PrepareTensors.h"
 #include "codegen/cpu/RegisterTiles.h"
+#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -114,6 +115,7 @@ private:
     int64_t rows, columns;
   };
   DotTile tileOf(LinalgOp dot);
+  std::optional<Triangle> triangleOf(LinalgOp dot);
   std::optional<Panels> pack(LinalgOp dot, OpOperand &input);
   void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
                    SmallVector<Panels> panels = {});
@@ -127,6 +129,7 @@ private:
 
   RewriterBase &rewriter;
   const Tiles &tiles;
+  DenseMap<Operation *, Triangle> triangles;
 };
 
 int64_t Scheduler::scaled(LinalgOp op, int64_t count) const {
@@ -226,6 +229,40 @@ Scheduler::DotTile Scheduler::tileOf(LinalgOp dot) {
   return tile;
 }
 
+/// What ops that are zero above the diagonal save a dot that they write a
+/// factor of, or that only they read.
+std::optional<Triangle> Scheduler::triangleOf(LinalgOp dot) {
+  FailureOr<linalg::ContractionDimensions> dims = dotDimensions(dot);
+  AffineMap out = dot.getMatchingIndexingMap(dot.getDpsInitOperand(0));
+  if (isPairDot(dot) || dot.getNumLoops() != 3 || !out.isProjectedPermutation())
+    return std::nullopt;
+  DotTile tile = tileOf(dot);
+  Triangle triangle{tile.rowLoop, tile.columnLoop, dims->k.front()};
+  SmallVector<int64_t> ranges = dot.getStaticLoopRanges();
+  if (cutReduction(ranges[triangle.inner], tiles.dotSteps).size() != 1)
+    return std::nullopt;
+  auto isLower = [](Operation *op) {
+    return op && op->hasAttr(block::lowerTriangularAttr);
+  };
+  for (OpOperand *input : dot.getDpsInputOperands()) {
+    AffineMap map = dot.getMatchingIndexingMap(input);
+    if (!isLower(input->get().getDefiningOp()) || map.getNumResults() != 2 ||
+        !map.isProjectedPermutation() || !map.isFunctionOfDim(tile.rowLoop) ||
+        ranges[tile.rowLoop] != ranges[triangle.inner])
+      continue;
+    (map.getDimPosition(0) == tile.rowLoop ? triangle.endsWithRows
+                                           : triangle.beginsWithRows) = true;
+  }
+  triangle.resultIsLower =
+      ranges[tile.rowLoop] == ranges[tile.columnLoop] &&
+      dot.getDpsInits()[0].getDefiningOp<linalg::FillOp>() &&
+      llvm::all_of(dot->getUsers(), isLower);
+  if (!triangle.endsWithRows && !triangle.beginsWithRows &&
+      !triangle.resultIsLower)
+    return std::nullopt;
+  return triangle;
+}
+
 std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
   std::optional<unsigned> along =
       innermostLoop(dot.getMatchingIndexingMap(&input));
@@ -256,6 +293,8 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
   TilePlan plan;
   plan.chain = std::move(chain);
   plan.panels = std::move(panels);
+  if (auto known = triangles.find(op); known != triangles.end())
+    plan.triangle = known->second;
   plan.pieces.resize(ranges.size());
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
     unsigned loop = map.getDimPosition(i);
@@ -508,6 +547,8 @@ void Scheduler::schedule(Block &block) {
   for (LinalgOp op : ops) {
     if (failed(dotDimensions(op)))
       continue;
+    if (std::optional<Triangle> triangle = triangleOf(op))
+      triangles[op] = *triangle;
     bool alone = isDeep(op) || (isPairDot(op) && tiles.pairsInTiles);
     chains.push_back(alone ? SmallVector<LinalgOp>{op}
                            : consumersInRegisters(op, block, done));

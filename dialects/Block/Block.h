@@ -29,6 +29,12 @@ using ::mlir::FailureOr;
 using ::mlir::OpBuilder;
 using ::mlir::SmallVector;
 using ::mlir::Value;
+
+/// Of an op whose result is a square: what it computes above the diagonal is 0,
+/// whatever its operands hold there. Products of the result, and those that
+/// only such ops read, need not compute with that part.
+inline constexpr llvm::StringLiteral lowerTriangularAttr =
+    "block.lower_triangular";
 } // namespace drawloom::block
 
 #define GET_OP_CLASSES

@@ -282,21 +282,29 @@ Value Chunk::undoColumns(const Scaled &y, Value ofState, ArrayRef<Term> terms) {
   return times(sum, until, "ck");
 }
 
+/// `x`, of which nothing above the diagonal matters or is other than 0.
+static Value lower(Tiles &t, Value x) {
+  x.getDefiningOp()->setAttr(block::lowerTriangularAttr, t.b.getUnitAttr());
+  return x;
+}
+
 /// Scores where i >= j, or i > j, with the decays that were not split off.
 Value Chunk::masked(Value scores, bool strict, bool before) {
   if (in.g && !keyed() && (before || !strict))
-    return t.map({{scores, "ij"}, {before ? betweenBefore : between, "ij"}},
+    return lower(
+        t, t.map({{scores, "ij"}, {before ? betweenBefore : between, "ij"}},
                  "ij", {size, size}, [](ScalarBuilder &s, ValueRange e) {
                    return s.mul(e[0], e[1]);
-                 });
+                 }));
   Value factors = in.g && !keyed() ? between : Value();
   SmallVector<Indexed, 2> inputs = {{scores, "ij"}};
   if (factors)
     inputs.push_back({factors, "ij"});
-  return t.map(inputs, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
+  auto masked = [&](ScalarBuilder &s, ValueRange e) {
     Value score = factors ? s.mul(e[0], e[1]) : e[0];
     return s.select(isLower(s, strict), score, s.constant(0, score));
-  });
+  };
+  return lower(t, t.map(inputs, "ij", {size, size}, masked));
 }
 
 Value Chunk::decayedPlus(Value s, Indexed x, Indexed y) {
@@ -510,13 +518,13 @@ Value Chunk::tokenDecayGradient(Value dState) {
       }
     if (inputs.empty())
       return;
-    Value sums =
-        t.map(inputs, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange e) {
-          Value sum = s.mul(e[0], e[1]);
-          for (size_t i = 2; i < e.size(); i += 2)
-            sum = s.fma(e[i], e[i + 1], sum);
-          return sum;
-        });
+    auto sumOf = [](ScalarBuilder &s, ValueRange e) {
+      Value sum = s.mul(e[0], e[1]);
+      for (size_t i = 2; i < e.size(); i += 2)
+        sum = s.fma(e[i], e[i + 1], sum);
+      return sum;
+    };
+    Value sums = lower(t, t.map(inputs, "ij", {size, size}, sumOf));
     // Row t: to tokens from t on, of which those from tokens before t count.
     Value later = t.map({{running(sums, before, /*reverse=*/true), "ij"}}, "ij",
                         {size, size}, [&](ScalarBuilder &s, ValueRange e) {
