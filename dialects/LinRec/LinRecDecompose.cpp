@@ -212,8 +212,7 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                                /*outputs=*/false);
               Tiles::Values found = {
                   t.withEntry(tiles[0], next(place), out.state), out.state};
-              for (auto [all, tile] :
-                   llvm::zip(tiles.drop_front(2), out.kept))
+              for (auto [all, tile] : llvm::zip(tiles.drop_front(2), out.kept))
                 found.push_back(t.withEntry(all, number(place), tile));
               return found;
             });
