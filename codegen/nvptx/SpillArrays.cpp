@@ -135,6 +135,14 @@ struct NvptxSpillArrays : impl::NvptxSpillArraysBase<NvptxSpillArrays> {
         arrays.push_back(op);
     });
     IRRewriter rewriter(&getContext());
+    // Arrays of one shape may begin with the same op.
+    for (size_t i = 0, count = arrays.size(); i < count; ++i) {
+      rewriter.setInsertionPoint(arrays[i]);
+      while (!arrays[i]->use_empty() && !arrays[i]->hasOneUse()) {
+        arrays.push_back(cast<tensor::EmptyOp>(rewriter.clone(*arrays[i])));
+        arrays[i]->use_begin()->set(arrays.back());
+      }
+    }
     for (tensor::EmptyOp array : arrays) {
       auto forall = array->getParentOfType<scf::ForallOp>();
       bool plain = forall.isNormalized() &&

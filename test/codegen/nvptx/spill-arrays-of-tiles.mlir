@@ -60,3 +60,35 @@ func.func @kept(%x: tensor<4x8x8xf32>) -> tensor<4x10x8x8xf32> {
   }
   return %r : tensor<4x10x8x8xf32>
 }
+
+// Two arrays that begin with the same op are two results.
+// CHECK-LABEL: func.func @of_one_shape
+// CHECK: scf.forall {{.*}} shared_outs(%{{.*}} = %{{.*}}, %[[FIRST:.*]] = %{{.*}}, %[[SECOND:.*]] = %{{.*}})
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[FIRST]][
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[SECOND]][
+func.func @of_one_shape(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %empty = tensor.empty() : tensor<4x8x8xf32>
+  %r = scf.forall (%block) in (4) shared_outs(%out = %empty) -> (tensor<4x8x8xf32>) {
+    %tile = tensor.extract_slice %x[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %array = tensor.empty() : tensor<10x8x8xf32>
+    %filled:2 = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array, %b = %array) -> (tensor<10x8x8xf32>, tensor<10x8x8xf32>) {
+      %next = tensor.insert_slice %tile into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+      %other = tensor.insert_slice %tile into %b[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+      scf.yield %next, %other : tensor<10x8x8xf32>, tensor<10x8x8xf32>
+    }
+    %own = tensor.extract_slice %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %sum = scf.for %i = %c0 to %c10 step %c1 iter_args(%s = %own) -> (tensor<8x8xf32>) {
+      %one = tensor.extract_slice %filled#0[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+      %two = tensor.extract_slice %filled#1[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+      %next = linalg.add ins(%one, %two : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
+      scf.yield %next : tensor<8x8xf32>
+    }
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %sum into %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<4x8x8xf32>
+    }
+  }
+  return %r : tensor<4x8x8xf32>
+}
