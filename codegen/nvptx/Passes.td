@@ -176,7 +176,7 @@ def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
     A tensor of three or more dimensions that a block program fills slice by
     slice in one loop, reads slice by slice in another, and that is larger than
     `limit`, becomes a part of one more result of the program, which nobody
-    reads. Runs before `nvptx-outline-kernels`.
+    reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
 
     Example: test/codegen/nvptx/spill-arrays-of-tiles.mlir
   }];

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -80,6 +81,48 @@ bool isLargeArray(tensor::EmptyOp op, int64_t limit) {
   return bytes > limit;
 }
 
+/// Begins `array` outside of the loop that it is made in, which then carries
+/// it; `last` becomes what it is after the loop.
+tensor::EmptyOp carry(RewriterBase &rewriter, scf::ForOp loop,
+                      tensor::EmptyOp array, Value &last) {
+  rewriter.setInsertionPoint(loop);
+  auto outer = cast<tensor::EmptyOp>(rewriter.clone(*array));
+  Value inside;
+  FailureOr<LoopLikeOpInterface> carrying = loop.replaceWithAdditionalYields(
+      rewriter, outer.getResult(), /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument> carried) {
+        inside = carried.front();
+        return SmallVector<Value>{last};
+      });
+  rewriter.replaceOp(array, inside);
+  last = (*carrying)->getResults().back();
+  return outer;
+}
+
+/// The same for a branch; the other branch leaves it as it is.
+tensor::EmptyOp carry(RewriterBase &rewriter, scf::IfOp branch,
+                      tensor::EmptyOp array, Value &last) {
+  rewriter.setInsertionPoint(branch);
+  auto outer = cast<tensor::EmptyOp>(rewriter.clone(*array));
+  bool isFirst = branch.getThenRegion().isAncestor(array->getParentRegion());
+  SmallVector<Type> types(branch.getResultTypes());
+  types.push_back(array.getType());
+  auto carrying =
+      scf::IfOp::create(rewriter, branch.getLoc(), types, branch.getCondition(),
+                        /*addThenBlock=*/false, /*addElseBlock=*/false);
+  carrying.getThenRegion().takeBody(branch.getThenRegion());
+  carrying.getElseRegion().takeBody(branch.getElseRegion());
+  auto yield = [&](scf::YieldOp op, Value value) {
+    rewriter.modifyOpInPlace(op, [&] { op.getResultsMutable().append(value); });
+  };
+  yield(carrying.thenYield(), isFirst ? last : outer.getResult());
+  yield(carrying.elseYield(), isFirst ? outer.getResult() : last);
+  rewriter.replaceOp(array, outer);
+  rewriter.replaceOp(branch, carrying.getResults().drop_back());
+  last = carrying.getResults().back();
+  return outer;
+}
+
 /// `forall` with one more result, of which each block has a part in place of
 /// `array`.
 scf::ForallOp spill(RewriterBase &rewriter, scf::ForallOp forall,
@@ -125,16 +168,83 @@ scf::ForallOp spill(RewriterBase &rewriter, scf::ForallOp forall,
   return wider;
 }
 
+/// A program of one block, without a loop over blocks, in such a loop.
+void wrap(RewriterBase &rewriter, func::FuncOp function) {
+  Block &body = function.getBody().front();
+  auto leave = cast<func::ReturnOp>(body.getTerminator());
+  Location loc = function.getLoc();
+  rewriter.setInsertionPoint(leave);
+  SmallVector<Value> outputs;
+  for (Value value : leave.getOperands()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    outputs.push_back(tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                              type.getElementType()));
+  }
+  OpFoldResult one = rewriter.getIndexAttr(1);
+  auto forall = scf::ForallOp::create(rewriter, loc, ArrayRef(one), outputs,
+                                      /*mapping=*/std::nullopt);
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (llvm::is_contained(outputs,
+                           op.getNumResults() ? op.getResult(0) : Value()))
+      break;
+    op.moveBefore(forall.getTerminator());
+  }
+  rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
+  for (auto [value, out] :
+       llvm::zip(leave.getOperands(), forall.getRegionIterArgs())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t extent : type.getShape())
+      sizes.push_back(rewriter.getIndexAttr(extent));
+    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(sizes.size(), one);
+    tensor::ParallelInsertSliceOp::create(rewriter, loc, value, out, offsets,
+                                          sizes, strides);
+  }
+  rewriter.modifyOpInPlace(leave,
+                           [&] { leave->setOperands(forall.getResults()); });
+}
+
+/// Whether nothing in a function is cut into blocks, and `wrap` can.
+bool isOneBlock(func::FuncOp function) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return false;
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && tensor.getRank() > 0;
+  };
+  bool cut = function
+                 .walk([](Operation *op) {
+                   return isa<scf::ForallOp, CallOpInterface>(op)
+                              ? WalkResult::interrupt()
+                              : WalkResult::advance();
+                 })
+                 .wasInterrupted();
+  return !cut && llvm::all_of(function.getResultTypes(), isStatic);
+}
+
 struct NvptxSpillArrays : impl::NvptxSpillArraysBase<NvptxSpillArrays> {
   using NvptxSpillArraysBase::NvptxSpillArraysBase;
 
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    auto hasArray = [&] {
+      return getOperation()
+          ->walk([&](tensor::EmptyOp op) {
+            return isLargeArray(op, limit) && op->hasOneUse() &&
+                           lastVersion(op.getResult()) != op.getResult()
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+    };
+    if (isOneBlock(getOperation()) && hasArray())
+      wrap(rewriter, getOperation());
     SmallVector<tensor::EmptyOp> arrays;
     getOperation()->walk([&](tensor::EmptyOp op) {
       if (op->getParentOfType<scf::ForallOp>() && isLargeArray(op, limit))
         arrays.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
     // Arrays of one shape may begin with the same op.
     for (size_t i = 0, count = arrays.size(); i < count; ++i) {
       rewriter.setInsertionPoint(arrays[i]);
@@ -150,7 +260,19 @@ struct NvptxSpillArrays : impl::NvptxSpillArraysBase<NvptxSpillArrays> {
                      return getConstantIntValue(bound).has_value();
                    });
       Value last = lastVersion(array.getResult());
-      if (plain && last && array->getBlock() == forall.getBody())
+      if (!plain || !last)
+        continue;
+      while (array->getBlock() != forall.getBody()) {
+        Operation *parent = array->getParentOp();
+        if (auto loop = dyn_cast<scf::ForOp>(parent))
+          array = carry(rewriter, loop, array, last);
+        else if (auto branch = dyn_cast<scf::IfOp>(parent);
+                 branch && branch.elseBlock())
+          array = carry(rewriter, branch, array, last);
+        else
+          break;
+      }
+      if (array->getBlock() == forall.getBody())
         spill(rewriter, forall, array, last);
     }
   }

@@ -92,3 +92,64 @@ func.func @of_one_shape(%x: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> {
   }
   return %r : tensor<4x8x8xf32>
 }
+
+// Loops and branches around an array carry it.
+// CHECK-LABEL: func.func @in_a_branch
+// CHECK: scf.forall {{.*}} shared_outs(%{{.*}} = %{{.*}}, %[[ALL:.*]] = %{{.*}})
+// CHECK: %[[OWN:.*]] = tensor.extract_slice %[[ALL]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[CARRIED:.*]] = %[[OWN]])
+// CHECK: %[[IF:.*]]:2 = scf.if
+// CHECK: %[[FILLED:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[CARRIED]])
+// CHECK: scf.yield %{{.*}}, %[[FILLED]]
+// CHECK: } else {
+// CHECK: scf.yield %{{.*}}, %[[CARRIED]]
+// CHECK: scf.yield %[[IF]]#0, %[[IF]]#1
+func.func @in_a_branch(%x: tensor<4x8x8xf32>, %condition: i1) -> tensor<4x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %empty = tensor.empty() : tensor<4x8x8xf32>
+  %r = scf.forall (%block) in (4) shared_outs(%out = %empty) -> (tensor<4x8x8xf32>) {
+    %tile = tensor.extract_slice %x[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %own = tensor.extract_slice %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<4x8x8xf32> to tensor<8x8xf32>
+    %sum = scf.for %chunk = %c0 to %c10 step %c1 iter_args(%s = %own) -> (tensor<8x8xf32>) {
+      %either = scf.if %condition -> (tensor<8x8xf32>) {
+        %array = tensor.empty() : tensor<10x8x8xf32>
+        %filled = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+          %next = tensor.insert_slice %tile into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+          scf.yield %next : tensor<10x8x8xf32>
+        }
+        %one = tensor.extract_slice %filled[%chunk, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+        %next = linalg.add ins(%one, %tile : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
+        scf.yield %next : tensor<8x8xf32>
+      } else {
+        scf.yield %s : tensor<8x8xf32>
+      }
+      scf.yield %either : tensor<8x8xf32>
+    }
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %sum into %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<4x8x8xf32>
+    }
+  }
+  return %r : tensor<4x8x8xf32>
+}
+
+// A program that is one block becomes a loop over one.
+// CHECK-LABEL: func.func @one_block
+// CHECK: scf.forall (%{{.*}}) in (1) shared_outs(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+func.func @one_block(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %array = tensor.empty() : tensor<10x8x8xf32>
+  %filled = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+    %next = tensor.insert_slice %x into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+    scf.yield %next : tensor<10x8x8xf32>
+  }
+  %sum = scf.for %i = %c0 to %c10 step %c1 iter_args(%s = %x) -> (tensor<8x8xf32>) {
+    %one = tensor.extract_slice %filled[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+    %next = linalg.add ins(%one, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  }
+  return %sum : tensor<8x8xf32>
+}
