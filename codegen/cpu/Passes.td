@@ -207,7 +207,8 @@ def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
     A block program whose outermost loop reads rows of an argument that are
     apart in memory (one head of `[tokens, heads, size]`) asks, with each row,
     for the same row of its next iteration: hardware sees a stream only where
-    rows follow each other.
+    rows follow each other. So does one that transposes tiles of a scratch memory too
+    large for the second-level cache.
 
     Example:
 
@@ -245,10 +246,16 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
       `dot-steps` at a time;
     - an elementwise op takes `width` elements of its result's last dimension;
     - a reduction over rows keeps its sums in registers;
-    - a transposition goes in squares of one vector's lanes.
+    - a transposition goes in squares of one vector's lanes, in the order in which
+      its operand lies in memory.
+
+    A dot with a factor that is lower triangular, or of which only the lower
+    triangle is read, leaves out the steps that add nothing. Which results are
+    lower triangular, the ops that make them say (`block.lower_triangular`).
 
     An extent that the tile does not divide is cut into ever smaller powers of
-    two, so every vector is one that the machine has. An op that has no vector
+    two, so every vector is one that the machine has; rows of a dot, which are no
+    vector, so that no tile has few of them. An op that has no vector
     form (a gather with computed indices, booleans in memory) becomes scalar
     loops. Extents count 32-bit elements.
 

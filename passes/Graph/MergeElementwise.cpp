@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
@@ -22,6 +23,11 @@ namespace drawloom {
 
 namespace {
 
+/// What is known of an op's result would be lost in a larger op.
+bool staysAlone(Operation *op) {
+  return op && op->hasAttr(block::lowerTriangularAttr);
+}
+
 /// Whether the producer of `operand` should move into the op that reads it.
 /// Only where that costs no recomputation, and never into a contraction: its
 /// body must stay the bare product for the matrix tiles to recognise it.
@@ -30,7 +36,8 @@ namespace {
 bool shouldMerge(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   bool comparison = getElementTypeOrSelf(operand->get().getType()).isInteger(1);
-  if (!consumer || (!comparison && !operand->get().hasOneUse()))
+  if (!consumer || (!comparison && !operand->get().hasOneUse()) ||
+      staysAlone(consumer) || staysAlone(operand->get().getDefiningOp()))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() &&
          !linalg::isaContractionOpInterface(
@@ -52,7 +59,8 @@ SmallVector<Read> readsOf(linalg::GenericOp op) {
 /// `second` does not need its results.
 bool canJoin(linalg::GenericOp first, linalg::GenericOp second,
              llvm::SetVector<Operation *> &between) {
-  if (first.getNumParallelLoops() != first.getNumLoops() ||
+  if (staysAlone(first) || staysAlone(second) ||
+      first.getNumParallelLoops() != first.getNumLoops() ||
       first.getStaticLoopRanges() != second.getStaticLoopRanges() ||
       first.hasDynamicShape() || first.getNumLoops() == 0)
     return false;
