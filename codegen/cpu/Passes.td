@@ -255,7 +255,7 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
 
     An extent that the tile does not divide is cut into ever smaller powers of
     two, so every vector is one that the machine has; rows of a dot, which are no
-    vector, so that no tile has few of them. An op that has no vector
+    vector, into even tiles. An op that has no vector
     form (a gather with computed indices, booleans in memory) becomes scalar
     loops. Extents count 32-bit elements.
 

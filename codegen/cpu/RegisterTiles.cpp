@@ -33,18 +33,14 @@ SmallVector<Piece> cutExtent(int64_t extent, int64_t size) {
 }
 
 SmallVector<Piece> cutRows(int64_t extent, int64_t size) {
-  int64_t smaller = llvm::bit_floor<uint64_t>(size);
-  int64_t count = size == smaller ? 0 : extent / size;
-  for (int64_t fewer = count; fewer > 0 && count - fewer < smaller; --fewer)
-    if ((extent - fewer * size) % smaller == 0) {
-      count = fewer;
-      break;
-    }
+  if (extent == 0 || llvm::isPowerOf2_64(size))
+    return cutExtent(extent, size);
+  int64_t tiles = llvm::divideCeil(extent, size), least = extent / tiles,
+          larger = extent % tiles;
   SmallVector<Piece> pieces;
-  if (count > 0)
-    pieces.push_back({0, size, count});
-  for (Piece rest : cutExtent(extent - count * size, smaller))
-    pieces.push_back({count * size + rest.offset, rest.size, rest.count});
+  if (larger > 0)
+    pieces.push_back({0, least + 1, larger});
+  pieces.push_back({larger * (least + 1), least, tiles - larger});
   return pieces;
 }
 

@@ -11,15 +11,15 @@
 // get no step. Sums over the scores of a row end with it, those over the scores
 // of a column begin with it.
 // CHECK-LABEL: func.func @triangle
-// CHECK: scf.for %[[ROW:.+]] = %c0 to %c24 step %c6
+// CHECK: scf.for %[[ROW:.+]] = %c0 to %c12 step %c6
 // CHECK: scf.for %[[COLUMN:.+]] = %c0 to %c32 step %c16
 // CHECK: %[[REACHED:.+]] = arith.cmpi slt, %[[COLUMN]]
 // CHECK: %[[STEPS:.+]] = arith.select %[[REACHED]], %c64, %c0
 // CHECK: scf.for %{{.+}} = %c0 to %[[STEPS]] step %c1
-// CHECK: scf.for %[[ROW:.+]] = %c0 to %c24 step %c6
+// CHECK: scf.for %[[ROW:.+]] = %c0 to %c12 step %c6
 // CHECK: %[[END:.+]] = affine.apply #{{.+}}(%[[ROW]])
 // CHECK: scf.for %{{.+}} = %c0 to %[[END]] step %c1
-// CHECK: scf.for %[[ROW:.+]] = %c0 to %c24 step %c6
+// CHECK: scf.for %[[ROW:.+]] = %c0 to %c12 step %c6
 // CHECK: scf.for %{{.+}} = %[[ROW]] to %c32 step %c1
 func.func @triangle(%q: tensor<32x64xf32>, %k: tensor<32x64xf32>, %v: tensor<32x64xf32>) -> (tensor<32x64xf32>, tensor<32x64xf32>) {
   %zero = arith.constant 0.0 : f32

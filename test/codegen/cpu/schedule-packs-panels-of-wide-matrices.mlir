@@ -8,7 +8,7 @@
 // CHECK: scf.forall ({{.*}}) in (8)
 // CHECK: scf.for %[[COLUMN:.*]] = %c0 to %c256 step %c16
 // CHECK: %[[PANEL:.*]] = affine.apply #{{.*}}(%[[COLUMN]])
-// CHECK: scf.for %{{.*}} = %c0 to %c60 step %c6
+// CHECK: scf.for %{{.*}} = %c0 to %c54 step %c6
 // CHECK: vector.transfer_read %[[PACKED]][%[[PANEL]]
 // CHECK: vector.contract
 func.func @outside(%x: tensor<512x256xf32>, %w: tensor<256x256xf32>) -> tensor<512x256xf32> {
@@ -42,7 +42,7 @@ func.func @narrow(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64x
 // The last panel of 250 columns is filled in part.
 // CHECK-LABEL: func.func @remainder
 // CHECK: tensor.empty() : tensor<16x256x16xf32>
-// CHECK: vector.contract {{.*}} : vector<4x1xf32>, vector<1x8xf32> into vector<4x8xf32>
+// CHECK: vector.contract {{.*}} : vector<6x1xf32>, vector<1x8xf32> into vector<6x8xf32>
 func.func @remainder(%x: tensor<64x256xf32>, %w: tensor<256x250xf32>) -> tensor<64x250xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<64x250xf32>
