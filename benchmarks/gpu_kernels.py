@@ -102,7 +102,9 @@ def emulate(case, rows, folder, **environment):
         for site in launch["sites"]:
             key = gpu_turns.site(site["where"], site["shared"])
             amount = site["accesses"] * (1 if key[0] == "matrix load" else site["bytes"])
-            kernel["moved"][key] = kernel["moved"].get(key, 0) + amount
+            # A copy is in the counts with both of its sides.
+            if key[0] != "copy" or site["shared"]:
+                kernel["moved"][key] = kernel["moved"].get(key, 0) + amount
             total = kernel["shared" if site["shared"] else "sectors"]
             total[0] += site["actual"]
             total[1] += site["ideal"]
@@ -147,14 +149,10 @@ def count_kernel(info, folder, times):
             "in_loop": loop, "code": kernel}
 
 
-def tensor_bytes(kind):
-    """Of an argument or result of a plan."""
-    return gpu_programs.BYTES.get(kind["element"], 8) * int(np.prod(kind["shape"], dtype=np.int64))
-
-
 def sampled(case, folder, row):
-    """By kernel what the emulator counts for all blocks of the program at full size, from some of them."""
-    counted = emulate(case, case.rows, folder, DRAWLOOM_EMULATOR_BLOCKS=str(case.blocks))
+    """By kernel what the emulator counts for all blocks of the program at full size, from some of them, or from one with fewer
+    blocks of the same kind."""
+    counted = emulate(case, case.counted, folder, DRAWLOOM_EMULATOR_BLOCKS=str(case.blocks))
     for name, kernel in counted.items():
         share = kernel["launches"] * row["grids"].get(name, 0) / kernel["blocks"]
         kernel["moved"] = {key: n * share for key, n in kernel["moved"].items()}
@@ -221,7 +219,7 @@ def estimate(case, arch, row, counted):
 def entry_bytes(plan, entry):
     """What the entry's arguments and results take: moved once at least."""
     found = next(one for one in plan["entries"] if one["name"] == entry)
-    return sum(map(tensor_bytes, found["arguments"] + found["results"]))
+    return sum(map(gpu_programs.plan_bytes, found["arguments"] + found["results"]))
 
 
 def measure(case, architectures, with_emulator=True):

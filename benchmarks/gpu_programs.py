@@ -20,7 +20,8 @@ import irregular  # noqa: E402
 import kan_programs  # noqa: E402
 import narrow  # noqa: E402
 
-BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "i64": 8}
+# By the numbers that plans have for element types: f64, f32, bf16, f16, i64, i32, i8, i1 (include/drawloom/runtime/Artifact.h).
+PLAN_BYTES = [8, 4, 2, 2, 8, 4, 1, 1]
 # Of a result's largest magnitude. A case in half precision rounds every activation, the reference none.
 TOLERANCES = {"f32": 2e-5, "bf16": 2e-2, "f16": 3e-3}
 
@@ -32,6 +33,11 @@ def store(array, element):
     return np.asarray(array, {"f32": np.float32, "f16": np.float16}[element])
 
 
+def plan_bytes(kind):
+    """Of an argument or result of a plan."""
+    return PLAN_BYTES[kind["element"]] * int(np.prod(kind["shape"], dtype=np.int64))
+
+
 def tensor(*shape, element="f32"):
     return f"tensor<{''.join(f'{n}x' for n in shape)}{element}>"
 
@@ -39,14 +45,15 @@ def tensor(*shape, element="f32"):
 class Case:
     """`text(rows)` is the program with the public function `entry`, `arguments(rng, rows)` what it takes;
     `products(rows)` is the number of multiply-adds that tensor cores should do, `fused(rows)` of those of f32 products,
-    which they cannot; 0 where none should. Of launches at full size the emulator runs `blocks` blocks, to count
-    accesses."""
+    which they cannot; 0 where none should. Of launches with `counted` rows, all where it is left out, the emulator runs `blocks`
+    blocks, to count accesses."""
 
     def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, fused=lambda rows: 0,
-                 blocks=4, quick=False):
+                 blocks=4, quick=False, counted=None):
         self.name, self.element, self.entry = name, element, entry
         self.text, self.arguments, self.products, self.fused = text, arguments, products, fused
         self.rows, self.small, self.blocks, self.quick = rows, small, blocks, quick
+        self.counted = counted or rows
         # Gradients of ReLU jump: a rounding puts some numbers on the other side of zero, and a few elements are wrong
         # by all they are. The root of the mean square shows what is wrong with more than those.
         self.measure = "rms" if "relu train" in name and element != "f32" else "largest"

@@ -14,6 +14,7 @@ import bisect
 import collections
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -43,7 +44,7 @@ COMPILE_SECONDS, WAIT_SECONDS = 40, 400
 SEARCH_SECONDS = 20
 # Changes with what this file counts, so that stored counts are not taken for what they are not.
 VERSION = 2
-SAMPLES = 24
+SAMPLES, MOST_PROGRAMS = 24, 1 << 15
 
 
 class TritonError(RuntimeError):
@@ -197,11 +198,32 @@ def version():
 # ---------------------------------------------------------------------------
 
 
+class Returned(Exception):
+    """A program has nothing to do."""
+
+
+def without_blocks(text):
+    """A kernel whose only blocks are those of early returns, with `return_if` and `return_unless` in their place."""
+    ends = re.findall(r"^ *(\^bb\d+):.*\n *tt\.return$", text, re.M)
+    text = re.sub(r"^ *\^bb\d+:.*\n( *tt\.return\n(?! *\}))?", "", text, flags=re.M)
+
+    def early(match):
+        condition, yes, no = match.groups()
+        if (yes in ends) == (no in ends):
+            raise TritonError("it has branches that are no early returns")
+        return f"return_{'if' if yes in ends else 'unless'} {condition}"
+
+    text = re.sub(r"cf\.cond_br (%\S+), (\^bb\d+), (\^bb\d+)", early, text)
+    if re.search(r"\bcf\.", text):
+        raise TritonError("it has branches that are no early returns")
+    return text
+
+
 class Turns(ttir_interpreter.Kernel):
     """Runs only what decides about control flow, and counts the turns of each loop."""
 
     def __init__(self, text):
-        super().__init__(text)
+        super().__init__(without_blocks(text))
         # Loops next to each other have the same names: one of those may be wanted and the others are run for nothing.
         self.loops, self.wanted, makers = [], set(), collections.defaultdict(list)
 
@@ -214,7 +236,7 @@ class Turns(ttir_interpreter.Kernel):
                 if op.name == "scf.for":
                     self.loops.append(op)
                     self.wanted.update(used[1:4])
-                if op.name == "scf.if":
+                if op.name in ("scf.if", "return_if", "return_unless"):
                     self.wanted.add(used[0])
                 if op.name == "scf.while":
                     raise TritonError("it has loops whose turns are not known before")
@@ -228,7 +250,10 @@ class Turns(ttir_interpreter.Kernel):
                     for name in self.operands(op.line)]
             pending += [name for name in used if name not in self.wanted]
             self.wanted.update(used)
-        self.counts = [0] * len(self.loops)
+        # Dimensions of the grid by whose numbers programs differ.
+        self.axes = {"xyz".index(op.line.split()[1]) for op in self.body[1]
+                     if op.name == "tt.get_program_id" and op.results[0] in self.wanted}
+        self.counts, self.share = [0] * len(self.loops), 1.0
         self.numbers = {id(op): number for number, op in enumerate(self.loops)}
 
     @property
@@ -241,7 +266,10 @@ class Turns(ttir_interpreter.Kernel):
 
     def run_block(self, ops, env):
         for op in ops:
-            if op.name == "scf.for":
+            if op.name in ("return_if", "return_unless"):
+                if bool(env[self.operands(op.line)[0]]) == (op.name == "return_if"):
+                    raise Returned
+            elif op.name == "scf.for":
                 counter, lower, upper, step = re.match(r"scf\.for (%[\w-]+) = (%\S+) to (%\S+) step (%\S+)", op.line).groups()
                 number, ((_, inside),) = self.numbers[id(op)], op.regions
                 for i in range(int(env[lower]), int(env[upper]), int(env[step])):
@@ -257,9 +285,18 @@ class Turns(ttir_interpreter.Kernel):
                     env.update(zip(op.results, self.execute(op, env)))
         return []
 
+    def programs(self, grid):
+        """Some of a grid of one dimension, evenly; of one of three, all that control flow tells apart."""
+        if len(grid) == 1:
+            return sorted({round(i * (grid[0] - 1) / (SAMPLES - 1)) for i in range(SAMPLES)})
+        places = [range(extent) if axis in self.axes else range(1) for axis, extent in enumerate(grid)]
+        if np.prod([len(one) for one in places]) > MOST_PROGRAMS:
+            raise TritonError("too many programs differ")
+        return list(itertools.product(*places))
+
     def a_program(self, arguments, grid):
-        """How often a program enters the body of each loop, on average over some programs."""
-        programs = sorted({round(i * (grid - 1) / (SAMPLES - 1)) for i in range(SAMPLES)})
+        """How often a program enters the body of each loop, on average; `share` is of the programs that do not return early."""
+        programs, returned = self.programs(grid), 0
         with np.errstate(all="ignore"):
             for self.program in programs:
                 self.epoch = next(ttir_interpreter.EPOCHS)
@@ -267,7 +304,11 @@ class Turns(ttir_interpreter.Kernel):
                 for (name, kind), value in zip(self.parameters, arguments):
                     env[name] = (ttir_interpreter.Pointer(value, np.int64(0)) if kind.pointer
                                  else np.asarray(value).astype(ttir_interpreter.DTYPES[kind.element]))
-                self.run_block(self.body[1], env)
+                try:
+                    self.run_block(self.body[1], env)
+                except Returned:
+                    returned += 1
+        self.share = 1 - returned / len(programs)
         return [count / len(programs) for count in self.counts]
 
 
@@ -289,7 +330,7 @@ def turns_of(kernel, function, text, arguments):
             elif buffer["kind"] == "constant":
                 memories[i] = ttir_interpreter.Memory(np.frombuffer(bytes.fromhex(buffer["data"]), kind), element)
     try:
-        return run.a_program(memories, kernel["grid"][0])
+        return run.a_program(memories, kernel["grid"][:1])
     except (KeyError, ttir_interpreter.TtirError) as error:
         raise TritonError(f"the turns of a loop depend on what a kernel computes: {error}") from None
 
@@ -317,8 +358,16 @@ def source_loops(text):
     return loops
 
 
-def executed(code, text, turns):
-    """Instructions by class that a warp executes, where the loops of the source turn as often as `turns` says."""
+def executed(code, text, turns, share=1.0):
+    """Instructions by class that a warp executes, where the loops of the source turn as often as `turns` says, and `share` of
+    all programs do not return early."""
+    if share < 1 and not code.exits:
+        raise TritonError("where programs return early was not found")
+    last_exit = code.exits[-1] if code.exits else -1
+
+    def once(at):
+        return share if at > last_exit else 1.0
+
     sources = source_loops(text)
     if len(sources) != len(turns):
         raise TritonError("loops of the exported and the printed kernel differ")
@@ -356,18 +405,18 @@ def executed(code, text, turns):
             if owner is None:
                 around = [m for m in order if m != n and code.loops[m].first <= code.loops[n].first
                           and code.loops[m].last >= code.loops[n].last]
-                times[n] = times.get(around[-1], 1.0) if around else 1.0
+                times[n] = times.get(around[-1], 1.0) if around else once(code.loops[n].first)
             elif n in waits:
-                times[n] = 1.0
+                times[n] = once(code.loops[n].first)
             elif n in apart:
                 times[n] = 0.0
             else:
                 copies = max(round(code.loops[numbers[0]].length / code.loops[apart[-1]].length), 1) if apart else 1
                 times[n] = turns[owner] / copies
     out = collections.Counter()
-    for name, number in zip(code.classes, inside):
+    for at, (name, number) in enumerate(zip(code.classes, inside)):
         if name:
-            out[name.split(".")[0]] += 1.0 if number is None else times[number]
+            out[name.split(".")[0]] += once(at) if number is None else times[number]
     return out
 
 
@@ -380,24 +429,30 @@ def grouped(counts):
     return {"all": sum(counts.values()), **{name: sum(counts.get(one, 0) for one in group) for name, group in GROUPS.items()}}
 
 
+def candidate(kernel, arch, compiler, turns, warps, stages, cubin, programs, share=1.0):
+    """What Triton makes of a kernel with so many warps and stages, and the instructions that all programs execute."""
+    answer = compiler.ask({"kernel": kernel, "arch": arch, "warps": warps, "stages": stages, "cubin": str(cubin)})
+    if "error" in answer:
+        return answer
+    code, = sass.disassemble(cubin, lines=True)
+    counts = executed(code, kernel["ttir"], turns, share)
+    return {"warps": warps, "stages": stages, **answer, "instructions": code.length, "local": code.counts.get("local", 0),
+            "run": {name: count * programs * warps for name, count in grouped(counts).items()}}
+
+
 def best_of(kernel, arch, compiler, turns, choices, number):
     """The candidate that executes least without local memory, else the one that executes least; and the first's error."""
     found, failed, began = None, None, compiler.used
     for warps, stages in choices:
         if found and compiler.used - began > SEARCH_SECONDS:
             break
-        cubin = str(compiler.folder / f"{number}-{arch}-{warps}-{stages}.cubin")
-        answer = compiler.ask({"kernel": kernel, "arch": arch, "warps": warps, "stages": stages, "cubin": cubin})
-        if "error" in answer:
-            failed = failed or answer["error"]
-            if "does not compile in" in answer["error"] and found is None:
+        cubin = compiler.folder / f"{number}-{arch}-{warps}-{stages}.cubin"
+        one = candidate(kernel, arch, compiler, turns, warps, stages, cubin, kernel["grid"][0])
+        if "error" in one:
+            failed = failed or one["error"]
+            if "does not compile in" in one["error"] and found is None:
                 break
             continue
-        code, = sass.disassemble(cubin, lines=True)
-        counts = executed(code, kernel["ttir"], turns)
-        total = kernel["grid"][0] * warps
-        one = {"warps": warps, "stages": stages, **answer, "instructions": code.length, "local": code.counts.get("local", 0),
-               "run": {name: count * total for name, count in grouped(counts).items()}}
         key = (one["local"] > 0, one["run"]["all"])
         if found is None or key < found[0]:
             found = key, one

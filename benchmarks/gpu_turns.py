@@ -13,6 +13,8 @@ import re
 import numpy as np
 
 KINDS = {"LDG": "load", "STG": "store", "LDS": "shared load", "STS": "shared store", "LDSM": "matrix load", "LDGSTS": "copy"}
+# Of new weights.
+ROUNDS = 50
 
 
 def site(where, shared):
@@ -48,6 +50,20 @@ def parents(code):
     return out
 
 
+def fit(matrix, goal, weights, found, known):
+    """Weighted least squares without negative numbers, one loop after another until nothing moves."""
+    found = found.copy()
+    for _ in range(2000):
+        before = found.copy()
+        for loop in np.flatnonzero(known):
+            column = matrix[:, loop] * weights
+            without = goal - matrix @ found + matrix[:, loop] * found[loop]
+            found[loop] = max(column @ without / (column @ matrix[:, loop]), 0.0)
+        if np.allclose(before, found, rtol=1e-9, atol=0):
+            break
+    return found
+
+
 def turns(code, widths, counted, warps):
     """How often a warp enters each loop's body, on average. `counted` has by (kind, line) the bytes a lane (matrix loads:
     the number) of all `warps` together."""
@@ -63,19 +79,18 @@ def turns(code, widths, counted, warps):
             rest[key[0]][0] += static.get(key, 0)
             rest[key[0]][1] += counted.get(key, 0) / warps
     equations += [(row, value) for row, value in rest.values() if row.any() and value]
-    matrix = np.array([row[:-1] / value for row, value in equations if value and row[:-1].any()])
-    goal = np.array([max(value - row[-1], 0.0) / value for row, value in equations if value and row[:-1].any()])
+    # An equation says how often the loop turns that has most of it; all count the same.
+    equations = [(row[:-1] / row[:-1].max(), max(value - row[-1], 0.0) / row[:-1].max()) for row, value in equations
+                 if value and row[:-1].any()]
+    matrix, goal = np.array([row for row, _ in equations]), np.array([value for _, value in equations])
     found = np.ones(len(code.loops))
     known = matrix.any(axis=0) if len(matrix) else np.zeros(len(code.loops), bool)
-    # Least squares without negative numbers, one loop after another until nothing moves.
-    for _ in range(2000 if known.any() else 0):
-        before = found.copy()
-        for loop in np.flatnonzero(known):
-            column = matrix[:, loop]
-            without = goal - matrix @ found + column * found[loop]
-            found[loop] = max(column @ without / (column @ column), 0.0)
-        if np.allclose(before, found, rtol=1e-9, atol=0):
-            break
+    # Stores of copies that other threads have too, and what stands under conditions, happen less often than its loop turns. So the
+    # sum of the absolute errors is made small, by least squares with weights, and not that of their squares.
+    weights = np.ones(len(goal))
+    for _ in range(ROUNDS if known.any() else 0):
+        found = fit(matrix, goal, weights, found, known)
+        weights = 1 / np.maximum(np.abs(goal - matrix @ found), 1e-4 * np.maximum(goal, 1.0))
     around = parents(code)
     for loop in sorted(range(len(code.loops)), key=lambda number: -code.loops[number].last + code.loops[number].first):
         if not known[loop]:

@@ -105,6 +105,8 @@ class Kernel:
     # Of each instruction: its class (None for padding), and the source line that it is of (0: unknown).
     classes: list
     lines: list
+    # The instructions that end some threads, under a predicate, and not all.
+    exits: list = dataclasses.field(default_factory=list)
 
     def innermost(self):
         """Of each instruction the number of the smallest loop that it is in, None outside of all."""
@@ -136,7 +138,7 @@ def parse(text):
         lines.append(line)
     kernels = []
     for name, lines in sections:
-        instructions, labels, source, sources = [], {}, 0, []
+        instructions, labels, source, sources, exits = [], {}, 0, [], []
         for line in lines:
             if match := re.match(r"\s*//## File .*?, line (\d+)", line):
                 source = int(match.group(1))
@@ -145,6 +147,8 @@ def parse(text):
             elif match := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([^;]+?)\s*;", line):
                 # What is never executed only fills the pipeline.
                 if match.group(1) not in ("!PT", "!UPT"):
+                    if match.group(1) and match.group(2).split(".")[0] == "EXIT":
+                        exits.append(len(instructions))
                     instructions.append(match.group(2))
                     sources.append(source)
         loops = []
@@ -155,7 +159,8 @@ def parse(text):
             if target is not None and target < at:
                 loops.append(Loop(target, at, count(instructions[target:at + 1])))
         loops.sort(key=lambda loop: loop.first - loop.last)
-        kernels.append(Kernel(name, count(instructions), loops, [classify(text) for text in instructions], sources))
+        kernels.append(Kernel(name, count(instructions), loops, [classify(text) for text in instructions], sources,
+                              exits))
     return kernels
 
 

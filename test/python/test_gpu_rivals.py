@@ -14,6 +14,7 @@ from runner import ROOT
 sys.path.append(str(ROOT / "benchmarks"))
 import gpu_fragments  # noqa: E402
 import gpu_page  # noqa: E402
+import gpu_programs  # noqa: E402
 import gpu_rivals  # noqa: E402
 import gpu_triton  # noqa: E402
 import gpu_turns  # noqa: E402
@@ -49,6 +50,64 @@ TTIR = """tt.func public @k(%arg0: !tt.ptr<i32>) {
   tt.return
 }"""
 WIDTHS = {"32": 4, "64": 8, "128": 16}
+
+
+RETURNS = """module {
+  tt.func public @k(%arg0: !tt.ptr<f32>, %arg1: i32) {
+    %c1_i32 = arith.constant 1 : i32
+    %0 = tt.get_program_id x : i32
+    %1 = tt.get_program_id y : i32
+    %2 = arith.cmpi sge, %0, %arg1 : i32
+    cf.cond_br %2, ^bb1, ^bb2
+  ^bb1:  // 2 preds: ^bb0, ^bb2
+    tt.return
+  ^bb2:  // pred: ^bb0
+    %3 = arith.cmpi sgt, %1, %0 : i32
+    cf.cond_br %3, ^bb3, ^bb1
+  ^bb3:  // pred: ^bb2
+    scf.for %arg2 = %c1_i32 to %1 step %c1_i32  : i32 {
+      gpu.barrier
+    }
+    tt.return
+  }
+}"""
+
+
+def test_programs_that_return_early_are_told_from_others():
+    run = gpu_triton.Turns(RETURNS)
+    assert run.axes == {0, 1}
+    # Programs x < 2, y > x of 4 x 3 x 5: y = 1 and 2, and y = 2, with loops from 1 to y.
+    assert run.a_program([None, 2], (4, 3, 5)) == pytest.approx([2 / 12])
+    assert run.share == pytest.approx(3 / 12)
+
+
+def test_other_branches_are_refused():
+    with pytest.raises(gpu_triton.TritonError, match="no early returns"):
+        gpu_triton.Turns(RETURNS.replace("^bb3, ^bb1", "^bb3, ^bb2"))
+
+
+def test_what_early_returns_skip_is_not_executed():
+    text = CODE.replace("        /*0000*/", "        /*0000*/               @P0 EXIT ;\n        /*0008*/")
+    code, = sass.parse(text)
+    whole, half = (gpu_triton.executed(code, TTIR, [6.0, 12.0], share) for share in (1.0, 0.5))
+    # The load in front of the loops and the last exit; loops are averages already.
+    assert sum(whole.values()) - sum(half.values()) == 1.0
+    with pytest.raises(gpu_triton.TritonError, match="return early was not found"):
+        gpu_triton.executed(sass.parse(CODE)[0], TTIR, [6.0, 12.0], 0.5)
+
+
+def test_accesses_under_conditions_do_not_count_against_others():
+    code, = sass.parse(CODE.replace("LDS.64 R8, [R3] ;", "LDS.64 R8, [R3] ;\n\t//## File \"k.ttir\", line 7\n"
+                                    "        /*0038*/              @!P0 STS.64 [R3], R8 ;"))
+    # The store is done in one of three turns.
+    counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 6): 2 * 15 * 8, ("shared load", 7): 0,
+               ("shared store", 7): 2 * 5 * 8}
+    assert gpu_turns.turns(code, WIDTHS, counted, 2)[0] == pytest.approx(5)
+
+
+def test_bytes_of_arguments_are_those_of_their_types():
+    # As the plans of bundles number them: bf16, f32, bool.
+    assert [gpu_programs.plan_bytes({"element": kind, "shape": [3, 5]}) for kind in (2, 1, 7)] == [30, 60, 15]
 
 
 def test_loops_turn_as_often_as_accesses_were_counted():

@@ -39,6 +39,13 @@ def test_classes_widths_and_loops_are_told_apart():
     assert kernel.counts == {"MOV": 1, "LDG.128": 1, "LDS.128": 1, "tensor": 1, "F-ops": 1, "branch": 3, "STG.16": 1, "local": 1}
     loop, = kernel.loops
     assert loop.counts == {"LDS.128": 1, "tensor": 1, "F-ops": 1, "branch": 1}
+    assert kernel.exits == []
+
+
+def test_early_exits_are_found():
+    kernel, = sass.parse(TEXT.replace("LDG.E.128.CONSTANT R4, [R2.64] ;", "LDG.E.128.CONSTANT R4, [R2.64] ;\n"
+                                      "        /*0018*/               @P0 EXIT ;"))
+    assert kernel.exits == [2]
 
 
 @pytest.mark.parametrize("instruction, group", [("LDSM.16.M88.4 R4, [R2]", "LDSM"), ("LDGDEPBAR", "BAR"),

@@ -307,7 +307,9 @@ class Kernel:
     # tt: shapes
 
     def tt_get_program_id(self, op, env):
-        return [np.int32(self.program)]
+        # A number, or one for each dimension of the grid.
+        place = self.program if isinstance(self.program, tuple) else (self.program, 0, 0)
+        return [np.int32(place["xyz".index(op.line.split()[1])])]
 
     def tt_make_range(self, op, env):
         end = int(re.search(r"end = (\d+)", op.line).group(1))

@@ -1,0 +1,256 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Linear recurrences as GPU kernels, beside those of flash-linear-attention for the same target: machine code, counted.
+
+    python benchmarks/gpu_recurrences.py --write [--only WORDS] [--keep-fla]    compiles, counts, renews the table; minutes
+    python benchmarks/gpu_recurrences.py --check [--quick]                      fails on a cell that got worse
+
+Needs a build, ptxas and nvdisasm; no GPU. Our side is counted as gpu_kernels.py counts, theirs as gpu_triton.py does
+(fla_kernels.py); docs/gpu-recurrences.md says what each figure is. Their kernels are compiled again only where their code, Triton or
+the way of counting changed.
+"""
+
+import argparse
+import functools
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+
+import fla_kernels  # noqa: E402
+import gpu_kernels  # noqa: E402
+import gpu_programs  # noqa: E402
+import gpu_recurrences_page as page  # noqa: E402
+import gpu_triton  # noqa: E402
+
+RESULTS = gpu_kernels.ROOT / "benchmarks" / "results" / "gpu-recurrences.json"
+ARCHITECTURES = list(fla_kernels.DEVICES)
+# Sequences, tokens and heads: what a model of 2048 channels with 16 heads has, 128 blocks for some 100 multiprocessors.
+BATCH, TOKENS, HEADS = 8, 2048, 16
+ROWS = BATCH * TOKENS * HEADS
+KINDS = {"gla": "GLA", "scalar": "scalar gate", "gated_delta": "gated delta rule"}
+EXTENTS = [(64, 64), (64, 128), (128, 128)]
+ELEMENTS = ["bf16", "f32"]
+
+
+class Cell:
+    """A recurrence with K, V and an element type, forward or with all gradients."""
+
+    def __init__(self, kind, keys, values, element, entry):
+        self.kind, self.keys, self.values, self.element, self.entry = kind, keys, values, element, entry
+        self.rival_key = f"{KINDS[kind]} {keys}x{values} {element}"
+        # Multiply-adds of a token and head, at least: the state is written and read, and the gradients of q, k, v and of the state
+        # take as much each; what is there is read, too, before a delta rule writes.
+        products = keys * values * {"forward": 2, "train": 6}[entry]
+        if kind == "gated_delta":
+            products += keys * values * {"forward": 1, "train": 3}[entry]
+        self.case = gpu_programs.Case(
+            f"{KINDS[kind]} {keys}x{values} {entry}", element, entry, self.text, self.arguments, ROWS, 2 * 64,
+            # A block is a head of a sequence, and of gradients another: of two heads, one of each kind.
+            blocks=1 if entry == "forward" else 2, counted=2 * TOKENS,
+            quick=(kind, keys, values, element, entry) == ("gla", 64, 64, "bf16", "forward"),
+            **{"fused" if element == "f32" else "products": lambda rows: rows * products})
+
+    def shapes(self, rows):
+        """Of each operand for so many tokens of all heads, and its element type. Where it is not the whole, it is one sequence of two
+        heads. Decays are f32 for all types, as flash-linear-attention asks for."""
+        part = (BATCH, TOKENS, HEADS) if rows == ROWS else (1, rows // 2, 2)
+        out = {"q": ((*part, self.keys), self.element), "k": ((*part, self.keys), self.element), "v": ((*part, self.values), self.element),
+               "decay": ((*part, self.keys) if self.kind == "gla" else part, "f32")}
+        if self.kind == "gated_delta":
+            out["beta"] = part, self.element
+        return out
+
+    def said(self, rows):
+        """The program as a user says it."""
+        types = {name: gpu_programs.tensor(*shape, element=element) for name, (shape, element) in self.shapes(rows).items()}
+        batch, _, heads, _ = self.shapes(rows)["v"][0]
+        o, final = types["v"], gpu_programs.tensor(batch, heads, self.keys, self.values)
+        parameters = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
+        names, kinds, count = ", ".join(f"%{name}" for name in types), ", ".join(types.values()), len(types)
+        clauses = "decay(%decay)" + (" beta(%beta)" if self.kind == "gated_delta" else "")
+        mild = " {decay_bound = -1.0 : f64}" if self.kind == "gla" else ""
+        train = self.entry == "train"
+        out = f"""func.func {"private " if train else ""}@forward({parameters}) -> {o} {{
+  %o, %final = linrec.scan %q, %k, %v {clauses}{mild} : ({kinds}) -> ({o}, {final})
+  return %o : {o}
+}}
+"""
+        if train:
+            out += f"""func.func @train({parameters}, %d_o: {o}) -> ({o}, {kinds}) {{
+  %o, %d:{count} = ad.vjp @forward({names}) cotangents(%d_o) wrt {list(range(count))} : ({kinds}) -> ({o}, {kinds})
+  return %o, {", ".join(f"%d#{i}" for i in range(count))} : {o}, {kinds}
+}}
+"""
+        return out
+
+    @functools.lru_cache(maxsize=None)
+    def text(self, rows):
+        """The program after its ops are decomposed, which is the first thing the compiler does: places of accesses are lines of it."""
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+            file.write(self.said(rows))
+            file.flush()
+            return gpu_kernels.tool("drawloom-opt", "--differentiate", "--decompose-graph", file.name)
+
+    def arguments(self, rng, rows):
+        """Decays of a layer that was just made, log sigmoid / 16; keys have length 1, so that delta rules stay bounded."""
+        out = {}
+        for name, (shape, element) in self.shapes(rows).items():
+            x = rng.standard_normal(shape, np.float32)
+            if name == "k":
+                x /= np.sqrt(np.float32(self.keys))
+            elif name in ("decay", "beta"):
+                np.exp(np.negative(x, out=x), out=x)
+                x = -np.log1p(x) / 16 if name == "decay" else 1 / (1 + x)
+            out[name] = gpu_programs.store(x, element)
+        if self.entry == "train":
+            out["d_o"] = gpu_programs.store(rng.standard_normal(self.shapes(rows)["v"][0], np.float32), self.element)
+        return list(out.values())
+
+
+def cells():
+    return [Cell(kind, keys, values, element, entry) for kind in KINDS for element in ELEMENTS for keys, values in EXTENTS
+            for entry in ("forward", "train")]
+
+
+def check_decomposed(cell):
+    """What is counted is of the decomposed text; it has to be what the program itself becomes."""
+    with tempfile.TemporaryDirectory(prefix="drawloom-recurrences-") as name:
+        made = []
+        for number, text in enumerate((cell.said, cell.text)):
+            folder = pathlib.Path(name) / str(number)
+            folder.mkdir()
+            plain = gpu_programs.Case(cell.case.name, cell.element, cell.entry, text, cell.arguments, ROWS, 64)
+            manifest, _ = gpu_kernels.compile_bundle(plain, ROWS, "sm_90a", folder)
+            made.append([gpu_kernels.sass.disassemble(folder / "bundle" / kernel["cubin"])[0].counts for kernel in manifest["kernels"]])
+    if made[0] != made[1]:
+        raise RuntimeError(f"{cell.case.key}: the decomposed program becomes other code than the program")
+
+
+def estimate_fla(kernels, arch):
+    """Microseconds of launches one after another: what the instructions take to be issued, or the bytes of their tensors to be moved
+    once, as if no cache kept any of them between kernels."""
+    it = gpu_kernels.machine(gpu_kernels.DEVICES[arch])
+    total = {"issue": 0.0, "bytes": 0.0, "sum": 0.0}
+    for kernel in kernels:
+        programs = int(np.prod(kernel["grid"], dtype=np.int64))
+        issue = kernel["run"]["all"] / it["issue_slots"] / min(it["multiprocessors"], programs) / it["clock_hz"] * 1e6
+        moved = kernel["bytes"] / it["memory_bytes_per_second"] * 1e6
+        for key, value in (("issue", issue), ("bytes", moved), ("sum", max(issue, moved))):
+            total[key] += value
+    return {key: round(value, 1) for key, value in total.items()}
+
+
+def rival(cell, stored, recorders, compiler, best):
+    """Their rows of a cell by architecture, with estimates. Numbers of warps that were best for the first are tried first for others."""
+    rows = fla_kernels.measure(cell.kind, cell.element, [BATCH, TOKENS, HEADS, cell.keys, cell.values], recorders, compiler, stored,
+                               best.setdefault(cell.kind, {}))
+    for arch, row in rows.items():
+        if "error" not in row:
+            row["estimate"] = {"forward": estimate_fla(row["forward"], arch),
+                               "train": estimate_fla(row["forward"] + row["backward"], arch)}
+    return rows
+
+
+def read_results(path):
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    return {"cases": {}, "fla": {}, **stored, "shape": {"batch": BATCH, "tokens": TOKENS, "heads": HEADS}}
+
+
+def write_results(results):
+    """One line a cell and architecture, so that a change of one shows as one."""
+    order = cells()
+    keys = {"cases": [cell.case.key for cell in order], "fla": list(dict.fromkeys(cell.rival_key for cell in order))}
+    blocks = []
+    for part, wanted in keys.items():
+        lines = []
+        for key in wanted:
+            rows = results[part].get(key, {})
+            inside = ",\n".join(f"  {json.dumps(arch)}: {json.dumps(rows[arch], separators=(',', ':'))}"
+                                for arch in ARCHITECTURES if arch in rows)
+            if inside:
+                lines.append(f" {json.dumps(key)}: {{\n{inside}\n }}")
+        blocks.append(f'{json.dumps(part)}: {{\n' + ",\n".join(lines) + "\n}")
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(f'{{"shape": {json.dumps(results["shape"])},\n' + ",\n".join(blocks) + "}\n")
+
+
+def write(chosen, stored, keep_fla):
+    began, rivals, best = time.monotonic(), set(), {}
+    if not keep_fla:
+        fla_kernels.check_installed()
+        with tempfile.TemporaryDirectory(prefix="drawloom-fla-") as name, gpu_triton.Compiler(pathlib.Path(name)) as compiler, \
+                fla_kernels.Recorders(ARCHITECTURES) as recorders:
+            for cell in chosen:
+                if cell.rival_key in rivals:
+                    continue
+                rivals.add(cell.rival_key)
+                rows = rival(cell, stored["fla"].get(cell.rival_key), recorders, compiler, best)
+                stored["fla"][cell.rival_key] = rows
+                write_results(stored)
+                words = [f"{arch} {row.get('error', 'done')}" for arch, row in rows.items()]
+                print(f"{time.monotonic() - began:.0f} s  flash-linear-attention, {cell.rival_key}: " + ", ".join(words), flush=True)
+    check_decomposed(chosen[0])
+    for number, cell in enumerate(chosen, 1):
+        rows = gpu_kernels.measure(cell.case, ARCHITECTURES)
+        stored["cases"].setdefault(cell.case.key, {}).update(rows)
+        write_results(stored)
+        words = [f"{arch} {row.get('error') or row.get('emulator_error') or 'done'}" for arch, row in rows.items()]
+        print(f"{number} of {len(chosen)}, {time.monotonic() - began:.0f} s  {cell.case.key}: " + ", ".join(words), flush=True)
+    page.write(stored, cells(), ARCHITECTURES)
+
+
+def check(chosen, stored, quick):
+    problems = []
+    for cell in chosen:
+        key = cell.case.key
+        for arch, row in gpu_kernels.measure(cell.case, ["sm_90a"] if quick else ARCHITECTURES).items():
+            before = stored["cases"].get(key, {}).get(arch)
+            if before is None:
+                problems.append(f"{key}, {arch}: not in the results; add it with --write")
+            else:
+                gpu_kernels.compare(key, arch, before, row, problems.append)
+    if not page.is_current(stored, cells(), ARCHITECTURES):
+        problems.append(f"'{page.PAGE.relative_to(gpu_kernels.ROOT)}' is not what the results say; renew it with --page")
+    for problem in problems:
+        print(f"worse: {problem}")
+    print(f"{len(chosen)} programs, {len(problems)} cells got worse")
+    return bool(problems)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", action="store_true")
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--page", action="store_true", help="only write the tables into the page again")
+    parser.add_argument("--quick", action="store_true", help="one cell, one architecture")
+    parser.add_argument("--keep-fla", action="store_true", help="leave flash-linear-attention's side as it is stored, current or not")
+    parser.add_argument("--only", help="cells with one of these words in their names, with commas between them")
+    parser.add_argument("--against", type=pathlib.Path, default=RESULTS, help="the results to compare with")
+    options = parser.parse_args()
+    stored = read_results(options.against)
+    if options.page:
+        return page.write(stored, cells(), ARCHITECTURES)
+    chosen = [cell for cell in cells() if (not options.quick or cell.case.quick)
+              and (not options.only or any(word in cell.case.key for word in options.only.split(",")))]
+    if not chosen:
+        sys.exit(f"gpu_recurrences.py: no cell has '{options.only}' in its name; names are like '{cells()[0].case.key}'")
+    if options.write:
+        return write(chosen, stored, options.keep_fla)
+    if not stored["cases"]:
+        sys.exit(f"gpu_recurrences.py: '{options.against}' has no results to compare with; write them with --write")
+    sys.exit(check(chosen, stored, options.quick))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"gpu_recurrences.py: {error}")
