@@ -41,9 +41,11 @@ def mix(run, count):
 
 
 def pairs(results, cells):
-    """Each cell with our rows and theirs, by architecture."""
+    """Each cell with our rows and theirs, by architecture, of those that have any."""
     for cell in cells:
-        yield cell, results["cases"].get(cell.case.key, {}), results["fla"].get(cell.rival_key, {})
+        ours, theirs = results["cases"].get(cell.case.key, {}), results["fla"].get(cell.rival_key, {})
+        if ours or theirs:
+            yield cell, ours, theirs
 
 
 def known(row, part):

@@ -361,9 +361,11 @@ def source_loops(text):
 def executed(code, text, turns, share=1.0):
     """Instructions by class that a warp executes, where the loops of the source turn as often as `turns` says, and `share` of
     all programs do not return early."""
-    if share < 1 and not code.exits:
+    # Others that end under a predicate, before the last store, end with the program.
+    early = {number for number, line in enumerate(text.splitlines(), 1) if "cf.cond_br" in line}
+    last_exit = max((at for at in code.exits if code.lines[at] in early), default=-1)
+    if share < 1 and last_exit < 0:
         raise TritonError("where programs return early was not found")
-    last_exit = code.exits[-1] if code.exits else -1
 
     def once(at):
         return share if at > last_exit else 1.0

@@ -87,11 +87,14 @@ def test_other_branches_are_refused():
 
 
 def test_what_early_returns_skip_is_not_executed():
+    # One exit is the early return's, the other stands before the last store and ends with the program.
     text = CODE.replace("        /*0000*/", "        /*0000*/               @P0 EXIT ;\n        /*0008*/")
+    text = text.replace("        /*0070*/", "        /*0068*/               @P2 EXIT ;\n        /*0070*/")
     code, = sass.parse(text)
-    whole, half = (gpu_triton.executed(code, TTIR, [6.0, 12.0], share) for share in (1.0, 0.5))
-    # The load in front of the loops and the last exit; loops are averages already.
-    assert sum(whole.values()) - sum(half.values()) == 1.0
+    returns = TTIR.replace("%c0 = arith.constant 0 : i64", "cf.cond_br %b, ^bb1, ^bb2")
+    whole, half = (gpu_triton.executed(code, returns, [6.0, 12.0], share) for share in (1.0, 0.5))
+    # The load in front of the loops and the last two exits; loops are averages already.
+    assert sum(whole.values()) - sum(half.values()) == 1.5
     with pytest.raises(gpu_triton.TritonError, match="return early was not found"):
         gpu_triton.executed(sass.parse(CODE)[0], TTIR, [6.0, 12.0], 0.5)
 
