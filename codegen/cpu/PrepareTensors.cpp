@@ -174,7 +174,9 @@ void generalizeNamedOps(RewriterBase &rewriter, func::FuncOp function) {
 }
 
 /// Equal fills are merged by CSE and hoisted; bufferization would then keep one
-/// filled buffer and copy it for each reader. Gives each reader its own.
+/// filled buffer and copy it for each reader. Where that buffer is the memory of
+/// one of the function's results, a result that was computed in it would even be
+/// overwritten by its neighbour. Gives each reader, be it a loop, its own.
 void giveReadersTheirFill(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::FillOp> fills;
   function.walk([&](linalg::FillOp fill) { fills.push_back(fill); });
@@ -184,15 +186,16 @@ void giveReadersTheirFill(RewriterBase &rewriter, func::FuncOp function) {
         empty || fill.getOutputs()[0].getDefiningOp<tensor::ExtractSliceOp>();
     for (OpOperand &use : llvm::make_early_inc_range(fill->getUses())) {
       auto reader = dyn_cast<LinalgOp>(use.getOwner());
-      if (!reader || !reader.isDpsInit(&use))
+      bool isLoop = isa<scf::ForOp, scf::ForallOp>(use.getOwner());
+      if (!isLoop && (!reader || !reader.isDpsInit(&use)))
         continue;
-      if (!movable && fill->hasOneUse())
+      if ((isLoop || !movable) && fill->hasOneUse())
         continue;
-      rewriter.setInsertionPoint(reader);
+      rewriter.setInsertionPoint(use.getOwner());
       IRMapping mapping;
       if (empty)
         mapping.map(empty.getResult(), rewriter.clone(*empty)->getResult(0));
-      rewriter.modifyOpInPlace(reader, [&] {
+      rewriter.modifyOpInPlace(use.getOwner(), [&] {
         use.set(rewriter.clone(*fill, mapping)->getResult(0));
       });
     }
