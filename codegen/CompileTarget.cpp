@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -25,6 +26,20 @@ std::optional<DenseProducts> parseDenseProducts(StringRef name) {
       .Case("library", DenseProducts::Library)
       .Case("own", DenseProducts::Own)
       .Default(std::nullopt);
+}
+
+/// What was asked for; 0 where that is the target's own number.
+static Expected<int64_t> processorsFor(const CodegenOptions &options) {
+  if (options.processors)
+    return options.processors;
+  const char *said = std::getenv("DRAWLOOM_PROCESSORS");
+  if (!said || !*said)
+    return 0;
+  int64_t number = 0;
+  if (StringRef(said).getAsInteger(10, number) || number < 1)
+    return createStringError("DRAWLOOM_PROCESSORS is '" + StringRef(said) +
+                             "'; it is a number of processors, from 1");
+  return number;
 }
 
 static std::string quoted(ArrayRef<std::string> names) {
@@ -58,7 +73,27 @@ CompileTarget::fingerprint(const CodegenOptions &options) const {
   std::string text;
   for (StringRef set : *sets)
     text += fingerprintOf(set) + "\n";
+  Expected<int64_t> processors = processorsFor(options);
+  if (!processors)
+    return processors.takeError();
+  if (*processors)
+    text += "processors " + std::to_string(*processors) + "\n";
   return text + choicesOf(options);
+}
+
+Expected<MachineFacts>
+CompileTarget::machine(const CodegenOptions &options) const {
+  Expected<std::vector<std::string>> sets = selectSets(options.isa);
+  if (!sets)
+    return sets.takeError();
+  Expected<int64_t> processors = processorsFor(options);
+  if (!processors)
+    return processors.takeError();
+  // The phases that ask run once for all sets: the first one speaks for them.
+  MachineFacts facts = machineOf(sets->front());
+  if (*processors)
+    facts.processors = *processors;
+  return facts;
 }
 
 Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {

@@ -11,6 +11,7 @@
 
 #include "codegen/Phase.h"
 #include "codegen/Program.h"
+#include "dialects/Interfaces/MachineFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <memory>
@@ -38,6 +39,9 @@ struct CodegenOptions {
   /// them, or "all", which is each but "native", this machine's.
   std::string isa = "native";
   DenseProducts denseProducts = DenseProducts::Auto;
+  /// Blocks of a program that run at once: what MachineFacts has, in place of
+  /// the target's own number; 0: $DRAWLOOM_PROCESSORS, else that number.
+  int64_t processors = 0;
   /// Asked now and then while machine code is made, where there is one; true
   /// makes emit() fail. Once true, it must stay so. No code depends on it.
   std::function<bool()> cancelled = {};
@@ -92,6 +96,9 @@ public:
   virtual void registerPasses() const = 0;
 
   virtual BlockBudget blockBudget() const { return {}; }
+  /// What decompositions are told of the machine. Fails where
+  /// $DRAWLOOM_PROCESSORS is not a number.
+  llvm::Expected<MachineFacts> machine(const CodegenOptions &options) const;
 
   /// The sets that CodegenOptions::isa names, in the order of
   /// instructionSets(). Names the known ones in its error.
@@ -124,6 +131,8 @@ public:
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;
 
 protected:
+  /// Of the kind of machine that a set is for: the same on all of a kind.
+  virtual MachineFacts machineOf(llvm::StringRef isa) const { return {}; }
   /// For one of instructionSets().
   virtual std::string fingerprintOf(llvm::StringRef isa) const = 0;
   /// What the options' code depends on besides the set and its fingerprint.

@@ -11,6 +11,7 @@
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/emit/Bundle.h"
+#include "codegen/nvptx/emit/Machine.h"
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
 #include "drawloom/runtime/CudaProgram.h"
@@ -132,6 +133,13 @@ protected:
     return "the device, " + (*device)->name() + ", has compute capability " +
            std::to_string((*device)->capability() / 10) + "." +
            std::to_string((*device)->capability() % 10);
+  }
+  MachineFacts machineOf(StringRef isa) const override {
+    llvm::Expected<const Architecture *> arch = architectureOf(isa);
+    if (arch)
+      return {nvptx::machineOf(**arch).multiprocessors, (*arch)->sharedBytes};
+    llvm::consumeError(arch.takeError());
+    return GpuTarget::machineOf(isa);
   }
   int64_t sharedLimit(StringRef isa) const override {
     llvm::Expected<const Architecture *> arch = architectureOf(isa);

@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/emit/Machine.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -57,6 +58,11 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.minIterations = 65536;
   budget.pieceIterations = 2048;
   return budget;
+}
+
+MachineFacts GpuTarget::machineOf(StringRef isa) const {
+  const Architecture *hopper = llvm::cantFail(findArchitecture("sm_90a"));
+  return {nvptx::machineOf(*hopper).multiprocessors, sharedLimit(isa)};
 }
 
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,

@@ -22,6 +22,8 @@ public:
                   const CodegenOptions &options) const override;
 
 protected:
+  /// Those of an H200, unless a target knows its devices.
+  MachineFacts machineOf(llvm::StringRef isa) const override;
   /// Most shared memory of a block for the set, in bytes.
   virtual int64_t sharedLimit(llvm::StringRef isa) const = 0;
   /// Workspace of a product by a library, in bytes.

@@ -13,12 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Head.h"
+#include "dialects/LinRec/ScheduleCost.h"
 #include "dialects/LinRec/Segments.h"
 #include "dialects/LinRec/Shapes.h"
 #include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 
@@ -49,9 +51,45 @@ static bool hasNoToken(const Recurrence &form) {
   return v.getDimSize(0) == 0 || v.getDimSize(1) == 0;
 }
 
+/// One packed sequence has all tokens, as if it were not packed. (The block of its
+/// only head would be dissolved, and nothing outside of blocks has numbers of
+/// rows that are not known.)
+static void unpackOne(Recurrence &form) {
+  if (form.starts && sequencesOf(form) == 1)
+    form.starts = Value();
+}
+
 static Value zerosOf(OpBuilder &b, Location loc, Type type) {
   return arith::ConstantOp::create(b, loc, type,
                                    cast<TypedAttr>(b.getZeroAttr(type)));
+}
+
+/// Where an op says nothing of its schedule, and another one than the resident
+/// suits the machine, the op with that; null otherwise.
+template <typename Op>
+static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
+  MachineFacts machine = machineFactsOf(op);
+  bool hasChoice = machine.processors > 1 || machine.blockBytes > 0;
+  if (form.segments || form.valueBlocks || !hasChoice)
+    return {};
+  ScheduleProblem problem(form, std::is_same_v<Op, ScanBwdOp>);
+  Schedule chosen = chooseSchedule(problem, machine);
+  remark::passed(op.getLoc(), remark::RemarkOpts::name("Scheduled")
+                                  .category("linrec-schedule"))
+      << remark::metric("op", op->getName().getStringRef())
+      << remark::metric("valueBlocks", chosen.valueBlocks)
+      << remark::metric("segments", chosen.segments)
+      << remark::metric("processors", machine.processors)
+      << remark::metric("multiplyAdds", problem.time(chosen, machine.processors))
+      << remark::metric("residentMultiplyAdds",
+                        problem.time({}, machine.processors))
+      << remark::metric("blockBytes", problem.blockBytes(chosen));
+  if (chosen.valueBlocks == 1 && chosen.segments == 1)
+    return {};
+  Op scheduled = cast<Op>(b.clone(*op));
+  scheduled.setValueBlocks(chosen.valueBlocks);
+  scheduled.setSegments(chosen.segments);
+  return scheduled;
 }
 
 FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
@@ -63,10 +101,13 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
     return SmallVector<Value>{
         zerosOf(b, loc, getO().getType()),
         form.initial ? form.initial : zerosOf(b, loc, getFinal().getType())};
+  if (ScanOp scheduled = withSchedule(b, *this, form))
+    return SmallVector<Value>(scheduled->getResults());
   if (form.valueBlocks.value_or(1) > 1)
     return scanInValueBlocks(b, *this);
   if (form.segments.value_or(1) > 1)
     return scanInSegments(b, *this);
+  unpackOne(form);
   auto outType = cast<RankedTensorType>(getO().getType());
   auto stateType = cast<RankedTensorType>(getFinal().getType());
   Value o = tensor::EmptyOp::create(b, loc, outType.getShape(),
@@ -124,10 +165,13 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                           : zerosOf(b, loc, operand.getType()));
     return found;
   }
+  if (ScanBwdOp scheduled = withSchedule(b, *this, form))
+    return SmallVector<Value>(scheduled->getResults());
   if (form.valueBlocks.value_or(1) > 1)
     return differentiateInValueBlocks(b, *this);
   if (form.segments.value_or(1) > 1)
     return differentiateInSegments(b, *this);
+  unpackOne(form);
   int64_t sequences = sequencesOf(form);
   FloatType wide = computeType(Recurrence::type(getV()).getElementType());
   auto empty = [&](ArrayRef<int64_t> shape, Type element) -> Value {

@@ -91,7 +91,9 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     tokens and more processors than that, and changes rounding only, too. As many
     segments as there are chunks is what is called the materialised form.
     `value_blocks` says into how many parts the columns of the state are cut: each
-    is computed by itself, where states are too large or heads too few. f16 and bf16 are computed,
+    is computed by itself, where states are too large or heads too few. Where neither
+    is given, both are chosen for the machine that is compiled for; where one is, the
+    other is 1. f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,

@@ -94,7 +94,7 @@ public:
         b, loc, v.getType(), state, x[0], x[1], v, x[3], x[4], x[5], x[6], x[7],
         x[8], initial, starts, scale(), op.getDecayAlongValuesAttr(),
         op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
-        /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr());
+        /*segments=*/IntegerAttr(), resident());
   }
   ScanBwdOp gradient(ScanBwdOp op, Value initial, Value dFinal) {
     SmallVector<Value> x;
@@ -112,14 +112,16 @@ public:
         initial, starts, ofTokens(op.getDO()), dFinal, scale(),
         op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
         op.getDecayBoundAttr(), op.getChunkAttr(), /*segments=*/IntegerAttr(),
-        /*value_blocks=*/IntegerAttr());
+        resident());
   }
   /// The same without segments.
   template <typename Op> SmallVector<Value> uncut(Op op) {
     Op same = cast<Op>(b.clone(*op));
-    same.removeSegmentsAttr();
+    same.setSegments(1);
     return SmallVector<Value>(same->getResults());
   }
+  /// Of what is cut no schedule is to be chosen: as one block of values.
+  IntegerAttr resident() { return b.getI64IntegerAttr(1); }
   /// The scale is that of the whole op, whatever the sizes of a part are.
   FloatAttr scale() { return b.getF64FloatAttr(whole.scale); }
 

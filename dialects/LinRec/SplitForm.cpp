@@ -114,8 +114,7 @@ private:
     // tokens that are not there.
     if (form.decayKind == DecayKind::Value || size == 1)
       return tokens.get();
-    if (form.decayKind != DecayKind::Key ||
-        (form.decayBound && *form.decayBound * size / 2 >= -splitLimit))
+    if (form.decayKind != DecayKind::Key || isMildByBound(form, size))
       return products.get();
     return nullptr;
   }
@@ -139,6 +138,10 @@ private:
 };
 
 } // namespace
+
+bool isMildByBound(const Recurrence &form, int64_t size) {
+  return form.decayBound && *form.decayBound * size / 2 >= -splitLimit;
+}
 
 std::unique_ptr<ChunkForm> splitForm(Tiles &t, const Recurrence &form,
                                      int64_t size) {

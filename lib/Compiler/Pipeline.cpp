@@ -41,9 +41,12 @@ static void buildDifferentiated(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void buildStructured(OpPassManager &pm) {
+static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
-  pm.addPass(createDecomposeGraph());
+  DecomposeGraphOptions decomposition;
+  decomposition.processors = machine.processors;
+  decomposition.blockBytes = machine.blockBytes;
+  pm.addPass(createDecomposeGraph(decomposition));
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   // As linalg ops, arithmetic on tensors takes part in the refinement of
   // shapes; and what is constant shows only when shapes are known.
@@ -84,14 +87,15 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
 
 /// Adds the passes that lead from the phase before `phase` into it.
 static void buildPhase(OpPassManager &pm, Phase phase,
-                       const CompileOptions &options) {
+                       const CompileOptions &options,
+                       const MachineFacts &machine) {
   switch (phase) {
   case Phase::Input:
     return;
   case Phase::Differentiated:
     return buildDifferentiated(pm);
   case Phase::Structured:
-    return buildStructured(pm);
+    return buildStructured(pm, machine);
   case Phase::Blocks:
     options.target->prepareBlocks(pm, options.codegen);
     return buildBlocks(pm, *options.target);
@@ -170,6 +174,11 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
              << llvm::toString(set.takeError());
     options.codegen.isa = *set;
   }
+  llvm::Expected<MachineFacts> machine =
+      options.target->machine(options.codegen);
+  if (!machine)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(machine.takeError());
   if (!options.dumpPhasesTo.empty() &&
       failed(dump(module, options.from, options.dumpPhasesTo)))
     return failure();
@@ -182,7 +191,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
     pm.enableVerifier(options.verify);
     if (options.configure)
       options.configure(pm);
-    buildPhase(pm, phase, options);
+    buildPhase(pm, phase, options, *machine);
     if (failed(pm.run(module)) || (options.cancelled && options.cancelled()))
       return failure();
     if (!options.dumpPhasesTo.empty() &&

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/MachineFacts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -22,6 +23,8 @@ namespace drawloom {
 namespace {
 
 struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
+  using DecomposeGraphBase::DecomposeGraphBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
@@ -33,7 +36,11 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
     auto stays = [](Operation *op) {
       return isa<TilingInterface>(op) || op->getParentOfType<scf::ForallOp>();
     };
-    if (failed(decomposeAll(getOperation(), stays)))
+    if (!hasMachineFacts(getOperation()))
+      setMachineFacts(getOperation(), {processors, blockBytes});
+    LogicalResult decomposed = decomposeAll(getOperation(), stays);
+    dropMachineFacts(getOperation());
+    if (failed(decomposed))
       signalPassFailure();
   }
 };

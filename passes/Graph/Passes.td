@@ -32,8 +32,18 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     are decomposed inside the tile, by `decompose-blocks`. So are those that are in
     a block program already.
 
+    Decompositions that suit many processors or few are told how many there are:
+    `processors` and `block-bytes`, unless the module has the attribute
+    `drawloom.machine` (dialects/Interfaces/MachineFacts.h).
+
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
   }];
+  let options = [
+    Option<"processors", "processors", "int64_t", /*default=*/"1",
+           "Blocks of a program that run at once.">,
+    Option<"blockBytes", "block-bytes", "int64_t", /*default=*/"0",
+           "Memory of a block, in bytes; 0: no limit.">
+  ];
 }
 
 def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {

@@ -134,13 +134,14 @@ def rwkv6(r, k, v, w, u, state):
     return over_tokens(step, state, r, k, v, w)
 
 
-def gated_slot_attention(q, k, v, alpha, keys, values, scale):
-    """Zhang et al., arXiv 2409.07146: alpha[B, T, H, M]; slots of keys [B, H, M, K] and of values [B, H, M, V]."""
-    def step(s, q, k, v, alpha):
-        keys, values = (alpha[..., None] * old + outer(1 - alpha, new) for old, new in zip(s, (k, v)))
+def gated_slot_attention(q, k, v, alpha, keys, values, scale, write=None):
+    """Zhang et al., arXiv 2409.07146: alpha[B, T, H, M]; slots of keys [B, H, M, K] and of values [B, H, M, V]. Slots take up a share
+    write[B, T, H, M] of each token, 1 - alpha in the paper."""
+    def step(s, q, k, v, alpha, write):
+        keys, values = (alpha[..., None] * old + outer(write, new) for old, new in zip(s, (k, v)))
         share = torch.softmax(scale * torch.einsum("...mk,...k->...m", keys, q), dim=-1)
         return read(share, values), (keys, values)
-    o, (keys, values) = over_tokens(step, (keys, values), q, k, v, alpha)
+    o, (keys, values) = over_tokens(step, (keys, values), q, k, v, alpha, 1 - alpha if write is None else write)
     return o, keys, values
 
 

@@ -200,8 +200,8 @@ class Model:
     scan: typing.Callable  # of scan() and the inputs: the same
 
 
-def slots(scan, q, k, v, g, keys, values):
-    write = 1 - g.exp()
+def slots(scan, q, k, v, g, keys, values, write=None):
+    write = 1 - g.exp() if write is None else write
     scores, keys = scan(q, k, write, decay=g, initial=keys, attributes="decay_along_values")
     o, values = scan(torch.softmax(scores, dim=-1), write, v, decay=g, initial=values, attributes="scale = 1.0")
     return o, keys, values
@@ -394,6 +394,30 @@ def test_model_on_the_gpu_emulated(name, segments):
 def test_segments(name, segments):
     """Three chunks of 16 in two segments, which are not of the same length, in one each, and in more than there are chunks."""
     check_model(name, "f32", COMPILED, chunk=16, segments=segments)
+
+
+@pytest.mark.parametrize("name", ["linear_attention", "gated_linear_attention", "gated_delta_rule", "mamba", "rwkv6"])
+def test_chosen_schedules(name, monkeypatch):
+    """One head and eight processors: blocks of values, segments, or both. The bits are those of any number of threads."""
+    monkeypatch.setenv("DRAWLOOM_PROCESSORS", "8")
+    check_model(name, "f32", COMPILED, B=1, T=512, H=1, K=32, V=64)
+
+
+def test_bits_of_a_chosen_schedule_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setenv("DRAWLOOM_PROCESSORS", "4")
+    operands, cotangents = operands_of("gated_linear_attention", B=1, T=1024, H=1, K=32, V=32)
+    first = both(operands, "", cotangents, threads=1)
+    for threads in (1, 2, 3, 2):
+        assert_same_bits(both(operands, "", cotangents, threads=threads), first)
+    said = both(operands, "segments = 4", cotangents, threads=2)
+    assert_same_bits(said, first)
+    resident = both(operands, "segments = 1", cotangents)
+    assert any(resident[x].numpy().tobytes() != first[x].numpy().tobytes() for x in first)
+
+
+def test_one_packed_sequence_of_one_head():
+    """A program of one block, whose number of rows is known after all."""
+    check_model("gated_delta_rule", "f32", COMPILED, starts=(0, 15), chunk=32, B=1, T=15, N=1, H=1)
 
 
 @pytest.mark.parametrize("name, segments", [("retention", None), ("mamba", None), ("rwkv6", None), ("kimi_delta_attention", None),

@@ -162,6 +162,11 @@ struct CommandLine {
                "--target=cuda: auto (whoever is estimated to be faster, where "
                "cuBLASLt is found), library, own (default: auto)"),
       cl::value_desc("who"), cl::init("auto"), cl::cat(compiling)};
+  cl::opt<int64_t> processors{
+      "processors",
+      cl::desc("Blocks of a program that run at once, for schedules that depend "
+               "on it (default: $DRAWLOOM_PROCESSORS, else the target's)"),
+      cl::value_desc("n"), cl::init(0), cl::cat(compiling)};
   cl::opt<std::string> cache{
       "cache",
       cl::desc("Keep the compiled program for the next run, in this folder "
@@ -341,6 +346,10 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--dense-products=" + line.denseProducts +
                              ": only --target=cuda has a library");
   options.compile.codegen.denseProducts = *products;
+  if (line.processors < 0)
+    return createStringError("--processors=" + Twine(line.processors) +
+                             ": it is a number of processors, from 1");
+  options.compile.codegen.processors = line.processors;
   options.compile.dumpPhasesTo = line.dump;
   options.schedule = line.schedule;
   options.reproducer = line.reproducer;

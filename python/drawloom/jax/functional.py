@@ -152,7 +152,8 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
                       bonus: ArrayLike | None = None, initial: ArrayLike | None = None, starts: ArrayLike | None = None,
                       scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
-                      chunk: int | None = None, segments: int | None = None) -> tuple[Array, Array]:
+                      chunk: int | None = None, segments: int | None = None,
+                      value_blocks: int | None = None) -> tuple[Array, Array]:
     r"""Gated linear attention, delta rules and their family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and
     v_t of length V, D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
 
@@ -172,7 +173,8 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     starts   [N + 1], int32 or int64: packed sequences, from 0 to T, not decreasing
 
     decay_bound promises that no log-decay is less; chunk is the number of tokens computed at a time, 1 or a
-    multiple of 16; segments is the number of parts of each sequence that are computed side by side, for few sequences and heads.
+    multiple of 16; segments is the number of parts of each sequence, and value_blocks that of parts of the state's columns, that are
+    computed side by side, for few sequences and heads: where neither is given, the compiler chooses both.
     Differentiable once, in reverse.
     """
     operands = dict(zip(OPTIONAL, (decay, rates, beta, erase, lowrank, bonus, initial, starts)))
@@ -180,7 +182,7 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     spec = Spec("linear_recurrence", (
         ("operands", " ".join(given)), ("scale", None if scale is None else float(scale)), ("decay_side", decay_side),
         ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk),
-        ("segments", segments)))
+        ("segments", segments), ("value_blocks", value_blocks)))
     arrays = [_array(one, f"linear_recurrence: {name}") for name, one in {"q": q, "k": k, "v": v, **given}.items()]
     ops.check(spec, [type_of(array) for array in arrays])
     if starts is not None and not isinstance(starts, jax.core.Tracer):

@@ -95,6 +95,9 @@ def _check(attributes, arguments):
         raise CallError(f"linear_recurrence: segments is {segments}; it is at least 1")
     if segments is not None and "starts" in given:
         raise CallError("linear_recurrence: segments do not go with starts: packed sequences are computed side by side already")
+    blocks = attributes["value_blocks"]
+    if blocks is not None and (blocks < 1 or v.shape[3] % blocks):
+        raise CallError(f"linear_recurrence: value_blocks is {blocks}; it divides the size of values, {v.shape[3]}")
 
 
 def check_starts(values, tokens):
@@ -155,6 +158,8 @@ def _body(attributes, arguments, results, names):
         inside.append(f"chunk = {attributes['chunk']} : i64")
     if attributes["segments"] is not None:
         inside.append(f"segments = {attributes['segments']} : i64")
+    if attributes["value_blocks"] is not None:
+        inside.append(f"value_blocks = {attributes['value_blocks']} : i64")
     braces = f" {{{', '.join(inside)}}}" if inside else ""
     given, gives = (", ".join(one.text for one in types) for types in (arguments, results))
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]

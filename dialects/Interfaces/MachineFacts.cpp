@@ -1,0 +1,47 @@
+//===- MachineFacts.cpp - what decompositions know of a machine -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/MachineFacts.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+static constexpr StringLiteral attrName = "drawloom.machine";
+
+MachineFacts machineFactsOf(Operation *op) {
+  MachineFacts facts;
+  for (; op; op = op->getParentOp()) {
+    auto said = op->getAttrOfType<DictionaryAttr>(attrName);
+    if (!said)
+      continue;
+    if (auto number = said.getAs<IntegerAttr>("processors"))
+      facts.processors = std::max<int64_t>(number.getInt(), 1);
+    if (auto number = said.getAs<IntegerAttr>("block_bytes"))
+      facts.blockBytes = std::max<int64_t>(number.getInt(), 0);
+    break;
+  }
+  return facts;
+}
+
+bool hasMachineFacts(Operation *module) { return module->hasAttr(attrName); }
+
+void setMachineFacts(Operation *module, const MachineFacts &facts) {
+  Builder b(module->getContext());
+  module->setAttr(
+      attrName,
+      b.getDictionaryAttr(
+          {b.getNamedAttr("block_bytes", b.getI64IntegerAttr(facts.blockBytes)),
+           b.getNamedAttr("processors",
+                          b.getI64IntegerAttr(facts.processors))}));
+}
+
+void dropMachineFacts(Operation *module) { module->removeAttr(attrName); }
+
+} // namespace drawloom

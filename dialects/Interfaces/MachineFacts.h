@@ -1,0 +1,46 @@
+//===- MachineFacts.h - what decompositions know of a machine -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An op may be decomposed in several ways, of which one suits many processors
+// and another one few. The module says which machine it is compiled for, by the
+// attribute
+//
+//   module attributes {drawloom.machine = {processors = 132 : i64,
+//                                          block_bytes = 232448 : i64}}
+//
+// decompose-graph puts it there, from what the target says, unless the program
+// has it already, and takes it away when nothing is left to decompose. What a
+// decomposition chooses changes rounding, so the facts are those of a kind of
+// machine: never those of the machine at hand, nor the number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_INTERFACES_MACHINEFACTS_H
+#define DRAWLOOM_DIALECTS_INTERFACES_MACHINEFACTS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace drawloom {
+
+struct MachineFacts {
+  /// Blocks of a program that run at once: cores of a CPU, multiprocessors of a
+  /// GPU. With one, there is nothing to gain by more blocks.
+  int64_t processors = 1;
+  /// Memory of a block, in bytes, that its tiles must fit into; 0: no limit.
+  int64_t blockBytes = 0;
+};
+
+/// What the module around an op says; what it does not say is as above.
+MachineFacts machineFactsOf(mlir::Operation *op);
+bool hasMachineFacts(mlir::Operation *module);
+void setMachineFacts(mlir::Operation *module, const MachineFacts &facts);
+void dropMachineFacts(mlir::Operation *module);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_DIALECTS_INTERFACES_MACHINEFACTS_H

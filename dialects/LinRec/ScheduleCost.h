@@ -1,0 +1,92 @@
+//===- ScheduleCost.h - which schedule a recurrence gets ------ -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A head of a sequence is a block of the program, which goes through its chunks
+// in order: the resident schedule. Where there are fewer of them than
+// processors, states may be cut along their values (ValueBlocks.h) and
+// sequences into segments (Segments.h), at the price of more work. What each
+// costs is estimated in multiply-adds of one processor. With a chunk of C
+// tokens, keys of K and n blocks of V' = V / n values, a block does
+//
+//   rows       = 32 C K                 reads, exponentials: for every block of
+//                                       values again
+//   state      = C K V' + rows          the next state
+//              (+ C K V' + C^2 K + C^2 V' / 2      where tokens erase)
+//   read       = C K V' + C^2 (K + V')  the outputs
+//   backward   = 4 C K V' + C^2 (3 K + 2 V') + 2 rows
+//              (+ 3 C K V' + C^2 (3 K + 5 V' / 2)  where tokens erase)
+//   begin      = C K V' + rows          the gradient of the first state alone
+//              (+ 2 C K V' + C^2 (2 K + 3 V' / 2)  where tokens erase)
+//   transition = rows, or state with V' = K        what a segment does to states
+//              where tokens erase
+//
+// Token after token, for decays along values, there are no scores: state is
+// 2 C K V' + rows, read C K V', backward 6 C K V' + 2 rows, begin 2 C K V';
+// with rates, each of them has 16 C K V' more for exponentials.
+//
+//   forward    state + read,       in segments + state + transition
+//   gradient   state + backward,   in segments + state + transition + begin
+//
+// A schedule of N sequences, H heads, n blocks, s segments and P processors
+// takes
+//
+//   time = ceil(N H n s / P) ceil(chunks / s) work
+//        + ceil(N H n / P) s fold       where s > 1; fold = 8 K V', or K K V'
+//                                       where tokens erase
+//        + 2^20 for each kernel that the schedule adds: 2 for blocks of
+//          values, 4 for segments
+//
+// Measured on one core of a Zen 5 machine with AVX-512 (T 8192, K 64, V 128,
+// chunks of 32), work beside the resident one's: decays of tokens, two blocks of
+// values 1.18 forward and 1.20 with gradients (here 1.17 and 1.14), segments
+// 1.25 and 1.13 (1.42 and 1.34); gated delta rule, 1.25 and 1.25 (1.17 and
+// 1.14), 1.89 and 1.46 (2.00 and 1.63).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_LINREC_SCHEDULECOST_H
+#define DRAWLOOM_DIALECTS_LINREC_SCHEDULECOST_H
+
+#include "dialects/Interfaces/MachineFacts.h"
+#include "dialects/LinRec/Recurrence.h"
+
+namespace drawloom::linrec {
+
+struct Schedule {
+  int64_t valueBlocks = 1, segments = 1;
+};
+
+/// What a schedule is chosen by.
+struct ScheduleProblem {
+  /// The operands' shapes are static, and there are tokens.
+  ScheduleProblem(const Recurrence &form, bool gradient);
+
+  /// In multiply-adds, as above.
+  int64_t time(const Schedule &schedule, int64_t processors) const;
+  /// Bytes of a block's tiles on a machine that limits them: the state, in
+  /// gradients twice, or once for each token of a chunk (and two) where they
+  /// may go token after token; and rows of a chunk, C (2 K + V') forward and
+  /// C (3 K + 2 V') backward.
+  int64_t blockBytes(const Schedule &schedule) const;
+
+  int64_t sequences, heads, keys, values, chunk, chunks, elementBytes;
+  bool gradient, erases, tokenByToken, keepsTokens, rates, packed;
+};
+
+/// The schedule of the least time, among blocks of values that have 16 of them
+/// or a multiple, and powers of two of segments that have four chunks at least;
+/// the resident one unless another saves a fifth of its time. What does not fit
+/// into a block's memory is left out where something fits. Packed sequences
+/// are always resident, so that their bits depend on nothing that they are
+/// packed with.
+Schedule chooseSchedule(const ScheduleProblem &problem,
+                        const MachineFacts &machine);
+
+} // namespace drawloom::linrec
+
+#endif // DRAWLOOM_DIALECTS_LINREC_SCHEDULECOST_H
