@@ -8,6 +8,8 @@
 
 #include "codegen/nvptx/BlockToTile.h"
 #include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Block/Products.h"
@@ -454,6 +456,18 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
       return refuseResult(op, output);
     if (!before.use_empty())
       combining.insert(def);
+  }
+  // What tiling makes of an index is arithmetic like any other.
+  for (auto apply : llvm::make_early_inc_range(
+           op.getBody()->getOps<affine::AffineApplyOp>())) {
+    OpBuilder inside(apply);
+    std::optional<SmallVector<Value, 8>> sum =
+        affine::expandAffineMap(inside, apply.getLoc(), apply.getAffineMap(),
+                                apply.getMapOperands());
+    if (!sum)
+      return apply.emitOpError("has no form on a GPU yet");
+    apply.getResult().replaceAllUsesWith(sum->front());
+    apply.erase();
   }
   for (Operation &point : op.getBody()->without_terminator())
     if (!combining.contains(&point) &&
