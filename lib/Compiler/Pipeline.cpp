@@ -62,6 +62,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
 }
 
 static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
+  pm.addNestedPass<func::FuncOp>(createFuseNeighbours());
   BlockBudget budget = target.blockBudget();
   FuseRowsOptions rows;
   rows.cacheBytes = budget.tileBytes;

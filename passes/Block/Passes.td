@@ -45,6 +45,35 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
+  let summary = "Compute what block programs read in parts within them";
+  let description = [{
+    Where all that reads the result of an elementwise op, or of a reduction over
+    dimensions that are read whole, are slices and gathers within block programs,
+    these compute their parts, from parts of its operands, and the tensor goes.
+    Chains of such ops go together. Rows that a gather leaves out stay zeros.
+
+    An op is computed once for each read: the operations that this takes beyond
+    the first time must be fewer than `operations-per-byte` for each byte that
+    is not written and read any more. A division or a root counts 8, an
+    elementary function 24, other arithmetic 1; operands of up to `tile-bytes`
+    cost nothing to read. Remarks (`--remarks-filter=fuse-neighbours`) give both
+    numbers.
+
+    Example: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir
+  }];
+  let options = [
+    Option<"operationsPerByte", "operations-per-byte", "double", "4.0",
+           "Operations that take as long as a byte from memory.">,
+    Option<"tileBytes", "tile-bytes", "int64_t", "65536",
+           "Largest part of a tensor that is computed in place.">,
+  ];
+  let dependentDialects = ["::drawloom::block::BlockDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
   let summary = "Fuse everything that shares the row dimension into block programs";
   let description = [{

@@ -1,0 +1,319 @@
+//===- Cuts.cpp - structured ops on a part of their values ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Block/Cuts.h"
+#include "dialects/Block/Block.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using linalg::LinalgOp;
+
+namespace drawloom {
+
+std::optional<Cut> cutOf(ArrayRef<Operation *> chain) {
+  Cut cut;
+  SmallVector<unsigned> left;
+  auto start = [&](Value source) {
+    if (!cut.empty())
+      return;
+    int64_t rank = cast<RankedTensorType>(source.getType()).getRank();
+    left = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  };
+  int64_t rank = -1;
+  for (Operation *op : chain) {
+    CutStep step;
+    step.at = op;
+    if (auto gather = dyn_cast<block::GatherOp>(op)) {
+      start(gather.getSource());
+      rank = std::max<int64_t>(rank, left.size());
+      step.dims.resize(rank);
+      step.dims[left.front()].kind = DimCut::Rows;
+      step.dims[left.front()].size = OpBuilder(op).getIndexAttr(
+          cast<RankedTensorType>(gather.getResult().getType()).getDimSize(0));
+      step.rows = gather.getIndices();
+      cut.push_back(step);
+      continue;
+    }
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    if (!slice.hasUnitStride())
+      return std::nullopt;
+    start(slice.getSource());
+    rank = std::max<int64_t>(rank, left.size());
+    step.dims.resize(rank);
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<unsigned> kept;
+    for (auto [i, offset, size] :
+         llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes())) {
+      DimCut &dim = step.dims[left[i]];
+      if (!dropped[i])
+        kept.push_back(left[i]);
+      bool whole = isZeroInteger(offset) &&
+                   getConstantIntValue(size) ==
+                       slice.getSourceType().getDimSize(i);
+      if (whole && !dropped[i])
+        continue;
+      dim = {dropped[i] ? DimCut::Index : DimCut::Part, offset, size};
+    }
+    left = kept;
+    cut.push_back(step);
+  }
+  return cut;
+}
+
+/// The steps that do something.
+static Cut trimmed(Cut cut) {
+  llvm::erase_if(cut, [](const CutStep &step) { return !step.touches(); });
+  return cut;
+}
+
+Cut onLoops(const Cut &cut, AffineMap map) {
+  Cut found;
+  for (const CutStep &step : cut) {
+    CutStep loops = {SmallVector<DimCut>(map.getNumDims()), step.rows, step.at};
+    for (auto [i, dim] : llvm::enumerate(step.dims))
+      loops.dims[map.getDimPosition(i)] = dim;
+    found.push_back(loops);
+  }
+  return trimmed(found);
+}
+
+Cut onOperand(const Cut &loops, AffineMap map) {
+  Cut found;
+  for (const CutStep &step : loops) {
+    CutStep dims = {SmallVector<DimCut>(map.getNumResults()), step.rows,
+                    step.at};
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      dims.dims[i] = step.dims[map.getDimPosition(i)];
+    found.push_back(dims);
+  }
+  return trimmed(found);
+}
+
+/// Which dimensions a cut leaves.
+static llvm::SmallBitVector leftBy(const Cut &cut, unsigned rank) {
+  llvm::SmallBitVector left(rank, true);
+  for (const CutStep &step : cut)
+    for (auto [i, dim] : llvm::enumerate(step.dims))
+      if (dim.kind == DimCut::Index)
+        left.reset(i);
+  return left;
+}
+
+SmallVector<int64_t> shapeAfter(const Cut &cut, RankedTensorType type) {
+  SmallVector<int64_t> extents(type.getShape());
+  for (const CutStep &step : cut)
+    for (auto [extent, dim] : llvm::zip_equal(extents, step.dims))
+      if (dim.kind == DimCut::Part || dim.kind == DimCut::Rows)
+        extent = getConstantIntValue(dim.size).value_or(ShapedType::kDynamic);
+  SmallVector<int64_t> shape;
+  for (unsigned i : leftBy(cut, extents.size()).set_bits())
+    shape.push_back(extents[i]);
+  return shape;
+}
+
+bool canRead(const Cut &cut) {
+  for (size_t steps = 0; steps < cut.size(); ++steps) {
+    const CutStep &step = cut[steps];
+    llvm::SmallBitVector left =
+        leftBy(Cut(cut.begin(), cut.begin() + steps), step.dims.size());
+    for (auto [i, dim] : llvm::enumerate(step.dims))
+      if (dim.kind == DimCut::Rows &&
+          left.find_first() != static_cast<int>(i))
+        return false;
+  }
+  return true;
+}
+
+bool canBeCut(Operation *op) {
+  auto linalgOp = dyn_cast<LinalgOp>(op);
+  if (!linalgOp || !linalgOp.hasPureTensorSemantics() ||
+      linalgOp.hasDynamicShape() || linalgOp.hasIndexSemantics() ||
+      linalg::isaContractionOpInterface(linalgOp) ||
+      isa<linalg::ConvolutionOpInterface>(op))
+    return false;
+  return llvm::all_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
+    return map.isProjectedPermutation();
+  });
+}
+
+Value PartBuilder::part(Value value, const Cut &given) {
+  Cut cut = trimmed(given);
+  if (cut.empty())
+    return value;
+  auto same = [&](const Cut &other) {
+    return llvm::equal(cut, other, [](const CutStep &a, const CutStep &b) {
+      return a.at == b.at && llvm::equal(a.dims, b.dims);
+    });
+  };
+  for (const Known &one : known)
+    if (one.value == value && same(one.cut))
+      return one.part;
+  Operation *op = value.getDefiningOp();
+  // What holds one number or nothing is made where it is needed.
+  if (op && (computed.contains(op) || isa<linalg::FillOp>(op)))
+    return computePart(cast<OpResult>(value), cut, /*masked=*/false);
+  auto constant = dyn_cast_or_null<arith::ConstantOp>(op);
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                        : SplatElementsAttr();
+  if (splat || isa_and_nonnull<tensor::EmptyOp>(op)) {
+    auto type = cast<RankedTensorType>(value.getType());
+    type = type.clone(shapeAfter(cut, type));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(cut.back().at);
+    if (splat)
+      return arith::ConstantOp::create(b, op->getLoc(),
+                                       splat.resizeSplat(type));
+    return tensor::EmptyOp::create(b, op->getLoc(), type.getShape(),
+                                   type.getElementType());
+  }
+  Value found = read(value, cut);
+  know(value, cut, found);
+  return found;
+}
+
+Value PartBuilder::maskedPart(OpResult value, const Cut &cut) {
+  return computePart(value, trimmed(cut), /*masked=*/true);
+}
+
+Value PartBuilder::computePart(OpResult value, const Cut &cut, bool masked) {
+  auto op = cast<LinalgOp>(value.getOwner());
+  Cut loops = onLoops(cut, op.getIndexingMapMatchingResult(value));
+  SmallVector<Value> parts = compute(op, loops, masked);
+  for (auto [result, part] : llvm::zip_equal(op->getResults(), parts))
+    if (!masked && result == value)
+      know(result, cut, part);
+  return parts[value.getResultNumber()];
+}
+
+Value PartBuilder::read(Value value, const Cut &cut) {
+  llvm::SmallBitVector left(cast<RankedTensorType>(value.getType()).getRank(),
+                            true);
+  OpBuilder::InsertionGuard guard(b);
+  for (const CutStep &step : cut) {
+    auto type = cast<RankedTensorType>(value.getType());
+    b.setInsertionPoint(step.at);
+    Location loc = step.at->getLoc();
+    if (step.rows) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape[0] = cast<RankedTensorType>(step.rows.getType()).getDimSize(0);
+      Value empty =
+          tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+      value = block::GatherOp::create(b, loc, empty.getType(), value, step.rows,
+                                      empty);
+      continue;
+    }
+    SmallVector<OpFoldResult> offsets, sizes;
+    SmallVector<int64_t> shape;
+    llvm::SmallBitVector next = left;
+    for (auto [i, at] : llvm::enumerate(left.set_bits())) {
+      const DimCut &dim = step.dims[at];
+      bool whole = dim.kind == DimCut::Whole;
+      offsets.push_back(whole ? OpFoldResult(b.getIndexAttr(0)) : dim.offset);
+      if (dim.kind == DimCut::Index) {
+        sizes.push_back(b.getIndexAttr(1));
+        next.reset(at);
+        continue;
+      }
+      sizes.push_back(whole ? tensor::getMixedSize(b, loc, value, i)
+                            : dim.size);
+      shape.push_back(getConstantIntValue(sizes.back())
+                          .value_or(ShapedType::kDynamic));
+    }
+    SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
+    value = tensor::ExtractSliceOp::create(
+        b, loc, RankedTensorType::get(shape, type.getElementType()), value,
+        offsets, sizes, strides);
+    left = next;
+  }
+  return value;
+}
+
+SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
+  loops = trimmed(loops);
+  assert(!loops.empty() && "a part of nothing is the whole");
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  llvm::SmallBitVector left = leftBy(loops, op.getNumLoops());
+  Location loc = op.getLoc();
+  OpBuilder::InsertionGuard guard(b);
+  auto mapAfter = [&](AffineMap map) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned i = 0; i < map.getNumResults(); ++i) {
+      unsigned loop = map.getDimPosition(i);
+      if (left[loop])
+        exprs.push_back(b.getAffineDimExpr(
+            llvm::count_if(left.set_bits(), [&](unsigned other) {
+              return other < loop;
+            })));
+    }
+    return AffineMap::get(left.count(), 0, exprs, b.getContext());
+  };
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> newMaps;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    bool scalar = !isa<RankedTensorType>(input->get().getType());
+    inputs.push_back(scalar ? input->get()
+                            : part(input->get(), onOperand(loops, map)));
+    newMaps.push_back(mapAfter(map));
+  }
+  const CutStep &last = loops.back();
+  if (masked) {
+    assert(last.rows && "no row is missing");
+    inputs.push_back(last.rows);
+    AffineExpr row;
+    for (auto [i, loop] : llvm::enumerate(left.set_bits()))
+      if (last.dims[loop].kind == DimCut::Rows)
+        row = b.getAffineDimExpr(i);
+    newMaps.push_back(AffineMap::get(left.count(), 0, row));
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    Cut cut = onOperand(loops, map);
+    auto type = cast<RankedTensorType>(init.get().getType());
+    b.setInsertionPoint(last.at);
+    inits.push_back(op.payloadUsesValueFromOperand(&init)
+                        ? part(init.get(), cut)
+                        : Value(tensor::EmptyOp::create(
+                              b, loc, shapeAfter(cut, type),
+                              type.getElementType())));
+    newMaps.push_back(mapAfter(map));
+  }
+  b.setInsertionPoint(last.at);
+  if (isa<linalg::FillOp>(op) && !masked)
+    return linalg::FillOp::create(b, loc, inputs, inits)->getResults();
+  SmallVector<utils::IteratorType> iterators;
+  for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (left[i])
+      iterators.push_back(iterator);
+  auto generic =
+      linalg::GenericOp::create(b, loc, ValueRange(inits).getTypes(), inputs,
+                                inits, newMaps, iterators);
+  b.cloneRegionBefore(op->getRegion(0), generic.getRegion(),
+                      generic.getRegion().end());
+  if (masked) {
+    Block *body = generic.getBody();
+    Type number = getElementTypeOrSelf(last.rows.getType());
+    Value row =
+        body->insertArgument(op.getNumDpsInputs(), number, loc);
+    Operation *yield = body->getTerminator();
+    b.setInsertionPoint(yield);
+    Value first =
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(number, 0));
+    Value there = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, row,
+                                        first);
+    for (OpOperand &value : yield->getOpOperands()) {
+      Value zero = arith::ConstantOp::create(
+          b, loc, b.getZeroAttr(value.get().getType()));
+      value.set(arith::SelectOp::create(b, loc, there, value.get(), zero));
+    }
+  }
+  return generic->getResults();
+}
+
+} // namespace drawloom

@@ -1,0 +1,121 @@
+//===- Cuts.h - structured ops on a part of their values -------- -*- C++
+//-*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block program reads a tensor by slices of slices, and where rows are
+// missing by rows that it names: the steps of a cut. A structured op that made
+// the tensor can make the part alone, from the same cut of what it reads.
+//
+// linalg's own tiling makes a slice of one op. It knows no rows by number, and
+// leaves dimensions of extent 1 where a slice takes a single index, so that each
+// op would have to be made smaller again; several steps and several ops at once
+// are as short from scratch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_BLOCK_CUTS_H
+#define DRAWLOOM_PASSES_BLOCK_CUTS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace drawloom {
+
+/// What a step does to one dimension.
+struct DimCut {
+  enum Kind {
+    Whole, ///< Nothing.
+    Part,  ///< `size` entries from `offset` on.
+    Index, ///< The entry at `offset`; the dimension is gone.
+    Rows,  ///< The rows that the step names, 0 for negative numbers.
+  };
+  Kind kind = Whole;
+  mlir::OpFoldResult offset, size;
+
+  bool operator==(const DimCut &other) const {
+    return kind == other.kind && offset == other.offset && size == other.size;
+  }
+};
+
+/// One slice, or rows gathered by number.
+struct CutStep {
+  /// For each dimension of the value, those that earlier steps took included.
+  llvm::SmallVector<DimCut> dims;
+  /// The numbers of `Rows`.
+  mlir::Value rows;
+  /// Numbers of this step are known before this op.
+  mlir::Operation *at;
+
+  bool touches() const {
+    return llvm::any_of(
+        dims, [](const DimCut &dim) { return dim.kind != DimCut::Whole; });
+  }
+};
+
+using Cut = llvm::SmallVector<CutStep>;
+
+/// The cut that a chain of slices, perhaps with a gather behind it, makes of
+/// the first one's source. Nothing where strides are not 1.
+std::optional<Cut> cutOf(llvm::ArrayRef<mlir::Operation *> chain);
+
+/// The same cut of what lies along loops as `map` says (a projected
+/// permutation), by loop.
+Cut onLoops(const Cut &cut, mlir::AffineMap map);
+/// And of an operand that lies along loops as `map` says.
+Cut onOperand(const Cut &loops, mlir::AffineMap map);
+
+/// The extents of a tensor after a cut; dynamic where they are not known.
+llvm::SmallVector<int64_t> shapeAfter(const Cut &cut,
+                                      mlir::RankedTensorType type);
+
+/// Whether a cut can be read from memory: rows are gathered along the first
+/// dimension that is left.
+bool canRead(const Cut &cut);
+
+/// Whether an op computes each part of its results from the same part of its
+/// operands, and is neither a product of matrices nor asks where it is.
+bool canBeCut(mlir::Operation *op);
+
+/// Writes parts of values.
+class PartBuilder {
+public:
+  PartBuilder(mlir::RewriterBase &rewriter,
+              const llvm::SmallPtrSetImpl<mlir::Operation *> &computed)
+      : b(rewriter), computed(computed) {}
+
+  /// The part of a value: what is known of it, or computed by its op where that
+  /// is one of those to compute, or read.
+  mlir::Value part(mlir::Value value, const Cut &cut);
+  /// The same, with zeros in rows that a negative number names.
+  mlir::Value maskedPart(mlir::OpResult value, const Cut &cut);
+  /// The parts of an op's results, by the cut of its loops.
+  llvm::SmallVector<mlir::Value> compute(mlir::linalg::LinalgOp op,
+                                         Cut loops, bool masked = false);
+
+  void know(mlir::Value value, const Cut &cut, mlir::Value part) {
+    known.push_back({value, cut, part});
+  }
+
+private:
+  mlir::Value read(mlir::Value value, const Cut &cut);
+  mlir::Value computePart(mlir::OpResult value, const Cut &cut, bool masked);
+
+  struct Known {
+    mlir::Value value;
+    Cut cut;
+    mlir::Value part;
+  };
+  mlir::RewriterBase &b;
+  const llvm::SmallPtrSetImpl<mlir::Operation *> &computed;
+  llvm::SmallVector<Known> known;
+};
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_BLOCK_CUTS_H

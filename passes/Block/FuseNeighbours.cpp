@@ -1,0 +1,351 @@
+//===- FuseNeighbours.cpp - what block programs read is made in them ------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tensor that block programs only read in parts need not be in memory if each
+// of them can make its parts. That is worth it where the operations done more
+// than once take less time than the bytes that no longer move; a tensor which
+// every block reads once costs no operation more.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Block/Block.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Block/Cuts.h"
+#include "passes/Block/Passes.h"
+#include "passes/Block/Products.h"
+#include "passes/Graph/Passes.h"
+
+using namespace mlir;
+using linalg::LinalgOp;
+
+namespace drawloom {
+
+#define GEN_PASS_DEF_FUSENEIGHBOURS
+#include "passes/Block/Passes.h.inc"
+
+namespace {
+
+constexpr remark::RemarkOpts remarkOptions(StringRef name) {
+  return remark::RemarkOpts::name(name).category("fuse-neighbours");
+}
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+double bytesOf(RankedTensorType type) {
+  unsigned bits =
+      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+  return static_cast<double>(type.getNumElements()) * bits / 8;
+}
+
+/// One op that block programs read a tensor by, and how often.
+struct Read {
+  /// Its slices, from the whole tensor on.
+  SmallVector<Operation *> chain;
+  Cut cut;
+  double times;
+
+  Operation *leaf() const { return chain.back(); }
+};
+
+/// How often an op runs, if its loops say it.
+std::optional<double> timesOf(Operation *op) {
+  double times = 1;
+  for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>()) {
+    if (auto forall = dyn_cast<scf::ForallOp>(loop.getOperation())) {
+      for (auto [lo, hi, by] : llvm::zip_equal(forall.getMixedLowerBound(),
+                                               forall.getMixedUpperBound(),
+                                               forall.getMixedStep())) {
+        std::optional<APInt> count = constantTripCount(
+            lo, hi, by, /*isSigned=*/true, scf::computeUbMinusLb);
+        if (!count)
+          return std::nullopt;
+        times *= count->getSExtValue();
+      }
+      continue;
+    }
+    std::optional<APInt> count = loop.getStaticTripCount();
+    if (!count)
+      return std::nullopt;
+    times *= count->getSExtValue();
+  }
+  return times;
+}
+
+/// Whether `value` is computed from `from`.
+bool dependsOn(Value value, Value from) {
+  if (value == from)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return dependsOn(operand, from);
+         });
+}
+
+/// How often each element of a tensor is read where loops do not say it: what
+/// blocks read from a start and up to an end in memory is taken to be one part
+/// each of the whole.
+double overlapOf(const Read &read, RankedTensorType type) {
+  auto forall = read.leaf()->getParentOfType<scf::ForallOp>();
+  double times = 1;
+  SmallVector<OpFoldResult> unknown;
+  for (auto [dim, extent] :
+       llvm::zip_equal(read.cut.front().dims, type.getShape())) {
+    if (dim.kind == DimCut::Whole || dim.kind == DimCut::Rows)
+      continue;
+    if (std::optional<int64_t> size = getConstantIntValue(dim.size))
+      times *= static_cast<double>(*size) / extent;
+    else
+      unknown.append({dim.offset, dim.size});
+  }
+  for (auto [block, count] : llvm::zip_equal(
+           forall.getInductionVars(), forall.getMixedUpperBound()))
+    if (llvm::none_of(unknown, [&](OpFoldResult of) {
+          auto value = dyn_cast<Value>(of);
+          return value && dependsOn(value, block);
+        }))
+      times *= getConstantIntValue(count).value_or(1);
+  return std::max(times, 1.0);
+}
+
+double elementsAfter(const Cut &cut, RankedTensorType type) {
+  double elements = 1;
+  for (int64_t extent : shapeAfter(cut, type))
+    elements *= static_cast<double>(extent);
+  return elements;
+}
+
+/// Finds the ops by which block programs read `value`, a tensor or a slice of
+/// one. False where something else reads it.
+bool findReads(Value value, SmallVector<Operation *> &chain,
+               SmallVectorImpl<Read> &reads,
+               llvm::function_ref<bool(Operation *)> isFused) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    auto gather = dyn_cast<block::GatherOp>(user);
+    if (isFused(user))
+      continue;
+    if (!user->getParentOfType<scf::ForallOp>() || !(slice || gather) ||
+        use.getOperandNumber() != 0)
+      return false;
+    chain.push_back(user);
+    // A slice that is read by slices is a step on the way.
+    if (slice && !slice.getResult().use_empty() &&
+        llvm::all_of(slice.getResult().getUses(), [](OpOperand &inner) {
+          return isa<tensor::ExtractSliceOp, block::GatherOp>(
+                     inner.getOwner()) &&
+                 inner.getOperandNumber() == 0;
+        })) {
+      if (!findReads(slice.getResult(), chain, reads, isFused))
+        return false;
+      chain.pop_back();
+      continue;
+    }
+    std::optional<Cut> cut = cutOf(chain);
+    if (!cut || !typeOf(user->getResult(0)).hasStaticShape() ||
+        llvm::none_of(*cut, [](const CutStep &step) { return step.touches(); }))
+      return false;
+    reads.push_back({chain, *cut, 0});
+    chain.pop_back();
+  }
+  return true;
+}
+
+/// Operations that an op does in one iteration, an addition being one. A rough
+/// measure: what a processor has an instruction for, slow or fast, or a
+/// polynomial of some fifteen terms.
+double operationsOf(LinalgOp op) {
+  double count = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (inner.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(inner))
+      count += 8;
+    else if (isa<math::AbsFOp, math::FmaOp, math::CopySignOp, math::FloorOp,
+                 math::CeilOp, math::RoundEvenOp>(inner))
+      count += 1;
+    else if (isa<math::MathDialect>(inner.getDialect()))
+      count += 24;
+    else
+      count += 1;
+  }
+  return count;
+}
+
+class Fusion {
+public:
+  Fusion(Block &block, double operationsPerByte, int64_t tileBytes)
+      : block(block), operationsPerByte(operationsPerByte),
+        tileBytes(tileBytes), rewriter(block.getParent()->getContext()) {}
+
+  bool run() {
+    // What reads comes before what is read.
+    for (Operation &op : llvm::reverse(block))
+      if (canBeCut(&op) && op.getNumResults() == 1 &&
+          !isa<linalg::FillOp>(op) && !op.use_empty())
+        consider(cast<LinalgOp>(&op));
+    for (auto &[op, leaves] : found)
+      for (const Read &read : leaves)
+        replace(op, read);
+    return !found.empty();
+  }
+
+private:
+  /// What reading a value in all these ways takes of memory, in bytes.
+  static double bytesRead(RankedTensorType type, ArrayRef<Read> reads) {
+    double bytes = 0;
+    for (const Read &read : reads)
+      bytes += read.times * elementsAfter(read.cut, type) * bytesOf(type) /
+               static_cast<double>(type.getNumElements());
+    return bytes;
+  }
+
+  void consider(LinalgOp op) {
+    Value value = op->getResult(0);
+    RankedTensorType type = typeOf(value);
+    SmallVector<Read> leaves;
+    SmallVector<Operation *> chain;
+    if (!findReads(value, chain, leaves, [&](Operation *user) {
+          return fused.contains(user);
+        }))
+      return;
+    for (Read &read : leaves)
+      if (std::optional<double> times = timesOf(read.leaf()))
+        read.times = *times;
+      else
+        read.times = overlapOf(read, type) *
+                     static_cast<double>(type.getNumElements()) /
+                     elementsAfter(read.cut, type);
+    // What reads it within a tile reads it like that one.
+    SmallVector<Read> reads = leaves;
+    llvm::append_range(reads, inherited.lookup(value));
+    if (reads.empty())
+      return;
+    AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(value));
+    double elements = static_cast<double>(type.getNumElements());
+    double times = 0;
+    for (const Read &read : reads) {
+      times += read.times * elementsAfter(read.cut, type) / elements;
+      if (elementsAfter(read.cut, type) / elements * bytesOf(type) > tileBytes)
+        return missed(op, "a part of it is larger than a tile may be");
+    }
+    // Written once and read, against operands that are read once.
+    double saved = bytesOf(type) + bytesRead(type, reads);
+    SmallVector<std::pair<Value, SmallVector<Read>>> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto operandType = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!operandType ||
+          (op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand)))
+        continue;
+      SmallVector<Read> ofOperand;
+      for (const Read &read : reads) {
+        Cut cut = onOperand(onLoops(read.cut, map),
+                            op.getMatchingIndexingMap(&operand));
+        if (!canRead(cut))
+          return missed(op, "an operand's rows are not its first dimension");
+        ofOperand.push_back({read.chain, cut, read.times});
+      }
+      // Small ones stay in a cache.
+      if (!operand.get().getDefiningOp<linalg::FillOp>() &&
+          bytesOf(operandType) > tileBytes)
+        saved += bytesOf(operandType) - bytesRead(operandType, ofOperand);
+      operands.push_back({operand.get(), ofOperand});
+    }
+    double iterations = 1;
+    for (int64_t range : op.getStaticLoopRanges())
+      iterations *= static_cast<double>(range);
+    double more = std::max(times - 1, 0.0) * iterations * operationsOf(op);
+    if (more > operationsPerByte * saved || saved < 0) {
+      remark::missed(op->getLoc(), remarkOptions("NotFused"))
+          << remark::reason("computing it again would take longer than "
+                            "reading it")
+          << remark::metric("times", static_cast<float>(times))
+          << remark::metric("operations", static_cast<int64_t>(more))
+          << remark::metric("bytes", static_cast<int64_t>(saved));
+      return;
+    }
+    remark::passed(op->getLoc(), remarkOptions("Fused"))
+        << remark::metric("times", static_cast<float>(times))
+        << remark::metric("operations", static_cast<int64_t>(more))
+        << remark::metric("bytes", static_cast<int64_t>(saved))
+        << remark::metric("tensorBytes", static_cast<int64_t>(bytesOf(type)));
+    fused.insert(op);
+    for (auto &[operand, ofOperand] : operands)
+      inherited[operand].append(ofOperand);
+    if (!leaves.empty())
+      found.push_back({op, leaves});
+  }
+
+  static void missed(Operation *op, StringRef reason) {
+    remark::missed(op->getLoc(), remarkOptions("NotFused"))
+        << remark::reason("{0}", reason.str());
+  }
+
+  void replace(LinalgOp op, const Read &read) {
+    PartBuilder builder(rewriter, fused);
+    OpResult value = op->getResult(0);
+    Operation *leaf = read.leaf();
+    Value part = isa<block::GatherOp>(leaf) ? builder.maskedPart(value, read.cut)
+                                            : builder.part(value, read.cut);
+    // Copied for those who would read memory again and again: this is one.
+    for (Operation *user : llvm::make_early_inc_range(leaf->getUsers()))
+      if (auto copy = dyn_cast<linalg::CopyOp>(user);
+          copy && copy.getNumResults() == 1 &&
+          copy.getResultTypes()[0] == part.getType() &&
+          copy.getOutputs()[0].getDefiningOp<tensor::EmptyOp>())
+        rewriter.replaceOp(copy, part);
+    rewriter.replaceAllUsesWith(leaf->getResult(0), part);
+  }
+
+  Block &block;
+  double operationsPerByte;
+  int64_t tileBytes;
+  IRRewriter rewriter;
+  llvm::SmallPtrSet<Operation *, 8> fused;
+  DenseMap<Value, SmallVector<Read>> inherited;
+  /// Ops whose results blocks read themselves.
+  SmallVector<std::pair<LinalgOp, SmallVector<Read>>> found;
+};
+
+struct FuseNeighbours : impl::FuseNeighboursBase<FuseNeighbours> {
+  using FuseNeighboursBase::FuseNeighboursBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || isOpaque(function))
+      return;
+    Fusion fusion(function.getBody().front(), operationsPerByte, tileBytes);
+    if (!fusion.run())
+      return;
+    // Neighbours are part of their readers' chains now.
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, function->getRegions());
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+    OpPassManager pm(func::FuncOp::getOperationName());
+    pm.addPass(createMergeElementwise());
+    if (failed(runPipeline(pm, function)))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom
