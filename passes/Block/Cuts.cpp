@@ -16,60 +16,74 @@ using linalg::LinalgOp;
 
 namespace drawloom {
 
-std::optional<Cut> cutOf(ArrayRef<Operation *> chain) {
-  Cut cut;
-  SmallVector<unsigned> left;
-  auto start = [&](Value source) {
-    if (!cut.empty())
-      return;
-    int64_t rank = cast<RankedTensorType>(source.getType()).getRank();
-    left = llvm::to_vector(llvm::seq<unsigned>(0, rank));
-  };
-  int64_t rank = -1;
-  for (Operation *op : chain) {
-    CutStep step;
-    step.at = op;
-    if (auto gather = dyn_cast<block::GatherOp>(op)) {
-      start(gather.getSource());
-      rank = std::max<int64_t>(rank, left.size());
-      step.dims.resize(rank);
-      step.dims[left.front()].kind = DimCut::Rows;
-      step.dims[left.front()].size = OpBuilder(op).getIndexAttr(
-          cast<RankedTensorType>(gather.getResult().getType()).getDimSize(0));
-      step.rows = gather.getIndices();
-      cut.push_back(step);
-      continue;
-    }
-    auto slice = cast<tensor::ExtractSliceOp>(op);
-    if (!slice.hasUnitStride())
-      return std::nullopt;
-    start(slice.getSource());
-    rank = std::max<int64_t>(rank, left.size());
-    step.dims.resize(rank);
-    llvm::SmallBitVector dropped = slice.getDroppedDims();
-    SmallVector<unsigned> kept;
-    for (auto [i, offset, size] :
-         llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes())) {
-      DimCut &dim = step.dims[left[i]];
-      if (!dropped[i])
-        kept.push_back(left[i]);
-      bool whole = isZeroInteger(offset) &&
-                   getConstantIntValue(size) ==
-                       slice.getSourceType().getDimSize(i);
-      if (whole && !dropped[i])
-        continue;
-      dim = {dropped[i] ? DimCut::Index : DimCut::Part, offset, size};
-    }
-    left = kept;
-    cut.push_back(step);
-  }
-  return cut;
-}
-
 /// The steps that do something.
 static Cut trimmed(Cut cut) {
   llvm::erase_if(cut, [](const CutStep &step) { return !step.touches(); });
   return cut;
+}
+
+/// Which of a slice's dimensions are gone in the part.
+static llvm::SmallBitVector droppedBy(Operation *op) {
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getDroppedDims();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return insert.getDroppedDims();
+  return cast<tensor::ParallelInsertSliceOp>(op).getDroppedDims();
+}
+
+std::optional<Cut> cutOf(ArrayRef<Operation *> chain) {
+  Cut cut;
+  // The first op's tensor, and what is left of its dimensions.
+  RankedTensorType type;
+  SmallVector<unsigned> left;
+  for (Operation *op : chain) {
+    auto gather = dyn_cast<block::GatherOp>(op);
+    auto scatter = dyn_cast<block::ScatterOp>(op);
+    auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+    Value of;
+    if (gather)
+      of = gather.getSource();
+    else if (scatter)
+      of = scatter.getDest();
+    else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op))
+      of = extract.getSource();
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      of = insert.getDest();
+    else
+      of = cast<tensor::ParallelInsertSliceOp>(op).getDest();
+    auto ofType = cast<RankedTensorType>(of.getType());
+    if (!type) {
+      type = ofType;
+      left = llvm::to_vector(llvm::seq<unsigned>(0, type.getRank()));
+    }
+    CutStep step = {SmallVector<DimCut>(type.getRank()), Value(), op};
+    if (!slice) {
+      step.rows = gather ? gather.getIndices() : scatter.getIndices();
+      int64_t count = cast<RankedTensorType>(step.rows.getType()).getDimSize(0);
+      step.dims[left.front()] = {DimCut::Rows, OpFoldResult(),
+                                 OpBuilder(op).getIndexAttr(count)};
+      cut.push_back(step);
+      continue;
+    }
+    if (!slice.hasUnitStride())
+      return std::nullopt;
+    llvm::SmallBitVector dropped = droppedBy(op);
+    SmallVector<unsigned> kept;
+    for (auto [i, offset, size] :
+         llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes())) {
+      bool whole = isZeroInteger(offset) &&
+                   getConstantIntValue(size) == ofType.getDimSize(i);
+      if (dropped[i])
+        step.dims[left[i]] = {DimCut::Index, offset, size};
+      else if (!whole)
+        step.dims[left[i]] = {DimCut::Part, offset, size};
+      if (!dropped[i])
+        kept.push_back(left[i]);
+    }
+    left = kept;
+    cut.push_back(step);
+  }
+  return trimmed(cut);
 }
 
 Cut onLoops(const Cut &cut, AffineMap map) {
@@ -185,9 +199,10 @@ Value PartBuilder::computePart(OpResult value, const Cut &cut, bool masked) {
   auto op = cast<LinalgOp>(value.getOwner());
   Cut loops = onLoops(cut, op.getIndexingMapMatchingResult(value));
   SmallVector<Value> parts = compute(op, loops, masked);
-  for (auto [result, part] : llvm::zip_equal(op->getResults(), parts))
-    if (!masked && result == value)
-      know(result, cut, part);
+  if (!masked)
+    for (auto [result, part] : llvm::zip_equal(op->getResults(), parts))
+      know(result, onOperand(loops, op.getIndexingMapMatchingResult(result)),
+           part);
   return parts[value.getResultNumber()];
 }
 

@@ -61,7 +61,9 @@ struct CutStep {
 using Cut = llvm::SmallVector<CutStep>;
 
 /// The cut that a chain of slices, perhaps with a gather behind it, makes of
-/// the first one's source. Nothing where strides are not 1.
+/// the first one's source, or that a chain of slices and an insertion or
+/// scattering behind them writes. Nothing where strides are not 1. Steps that
+/// take all that is there are left out.
 std::optional<Cut> cutOf(llvm::ArrayRef<mlir::Operation *> chain);
 
 /// The same cut of what lies along loops as `map` says (a projected

@@ -25,6 +25,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Block/ConsumeParts.h"
 #include "passes/Block/Cuts.h"
 #include "passes/Block/Passes.h"
 #include "passes/Block/Products.h"
@@ -160,8 +161,8 @@ bool findReads(Value value, SmallVector<Operation *> &chain,
       continue;
     }
     std::optional<Cut> cut = cutOf(chain);
-    if (!cut || !typeOf(user->getResult(0)).hasStaticShape() ||
-        llvm::none_of(*cut, [](const CutStep &step) { return step.touches(); }))
+    if (!cut || cut->empty() ||
+        !typeOf(user->getResult(0)).hasStaticShape())
       return false;
     reads.push_back({chain, *cut, 0});
     chain.pop_back();
@@ -197,6 +198,11 @@ public:
         tileBytes(tileBytes), rewriter(block.getParent()->getContext()) {}
 
   bool run() {
+    bool changed = false;
+    // Before what they read in their turn joins the same blocks.
+    for (auto forall : llvm::to_vector(block.getOps<scf::ForallOp>()))
+      for (OpResult result : forall.getResults())
+        changed |= consume(forall, result);
     // What reads comes before what is read.
     for (Operation &op : llvm::reverse(block))
       if (canBeCut(&op) && op.getNumResults() == 1 &&
@@ -205,7 +211,7 @@ public:
     for (auto &[op, leaves] : found)
       for (const Read &read : leaves)
         replace(op, read);
-    return !found.empty();
+    return changed || !found.empty();
   }
 
 private:
@@ -216,6 +222,34 @@ private:
       bytes += read.times * elementsAfter(read.cut, type) * bytesOf(type) /
                static_cast<double>(type.getNumElements());
     return bytes;
+  }
+
+  /// Nothing is computed more often in the blocks; what is read for each part
+  /// may be read more often.
+  bool consume(scf::ForallOp forall, OpResult result) {
+    std::optional<ConsumedParts> parts = findConsumers(forall, result);
+    if (!parts)
+      return false;
+    RankedTensorType type = typeOf(result);
+    Read read = {{}, parts->cut, 0};
+    Operation *writer = parts->tile->getOwner();
+    if (std::optional<double> times = timesOf(writer))
+      read.times = *times;
+    else
+      read.times = static_cast<double>(type.getNumElements()) /
+                   elementsAfter(read.cut, type);
+    double saved = 2 * bytesOf(type);
+    for (auto &[value, cut] : parts->others)
+      if (auto other = dyn_cast<RankedTensorType>(value.getType());
+          other && bytesOf(other) > tileBytes)
+        saved += bytesOf(other) - bytesRead(other, {{{}, cut, read.times}});
+    if (saved < 0 || !consumeParts(rewriter, forall, *parts))
+      return false;
+    remark::passed(parts->output.getLoc(), remarkOptions("Consumed"))
+        << remark::metric("ops", parts->ops.size())
+        << remark::metric("bytes", static_cast<int64_t>(saved))
+        << remark::metric("tensorBytes", static_cast<int64_t>(bytesOf(type)));
+    return true;
   }
 
   void consider(LinalgOp op) {
