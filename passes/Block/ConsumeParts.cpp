@@ -205,7 +205,7 @@ bool consumeParts(RewriterBase &rewriter, scf::ForallOp forall,
       llvm::to_vector(llvm::make_first_range(parts.others));
   if (failed(moveValueDefinitions(rewriter, needed, forall)))
     return false;
-  PartBuilder builder(rewriter, parts.ops);
+  PartBuilder builder(rewriter, parts.ops, /*packs=*/false);
   builder.know(parts.result, parts.cut, parts.tile->get());
   Value part = builder.part(parts.output, parts.cut);
   rewriter.modifyOpInPlace(parts.tile->getOwner(),

@@ -206,6 +206,17 @@ Value PartBuilder::computePart(OpResult value, const Cut &cut, bool masked) {
   return parts[value.getResultNumber()];
 }
 
+/// Whether rows that a cut leaves are apart in memory.
+static bool leavesGaps(const Cut &cut) {
+  llvm::SmallBitVector left = leftBy(cut, cut.back().dims.size());
+  int first = left.find_first();
+  return first >= 0 && llvm::any_of(cut, [&](const CutStep &step) {
+           return llvm::any_of(
+               llvm::drop_begin(step.dims, first + 1),
+               [](const DimCut &dim) { return dim.kind != DimCut::Whole; });
+         });
+}
+
 Value PartBuilder::read(Value value, const Cut &cut) {
   llvm::SmallBitVector left(cast<RankedTensorType>(value.getType()).getRank(),
                             true);
@@ -245,6 +256,14 @@ Value PartBuilder::read(Value value, const Cut &cut) {
         b, loc, RankedTensorType::get(shape, type.getElementType()), value,
         offsets, sizes, strides);
     left = next;
+  }
+  if (packs && !cut.back().rows && leavesGaps(cut)) {
+    b.setInsertionPoint(cut.back().at);
+    Location loc = cut.back().at->getLoc();
+    auto type = cast<RankedTensorType>(value.getType());
+    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
+                                          type.getElementType());
+    value = linalg::CopyOp::create(b, loc, value, empty).getResult(0);
   }
   return value;
 }

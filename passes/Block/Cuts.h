@@ -87,9 +87,15 @@ bool canBeCut(mlir::Operation *op);
 /// Writes parts of values.
 class PartBuilder {
 public:
+  /// With `packs`, rows that are read with gaps between them are copied
+  /// together first. For results that lie in rows of another distance:
+  /// processors let a load wait for an earlier store where the last twelve bits
+  /// of both addresses are alike, as they often are then, and an exponential
+  /// that is to be stored takes long.
   PartBuilder(mlir::RewriterBase &rewriter,
-              const llvm::SmallPtrSetImpl<mlir::Operation *> &computed)
-      : b(rewriter), computed(computed) {}
+              const llvm::SmallPtrSetImpl<mlir::Operation *> &computed,
+              bool packs)
+      : b(rewriter), computed(computed), packs(packs) {}
 
   /// The part of a value: what is known of it, or computed by its op where that
   /// is one of those to compute, or read.
@@ -115,6 +121,7 @@ private:
   };
   mlir::RewriterBase &b;
   const llvm::SmallPtrSetImpl<mlir::Operation *> &computed;
+  bool packs;
   llvm::SmallVector<Known> known;
 };
 

@@ -11,6 +11,9 @@
 // than once take less time than the bytes that no longer move; a tensor which
 // every block reads once costs no operation more.
 //
+// The other way round, what only reads a block program's result part by part is
+// computed on each part before it is written.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
@@ -334,7 +337,7 @@ private:
   }
 
   void replace(LinalgOp op, const Read &read) {
-    PartBuilder builder(rewriter, fused);
+    PartBuilder builder(rewriter, fused, /*packs=*/true);
     OpResult value = op->getResult(0);
     Operation *leaf = read.leaf();
     Value part = isa<block::GatherOp>(leaf) ? builder.maskedPart(value, read.cut)

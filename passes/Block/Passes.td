@@ -46,7 +46,7 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
 }
 
 def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
-  let summary = "Compute what block programs read in parts within them";
+  let summary = "Compute within block programs what they read, and what reads them";
   let description = [{
     Where all that reads the result of an elementwise op, or of a reduction over
     dimensions that are read whole, are slices and gathers within block programs,
@@ -60,7 +60,12 @@ def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
     cost nothing to read. Remarks (`--remarks-filter=fuse-neighbours`) give both
     numbers.
 
-    Example: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir
+    Behind a block program, ops that read one of its results only from the same
+    place as they write join it if they make one tensor of the result's type,
+    which then takes its place.
+
+    Examples: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir
+    and fuse-neighbours-computes-before-it-writes.mlir
   }];
   let options = [
     Option<"operationsPerByte", "operations-per-byte", "double", "4.0",

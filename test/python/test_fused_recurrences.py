@@ -1,0 +1,181 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A gated delta rule with what a layer has around it, in one program: L2 norms of queries and keys, its gate, the sigmoid of beta, and
+behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-neighbours`); the results
+are those of the layer written token by token in torch, whose autograd gives the gradients."""
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import recurrence_references as reference
+from runner import run, tool
+from test_linear_recurrences import COMPILED, INTERPRETED, mlir_type, ratio
+
+EPS = 1e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    B: int = 2
+    T: int = 64
+    H: int = 2
+    K: int = 8
+    V: int = 16
+    query_heads: int = 2
+    starts: tuple = ()
+
+
+# Heads share queries and keys and the last chunk is not full; sequences are packed and one of them is empty.
+SHAPES = {"full chunks": Shape(), "shared": Shape(T=40, query_heads=1), "packed": Shape(B=1, T=80, starts=(0, 13, 13, 80))}
+NAMES = ("q", "k", "v", "x", "a_log", "bias", "b", "z", "w")
+# The weights of the norm have no gradient here: all sums of the layer's gradient would be one op, which the CPU has no code for.
+DIFFERENTIATED = NAMES[:-1]
+
+
+def program(shape, element):
+    """@forward and @backward, the gradients of all operands but the weights."""
+    rows, keys, values = (shape.B, shape.T), (shape.query_heads, shape.K), (shape.H, shape.V)
+    shapes = {"q": (*rows, *keys), "k": (*rows, *keys), "v": (*rows, *values), "x": (*rows, shape.H), "a_log": (shape.H,),
+              "bias": (shape.H,), "b": (*rows, shape.H), "z": (*rows, *values), "w": (shape.V,)}
+    types = {name: mlir_type(extents, element) for name, extents in shapes.items()}
+    packed = {"starts": f"tensor<{len(shape.starts)}xi32>"} if shape.starts else {}
+    sequences = len(shape.starts) - 1 if shape.starts else shape.B
+    final = mlir_type((sequences, shape.H, shape.K, shape.V), element)
+    of_keys, of_heads = mlir_type((*rows, shape.query_heads), element), types["x"]
+    all4, row4, last4 = (f"affine_map<(b, t, h, d) -> ({dims})>" for dims in ("b, t, h, d", "b, t, h", "d"))
+    all3 = "affine_map<(b, t, h) -> (b, t, h)>"
+
+    def generic(name, maps, inputs, result, start, body, reduces=False):
+        """%name of one result; `body` makes %r of %e0, %e1, ... and %out."""
+        loops = 4 if all4 in maps else 3
+        iterators = ", ".join(["\"parallel\""] * (loops - reduces) + ["\"reduction\""] * reduces)
+        arguments = ", ".join([f"%e{i}: {element}" for i in range(len(inputs))] + [f"%out: {element}"])
+        return f"""
+  %{name} = linalg.generic {{indexing_maps = [{", ".join(maps)}], iterator_types = [{iterators}]}}
+      ins({", ".join(f"%{one}" for one, _ in inputs)} : {", ".join(kind for _, kind in inputs)}) outs(%{start} : {result}) {{
+  ^bb0({arguments}):
+    {body}
+    linalg.yield %r : {element}
+  }} -> {result}"""
+
+    def sums(name, of, kind, result):
+        return f"""
+  %{name}_rows = tensor.empty() : {result}
+  %{name}_zeros = linalg.fill ins(%zero : {element}) outs(%{name}_rows : {result}) -> {result}""" + generic(
+            f"{name}_sums", [all4, row4], [(of, kind)], result, f"{name}_zeros",
+            f"%square = arith.mulf %e0, %e0 : {element}\n    %r = arith.addf %out, %square : {element}", reduces=True)
+
+    def root(name, kind, factor):
+        return generic(f"{name}_root", [all3, all3], [(f"{name}_sums", kind)], kind, f"{name}_rows",
+                       f"%mean = arith.mulf %e0, %{factor} : {element}\n    %some = arith.addf %mean, %eps : {element}\n"
+                       f"    %r = math.rsqrt %some : {element}")
+
+    def sigmoid(of):
+        return (f"%minus = arith.negf {of} : {element}\n    %exp = math.exp %minus : {element}\n"
+                f"    %more = arith.addf %exp, %one : {element}\n    %share = arith.divf %one, %more : {element}\n    ")
+
+    text = "".join(sums(one, one, types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}" + generic(
+        f"{one}_unit", [all4, row4, all4], [(one, types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
+        f"%r = arith.mulf %e0, %e1 : {element}") for one in "qk")
+    text += f"""
+  %g = linrec.gate softplus %x scale(%a_log) bias(%bias) : ({types["x"]}, {types["a_log"]}, {types["bias"]}) -> {types["x"]}
+  %beta_empty = tensor.empty() : {types["b"]}"""
+    text += generic("beta", [all3, all3], [("b", types["b"])], types["b"], "beta_empty", sigmoid("%e0") + f"%r = arith.mulf %share, %one : {element}")
+    given = [types["q"], types["q"], types["v"], types["x"], types["b"], *packed.values()]
+    text += f"""
+  %o, %final = linrec.scan %q_unit, %k_unit, %v decay(%g) beta(%beta){" starts(%starts)" if packed else ""}
+      : ({", ".join(given)}) -> ({types["v"]}, {final})"""
+    text += sums("o", "o", types["v"], of_heads) + root("o", of_heads, "share_of_values")
+    text += f"\n  %y_empty = tensor.empty() : {types['v']}" + generic(
+        "y", [all4, row4, last4, all4, all4], [("o", types["v"]), ("o_root", of_heads), ("w", types["w"]), ("z", types["z"])], types["v"],
+        "y_empty", sigmoid("%e3") + f"%silu = arith.mulf %e3, %share : {element}\n    %n = arith.mulf %e0, %e1 : {element}\n"
+        f"    %m = arith.mulf %n, %e2 : {element}\n    %r = arith.mulf %m, %silu : {element}")
+    operands = {**types, **packed}
+    arguments = ", ".join(f"%{name}: {kind}" for name, kind in operands.items())
+    gradients = ", ".join(types[name] for name in DIFFERENTIATED)
+    count = len(DIFFERENTIATED)
+    return f"""
+func.func @forward({arguments}) -> {types["v"]} {{
+  %zero = arith.constant 0.0 : {element}
+  %one = arith.constant 1.0 : {element}
+  %eps = arith.constant {EPS:.1e} : {element}
+  %share_of_values = arith.constant {1 / shape.V} : {element}{text}
+  return %y : {types["v"]}
+}}
+func.func @backward({arguments}, %d: {types["v"]}) -> ({gradients}) {{
+  %r:{count + 1} = ad.vjp @forward({", ".join(f"%{name}" for name in operands)}) cotangents(%d) wrt {list(range(count))}
+      : ({", ".join(operands.values())}) -> ({types["v"]}, {gradients})
+  return {", ".join(f"%r#{i + 1}" for i in range(count))} : {gradients}
+}}
+"""
+
+
+def alone(text, function):
+    """A module of which only this function is compiled."""
+    if function == "forward":
+        return text.split("func.func @backward")[0]
+    return text.replace("func.func @forward", "func.func private @forward")
+
+
+def layer(shape, q, k, v, x, a_log, bias, b, z, w):
+    def unit(one):
+        one = one * torch.rsqrt(one.square().sum(-1, keepdim=True) + EPS)
+        return one.repeat_interleave(shape.H // one.shape[2], 2)
+
+    inputs = unit(q), unit(k), v, torch.exp(-a_log.exp() * F.softplus(x + bias)), torch.sigmoid(b)
+    bounds = shape.starts or (0, shape.T)
+    state = torch.zeros(shape.B, shape.H, shape.K, shape.V, dtype=torch.float64)
+    parts = [reference.gated_delta_rule(*(one[:, first:end] for one in inputs), state, shape.K**-0.5)[0]
+             for first, end in zip(bounds, bounds[1:]) if end > first]
+    o = torch.cat(parts, 1)
+    return o * torch.rsqrt(o.square().mean(-1, keepdim=True) + EPS) * w * F.silu(z)
+
+
+@functools.lru_cache(maxsize=None)
+def expected(name):
+    """Inputs, the cotangent, outputs and gradients of a shape, in float64."""
+    shape, rng = SHAPES[name], np.random.default_rng(0)
+    rows, keys, values = (shape.B, shape.T), (shape.query_heads, shape.K), (shape.H, shape.V)
+    extents = [(*rows, *keys), (*rows, *keys), (*rows, *values), (*rows, shape.H), (shape.H,), (shape.H,), (*rows, shape.H),
+               (*rows, *values), (shape.V,)]
+    inputs = [torch.from_numpy(rng.standard_normal(one)).requires_grad_() for one in extents]
+    d = torch.from_numpy(rng.standard_normal((*rows, *values)))
+    y = layer(shape, *inputs)
+    y.backward(d)
+    return [one.detach() for one in inputs], d, y.detach(), [one.grad for one in inputs[:len(DIFFERENTIATED)]]
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu", "emulator"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_outputs_and_gradients_are_the_layers(name, target):
+    shape = SHAPES[name]
+    inputs, d, y, gradients = expected(name)
+    element, kind = ("f64", np.float64) if target == "interpreter" else ("f32", np.float32)
+    text = program(shape, element)
+    arguments = [one.numpy().astype(kind) for one in inputs]
+    if shape.starts:
+        arguments.append(np.array(shape.starts, np.int32))
+    found = run(alone(text, "forward"), "forward", arguments, target=target)
+    found += run(alone(text, "backward"), "backward", [*arguments, d.numpy().astype(kind)], target=target)
+    tolerance = INTERPRETED if target == "interpreter" else COMPILED
+    for what, result, right in zip(("y", *DIFFERENTIATED), found, [y, *gradients]):
+        assert ratio(torch.from_numpy(np.asarray(result)), right) <= tolerance, what
+
+
+def workspace(text, function):
+    """Bytes that a call of a compiled function needs beside its arguments and results."""
+    kernels = tool("drawloom-run", "-", "--compile-to=kernels", text=alone(text, function))
+    return int(re.search(rf"@{function}\(.*?workspace_bytes = (\d+)", kernels, re.DOTALL)[1])
+
+
+def test_the_forward_pass_has_no_whole_tensor_in_memory():
+    shape = Shape(T=1024)
+    # The rates of the heads' gates, and no row of a token.
+    assert workspace(program(shape, "f32"), "forward") < shape.T
