@@ -9,6 +9,7 @@
 #include "passes/Block/Cuts.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -156,6 +157,24 @@ bool canBeCut(Operation *op) {
   });
 }
 
+double operationsOf(LinalgOp op) {
+  double count = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (inner.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(inner))
+      count += 8;
+    else if (isa<math::AbsFOp, math::FmaOp, math::CopySignOp, math::FloorOp,
+                 math::CeilOp, math::RoundEvenOp>(inner))
+      count += 1;
+    else if (isa<math::MathDialect>(inner.getDialect()))
+      count += 24;
+    else
+      count += 1;
+  }
+  return count;
+}
+
 Value PartBuilder::part(Value value, const Cut &given) {
   Cut cut = trimmed(given);
   if (cut.empty())
@@ -257,7 +276,7 @@ Value PartBuilder::read(Value value, const Cut &cut) {
         offsets, sizes, strides);
     left = next;
   }
-  if (packs && !cut.back().rows && leavesGaps(cut)) {
+  if (packing && !cut.back().rows && leavesGaps(cut)) {
     b.setInsertionPoint(cut.back().at);
     Location loc = cut.back().at->getLoc();
     auto type = cast<RankedTensorType>(value.getType());
@@ -289,6 +308,8 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
   };
   SmallVector<Value> inputs, inits;
   SmallVector<AffineMap> newMaps;
+  // What a division or more takes to compute.
+  bool ofReader = std::exchange(packing, packs && operationsOf(op) >= 8);
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     bool scalar = !isa<RankedTensorType>(input->get().getType());
@@ -296,6 +317,7 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
                             : part(input->get(), onOperand(loops, map)));
     newMaps.push_back(mapAfter(map));
   }
+  packing = ofReader;
   const CutStep &last = loops.back();
   if (masked) {
     assert(last.rows && "no row is missing");

@@ -84,11 +84,16 @@ bool canRead(const Cut &cut);
 /// operands, and is neither a product of matrices nor asks where it is.
 bool canBeCut(mlir::Operation *op);
 
+/// Operations that an op does in one iteration, an addition being one. A rough
+/// measure: what a processor has an instruction for, slow or fast, or a
+/// polynomial of some fifteen terms.
+double operationsOf(mlir::linalg::LinalgOp op);
+
 /// Writes parts of values.
 class PartBuilder {
 public:
-  /// With `packs`, rows that are read with gaps between them are copied
-  /// together first. For results that lie in rows of another distance:
+  /// With `packs`, rows with gaps between them are copied together before slow
+  /// operations read them. For results that lie in rows of another distance:
   /// processors let a load wait for an earlier store where the last twelve bits
   /// of both addresses are alike, as they often are then, and an exponential
   /// that is to be stored takes long.
@@ -121,7 +126,7 @@ private:
   };
   mlir::RewriterBase &b;
   const llvm::SmallPtrSetImpl<mlir::Operation *> &computed;
-  bool packs;
+  bool packs, packing = false;
   llvm::SmallVector<Known> known;
 };
 

@@ -17,9 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -171,27 +169,6 @@ bool findReads(Value value, SmallVector<Operation *> &chain,
     chain.pop_back();
   }
   return true;
-}
-
-/// Operations that an op does in one iteration, an addition being one. A rough
-/// measure: what a processor has an instruction for, slow or fast, or a
-/// polynomial of some fifteen terms.
-double operationsOf(LinalgOp op) {
-  double count = 0;
-  for (Operation &inner : op.getBlock()->without_terminator()) {
-    if (inner.hasTrait<OpTrait::ConstantLike>())
-      continue;
-    if (isa<arith::DivFOp, arith::RemFOp, math::SqrtOp, math::RsqrtOp>(inner))
-      count += 8;
-    else if (isa<math::AbsFOp, math::FmaOp, math::CopySignOp, math::FloorOp,
-                 math::CeilOp, math::RoundEvenOp>(inner))
-      count += 1;
-    else if (isa<math::MathDialect>(inner.getDialect()))
-      count += 24;
-    else
-      count += 1;
-  }
-  return count;
 }
 
 class Fusion {

@@ -15,8 +15,7 @@
 // CHECK: scf.forall (%[[H:.*]]) in (2)
 // CHECK: %[[OWN:.*]] = tensor.extract_slice %arg0[0, %[[H]], 0] [8, 1, 4] [1, 1, 1] : tensor<8x2x4xf32> to tensor<8x4xf32>
 // CHECK: scf.for %[[AT:[a-z0-9]+]] =
-// CHECK: %[[TILE:.*]] = tensor.extract_slice %[[OWN]][%[[AT]], 0] [2, 4] [1, 1] : tensor<8x4xf32> to tensor<2x4xf32>
-// CHECK: %[[X:.*]] = linalg.copy ins(%[[TILE]]
+// CHECK: %[[X:.*]] = tensor.extract_slice %[[OWN]][%[[AT]], 0] [2, 4] [1, 1] : tensor<8x4xf32> to tensor<2x4xf32>
 // CHECK: %[[START:.*]] = linalg.fill {{.*}} -> tensor<2xf32>
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}}"parallel", "reduction"]} ins(%[[X]] : tensor<2x4xf32>) outs(%[[START]] : tensor<2xf32>)
 // CHECK: linalg.generic {{.*}} ins(%[[SUM]] : tensor<2xf32>)
