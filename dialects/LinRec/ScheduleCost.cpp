@@ -32,8 +32,6 @@ ScheduleProblem::ScheduleProblem(const Recurrence &form, bool gradient)
   elementBytes =
       computeType(cast<FloatType>(v.getElementType())).getWidth() / 8;
   tokenByToken = form.decayKind == DecayKind::Value || chunk == 1;
-  keepsTokens = tokenByToken || (form.decayKind == DecayKind::Key &&
-                                 !isMildByBound(form, chunk));
 }
 
 int64_t ScheduleProblem::time(const Schedule &schedule,
@@ -76,7 +74,7 @@ int64_t ScheduleProblem::time(const Schedule &schedule,
 
 int64_t ScheduleProblem::blockBytes(const Schedule &schedule) const {
   int64_t v = values / schedule.valueBlocks;
-  int64_t states = !gradient ? 1 : keepsTokens ? chunk + 3 : 2;
+  int64_t states = gradient ? 2 : 1;
   int64_t rows = gradient ? 3 * keys + 2 * v : 2 * keys + v;
   return elementBytes * (states * keys * v + chunk * rows);
 }

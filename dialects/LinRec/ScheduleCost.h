@@ -22,7 +22,8 @@
 //              (+ 3 C K V' + C^2 (3 K + 5 V' / 2)  where tokens erase)
 //   begin      = C K V' + rows          the gradient of the first state alone
 //              (+ 2 C K V' + C^2 (2 K + 3 V' / 2)  where tokens erase)
-//   transition = rows, or state with V' = K        what a segment does to states
+//   transition = rows, or state with V' = K        what a segment does to
+//   states
 //              where tokens erase
 //
 // Token after token, for decays along values, there are no scores: state is
@@ -42,8 +43,8 @@
 //          values, 4 for segments
 //
 // Measured on one core of a Zen 5 machine with AVX-512 (T 8192, K 64, V 128,
-// chunks of 32), work beside the resident one's: decays of tokens, two blocks of
-// values 1.18 forward and 1.20 with gradients (here 1.17 and 1.14), segments
+// chunks of 32), work beside the resident one's: decays of tokens, two blocks
+// of values 1.18 forward and 1.20 with gradients (here 1.17 and 1.14), segments
 // 1.25 and 1.13 (1.42 and 1.34); gated delta rule, 1.25 and 1.25 (1.17 and
 // 1.14), 1.89 and 1.46 (2.00 and 1.63).
 //
@@ -69,13 +70,12 @@ struct ScheduleProblem {
   /// In multiply-adds, as above.
   int64_t time(const Schedule &schedule, int64_t processors) const;
   /// Bytes of a block's tiles on a machine that limits them: the state, in
-  /// gradients twice, or once for each token of a chunk (and two) where they
-  /// may go token after token; and rows of a chunk, C (2 K + V') forward and
+  /// gradients twice, and rows of a chunk, C (2 K + V') forward and
   /// C (3 K + 2 V') backward.
   int64_t blockBytes(const Schedule &schedule) const;
 
   int64_t sequences, heads, keys, values, chunk, chunks, elementBytes;
-  bool gradient, erases, tokenByToken, keepsTokens, rates, packed;
+  bool gradient, erases, tokenByToken, rates, packed;
 };
 
 /// The schedule of the least time, among blocks of values that have 16 of them

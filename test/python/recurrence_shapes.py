@@ -155,7 +155,7 @@ def program(name, shape, element, schedule="resident"):
     starts = tuple(times * s for s in shape.starts) if shape.starts else None
     chunk = CHUNK.get(element, 32)
     segments = None if starts else dataclasses.replace(shape, T=times * shape.T).segments(schedule, chunk)
-    return functools.partial(MODELS[name].scan, models.scanner(element, starts, chunk=chunk, segments=segments))
+    return functools.partial(MODELS[name].scan, models.scanner("emulated f32" if element == "emulated" else element, starts, chunk=chunk, segments=segments))
 
 
 def ratios(found, expected):

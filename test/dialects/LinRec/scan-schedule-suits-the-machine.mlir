@@ -45,10 +45,10 @@ func.func @delta_rule(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32>,
   return %0#0, %0#1 : tensor<1x8192x1x128xf32>, tensor<1x1x64x128xf32>
 }
 
-// Chunks that may go token after token keep the states of all tokens: on a device, of fewer values.
+// Chunks that may go token after token are scheduled as others.
 // TWO-DAG: :[[#@LINE+5]]:{{.*}} segments=1, valueBlocks=2{{$}}
 // EIGHT-DAG: :[[#@LINE+4]]:{{.*}} segments=8, valueBlocks=1{{$}}
-// DEVICE-DAG: :[[#@LINE+3]]:{{.*}} segments=16, valueBlocks=8{{$}}
+// DEVICE-DAG: :[[#@LINE+3]]:{{.*}} segments=64, valueBlocks=2{{$}}
 func.func @decays_of_keys_gradient(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32>, %g: tensor<1x8192x1x64xf32>)
     -> (tensor<1x8192x1x64xf32>, tensor<1x8192x1x64xf32>, tensor<1x8192x1x128xf32>, tensor<1x8192x1x64xf32>) {
   %0:4 = linrec.scan_bwd %q, %q, %v decay(%g) cotangents(%v)
@@ -111,4 +111,15 @@ func.func @packed(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32>, %g:
       : (tensor<1x8192x1x64xf32>, tensor<1x8192x1x64xf32>, tensor<1x8192x1x128xf32>, tensor<1x8192x1xf32>, tensor<3xi32>)
       -> (tensor<1x8192x1x128xf32>, tensor<2x1x64x128xf32>)
   return %0#0, %0#1 : tensor<1x8192x1x128xf32>, tensor<2x1x64x128xf32>
+}
+
+// A state and its gradient that a device's blocks have no room for: of fewer values.
+// TWO-DAG: :[[#@LINE+4]]:{{.*}} segments=1, valueBlocks=1{{$}}
+// DEVICE-DAG: :[[#@LINE+3]]:{{.*}} segments=1, valueBlocks=8{{$}}
+func.func @large_states(%q: tensor<8x2048x32x256xbf16>, %g: tensor<8x2048x32xf32>)
+    -> (tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32xf32>) {
+  %0:4 = linrec.scan_bwd %q, %q, %q decay(%g) cotangents(%q)
+      : (tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32xf32>, tensor<8x2048x32x256xbf16>)
+      -> (tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32xf32>)
+  return %0#0, %0#1, %0#2, %0#3 : tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32x256xbf16>, tensor<8x2048x32xf32>
 }
