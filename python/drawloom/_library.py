@@ -58,7 +58,8 @@ def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):
     folder = None if cache is True else "" if cache is False or cache is None else os.fspath(cache)
     isa = isa or default_isa()
     # The environment is read each time: tests and programs set DRAWLOOM_CACHE after the import.
-    key = target, isa, folder, dump_phases_to, *(os.environ.get(name) for name in ("DRAWLOOM_CACHE", "XDG_CACHE_HOME", "DRAWLOOM_PROCESSORS"))
+    key = (target, isa, folder, dump_phases_to,
+           *(os.environ.get(name) for name in ("DRAWLOOM_CACHE", "XDG_CACHE_HOME", "DRAWLOOM_PROCESSORS")))
     with _lock:
         if key not in _compilers:
             _compilers[key] = _drawloom.Compiler(target, isa, folder, 0, dump_phases_to)

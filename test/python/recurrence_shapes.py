@@ -259,8 +259,8 @@ def main():
         column = element, schedule
         largest[name, column] = max(largest.get((name, column), 0), errors[worst])
         seconds = time.perf_counter() - began
-        print(f"{i + 1}/{len(listed)} {name} {shape.name} {schedule} {element} {normalizer}: {errors[worst]:.2e} ({worst}), {seconds:.1f} s",
-              flush=True)
+        print(f"{i + 1}/{len(listed)} {name} {shape.name} {schedule} {element} {normalizer}: {errors[worst]:.2e} ({worst}), "
+              f"{seconds:.1f} s", flush=True)
         if arguments.append:
             with open(arguments.append, "a") as file:
                 print(json.dumps([name, shape.name, schedule, element, normalizer, errors[worst], worst, seconds]), file=file)

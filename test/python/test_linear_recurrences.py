@@ -405,12 +405,11 @@ def test_chosen_schedules(name, monkeypatch):
 
 def test_bits_of_a_chosen_schedule_do_not_depend_on_threads(monkeypatch):
     monkeypatch.setenv("DRAWLOOM_PROCESSORS", "4")
-    operands, cotangents = operands_of("gated_linear_attention", B=1, T=1024, H=1, K=32, V=32)
+    # Without decays every token counts in every later state.
+    operands, cotangents = operands_of("linear_attention", B=1, T=1024, H=1, K=64, V=64)
     first = both(operands, "", cotangents, threads=1)
     for threads in (1, 2, 3, 2):
         assert_same_bits(both(operands, "", cotangents, threads=threads), first)
-    said = both(operands, "segments = 4", cotangents, threads=2)
-    assert_same_bits(said, first)
     resident = both(operands, "segments = 1", cotangents)
     assert any(resident[x].numpy().tobytes() != first[x].numpy().tobytes() for x in first)
 
