@@ -90,7 +90,7 @@ def emulate(case, rows, folder, **environment):
     """By kernel: launches, blocks, and of its accesses of memory what the emulator counted with so many rows."""
     program, counts = folder / "small.mlir", folder / f"counts-{rows}"
     program.write_text(case.text(rows))
-    tool("drawloom-run", program, f"--entry={case.entry}", "--target=emulator", "--threads=1", "--cache=",
+    tool("drawloom-run", program, f"--entry={case.entry}", "--target=emulator", "--threads=1",
          *save_arguments(case, rows, folder), DRAWLOOM_EMULATOR_COUNTS=str(counts), **environment)
     out = {}
     for line in counts.read_text().splitlines():
@@ -251,7 +251,11 @@ def measure(case, architectures, with_emulator=True):
                 row["emulator_error"] = failed
                 # All architectures have the same blocks and accesses.
                 if full is None and counted:
-                    full = sampled(case, folder, row)
+                    try:
+                        full = sampled(case, folder, row)
+                    except RuntimeError as error:
+                        full, failed = {}, str(error)
+                        row["emulator_error"] = failed
                 row["run"] = executed(row, full) if full else None
                 row["estimate"] = estimate(case, arch, row, full)
             main_kernel = row["kernels"][row["main"]]

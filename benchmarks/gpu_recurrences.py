@@ -216,6 +216,9 @@ def check(chosen, stored, quick):
                 problems.append(f"{key}, {arch}: not in the results; add it with --write")
             else:
                 gpu_kernels.compare(key, arch, before, row, problems.append)
+                if before.get("run") and "error" not in row and not row["run"]:
+                    problems.append(f"{key}, {arch}: executed instructions are not counted now: "
+                                    f"{row['emulator_error'] or 'turns of loops not found'}")
     if not page.is_current(stored, cells(), ARCHITECTURES):
         problems.append(f"'{page.PAGE.relative_to(gpu_kernels.ROOT)}' is not what the results say; renew it with --page")
     for problem in problems:
