@@ -138,8 +138,7 @@ public:
       if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
         prefetchTransposed(read);
-      }
-      else if (auto copy = dyn_cast<memref::CopyOp>(op))
+      } else if (auto copy = dyn_cast<memref::CopyOp>(op))
         prefetchCopy(copy);
     });
   }
@@ -218,14 +217,14 @@ private:
     }
     Value memory = inNextIteration(b, loop, read.getBase(), known);
     // What is the same in every iteration is near after the first.
-    if (!memory || (memory == read.getBase() &&
-                    llvm::equal(indices, read.getIndices())))
+    if (!memory ||
+        (memory == read.getBase() && llvm::equal(indices, read.getIndices())))
       return;
     Value &row = indices[map.getDimPosition(1)];
     Value first = row;
     for (int64_t i = 0; i < read.getVectorType().getDimSize(1); ++i) {
-      row = arith::AddIOp::create(
-          b, loc, first, arith::ConstantIndexOp::create(b, loc, i));
+      row = arith::AddIOp::create(b, loc, first,
+                                  arith::ConstantIndexOp::create(b, loc, i));
       prefetch(b, loc, memory, indices, read.getVectorType().getDimSize(0));
     }
   }

@@ -174,9 +174,10 @@ void generalizeNamedOps(RewriterBase &rewriter, func::FuncOp function) {
 }
 
 /// Equal fills are merged by CSE and hoisted; bufferization would then keep one
-/// filled buffer and copy it for each reader. Where that buffer is the memory of
-/// one of the function's results, a result that was computed in it would even be
-/// overwritten by its neighbour. Gives each reader, be it a loop, its own.
+/// filled buffer and copy it for each reader. Where that buffer is the memory
+/// of one of the function's results, a result that was computed in it would
+/// even be overwritten by its neighbour. Gives each reader, be it a loop, its
+/// own.
 void giveReadersTheirFill(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<linalg::FillOp> fills;
   function.walk([&](linalg::FillOp fill) { fills.push_back(fill); });

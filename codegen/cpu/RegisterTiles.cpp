@@ -262,8 +262,8 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
           to = bound(piece.offset + piece.size * piece.count);
     if (plan.triangle && dim == plan.triangle->inner)
       std::tie(from, to) = boundsIn(*plan.triangle, piece);
-    auto nest = scf::ForOp::create(rewriter, loc, from, to, bound(piece.size),
-                                   carried);
+    auto nest =
+        scf::ForOp::create(rewriter, loc, from, to, bound(piece.size), carried);
     OpBuilder::InsertionGuard guard(rewriter);
     // Without carried values the loop comes with a terminator of its own.
     if (carried.empty())

@@ -32,9 +32,9 @@ struct Piece {
 /// of 0.
 llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 
-/// Cuts rows of register tiles, which are no vector, into as few tiles of at most
-/// `size` as there can be, as even as they can be: small ones would have too few
-/// sums under way. A power of two is cut as above.
+/// Cuts rows of register tiles, which are no vector, into as few tiles of at
+/// most `size` as there can be, as even as they can be: small ones would have
+/// too few sums under way. A power of two is cut as above.
 llvm::SmallVector<Piece> cutRows(int64_t extent, int64_t size);
 
 /// As above for a dot's inner loop, whose remainder goes in single steps: two

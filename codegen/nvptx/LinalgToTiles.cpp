@@ -461,9 +461,8 @@ LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
   for (auto apply : llvm::make_early_inc_range(
            op.getBody()->getOps<affine::AffineApplyOp>())) {
     OpBuilder inside(apply);
-    std::optional<SmallVector<Value, 8>> sum =
-        affine::expandAffineMap(inside, apply.getLoc(), apply.getAffineMap(),
-                                apply.getMapOperands());
+    std::optional<SmallVector<Value, 8>> sum = affine::expandAffineMap(
+        inside, apply.getLoc(), apply.getAffineMap(), apply.getMapOperands());
     if (!sum)
       return apply.emitOpError("has no form on a GPU yet");
     apply.getResult().replaceAllUsesWith(sum->front());

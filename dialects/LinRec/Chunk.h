@@ -98,8 +98,8 @@ std::unique_ptr<ChunkForm> matrixForm(Tiles &t, const Recurrence &form,
 std::unique_ptr<ChunkForm> splitForm(Tiles &t, const Recurrence &form,
                                      int64_t size);
 
-/// Whether a bound of decays of keys makes products of matrices harmless in every
-/// chunk of this size.
+/// Whether a bound of decays of keys makes products of matrices harmless in
+/// every chunk of this size.
 bool isMildByBound(const Recurrence &form, int64_t size);
 
 /// A whole chunk of `in` by `core`.

@@ -51,9 +51,9 @@ static bool hasNoToken(const Recurrence &form) {
   return v.getDimSize(0) == 0 || v.getDimSize(1) == 0;
 }
 
-/// One packed sequence has all tokens, as if it were not packed. (The block of its
-/// only head would be dissolved, and nothing outside of blocks has numbers of
-/// rows that are not known.)
+/// One packed sequence has all tokens, as if it were not packed. (The block of
+/// its only head would be dissolved, and nothing outside of blocks has numbers
+/// of rows that are not known.)
 static void unpackOne(Recurrence &form) {
   if (form.starts && sequencesOf(form) == 1)
     form.starts = Value();
@@ -74,13 +74,15 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
     return {};
   ScheduleProblem problem(form, std::is_same_v<Op, ScanBwdOp>);
   Schedule chosen = chooseSchedule(problem, machine);
-  remark::passed(op.getLoc(), remark::RemarkOpts::name("Scheduled")
-                                  .category("linrec-schedule"))
+  remark::passed(
+      op.getLoc(),
+      remark::RemarkOpts::name("Scheduled").category("linrec-schedule"))
       << remark::metric("op", op->getName().getStringRef())
       << remark::metric("valueBlocks", chosen.valueBlocks)
       << remark::metric("segments", chosen.segments)
       << remark::metric("processors", machine.processors)
-      << remark::metric("multiplyAdds", problem.time(chosen, machine.processors))
+      << remark::metric("multiplyAdds",
+                        problem.time(chosen, machine.processors))
       << remark::metric("residentMultiplyAdds",
                         problem.time({}, machine.processors))
       << remark::metric("blockBytes", problem.blockBytes(chosen));

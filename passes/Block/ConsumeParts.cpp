@@ -148,9 +148,8 @@ public:
   }
 
   bool reads(Operation *op) const {
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return cuts.contains(operand);
-    });
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return cuts.contains(operand); });
   }
 
   const Cut &cutOf(Value value) const { return cuts.find(value)->second; }
@@ -193,8 +192,8 @@ std::optional<ConsumedParts> findConsumers(scf::ForallOp forall,
     Value output = consumers.onlyOutput();
     if (output && output != result && output.getType() == result.getType() &&
         isSame(consumers.cutOf(output), write->cut))
-      found = ConsumedParts{result, output, write->tile, write->cut,
-                            consumers.ops, consumers.others};
+      found = ConsumedParts{result,     output,        write->tile,
+                            write->cut, consumers.ops, consumers.others};
   }
   return found;
 }

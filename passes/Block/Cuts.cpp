@@ -138,8 +138,7 @@ bool canRead(const Cut &cut) {
     llvm::SmallBitVector left =
         leftBy(Cut(cut.begin(), cut.begin() + steps), step.dims.size());
     for (auto [i, dim] : llvm::enumerate(step.dims))
-      if (dim.kind == DimCut::Rows &&
-          left.find_first() != static_cast<int>(i))
+      if (dim.kind == DimCut::Rows && left.find_first() != static_cast<int>(i))
         return false;
   }
   return true;
@@ -267,8 +266,8 @@ Value PartBuilder::read(Value value, const Cut &cut) {
       }
       sizes.push_back(whole ? tensor::getMixedSize(b, loc, value, i)
                             : dim.size);
-      shape.push_back(getConstantIntValue(sizes.back())
-                          .value_or(ShapedType::kDynamic));
+      shape.push_back(
+          getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic));
     }
     SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
     value = tensor::ExtractSliceOp::create(
@@ -280,8 +279,8 @@ Value PartBuilder::read(Value value, const Cut &cut) {
     b.setInsertionPoint(cut.back().at);
     Location loc = cut.back().at->getLoc();
     auto type = cast<RankedTensorType>(value.getType());
-    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                          type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
     value = linalg::CopyOp::create(b, loc, value, empty).getResult(0);
   }
   return value;
@@ -299,10 +298,8 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
       unsigned loop = map.getDimPosition(i);
       if (left[loop])
-        exprs.push_back(b.getAffineDimExpr(
-            llvm::count_if(left.set_bits(), [&](unsigned other) {
-              return other < loop;
-            })));
+        exprs.push_back(b.getAffineDimExpr(llvm::count_if(
+            left.set_bits(), [&](unsigned other) { return other < loop; })));
     }
     return AffineMap::get(left.count(), 0, exprs, b.getContext());
   };
@@ -333,11 +330,11 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
     Cut cut = onOperand(loops, map);
     auto type = cast<RankedTensorType>(init.get().getType());
     b.setInsertionPoint(last.at);
-    inits.push_back(op.payloadUsesValueFromOperand(&init)
-                        ? part(init.get(), cut)
-                        : Value(tensor::EmptyOp::create(
-                              b, loc, shapeAfter(cut, type),
-                              type.getElementType())));
+    inits.push_back(
+        op.payloadUsesValueFromOperand(&init)
+            ? part(init.get(), cut)
+            : Value(tensor::EmptyOp::create(b, loc, shapeAfter(cut, type),
+                                            type.getElementType())));
     newMaps.push_back(mapAfter(map));
   }
   b.setInsertionPoint(last.at);
@@ -347,22 +344,20 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
   for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
     if (left[i])
       iterators.push_back(iterator);
-  auto generic =
-      linalg::GenericOp::create(b, loc, ValueRange(inits).getTypes(), inputs,
-                                inits, newMaps, iterators);
+  auto generic = linalg::GenericOp::create(b, loc, ValueRange(inits).getTypes(),
+                                           inputs, inits, newMaps, iterators);
   b.cloneRegionBefore(op->getRegion(0), generic.getRegion(),
                       generic.getRegion().end());
   if (masked) {
     Block *body = generic.getBody();
     Type number = getElementTypeOrSelf(last.rows.getType());
-    Value row =
-        body->insertArgument(op.getNumDpsInputs(), number, loc);
+    Value row = body->insertArgument(op.getNumDpsInputs(), number, loc);
     Operation *yield = body->getTerminator();
     b.setInsertionPoint(yield);
     Value first =
         arith::ConstantOp::create(b, loc, b.getIntegerAttr(number, 0));
-    Value there = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, row,
-                                        first);
+    Value there =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, row, first);
     for (OpOperand &value : yield->getOpOperands()) {
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(value.get().getType()));

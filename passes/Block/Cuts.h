@@ -12,9 +12,9 @@
 // the tensor can make the part alone, from the same cut of what it reads.
 //
 // linalg's own tiling makes a slice of one op. It knows no rows by number, and
-// leaves dimensions of extent 1 where a slice takes a single index, so that each
-// op would have to be made smaller again; several steps and several ops at once
-// are as short from scratch.
+// leaves dimensions of extent 1 where a slice takes a single index, so that
+// each op would have to be made smaller again; several steps and several ops at
+// once are as short from scratch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -108,8 +108,8 @@ public:
   /// The same, with zeros in rows that a negative number names.
   mlir::Value maskedPart(mlir::OpResult value, const Cut &cut);
   /// The parts of an op's results, by the cut of its loops.
-  llvm::SmallVector<mlir::Value> compute(mlir::linalg::LinalgOp op,
-                                         Cut loops, bool masked = false);
+  llvm::SmallVector<mlir::Value> compute(mlir::linalg::LinalgOp op, Cut loops,
+                                         bool masked = false);
 
   void know(mlir::Value value, const Cut &cut, mlir::Value part) {
     known.push_back({value, cut, part});

@@ -117,8 +117,8 @@ double overlapOf(const Read &read, RankedTensorType type) {
     else
       unknown.append({dim.offset, dim.size});
   }
-  for (auto [block, count] : llvm::zip_equal(
-           forall.getInductionVars(), forall.getMixedUpperBound()))
+  for (auto [block, count] :
+       llvm::zip_equal(forall.getInductionVars(), forall.getMixedUpperBound()))
     if (llvm::none_of(unknown, [&](OpFoldResult of) {
           auto value = dyn_cast<Value>(of);
           return value && dependsOn(value, block);
@@ -162,8 +162,7 @@ bool findReads(Value value, SmallVector<Operation *> &chain,
       continue;
     }
     std::optional<Cut> cut = cutOf(chain);
-    if (!cut || cut->empty() ||
-        !typeOf(user->getResult(0)).hasStaticShape())
+    if (!cut || cut->empty() || !typeOf(user->getResult(0)).hasStaticShape())
       return false;
     reads.push_back({chain, *cut, 0});
     chain.pop_back();
@@ -237,9 +236,8 @@ private:
     RankedTensorType type = typeOf(value);
     SmallVector<Read> leaves;
     SmallVector<Operation *> chain;
-    if (!findReads(value, chain, leaves, [&](Operation *user) {
-          return fused.contains(user);
-        }))
+    if (!findReads(value, chain, leaves,
+                   [&](Operation *user) { return fused.contains(user); }))
       return;
     for (Read &read : leaves)
       if (std::optional<double> times = timesOf(read.leaf()))
@@ -317,8 +315,9 @@ private:
     PartBuilder builder(rewriter, fused, /*packs=*/true);
     OpResult value = op->getResult(0);
     Operation *leaf = read.leaf();
-    Value part = isa<block::GatherOp>(leaf) ? builder.maskedPart(value, read.cut)
-                                            : builder.part(value, read.cut);
+    Value part = isa<block::GatherOp>(leaf)
+                     ? builder.maskedPart(value, read.cut)
+                     : builder.part(value, read.cut);
     // Copied for those who would read memory again and again: this is one.
     for (Operation *user : llvm::make_early_inc_range(leaf->getUsers()))
       if (auto copy = dyn_cast<linalg::CopyOp>(user);

@@ -164,8 +164,9 @@ struct CommandLine {
       cl::value_desc("who"), cl::init("auto"), cl::cat(compiling)};
   cl::opt<int64_t> processors{
       "processors",
-      cl::desc("Blocks of a program that run at once, for schedules that depend "
-               "on it (default: $DRAWLOOM_PROCESSORS, else the target's)"),
+      cl::desc(
+          "Blocks of a program that run at once, for schedules that depend "
+          "on it (default: $DRAWLOOM_PROCESSORS, else the target's)"),
       cl::value_desc("n"), cl::init(0), cl::cat(compiling)};
   cl::opt<std::string> cache{
       "cache",
