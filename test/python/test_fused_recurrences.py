@@ -81,13 +81,16 @@ def program(shape, element):
         return (f"%minus = arith.negf {of} : {element}\n    %exp = math.exp %minus : {element}\n"
                 f"    %more = arith.addf %exp, %one : {element}\n    %share = arith.divf %one, %more : {element}\n    ")
 
-    text = "".join(sums(one, one, types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}" + generic(
-        f"{one}_unit", [all4, row4, all4], [(one, types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
-        f"%r = arith.mulf %e0, %e1 : {element}") for one in "qk")
+    text = ""
+    for one in "qk":
+        text += sums(one, one, types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}"
+        text += generic(f"{one}_unit", [all4, row4, all4], [(one, types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
+                        f"%r = arith.mulf %e0, %e1 : {element}")
     text += f"""
   %g = linrec.gate softplus %x scale(%a_log) bias(%bias) : ({types["x"]}, {types["a_log"]}, {types["bias"]}) -> {types["x"]}
   %beta_empty = tensor.empty() : {types["b"]}"""
-    text += generic("beta", [all3, all3], [("b", types["b"])], types["b"], "beta_empty", sigmoid("%e0") + f"%r = arith.mulf %share, %one : {element}")
+    text += generic("beta", [all3, all3], [("b", types["b"])], types["b"], "beta_empty",
+                    sigmoid("%e0") + f"%r = arith.mulf %share, %one : {element}")
     given = [types["q"], types["q"], types["v"], types["x"], types["b"], *packed.values()]
     text += f"""
   %o, %final = linrec.scan %q_unit, %k_unit, %v decay(%g) beta(%beta){" starts(%starts)" if packed else ""}
