@@ -433,6 +433,19 @@ static ArrayRef<unsigned> innerReductions(LinalgOp op,
   return order.take_back(inner);
 }
 
+/// Whether what lacks `loop` lacks all inner reductions, and so stays in
+/// registers through them: sums of lanes have no other place.
+static bool sumsStay(LinalgOp op, unsigned loop, ArrayRef<unsigned> order) {
+  ArrayRef<unsigned> inner = innerReductions(op, order);
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    return map.isFunctionOfDim(loop) ||
+           llvm::none_of(inner, [&](unsigned other) {
+             return map.isFunctionOfDim(other);
+           });
+  });
+}
+
 void Scheduler::scheduleOther(LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   unsigned loops = ranges.size();
@@ -504,7 +517,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
   if (along && iterators[*along] == utils::IteratorType::reduction &&
       llvm::is_contained(innerReductions(op, plan.order), *along) &&
       !plan.pieces[*along].empty() && plan.pieces[*along].front().size > 1 &&
-      hasLaneSums(op, *along)) {
+      hasLaneSums(op, *along) && sumsStay(op, *along, plan.order)) {
     ArrayRef<Piece> pieces = plan.pieces[*along];
     if (pieces.size() > 1) {
       // The whole tiles first; what is left goes on from their result.
