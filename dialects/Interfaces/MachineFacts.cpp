@@ -25,6 +25,8 @@ MachineFacts machineFactsOf(Operation *op) {
       facts.processors = std::max<int64_t>(number.getInt(), 1);
     if (auto number = said.getAs<IntegerAttr>("block_bytes"))
       facts.blockBytes = std::max<int64_t>(number.getInt(), 0);
+    if (auto number = said.getAs<IntegerAttr>("product_rows"))
+      facts.productRows = std::max<int64_t>(number.getInt(), 1);
     break;
   }
   return facts;
@@ -38,8 +40,9 @@ void setMachineFacts(Operation *module, const MachineFacts &facts) {
       attrName,
       b.getDictionaryAttr(
           {b.getNamedAttr("block_bytes", b.getI64IntegerAttr(facts.blockBytes)),
-           b.getNamedAttr("processors",
-                          b.getI64IntegerAttr(facts.processors))}));
+           b.getNamedAttr("processors", b.getI64IntegerAttr(facts.processors)),
+           b.getNamedAttr("product_rows",
+                          b.getI64IntegerAttr(facts.productRows))}));
 }
 
 void dropMachineFacts(Operation *module) { module->removeAttr(attrName); }

@@ -33,6 +33,8 @@ struct MachineFacts {
   int64_t processors = 1;
   /// Memory of a block, in bytes, that its tiles must fit into; 0: no limit.
   int64_t blockBytes = 0;
+  /// Rows from which on products of matrices run at full speed.
+  int64_t productRows = 32;
 };
 
 /// What the module around an op says; what it does not say is as above.

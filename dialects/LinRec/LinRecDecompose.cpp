@@ -64,15 +64,24 @@ static Value zerosOf(OpBuilder &b, Location loc, Type type) {
                                    cast<TypedAttr>(b.getZeroAttr(type)));
 }
 
-/// Where an op says nothing of its schedule, and another one than the resident
+/// Where an op says nothing of its schedule, and another one than the standard
 /// suits the machine, the op with that; null otherwise.
 template <typename Op>
 static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
   MachineFacts machine = machineFactsOf(op);
   bool hasChoice = machine.processors > 1 || machine.blockBytes > 0;
-  if (form.segments || form.valueBlocks || !hasChoice)
+  if (form.segments || form.valueBlocks)
     return {};
-  ScheduleProblem problem(form, std::is_same_v<Op, ScanBwdOp>);
+  constexpr bool isGradient = std::is_same_v<Op, ScanBwdOp>;
+  int64_t chunk = chooseChunk(form, isGradient, machine);
+  if (chunk != chunkOf(form)) {
+    Op scheduled = cast<Op>(b.clone(*op));
+    scheduled.setChunk(chunk);
+    return scheduled;
+  }
+  if (!hasChoice)
+    return {};
+  ScheduleProblem problem(form, isGradient);
   Schedule chosen = chooseSchedule(problem, machine);
   remark::passed(
       op.getLoc(),

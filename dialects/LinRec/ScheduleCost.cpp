@@ -79,6 +79,16 @@ int64_t ScheduleProblem::blockBytes(const Schedule &schedule) const {
   return elementBytes * (states * keys * v + chunk * rows);
 }
 
+int64_t chooseChunk(const Recurrence &form, bool gradient,
+                    const MachineFacts &machine) {
+  int64_t standard = chunkOf(form);
+  bool ofTokens =
+      form.decayKind != DecayKind::Key && form.decayKind != DecayKind::Value;
+  if (form.chunk || !ofTokens || (gradient && !form.erases()))
+    return standard;
+  return std::min(standard, std::max<int64_t>(16, machine.productRows));
+}
+
 Schedule chooseSchedule(const ScheduleProblem &problem,
                         const MachineFacts &machine) {
   Schedule resident;
