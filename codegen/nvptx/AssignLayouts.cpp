@@ -468,16 +468,17 @@ int64_t chooseWarps(func::FuncOp kernel) {
 constexpr int64_t mostPredicted = 224, mostPredictedOfScans = 176;
 
 /// Recurrences: their many small tiles fill registers before the sums that
-/// their loops carry do.
+/// their loops carry do. Products by multiply-adds want large tiles more.
 bool scansInLoops(func::FuncOp kernel) {
-  return kernel
-      .walk([](Operation *op) {
-        return isa<tile::ScanOp, tile::SolveOp>(op) &&
-                       op->getParentOfType<scf::ForOp>()
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  bool scans = false, solves = false, multiplies = false;
+  kernel.walk([&](Operation *op) {
+    bool inLoop = op->getParentOfType<scf::ForOp>() != nullptr;
+    scans |= inLoop && isa<tile::ScanOp>(op);
+    solves |= inLoop && isa<tile::SolveOp>(op);
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      multiplies |= !usesTensorCores(dot);
+  });
+  return solves || (scans && !multiplies);
 }
 
 /// Whether the bits of what a kernel computes depend on its number of warps.
