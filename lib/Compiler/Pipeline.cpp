@@ -46,6 +46,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   DecomposeGraphOptions decomposition;
   decomposition.processors = machine.processors;
   decomposition.blockBytes = machine.blockBytes;
+  decomposition.productRows = machine.productRows;
   pm.addPass(createDecomposeGraph(decomposition));
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   // As linalg ops, arithmetic on tensors takes part in the refinement of

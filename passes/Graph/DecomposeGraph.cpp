@@ -37,7 +37,7 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
       return isa<TilingInterface>(op) || op->getParentOfType<scf::ForallOp>();
     };
     if (!hasMachineFacts(getOperation()))
-      setMachineFacts(getOperation(), {processors, blockBytes});
+      setMachineFacts(getOperation(), {processors, blockBytes, productRows});
     LogicalResult decomposed = decomposeAll(getOperation(), stays);
     dropMachineFacts(getOperation());
     if (failed(decomposed))

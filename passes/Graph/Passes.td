@@ -33,7 +33,7 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     a block program already.
 
     Decompositions that suit many processors or few are told how many there are:
-    `processors` and `block-bytes`, unless the module has the attribute
+    `processors`, `block-bytes` and `product-rows`, unless the module has the attribute
     `drawloom.machine` (dialects/Interfaces/MachineFacts.h).
 
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
@@ -42,7 +42,9 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     Option<"processors", "processors", "int64_t", /*default=*/"1",
            "Blocks of a program that run at once.">,
     Option<"blockBytes", "block-bytes", "int64_t", /*default=*/"0",
-           "Memory of a block, in bytes; 0: no limit.">
+           "Memory of a block, in bytes; 0: no limit.">,
+    Option<"productRows", "product-rows", "int64_t", /*default=*/"32",
+           "Rows from which on products of matrices run at full speed">
   ];
 }
 
