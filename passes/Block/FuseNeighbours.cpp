@@ -119,9 +119,9 @@ double overlapOf(const Read &read, RankedTensorType type) {
   }
   for (auto [block, count] :
        llvm::zip_equal(forall.getInductionVars(), forall.getMixedUpperBound()))
-    if (llvm::none_of(unknown, [&](OpFoldResult of) {
+    if (llvm::none_of(unknown, [&, variable = block](OpFoldResult of) {
           auto value = dyn_cast<Value>(of);
-          return value && dependsOn(value, block);
+          return value && dependsOn(value, variable);
         }))
       times *= getConstantIntValue(count).value_or(1);
   return std::max(times, 1.0);
