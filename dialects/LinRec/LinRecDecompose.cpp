@@ -70,8 +70,6 @@ template <typename Op>
 static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
   MachineFacts machine = machineFactsOf(op);
   bool hasChoice = machine.processors > 1 || machine.blockBytes > 0;
-  if (form.segments || form.valueBlocks)
-    return {};
   constexpr bool isGradient = std::is_same_v<Op, ScanBwdOp>;
   int64_t chunk = chooseChunk(form, isGradient, machine);
   if (chunk != chunkOf(form)) {
@@ -79,7 +77,7 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
     scheduled.setChunk(chunk);
     return scheduled;
   }
-  if (!hasChoice)
+  if (form.segments || form.valueBlocks || !hasChoice)
     return {};
   ScheduleProblem problem(form, isGradient);
   Schedule chosen = chooseSchedule(problem, machine);

@@ -82,9 +82,12 @@ int64_t ScheduleProblem::blockBytes(const Schedule &schedule) const {
 int64_t chooseChunk(const Recurrence &form, bool gradient,
                     const MachineFacts &machine) {
   int64_t standard = chunkOf(form);
-  bool ofTokens =
-      form.decayKind != DecayKind::Key && form.decayKind != DecayKind::Value;
-  if (form.chunk || !ofTokens || (gradient && !form.erases()))
+  if (form.chunk || form.decayKind == DecayKind::Value)
+    return standard;
+  if (form.decayKind == DecayKind::Key)
+    return !isMildByBound(form, standard) && isMildByBound(form, 16) ? 16
+                                                                     : standard;
+  if (gradient && !form.erases())
     return standard;
   return std::min(standard, std::max<int64_t>(16, machine.productRows));
 }

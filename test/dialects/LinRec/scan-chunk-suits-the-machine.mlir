@@ -40,4 +40,17 @@ func.func @as_it_says(%q: tensor<1x96x2x8xf32>, %v: tensor<1x96x2x4xf32>, %g: te
   return %0#0 : tensor<1x96x2x4xf32>
 }
 
+// A bound that 32 decays in a row would make too strong, but 16 not: no chunk needs to be looked at.
+// CHECK-LABEL: @bounded(
+// CHECK-NOT: scf.if
+// CHECK: tensor<16x8xf32>
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @bounded(%q: tensor<1x64x2x8xf32>, %v: tensor<1x64x2x4xf32>, %g: tensor<1x64x2x8xf32>) -> tensor<1x64x2x4xf32> {
+  %0:2 = linrec.scan %q, %q, %v decay(%g) {decay_bound = -5.0}
+      : (tensor<1x64x2x8xf32>, tensor<1x64x2x8xf32>, tensor<1x64x2x4xf32>, tensor<1x64x2x8xf32>)
+      -> (tensor<1x64x2x4xf32>, tensor<1x2x8x4xf32>)
+  return %0#0 : tensor<1x64x2x4xf32>
+}
+
 }
