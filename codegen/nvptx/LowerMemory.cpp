@@ -337,12 +337,15 @@ void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   }
 }
 
+/// Registers from which on threads that hold the same share them out.
+static constexpr size_t leastShared = 16;
+
 /// Threads that hold the same elements share them out: each keeps a part of
 /// them. With one of them storing all, the others would wait for it; and LLVM
 /// would move all that led to the values into its branch.
 void LowerKernel::shareOut(Layout &layout, Registers &values, int64_t rank) {
   auto shareWith = [&](tile::Digit &digit, int64_t bit) {
-    if (!digit.replicated() || layout.registers.empty())
+    if (!digit.replicated() || values.size() < leastShared)
       return;
     tile::Digit &own = layout.registers.back();
     bool isVector = own.dim == rank - 1 && own.stride == 1;

@@ -50,7 +50,6 @@ def gate(kind, formula, attributes="", dimensions=4, scale=False, bias=None):
     return Case(f"linrec.gate {kind} %x{clauses}{attributes}", operands, value)
 
 
-<<<<<<< HEAD
 def step(q, k, v, state, decay=0, rates=None, beta=None, erase=None, lowrank=None, bonus=None, values=False, before=False, scale=None):
     """One token of S[B, H, K, V], in the letters of linrec.scan."""
     heads = v.shape[1]
@@ -140,31 +139,6 @@ def program(case, results, element):
     wrt = [i for i, x in enumerate(case.operands.values()) if x.dtype != np.int32]
     found = [*outs, *(list(types.values())[i] for i in wrt)]
     cotangents = ", ".join(f"%c{i}: {t}" for i, t in enumerate(outs))
-=======
-    text = ""
-    for one in "qk":
-        text += sums(one, one, types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}"
-        text += generic(f"{one}_unit", [all4, row4, all4], [(one, types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
-                        f"%r = arith.mulf %e0, %e1 : {element}")
-    text += f"""
-  %g = linrec.gate softplus %x scale(%a_log) bias(%bias) : ({types["x"]}, {types["a_log"]}, {types["bias"]}) -> {types["x"]}
-  %beta_empty = tensor.empty() : {types["b"]}"""
-    text += generic("beta", [all3, all3], [("b", types["b"])], types["b"], "beta_empty",
-                    sigmoid("%e0") + f"%r = arith.mulf %share, %one : {element}")
-    given = [types["q"], types["q"], types["v"], types["x"], types["b"], *packed.values()]
-    text += f"""
-  %o, %final = linrec.scan %q_unit, %k_unit, %v decay(%g) beta(%beta){" starts(%starts)" if packed else ""}
-      : ({", ".join(given)}) -> ({types["v"]}, {final})"""
-    text += sums("o", "o", types["v"], of_heads) + root("o", of_heads, "share_of_values")
-    text += f"\n  %y_empty = tensor.empty() : {types['v']}" + generic(
-        "y", [all4, row4, last4, all4, all4], [("o", types["v"]), ("o_root", of_heads), ("w", types["w"]), ("z", types["z"])], types["v"],
-        "y_empty", sigmoid("%e3") + f"%silu = arith.mulf %e3, %share : {element}\n    %n = arith.mulf %e0, %e1 : {element}\n"
-        f"    %m = arith.mulf %n, %e2 : {element}\n    %r = arith.mulf %m, %silu : {element}")
-    operands = {**types, **packed}
-    arguments = ", ".join(f"%{name}: {kind}" for name, kind in operands.items())
-    gradients = ", ".join(types[name] for name in DIFFERENTIATED)
-    count = len(DIFFERENTIATED)
->>>>>>> fe74cd6 (Format the passes that fuse neighbours)
     return f"""
 func.func private @value({arguments}) -> ({', '.join(outs)}) {{
   %r:{len(outs)} = {case.op} : ({listed}) -> ({', '.join(outs)})
