@@ -293,8 +293,11 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
   TilePlan plan;
   plan.chain = std::move(chain);
   plan.panels = std::move(panels);
-  if (auto known = triangles.find(op); known != triangles.end())
+  // Forgotten at once: another op may get the place of this one.
+  if (auto known = triangles.find(op); known != triangles.end()) {
     plan.triangle = known->second;
+    triangles.erase(known);
+  }
   plan.pieces.resize(ranges.size());
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
     unsigned loop = map.getDimPosition(i);
@@ -560,7 +563,8 @@ void Scheduler::schedule(Block &block) {
   for (LinalgOp op : ops) {
     if (failed(dotDimensions(op)))
       continue;
-    if (std::optional<Triangle> triangle = triangleOf(op))
+    std::optional<Triangle> triangle = triangleOf(op);
+    if (triangle && !isDeep(op))
       triangles[op] = *triangle;
     bool alone = isDeep(op) || (isPairDot(op) && tiles.pairsInTiles);
     chains.push_back(alone ? SmallVector<LinalgOp>{op}

@@ -34,6 +34,10 @@ RankedTensorType tileType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+int64_t lengthOf(tile::ScanOp scan) {
+  return tileType(scan.getResult()).getDimSize(scan.getDimension());
+}
+
 /// Bytes of a product's operands that may lie in shared memory at full depth
 /// where they could be read in parts: four blocks fit beside each other.
 constexpr int64_t mostWholeBytes = 48 * 1024;
@@ -236,9 +240,6 @@ void Assigner::fixDots() {
   // does for them.
   SmallVector<tile::ScanOp> scans;
   kernel.walk([&](tile::ScanOp scan) { scans.push_back(scan); });
-  auto lengthOf = [](tile::ScanOp scan) {
-    return tileType(scan.getResult()).getDimSize(scan.getDimension());
-  };
   llvm::stable_sort(scans, [&](tile::ScanOp a, tile::ScanOp b) {
     return lengthOf(a) > lengthOf(b);
   });
@@ -293,7 +294,7 @@ bool Assigner::propagate(Operation *op) {
       return true;
     std::optional<Layout> source = known(scan.getSource());
     return source && isAlone(*source) &&
-           source->runsAlong(scan.getDimension()) &&
+           source->runsAlong(scan.getDimension(), lengthOf(scan)) &&
            fix(scan.getResult(), *source);
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
@@ -384,7 +385,7 @@ LogicalResult Assigner::rewrite(Operation *op) {
             layoutNow(scatter.getRows()).project({0}));
   } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
     Layout lines = layoutNow(scan.getResult());
-    if (!lines.runsAlong(scan.getDimension()))
+    if (!lines.runsAlong(scan.getDimension(), lengthOf(scan)))
       lines = scanIn(scan);
     require(scan.getSourceMutable(), lines);
     provide(cast<OpResult>(scan.getResult()), lines);

@@ -416,11 +416,14 @@ void Estimator::count(Operation *op, double times) {
   auto [slots, special] = costOf(op);
   double all = countOf(op->getResult(0).getType());
   if (auto scan = dyn_cast<tile::ScanOp>(op))
-    slots = tile::layoutOf(scan.getResult().getType())
-                    ->runsAlong(scan.getDimension())
-                    ->lanes.empty()
-                ? 1
-                : 2;
+    slots =
+        tile::layoutOf(scan.getResult().getType())
+                ->runsAlong(
+                    scan.getDimension(),
+                    tileType(scan.getResult()).getDimSize(scan.getDimension()))
+                ->lanes.empty()
+            ? 1
+            : 2;
   if (auto solve = dyn_cast<tile::SolveOp>(op))
     slots = static_cast<double>(tileType(solve.getResult()).getDimSize(0)) / 2;
   if (isa<tile::GatherOp, tile::ScatterOp, tile::LookupOp>(op))

@@ -279,7 +279,7 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t dim = op.getDimension();
-  Layout::Runs runs = *layout.runsAlong(dim);
+  Layout::Runs runs = *layout.runsAlong(dim, type.getDimSize(dim));
   // Of several runs what is beyond the tile would count.
   int64_t length = runs.lanes.empty() ? type.getDimSize(dim) : runs.length;
   const Registers values = registers.lookup(op.getSource());

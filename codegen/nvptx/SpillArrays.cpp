@@ -220,7 +220,8 @@ bool isOneBlock(func::FuncOp function) {
                               : WalkResult::advance();
                  })
                  .wasInterrupted();
-  return !cut && llvm::all_of(function.getResultTypes(), isStatic);
+  return !cut && function.getNumResults() > 0 &&
+         llvm::all_of(function.getResultTypes(), isStatic);
 }
 
 struct NvptxSpillArrays : impl::NvptxSpillArraysBase<NvptxSpillArrays> {

@@ -259,7 +259,8 @@ Layout blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t warps) {
   return layout;
 }
 
-std::optional<Layout::Runs> Layout::runsAlong(int64_t dim) const {
+std::optional<Layout::Runs> Layout::runsAlong(int64_t dim,
+                                              int64_t extent) const {
   Runs runs{1, {}};
   for (Digit digit : registers)
     if (digit.dim == dim) {
@@ -275,7 +276,8 @@ std::optional<Layout::Runs> Layout::runsAlong(int64_t dim) const {
       runs.lanes.push_back(bit);
       stride *= 2;
     }
-  if (llvm::any_of(warps, [&](Digit digit) { return digit.dim == dim; }))
+  if (llvm::any_of(warps, [&](Digit digit) { return digit.dim == dim; }) ||
+      (!runs.lanes.empty() && stride != extent))
     return std::nullopt;
   return runs;
 }

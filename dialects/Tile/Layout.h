@@ -92,8 +92,9 @@ public:
     int64_t length;
     llvm::SmallVector<int64_t, 5> lanes;
   };
-  /// Nothing where `dim` is cut otherwise.
-  std::optional<Runs> runsAlong(int64_t dim) const;
+  /// Nothing where `dim`, of `extent` elements, is cut otherwise, or where
+  /// lanes have runs beyond its end, which would count.
+  std::optional<Runs> runsAlong(int64_t dim, int64_t extent) const;
 };
 
 /// The smallest extent from `size` on whose odd factor is at most 7: what a

@@ -92,6 +92,20 @@ bool isSame(const Cut &a, const Cut &b) {
   });
 }
 
+/// Whether what an op makes depends on all that it reads: nothing is known of
+/// elements that no block writes, but an op that chooses may do without them.
+bool isStrict(LinalgOp op) {
+  bool chooses = op->walk([](Operation *inner) {
+                     return isa<arith::SelectOp, scf::IfOp>(inner)
+                                ? WalkResult::interrupt()
+                                : WalkResult::advance();
+                   }).wasInterrupted();
+  return !chooses &&
+         llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+           return op.getMatchingBlockArgument(operand).use_empty();
+         });
+}
+
 /// Ops that need nothing of a result but the same part of it, and the cuts of
 /// what they make.
 class Consumers {
@@ -104,7 +118,7 @@ public:
 
   bool take(Operation *op) {
     auto linalgOp = dyn_cast<LinalgOp>(op);
-    if (!canBeCut(op))
+    if (!canBeCut(op) || !isStrict(linalgOp))
       return false;
     std::optional<Cut> loops;
     for (OpOperand &operand : op->getOpOperands()) {
@@ -181,7 +195,8 @@ std::optional<ConsumedParts> findConsumers(scf::ForallOp forall,
   if (result.use_empty())
     return std::nullopt;
   std::optional<Write> write = findWrite(forall, result);
-  if (!write)
+  if (!write ||
+      !cast<RankedTensorType>(write->tile->get().getType()).hasStaticShape())
     return std::nullopt;
   // As many of the ops behind as leave one tensor of the same place.
   Consumers consumers(result, write->cut);

@@ -151,6 +151,12 @@ bool canBeCut(Operation *op) {
       linalg::isaContractionOpInterface(linalgOp) ||
       isa<linalg::ConvolutionOpInterface>(op))
     return false;
+  // Rows that are absent are computed as zeros, which nothing may be divided
+  // by.
+  for (Operation &inner : linalgOp.getBlock()->without_terminator())
+    if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(inner))
+      return false;
   return llvm::all_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
     return map.isProjectedPermutation();
   });

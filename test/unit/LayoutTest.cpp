@@ -208,7 +208,7 @@ TEST(LayoutTest, ScansHaveRunsThatDoNotDependOnWarps) {
       std::optional<Layout> layout = scanLayout(shape, warps);
       ASSERT_TRUE(layout);
       expectEachElementOnce(*layout, shape);
-      std::optional<Layout::Runs> runs = layout->runsAlong(0);
+      std::optional<Layout::Runs> runs = layout->runsAlong(0, shape[0]);
       ASSERT_TRUE(runs);
       int64_t count = shape.size() == 1 ? 32 : 4;
       EXPECT_EQ(runs->length, shape[0] / count);
@@ -216,7 +216,10 @@ TEST(LayoutTest, ScansHaveRunsThatDoNotDependOnWarps) {
     }
   EXPECT_FALSE(scanLayout({6, 64}, 4));
   EXPECT_FALSE(scanLayout({7}, 4));
-  EXPECT_FALSE(blockedLayout({64, 64}, 4, 4).runsAlong(0));
+  EXPECT_FALSE(blockedLayout({64, 64}, 4, 4).runsAlong(0, 64));
+  // Eight lanes for seven columns: the eighth would count.
+  EXPECT_TRUE(scanLayout({32, 8}, 1)->runsAlong(1, 8));
+  EXPECT_FALSE(scanLayout({32, 7}, 1)->runsAlong(1, 7));
 }
 
 TEST(LayoutTest, BlockedLayoutsReadNeighboursTogether) {
