@@ -170,6 +170,19 @@ private:
     }
   }
 
+  /// The memory and the indices that a read has in the next iteration of
+  /// `loop`; null where these are not known ahead.
+  Value placeOfNext(OpBuilder &b, scf::ForOp loop, vector::TransferReadOp read,
+                    SmallVector<Value> &indices) {
+    IRMapping known = nextOf(b, read.getLoc(), loop);
+    for (Value index : read.getIndices()) {
+      indices.push_back(inNextIteration(b, loop, index, known));
+      if (!indices.back())
+        return nullptr;
+    }
+    return inNextIteration(b, loop, read.getBase(), known);
+  }
+
   /// A read of several rows at once is a product's, which reads them again.
   void prefetchRead(vector::TransferReadOp read) {
     auto type = dyn_cast<MemRefType>(read.getBase().getType());
@@ -183,16 +196,10 @@ private:
           leavesGaps(loop, read.getBase())))
       return;
     OpBuilder b(read);
-    Location loc = read.getLoc();
-    IRMapping known = nextOf(b, loc, loop);
     SmallVector<Value> indices;
-    for (Value index : read.getIndices()) {
-      indices.push_back(inNextIteration(b, loop, index, known));
-      if (!indices.back())
-        return;
-    }
-    if (Value memory = inNextIteration(b, loop, read.getBase(), known))
-      prefetch(b, loc, memory, indices, read.getVectorType().getNumElements());
+    if (Value memory = placeOfNext(b, loop, read, indices))
+      prefetch(b, read.getLoc(), memory, indices,
+               read.getVectorType().getNumElements());
   }
 
   /// A square that is transposed is read once, and hardware does not see the
@@ -208,14 +215,8 @@ private:
       return;
     OpBuilder b(read);
     Location loc = read.getLoc();
-    IRMapping known = nextOf(b, loc, loop);
     SmallVector<Value> indices;
-    for (Value index : read.getIndices()) {
-      indices.push_back(inNextIteration(b, loop, index, known));
-      if (!indices.back())
-        return;
-    }
-    Value memory = inNextIteration(b, loop, read.getBase(), known);
+    Value memory = placeOfNext(b, loop, read, indices);
     // What is the same in every iteration is near after the first.
     if (!memory ||
         (memory == read.getBase() && llvm::equal(indices, read.getIndices())))
