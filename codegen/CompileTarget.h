@@ -126,6 +126,10 @@ public:
   /// is behind `blocks`.
   virtual void buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const CodegenOptions &options) const = 0;
+  /// Bytes that the largest block of a module needs of what
+  /// MachineFacts::blockBytes limits, in the phase `kernels` or where that
+  /// failed; 0 where it is not known.
+  virtual int64_t blockBytesOf(mlir::ModuleOp module) const { return 0; }
   /// Emits code from a module in the phase `llvm`.
   virtual llvm::Expected<Artifact::Variant>
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;

@@ -223,6 +223,8 @@ struct NvptxAllocateShared
     Builder builder(&getContext());
     for (auto [buffer, offset] : llvm::zip(buffers, arena.offsets))
       buffer.setOffset(offset);
+    // Also where it is too much: whoever compiles may cut blocks smaller then.
+    kernel->setAttr(sharedBytesAttr, builder.getI64IntegerAttr(arena.bytes));
     if (arena.bytes > limit.getValue()) {
       InFlightDiagnostic error =
           kernel.emitError("needs ")
@@ -244,7 +246,6 @@ struct NvptxAllocateShared
               << lifetime.bytes << " bytes: " << buffer.getBuffer().getType();
       return signalPassFailure();
     }
-    kernel->setAttr(sharedBytesAttr, builder.getI64IntegerAttr(arena.bytes));
     Barriers(kernel).run(kernel.getBody().front(), {});
   }
 };

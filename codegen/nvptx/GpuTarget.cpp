@@ -65,6 +65,14 @@ MachineFacts GpuTarget::machineOf(StringRef isa) const {
   return {nvptx::machineOf(*hopper).multiprocessors, sharedLimit(isa)};
 }
 
+int64_t GpuTarget::blockBytesOf(ModuleOp module) const {
+  int64_t most = 0;
+  for (auto kernel : module.getOps<func::FuncOp>())
+    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(sharedBytesAttr))
+      most = std::max(most, bytes.getInt());
+  return most;
+}
+
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
                            const CodegenOptions &options) const {
   switch (phase) {

@@ -20,6 +20,7 @@ public:
   BlockBudget blockBudget() const override;
   void buildPhase(mlir::OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
+  int64_t blockBytesOf(mlir::ModuleOp module) const override;
 
 protected:
   /// Those of an H200, unless a target knows its devices.

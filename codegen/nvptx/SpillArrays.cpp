@@ -168,41 +168,96 @@ scf::ForallOp spill(RewriterBase &rewriter, scf::ForallOp forall,
   return wider;
 }
 
-/// A program of one block, without a loop over blocks, in such a loop.
+/// Arrays of one shape may begin with the same op: gives each of its uses one
+/// of its own, where it is used. Adds them.
+void split(RewriterBase &rewriter, SmallVectorImpl<tensor::EmptyOp> &arrays) {
+  for (size_t i = 0, count = arrays.size(); i < count; ++i)
+    while (!arrays[i]->use_empty() && !arrays[i]->hasOneUse()) {
+      OpOperand &use = *arrays[i]->use_begin();
+      rewriter.setInsertionPoint(use.getOwner());
+      arrays.push_back(cast<tensor::EmptyOp>(rewriter.clone(*arrays[i])));
+      use.set(arrays.back());
+    }
+  for (tensor::EmptyOp array : arrays)
+    if (!array->use_empty())
+      rewriter.moveOpBefore(array, *array->user_begin());
+}
+
+/// Whether `op` only gives its first operand more dimensions of one.
+bool addsUnits(Operation *op) {
+  if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::InsertSliceOp>(op))
+    return false;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto part = cast<RankedTensorType>(op->getOperand(0).getType());
+  return part.hasStaticShape() && type.hasStaticShape() &&
+         part.getNumElements() == type.getNumElements() &&
+         isRankReducedType(type, part) == SliceVerificationResult::Success;
+}
+
+/// A program of one block, without a loop over blocks, in such a loop. What
+/// begins as an array and becomes a result is a part of it from the start.
 void wrap(RewriterBase &rewriter, func::FuncOp function) {
   Block &body = function.getBody().front();
   auto leave = cast<func::ReturnOp>(body.getTerminator());
   Location loc = function.getLoc();
-  rewriter.setInsertionPoint(leave);
+  // Parts of nothing are nothing, too.
+  body.walk([&](tensor::ExtractSliceOp slice) {
+    RankedTensorType type = slice.getType();
+    if (!slice.getSource().getDefiningOp<tensor::EmptyOp>() ||
+        !type.hasStaticShape())
+      return;
+    rewriter.setInsertionPoint(slice);
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(slice, type.getShape(),
+                                                 type.getElementType());
+  });
+  auto arrays = llvm::to_vector(body.getOps<tensor::EmptyOp>());
+  split(rewriter, arrays);
+
+  rewriter.setInsertionPointToStart(&body);
   SmallVector<Value> outputs;
-  for (Value value : leave.getOperands()) {
-    auto type = cast<RankedTensorType>(value.getType());
+  for (Type result : function.getResultTypes()) {
+    auto type = cast<RankedTensorType>(result);
     outputs.push_back(tensor::EmptyOp::create(rewriter, loc, type.getShape(),
                                               type.getElementType()));
   }
   OpFoldResult one = rewriter.getIndexAttr(1);
   auto forall = scf::ForallOp::create(rewriter, loc, ArrayRef(one), outputs,
                                       /*mapping=*/std::nullopt);
-  for (Operation &op : llvm::make_early_inc_range(body)) {
-    if (llvm::is_contained(outputs,
-                           op.getNumResults() ? op.getResult(0) : Value()))
+  SmallVector<Value> made(leave.getOperands());
+  rewriter.modifyOpInPlace(leave,
+                           [&] { leave->setOperands(forall.getResults()); });
+  while (Operation *op = forall->getNextNode()) {
+    if (op == leave)
       break;
-    op.moveBefore(forall.getTerminator());
+    op->moveBefore(forall.getTerminator());
   }
-  rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [value, out] :
-       llvm::zip(leave.getOperands(), forall.getRegionIterArgs())) {
-    auto type = cast<RankedTensorType>(value.getType());
+
+  for (auto [value, out] : llvm::zip(made, forall.getRegionIterArgs())) {
+    auto type = cast<RankedTensorType>(out.getType());
     SmallVector<OpFoldResult> sizes;
     for (int64_t extent : type.getShape())
       sizes.push_back(rewriter.getIndexAttr(extent));
     SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(sizes.size(), one);
+    while (addsUnits(value.getDefiningOp()) && value.use_empty() &&
+           llvm::count(made, value) == 1) {
+      Operation *op = value.getDefiningOp();
+      value = op->getOperand(0);
+      rewriter.eraseOp(op);
+    }
+    for (tensor::EmptyOp &array : arrays) {
+      if (!array || array.use_empty() || array.getType() != value.getType() ||
+          lastVersion(array) != value)
+        continue;
+      rewriter.setInsertionPoint(array);
+      rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+          array, array.getType(), out, offsets, sizes, strides);
+      array = {};
+    }
+    rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(rewriter, loc, value, out, offsets,
                                           sizes, strides);
   }
-  rewriter.modifyOpInPlace(leave,
-                           [&] { leave->setOperands(forall.getResults()); });
 }
 
 /// Whether nothing in a function is cut into blocks, and `wrap` can.
@@ -243,17 +298,11 @@ struct NvptxSpillArrays : impl::NvptxSpillArraysBase<NvptxSpillArrays> {
       wrap(rewriter, getOperation());
     SmallVector<tensor::EmptyOp> arrays;
     getOperation()->walk([&](tensor::EmptyOp op) {
-      if (op->getParentOfType<scf::ForallOp>() && isLargeArray(op, limit))
+      if (op->getParentOfType<scf::ForallOp>() && !op.use_empty() &&
+          isLargeArray(op, limit))
         arrays.push_back(op);
     });
-    // Arrays of one shape may begin with the same op.
-    for (size_t i = 0, count = arrays.size(); i < count; ++i) {
-      rewriter.setInsertionPoint(arrays[i]);
-      while (!arrays[i]->use_empty() && !arrays[i]->hasOneUse()) {
-        arrays.push_back(cast<tensor::EmptyOp>(rewriter.clone(*arrays[i])));
-        arrays[i]->use_begin()->set(arrays.back());
-      }
-    }
+    split(rewriter, arrays);
     for (tensor::EmptyOp array : arrays) {
       auto forall = array->getParentOfType<scf::ForallOp>();
       bool plain = forall.isNormalized() &&

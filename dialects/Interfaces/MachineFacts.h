@@ -35,6 +35,12 @@ struct MachineFacts {
   int64_t blockBytes = 0;
   /// Rows from which on products of matrices run at full speed.
   int64_t productRows = 32;
+
+  bool operator==(const MachineFacts &other) const {
+    return processors == other.processors && blockBytes == other.blockBytes &&
+           productRows == other.productRows;
+  }
+  bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };
 
 /// What the module around an op says; what it does not say is as above.

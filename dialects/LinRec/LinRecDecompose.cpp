@@ -77,10 +77,14 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
     scheduled.setChunk(chunk);
     return scheduled;
   }
-  if (form.segments || form.valueBlocks || !hasChoice)
+  if ((form.segments && form.valueBlocks) || !hasChoice)
     return {};
   ScheduleProblem problem(form, isGradient);
   Schedule chosen = chooseSchedule(problem, machine);
+  bool isAsSaid = chosen.valueBlocks == form.valueBlocks.value_or(1) &&
+                  chosen.segments == form.segments.value_or(1);
+  if (isAsSaid && (form.segments || form.valueBlocks))
+    return {};
   remark::passed(
       op.getLoc(),
       remark::RemarkOpts::name("Scheduled").category("linrec-schedule"))
@@ -93,7 +97,7 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
       << remark::metric("residentMultiplyAdds",
                         problem.time({}, machine.processors))
       << remark::metric("blockBytes", problem.blockBytes(chosen));
-  if (chosen.valueBlocks == 1 && chosen.segments == 1)
+  if (isAsSaid)
     return {};
   Op scheduled = cast<Op>(b.clone(*op));
   scheduled.setValueBlocks(chosen.valueBlocks);

@@ -26,7 +26,8 @@ ScheduleProblem::ScheduleProblem(const Recurrence &form, bool gradient)
     : sequences(sequencesOf(form)), heads(form.heads), keys(form.keySize),
       values(form.valueSize), chunk(chunkOf(form)), gradient(gradient),
       erases(form.erases()), rates(form.rates != nullptr),
-      packed(form.starts != nullptr) {
+      packed(form.starts != nullptr), givenSegments(form.segments),
+      givenValueBlocks(form.valueBlocks) {
   RankedTensorType v = Recurrence::type(form.v);
   chunks = llvm::divideCeil(v.getDimSize(1), chunk);
   elementBytes =
@@ -79,8 +80,36 @@ int64_t ScheduleProblem::blockBytes(const Schedule &schedule) const {
   return elementBytes * (states * keys * v + chunk * rows);
 }
 
-int64_t chooseChunk(const Recurrence &form, bool gradient,
-                    const MachineFacts &machine) {
+SmallVector<int64_t> ScheduleProblem::valueBlocks() const {
+  if (givenValueBlocks)
+    return {*givenValueBlocks};
+  SmallVector<int64_t> counts = {1};
+  for (int64_t n = 2; n <= values / leastValues; ++n)
+    if (values % n == 0 && values / n % leastValues == 0)
+      counts.push_back(n);
+  return counts;
+}
+
+SmallVector<int64_t> ScheduleProblem::segments() const {
+  if (givenSegments)
+    return {*givenSegments};
+  SmallVector<int64_t> counts = {1};
+  while (!packed && !givenValueBlocks &&
+         chunks >= leastChunks * 2 * counts.back())
+    counts.push_back(2 * counts.back());
+  return counts;
+}
+
+int64_t ScheduleProblem::excess(const Schedule &schedule,
+                                const MachineFacts &machine) const {
+  if (machine.blockBytes == 0)
+    return 0;
+  return std::max<int64_t>(0, blockBytes(schedule) - machine.blockBytes);
+}
+
+/// The chunk of the least time, whatever it needs.
+static int64_t fastestChunk(const Recurrence &form, bool gradient,
+                            const MachineFacts &machine) {
   int64_t standard = chunkOf(form);
   if (form.chunk || form.decayKind == DecayKind::Value)
     return standard;
@@ -92,34 +121,41 @@ int64_t chooseChunk(const Recurrence &form, bool gradient,
   return std::min(standard, std::max<int64_t>(16, machine.productRows));
 }
 
+int64_t chooseChunk(const Recurrence &form, bool gradient,
+                    const MachineFacts &machine) {
+  int64_t fastest = fastestChunk(form, gradient, machine);
+  if (form.chunk || machine.blockBytes == 0)
+    return fastest;
+  ScheduleProblem problem(form, gradient);
+  Schedule smallest{problem.valueBlocks().back(), 1};
+  for (int64_t chunk = fastest; chunk >= 16; chunk = chunk / 2 / 16 * 16) {
+    problem.chunk = chunk;
+    if (problem.excess(smallest, machine) == 0)
+      return chunk;
+  }
+  return 1;
+}
+
 Schedule chooseSchedule(const ScheduleProblem &problem,
                         const MachineFacts &machine) {
-  Schedule resident;
-  if (problem.packed)
-    return resident;
-  auto fits = [&](const Schedule &schedule) {
-    return machine.blockBytes == 0 ||
-           problem.blockBytes(schedule) <= machine.blockBytes;
+  bool byTime =
+      !problem.packed && !problem.givenSegments && !problem.givenValueBlocks;
+  // The smaller of two costs is the better schedule.
+  auto cost = [&](const Schedule &schedule) {
+    return std::pair(problem.excess(schedule, machine),
+                     byTime ? problem.time(schedule, machine.processors)
+                            : schedule.valueBlocks);
   };
-  Schedule best = resident;
-  int64_t bestTime = problem.time(resident, machine.processors);
-  int64_t residentTime = bestTime;
-  bool bestFits = fits(resident);
-  for (int64_t n = 1; n <= problem.values; ++n) {
-    if (n > 1 &&
-        (problem.values % n != 0 || problem.values / n % leastValues != 0))
-      continue;
-    for (int64_t s = 1; s == 1 || problem.chunks >= leastChunks * s; s *= 2) {
-      Schedule schedule{n, s};
-      int64_t time = problem.time(schedule, machine.processors);
-      if (fits(schedule) < bestFits)
-        continue;
-      if (fits(schedule) > bestFits || time < bestTime)
-        best = schedule, bestTime = time, bestFits = fits(schedule);
-    }
-  }
-  if (fits(resident) >= bestFits && 5 * bestTime > 4 * residentTime)
-    return resident;
+  Schedule first{problem.valueBlocks().front(), problem.segments().front()};
+  Schedule best = first;
+  for (int64_t n : problem.valueBlocks())
+    for (int64_t s : problem.segments())
+      if (cost({n, s}) < cost(best))
+        best = {n, s};
+  auto [firstExcess, firstTime] = cost(first);
+  auto [bestExcess, bestTime] = cost(best);
+  if (byTime && firstExcess == bestExcess && 5 * bestTime > 4 * firstTime)
+    return first;
   return best;
 }
 

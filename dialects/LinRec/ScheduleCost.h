@@ -73,9 +73,17 @@ struct ScheduleProblem {
   /// gradients twice, and rows of a chunk, C (2 K + V') forward and
   /// C (3 K + 2 V') backward.
   int64_t blockBytes(const Schedule &schedule) const;
+  /// What of that a block's memory lacks.
+  int64_t excess(const Schedule &schedule, const MachineFacts &machine) const;
+
+  /// The numbers to choose from: the one that the op gives, else blocks that
+  /// have 16 values or a multiple, and powers of two of segments that have four
+  /// chunks at least.
+  llvm::SmallVector<int64_t> valueBlocks() const, segments() const;
 
   int64_t sequences, heads, keys, values, chunk, chunks, elementBytes;
   bool gradient, erases, tokenByToken, rates, packed;
+  std::optional<int64_t> givenSegments, givenValueBlocks;
 };
 
 /// Tokens at a time, where the op does not say it. A chunk's tokens cost C^2
@@ -86,16 +94,16 @@ struct ScheduleProblem {
 /// chunks of 16 take 0.92 and 0.96 of the time of those of 32; gradients of
 /// decays of tokens the same, with twice the memory for states; decays of keys
 /// 0.96 forward and 1.03.) Decays of keys go by 16 where their bound makes just
-/// that harmless.
+/// that harmless. Where a block's memory is too small for them, chunks are cut
+/// in halves down to 16, and at last there is one token at a time.
 int64_t chooseChunk(const Recurrence &form, bool gradient,
                     const MachineFacts &machine);
 
-/// The schedule of the least time, among blocks of values that have 16 of them
-/// or a multiple, and powers of two of segments that have four chunks at least;
-/// the resident one unless another saves a fifth of its time. What does not fit
-/// into a block's memory is left out where something fits. Packed sequences
-/// are always resident, so that their bits depend on nothing that they are
-/// packed with.
+/// The schedule of the least time; the resident one unless another saves a
+/// fifth of its time. What does not fit into a block's memory is left out where
+/// something fits. What an op gives of its schedule stays: where that is a part
+/// of it, the other is as few blocks of values as fit, and so it is with packed
+/// sequences, whose bits must depend on nothing that they are packed with.
 Schedule chooseSchedule(const ScheduleProblem &problem,
                         const MachineFacts &machine);
 

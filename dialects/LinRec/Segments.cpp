@@ -94,7 +94,7 @@ public:
         b, loc, v.getType(), state, x[0], x[1], v, x[3], x[4], x[5], x[6], x[7],
         x[8], initial, starts, scale(), op.getDecayAlongValuesAttr(),
         op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
-        /*segments=*/IntegerAttr(), resident());
+        oneSegment(), /*value_blocks=*/IntegerAttr());
   }
   ScanBwdOp gradient(ScanBwdOp op, Value initial, Value dFinal) {
     SmallVector<Value> x;
@@ -111,8 +111,8 @@ public:
         b, loc, types, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8],
         initial, starts, ofTokens(op.getDO()), dFinal, scale(),
         op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
-        op.getDecayBoundAttr(), op.getChunkAttr(), /*segments=*/IntegerAttr(),
-        resident());
+        op.getDecayBoundAttr(), op.getChunkAttr(), oneSegment(),
+        /*value_blocks=*/IntegerAttr());
   }
   /// The same without segments.
   template <typename Op> SmallVector<Value> uncut(Op op) {
@@ -120,8 +120,8 @@ public:
     same.setSegments(1);
     return SmallVector<Value>(same->getResults());
   }
-  /// Of what is cut no schedule is to be chosen: as one block of values.
-  IntegerAttr resident() { return b.getI64IntegerAttr(1); }
+  /// What is cut is not cut again, but for blocks of values that fit.
+  IntegerAttr oneSegment() { return b.getI64IntegerAttr(1); }
   /// The scale is that of the whole op, whatever the sizes of a part are.
   FloatAttr scale() { return b.getF64FloatAttr(whole.scale); }
 

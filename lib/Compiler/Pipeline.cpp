@@ -166,21 +166,71 @@ private:
 };
 } // namespace
 
-LogicalResult compile(ModuleOp module, const CompileOptions &given) {
-  CompileOptions options = given;
-  CancelPasses cancelPasses(module.getContext(), options.cancelled);
-  if (options.to > Phase::Blocks) {
-    llvm::Expected<std::string> set = onlySet(options);
-    if (!set)
-      return emitError(UnknownLoc::get(module.getContext()))
-             << llvm::toString(set.takeError());
-    options.codegen.isa = *set;
+namespace {
+/// Keeps the diagnostics of an attempt until it is known whether it counts.
+class HeldDiagnostics {
+public:
+  explicit HeldDiagnostics(MLIRContext *context)
+      : engine(context->getDiagEngine()),
+        handler(engine.registerHandler([this](Diagnostic &diagnostic) {
+          held.push_back(std::move(diagnostic));
+        })) {}
+  ~HeldDiagnostics() {
+    engine.eraseHandler(handler);
+    for (Diagnostic &diagnostic : held)
+      engine.emit(std::move(diagnostic));
   }
+  HeldDiagnostics(const HeldDiagnostics &) = delete;
+  HeldDiagnostics &operator=(const HeldDiagnostics &) = delete;
+
+  void forget() { held.clear(); }
+
+private:
+  DiagnosticEngine &engine;
+  std::vector<Diagnostic> held;
+  DiagnosticEngine::HandlerID handler;
+};
+} // namespace
+
+/// How often blocks are made smaller before their error counts.
+constexpr int mostAttempts = 8;
+
+/// Compiles by `attempt`, which is told of a machine and leaves what it made in
+/// the module. Decompositions estimate what the tiles of a block take. Where
+/// these turn out to need more than a block has, the module is compiled once
+/// more, from the start and as if blocks had less, by as much as was lacking.
+static LogicalResult
+compileToFit(ModuleOp module, const CompileOptions &options,
+             llvm::function_ref<LogicalResult(const MachineFacts &)> attempt) {
   llvm::Expected<MachineFacts> machine =
       options.target->machine(options.codegen);
   if (!machine)
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(machine.takeError());
+  bool mayShrink = machine->blockBytes > 0 &&
+                   options.from < Phase::Structured &&
+                   options.to >= Phase::Kernels;
+  if (!mayShrink)
+    return attempt(*machine);
+  OwningOpRef<ModuleOp> original = module.clone();
+  int64_t limit = machine->blockBytes;
+  for (int i = 1;; ++i) {
+    HeldDiagnostics diagnostics(module.getContext());
+    LogicalResult result = attempt(*machine);
+    int64_t needed = options.target->blockBytesOf(module);
+    if (succeeded(result) || needed <= limit || i == mostAttempts)
+      return result;
+    diagnostics.forget();
+    machine->blockBytes = std::min(machine->blockBytes * limit / needed,
+                                   machine->blockBytes / 4 * 3);
+    OwningOpRef<ModuleOp> again = original->clone();
+    module.getBodyRegion().takeBody(again->getBodyRegion());
+    module->setAttrs((*again)->getAttrDictionary());
+  }
+}
+
+static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
+                               const MachineFacts &machine) {
   if (!options.dumpPhasesTo.empty() &&
       failed(dump(module, options.from, options.dumpPhasesTo)))
     return failure();
@@ -193,7 +243,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
     pm.enableVerifier(options.verify);
     if (options.configure)
       options.configure(pm);
-    buildPhase(pm, phase, options, *machine);
+    buildPhase(pm, phase, options, machine);
     if (failed(pm.run(module)) || (options.cancelled && options.cancelled()))
       return failure();
     if (!options.dumpPhasesTo.empty() &&
@@ -201,6 +251,21 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
       return failure();
   }
   return success();
+}
+
+LogicalResult compile(ModuleOp module, const CompileOptions &given) {
+  CompileOptions options = given;
+  CancelPasses cancelPasses(module.getContext(), options.cancelled);
+  if (options.to > Phase::Blocks) {
+    llvm::Expected<std::string> set = onlySet(options);
+    if (!set)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(set.takeError());
+    options.codegen.isa = *set;
+  }
+  return compileToFit(module, options, [&](const MachineFacts &machine) {
+    return runPhases(module, options, machine);
+  });
 }
 
 /// From `options.from` to code for the only instruction set of the options.
@@ -213,6 +278,24 @@ compileVariant(ModuleOp module, const CompileOptions &options) {
   if (options.emitting)
     options.emitting();
   return options.target->emit(module, options.codegen);
+}
+
+/// Whether block programs are the same for all sets: no set comes into the
+/// phases up to these but by the facts of its machine.
+static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
+                                        const CompileOptions &options) {
+  std::optional<MachineFacts> first;
+  for (const std::string &set : sets) {
+    CodegenOptions alone = options.codegen;
+    alone.isa = set;
+    llvm::Expected<MachineFacts> machine = options.target->machine(alone);
+    if (!machine)
+      return machine.takeError();
+    if (first && *machine != *first)
+      return false;
+    first = *machine;
+  }
+  return true;
 }
 
 llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
@@ -231,8 +314,10 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
   if (!sets)
     return sets.takeError();
   bool several = sets->size() > 1;
-  if (several) {
-    // No set comes into the phases up to here.
+  llvm::Expected<bool> shared = shareBlocks(*sets, options);
+  if (!shared)
+    return shared.takeError();
+  if (several && *shared) {
     options.to = std::max(options.from, Phase::Blocks);
     if (failed(compile(module, options)))
       return llvm::createStringError("compilation failed; see the diagnostics");

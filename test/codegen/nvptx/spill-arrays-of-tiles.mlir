@@ -153,3 +153,62 @@ func.func @one_block(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   }
   return %sum : tensor<8x8xf32>
 }
+
+// What it gives is made where it goes to, not in shared memory.
+// CHECK-LABEL: func.func @result_of_one_block
+// CHECK: scf.forall (%{{.*}}) in (1) shared_outs(%[[OUT:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK: %[[BEGIN:.*]] = tensor.extract_slice %[[OUT]][0, 0, 0, 0] [1, 1000, 1, 8]
+// CHECK: %[[ROWS:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[BEGIN]])
+// CHECK: tensor.parallel_insert_slice %[[ROWS]] into %[[OUT]][0, 0, 0, 0] [1, 1000, 1, 8]
+func.func @result_of_one_block(%x: tensor<8x8xf32>) -> tensor<1x1000x1x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %c1000 = arith.constant 1000 : index
+  %array = tensor.empty() : tensor<10x8x8xf32>
+  %filled = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+    %next = tensor.insert_slice %x into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+    scf.yield %next : tensor<10x8x8xf32>
+  }
+  %result = tensor.empty() : tensor<1x1000x1x8xf32>
+  %begin = tensor.extract_slice %result[0, 0, 0, 0] [1, 1000, 1, 8] [1, 1, 1, 1] : tensor<1x1000x1x8xf32> to tensor<1000x8xf32>
+  %rows = scf.for %i = %c0 to %c1000 step %c1 iter_args(%r = %begin) -> (tensor<1000x8xf32>) {
+    %n = arith.remui %i, %c10 : index
+    %row = tensor.extract_slice %filled[%n, 0, 0] [1, 1, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<1x8xf32>
+    %next = tensor.insert_slice %row into %r[%i, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<1000x8xf32>
+    scf.yield %next : tensor<1000x8xf32>
+  }
+  %all = tensor.insert_slice %rows into %result[0, 0, 0, 0] [1, 1000, 1, 8] [1, 1, 1, 1] : tensor<1000x8xf32> into tensor<1x1000x1x8xf32>
+  return %all : tensor<1x1000x1x8xf32>
+}
+
+// Two arrays of one shape begin with one op, one of them within a loop.
+// CHECK-LABEL: func.func @shared_beginning
+// CHECK: scf.forall (%{{.*}}) in (4) shared_outs(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+func.func @shared_beginning(%x: tensor<8x8xf32>) -> tensor<4x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %empty = tensor.empty() : tensor<4x8x8xf32>
+  %r = scf.forall (%block) in (4) shared_outs(%out = %empty) -> (tensor<4x8x8xf32>) {
+    %array = tensor.empty() : tensor<10x8x8xf32>
+    %outer = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+      %next = tensor.insert_slice %x into %a[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+      scf.yield %next : tensor<10x8x8xf32>
+    }
+    %sum = scf.for %i = %c0 to %c10 step %c1 iter_args(%s = %x) -> (tensor<8x8xf32>) {
+      %inner = scf.for %j = %c0 to %c10 step %c1 iter_args(%a = %array) -> (tensor<10x8x8xf32>) {
+        %tile = tensor.extract_slice %outer[%j, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+        %next = tensor.insert_slice %tile into %a[%j, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<10x8x8xf32>
+        scf.yield %next : tensor<10x8x8xf32>
+      }
+      %one = tensor.extract_slice %inner[%i, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<10x8x8xf32> to tensor<8x8xf32>
+      %next = linalg.add ins(%one, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
+      scf.yield %next : tensor<8x8xf32>
+    }
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %sum into %out[%block, 0, 0] [1, 8, 8] [1, 1, 1] : tensor<8x8xf32> into tensor<4x8x8xf32>
+    }
+  }
+  return %r : tensor<4x8x8xf32>
+}
