@@ -62,6 +62,9 @@ template <typename T>
 static OwningOpRef<ModuleOp>
 parseAll(ArrayRef<T> sources, MLIRContext &context,
          function_ref<OwningOpRef<ModuleOp>(const T &, ParserConfig)> parse) {
+  // Whoever wrote the program has its line; what passes had made of it by then
+  // is for those who write passes.
+  context.printOpOnDiagnostic(false);
   OwningOpRef<ModuleOp> program;
   for (const T &source : sources) {
     OwningOpRef<ModuleOp> module = parse(source, ParserConfig(&context));
