@@ -29,10 +29,13 @@ std::string Element::check(uint32_t thread, uint32_t reg, int64_t offset,
     return "what it says of its element makes no sense";
   std::copy(at.begin(), at.end(), place);
   auto add = [&](const std::vector<Digit> &digits, uint32_t number) {
-    for (size_t i = 0; i < digits.size() && number >> i; ++i)
-      if (number >> i & 1 && digits[i].dim >= 0 &&
-          digits[i].dim < static_cast<int64_t>(rank))
+    for (; number != 0; number &= number - 1) {
+      auto i = static_cast<size_t>(__builtin_ctz(number));
+      if (i >= digits.size())
+        return;
+      if (digits[i].dim >= 0 && digits[i].dim < static_cast<int64_t>(rank))
         place[digits[i].dim] += digits[i].stride;
+    }
   };
   add(threads, thread);
   add(registers, reg);

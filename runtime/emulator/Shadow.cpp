@@ -25,8 +25,14 @@ ByteHistory::ByteHistory(const ByteHistory &other)
 
 void ByteHistory::clear() {
   last = Write();
+  forgetReads();
+}
+
+// What was read by several warps once will be so again: the memory stays.
+void ByteHistory::forgetReads() {
   reads = Reads();
-  more.reset();
+  if (more)
+    more->clear();
 }
 
 uint32_t ByteHistory::Reads::unknownTo(const Actor &actor) const {
@@ -50,12 +56,15 @@ void ByteHistory::addRead(const Actor &actor, int32_t site, size_t mostReads) {
   Reads mine{actor.block, warp, actor.epoch, bit, site};
   if (join(reads))
     return;
-  if (!more) {
+  if (!more || more->empty()) {
     if (reads.unknownTo(actor) == 32) {
       reads = mine;
       return;
     }
-    more = std::make_unique<std::vector<Reads>>();
+    if (!more) {
+      more = std::make_unique<std::vector<Reads>>();
+      more->reserve(std::min<size_t>(mostReads, 4));
+    }
   }
   for (size_t i = more->size(); i-- > 0;)
     if (join((*more)[i]))
@@ -115,8 +124,7 @@ Conflict ByteHistory::touch(const Actor &actor, AccessKind kind, int32_t site,
 void ByteHistory::write(const Actor &actor, AccessKind kind, int32_t site) {
   last = {actor.block, actor.epoch, site, static_cast<uint16_t>(actor.thread),
           static_cast<uint16_t>(kind)};
-  reads = Reads();
-  more.reset();
+  forgetReads();
 }
 
 void ByteHistory::land(const Actor &actor, int32_t site) {

@@ -73,6 +73,7 @@ private:
     /// The first of them that the actor knows nothing of; 32 where none is.
     uint32_t unknownTo(const Actor &actor) const;
   };
+  void forgetReads();
   void addRead(const Actor &actor, int32_t site, size_t mostReads);
 
   Write last;
