@@ -85,10 +85,16 @@ private:
       tile = load.getResult(), memory = load.getSource();
     else if (auto store = dyn_cast<tile::StoreOp>(op))
       tile = store.getSource(), memory = store.getDest();
-    if (!tile || !memory.getDefiningOp<tile::AllocOp>() ||
-        !isOwned(*tile::layoutOf(tile.getType())))
+    if (!tile || !memory.getDefiningOp<tile::AllocOp>())
       return {};
-    return cast<RankedTensorType>(tile.getType()).getEncoding();
+    auto type = cast<RankedTensorType>(tile.getType());
+    tile::Layout layout = *tile::layoutOf(type);
+    // Threads beyond the tile's borders read its first element, which they
+    // leave to its owner afterwards.
+    bool readsOthers =
+        isa<tile::LoadOp>(op) &&
+        ArrayRef(layout.extents(type.getRank())) != type.getShape();
+    return readsOthers || !isOwned(layout) ? Attribute() : type.getEncoding();
   }
   /// Memory that this kernel only reads needs none.
   bool matters(Value root) {

@@ -389,6 +389,12 @@ def test_model_on_the_gpu_emulated(name, segments):
     check_model(name, "emulated f32", COMPILED, chunk=16, segments=segments)
 
 
+@pytest.mark.parametrize("name", ["hgrn", "mamba"])
+def test_values_beyond_lanes_on_the_gpu_emulated(name):
+    """60 values in 64 lanes: those of the last ones, which have none, must not race with others."""
+    check_model(name, "emulated f32", COMPILED, chunk=16, B=1, H=1, V=60, T=32)
+
+
 @pytest.mark.parametrize("name, segments", [*[(name, 2) for name in MODELS], ("gated_linear_attention", 3), ("kimi_delta_attention", 3),
                                             ("gated_delta_rule", 5)])
 def test_segments(name, segments):

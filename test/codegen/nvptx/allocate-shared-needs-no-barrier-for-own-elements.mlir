@@ -39,3 +39,24 @@ func.func @copies(%x: memref<256xf32>, %out: memref<256xf32>) attributes {drawlo
   tile.store %1, %out : tensor<256xf32, #copies>, memref<256xf32>
   return
 }
+
+// Threads beyond the border of a tile read its first element, which another one
+// stores again.
+// CHECK-LABEL: @beyond
+// CHECK: scf.for
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier
+// CHECK-NEXT: tile.load
+func.func @beyond(%x: memref<250xf32>, %out: memref<250xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    %0 = tile.load %x : memref<250xf32> -> tensor<250xf32, #own>
+    %a = tile.alloc : memref<250xf32, 3>
+    tile.store %0, %a : tensor<250xf32, #own>, memref<250xf32, 3>
+    %1 = tile.load %a : memref<250xf32, 3> -> tensor<250xf32, #own>
+    tile.store %1, %out : tensor<250xf32, #own>, memref<250xf32>
+  }
+  return
+}
