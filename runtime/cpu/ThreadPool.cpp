@@ -9,6 +9,7 @@
 #include "drawloom/runtime/ThreadPool.h"
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace drawloom::runtime {
 
@@ -49,15 +50,35 @@ unsigned ThreadPool::workers() {
   return static_cast<unsigned>(handles.size());
 }
 
-void ThreadPool::runRange(const Job &job, int64_t range) {
-  // The first `longer` ranges have one block more. No product of two counts
-  // here, which might overflow.
-  int64_t size = job.blocks / job.ranges, longer = job.blocks % job.ranges;
-  int64_t lo = range * size + std::min(range, longer);
-  int64_t hi = lo + size + (range < longer ? 1 : 0);
+/// Range `index` of [0, blocks) as a begin and a size; a size of 0 behind the
+/// last one. Nothing here overflows for any number of blocks.
+static std::pair<int64_t, int64_t> rangeOf(int64_t index, int64_t blocks,
+                                           int64_t shares) {
+  for (int64_t lo = 0, left = blocks; left > 0; index -= shares) {
+    int64_t size = left / (2 * shares) + (left % (2 * shares) != 0 ? 1 : 0);
+    if (index < shares) {
+      // The last round may have fewer ranges than shares.
+      int64_t before = std::min(index * size, left);
+      return {lo + before, std::min(size, left - before)};
+    }
+    int64_t round = std::min(shares * size, left);
+    lo += round;
+    left -= round;
+  }
+  return {blocks, 0};
+}
+
+void ThreadPool::runShare(Job &job, int64_t share) {
   char *scratch =
-      job.scratch ? job.scratch + range * job.scratchBytes : nullptr;
-  job.kernel(job.arguments, lo, hi, scratch);
+      job.scratch ? job.scratch + share * job.scratchBytes : nullptr;
+  if (job.shares == 1)
+    return job.kernel(job.arguments, 0, job.blocks, scratch);
+  while (true) {
+    auto [lo, size] = rangeOf(job.ranges++, job.blocks, job.shares);
+    if (size == 0)
+      return;
+    job.kernel(job.arguments, lo, lo + size, scratch);
+  }
 }
 
 void *ThreadPool::work(void *self) {
@@ -68,15 +89,15 @@ void *ThreadPool::work(void *self) {
     if (pool.stop)
       return nullptr;
     Job &job = *pool.jobs.front();
-    int64_t range = job.next++;
-    if (job.next == job.ranges)
+    int64_t share = job.next++;
+    if (job.next == job.shares)
       pool.jobs.erase(pool.jobs.begin());
     lock.unlock();
-    runRange(job, range);
+    runShare(job, share);
     lock.lock();
     // The caller may return as soon as the lock is free again, and the job
     // with it.
-    if (++job.done == job.ranges)
+    if (++job.done == job.shares)
       pool.finished.notify_all();
   }
 }
@@ -101,36 +122,36 @@ void ThreadPool::parallelFor(DrawloomKernel kernel, void **arguments,
   job.kernel = kernel;
   job.arguments = arguments;
   job.blocks = blocks;
-  job.ranges = std::min<int64_t>(blocks, std::max(threads, 1u));
+  job.shares = std::min<int64_t>(blocks, std::max(threads, 1u));
   job.scratch = static_cast<char *>(scratch);
   job.scratchBytes = scratchBytes;
-  if (job.ranges == 1)
-    return runRange(job, 0);
+  if (job.shares == 1)
+    return runShare(job, 0);
   if (callersTeam.run)
     return callersTeam.run(
-        callersTeam.context, static_cast<unsigned>(job.ranges),
-        [](void *data, unsigned range) {
-          runRange(*static_cast<Job *>(data), range);
+        callersTeam.context, static_cast<unsigned>(job.shares),
+        [](void *data, unsigned share) {
+          runShare(*static_cast<Job *>(data), share);
         },
         &job);
 
   std::unique_lock<std::mutex> lock(mutex);
   makeWorkers(
-      static_cast<unsigned>(std::min<int64_t>(job.ranges - 1, mostWorkers)));
+      static_cast<unsigned>(std::min<int64_t>(job.shares - 1, mostWorkers)));
   jobs.push_back(&job);
-  int64_t helpers = std::min<int64_t>(job.ranges - 1, handles.size());
+  int64_t helpers = std::min<int64_t>(job.shares - 1, handles.size());
   for (int64_t i = 0; i < helpers; ++i)
     wake.notify_one();
-  while (job.next < job.ranges) {
-    int64_t range = job.next++;
-    if (job.next == job.ranges)
+  while (job.next < job.shares) {
+    int64_t share = job.next++;
+    if (job.next == job.shares)
       jobs.erase(std::find(jobs.begin(), jobs.end(), &job));
     lock.unlock();
-    runRange(job, range);
+    runShare(job, share);
     lock.lock();
     ++job.done;
   }
-  finished.wait(lock, [&] { return job.done == job.ranges; });
+  finished.wait(lock, [&] { return job.done == job.shares; });
 }
 
 static void hostParallelFor(void *context, DrawloomKernel kernel,

@@ -10,6 +10,7 @@
 #define DRAWLOOM_RUNTIME_THREADPOOL_H
 
 #include "drawloom/runtime/Abi.h"
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -44,11 +45,15 @@ public:
   /// The pool that programs of this process use unless told otherwise.
   static ThreadPool &shared();
 
-  /// Cuts [0, blocks) into at most `threads` contiguous ranges whose sizes
-  /// differ by one at most, and runs each through `kernel` once. The cut
-  /// depends on the two numbers only. `scratch`, if not null, holds
-  /// `scratchBytes` for each of the `threads`; every range gets its own part.
-  /// `threads` of 0 counts as 1. Where the caller has a team, that runs them.
+  /// Cuts [0, blocks) into contiguous ranges, which at most `threads` threads
+  /// take, one after the other, until none is left: a thread that is slower
+  /// than the others, or comes late, takes fewer. Ranges come in rounds of
+  /// `threads` equal ones, and each round is half of what is left, so that
+  /// there are few of them and the last ones are short. The cut depends on the
+  /// two numbers only. `scratch`, if not null, holds `scratchBytes` for each of
+  /// the `threads`; each has its own part. `threads` of 0 counts as 1, and one
+  /// thread takes all blocks as one range. Where the caller has a team, that
+  /// runs them.
   void parallelFor(DrawloomKernel kernel, void **arguments, int64_t blocks,
                    unsigned threads, void *scratch, int64_t scratchBytes);
 
@@ -56,25 +61,28 @@ public:
   unsigned workers();
 
 private:
+  /// What each of at most `shares` threads does once: it takes ranges until
+  /// none is left.
   struct Job {
     DrawloomKernel kernel;
     void **arguments;
     int64_t blocks;
-    int64_t ranges;
+    int64_t shares;
     char *scratch;
     int64_t scratchBytes;
-    int64_t next = 0; ///< The first range that nobody has taken.
+    std::atomic<int64_t> ranges{0}; ///< Those that somebody has taken.
+    int64_t next = 0;               ///< The first share nobody has taken.
     int64_t done = 0;
   };
 
-  static void runRange(const Job &job, int64_t range);
+  static void runShare(Job &job, int64_t share);
   static void *work(void *pool);
   void makeWorkers(unsigned count);
 
   std::mutex mutex;
   std::condition_variable wake; ///< For workers: there is a job, or the end.
-  std::condition_variable finished; ///< For callers: a job has no range left.
-  std::vector<Job *> jobs;          ///< Those with ranges to take.
+  std::condition_variable finished; ///< For callers: all shares are done.
+  std::vector<Job *> jobs;          ///< Those with shares to take.
   std::vector<pthread_t> handles;
   bool stop = false;
 };

@@ -9,12 +9,14 @@
 #include "drawloom/runtime/ThreadPool.h"
 #include "gtest/gtest.h"
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <mutex>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace drawloom::runtime;
 
@@ -40,17 +42,25 @@ void record(void **arguments, int64_t lo, int64_t hi, void *scratch) {
   log.threads.insert(std::this_thread::get_id());
 }
 
-void expectCovers(const Log &log, int64_t blocks, unsigned threads) {
-  int64_t at = 0, least = std::numeric_limits<int64_t>::max(), most = 0;
+/// Ranges follow each other, none is longer than the one before, and the first
+/// is half a thread's part.
+void expectCovers(const Log &log, int64_t blocks, int64_t threads) {
+  int64_t at = 0, before = std::numeric_limits<int64_t>::max();
   for (const Range &range : log.ranges) {
     EXPECT_EQ(range.lo, at);
     at = range.hi;
-    least = std::min(least, range.hi - range.lo);
-    most = std::max(most, range.hi - range.lo);
+    EXPECT_LE(range.hi - range.lo, before);
+    before = range.hi - range.lo;
   }
   EXPECT_EQ(at, blocks);
-  EXPECT_LE(most - least, 1);
-  EXPECT_EQ(log.ranges.size(), std::min<size_t>(threads, blocks));
+  threads = std::min(threads, blocks);
+  int64_t parts = threads == 1 ? 1 : 2 * threads;
+  EXPECT_EQ(log.ranges.begin()->hi,
+            blocks / parts + (blocks % parts != 0 ? 1 : 0));
+  if (threads == 1)
+    EXPECT_EQ(log.ranges.size(), 1u);
+  else
+    EXPECT_EQ(before, 1);
 }
 
 TEST(ThreadPool, CutsBlocksIntoContiguousRanges) {
@@ -99,18 +109,67 @@ TEST(ThreadPool, CountsBlocksBeyond32Bits) {
   expectCovers(log, blocks, 3);
 }
 
-TEST(ThreadPool, GivesEachRangeItsOwnScratch) {
+TEST(ThreadPool, HasFewRanges) {
   ThreadPool pool;
-  std::vector<char> memory(4 * 32);
   Log log;
   void *arguments[] = {&log};
-  pool.parallelFor(record, arguments, 100, 4, memory.data(), 32);
-  std::set<void *> seen;
-  for (const Range &range : log.ranges) {
-    seen.insert(range.scratch);
-    EXPECT_EQ((static_cast<char *>(range.scratch) - memory.data()) % 32, 0);
+  pool.parallelFor(record, arguments, 1 << 20, 4, nullptr, 0);
+  // Each round of 4 is half of what is left.
+  EXPECT_LE(log.ranges.size(), 4u * 21);
+}
+
+/// The thread that takes the first range is busy until all others are done.
+void waitForTheRest(void **arguments, int64_t lo, int64_t hi, void *) {
+  auto &done = *static_cast<std::atomic<int64_t> *>(arguments[0]);
+  int64_t blocks = *static_cast<int64_t *>(arguments[1]);
+  auto &waitedInVain = *static_cast<std::atomic<bool> *>(arguments[2]);
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (lo == 0 && done < blocks - hi && !waitedInVain)
+    if (std::chrono::steady_clock::now() > end)
+      waitedInVain = true;
+    else
+      std::this_thread::yield();
+  done += hi - lo;
+}
+
+TEST(ThreadPool, GivesASlowThreadFewerBlocks) {
+  ThreadPool pool;
+  for (int64_t blocks : {3, 8, 64}) {
+    std::atomic<int64_t> done{0};
+    std::atomic<bool> waitedInVain{false};
+    void *arguments[] = {&done, &blocks, &waitedInVain};
+    pool.parallelFor(waitForTheRest, arguments, blocks, 2, nullptr, 0);
+    EXPECT_FALSE(waitedInVain) << blocks;
+    EXPECT_EQ(done, blocks);
   }
-  EXPECT_EQ(seen.size(), 4u);
+}
+
+/// Counts how many threads are in each part of the scratch memory.
+void useScratch(void **arguments, int64_t, int64_t, void *scratch) {
+  auto &shared = *static_cast<std::atomic<int> *>(arguments[0]);
+  auto &users = *static_cast<std::atomic<int> *>(scratch);
+  shared += ++users != 1;
+  std::this_thread::yield();
+  --users;
+}
+
+TEST(ThreadPool, GivesEachThreadItsOwnScratch) {
+  ThreadPool pool;
+  std::vector<std::atomic<int>> parts(4);
+  std::atomic<int> shared{0};
+  void *arguments[] = {&shared};
+  for (int round = 0; round < 100; ++round)
+    pool.parallelFor(useScratch, arguments, 100, 4, parts.data(),
+                     sizeof(parts[0]));
+  EXPECT_EQ(shared, 0);
+
+  Log log;
+  void *memory[] = {&log};
+  pool.parallelFor(record, memory, 100, 4, parts.data(), sizeof(parts[0]));
+  for (const Range &range : log.ranges) {
+    EXPECT_GE(range.scratch, parts.data());
+    EXPECT_LT(range.scratch, parts.data() + 4);
+  }
 }
 
 /// Waits until as many ranges run at once as argument 1 says.
@@ -178,7 +237,8 @@ TEST(ThreadPool, HandsPoolAndScratchToPrograms) {
   void *arguments[] = {&log};
   host.parallelFor(host.context, record, arguments, 9);
   expectCovers(log, 9, 2);
-  EXPECT_EQ(log.ranges.begin()->scratch, scratch);
+  for (const Range &range : log.ranges)
+    EXPECT_TRUE(range.scratch == scratch || range.scratch == scratch + 32);
 }
 
 /// Ends only where two threads work on a job of the shared pool at once.
