@@ -337,7 +337,8 @@ Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
     Py_DECREF(value);
     return value == Py_False ? Way::Compute : Way::Record;
   }
-  if (type == &PyUnicode_Type || type == &PyLong_Type)
+  if (type == &PyUnicode_Type || type == &PyLong_Type ||
+      type == &PyFloat_Type || type == &PyBool_Type || argument.is_none())
     return Way::Compute;
   Way way = Way::Compute;
   if (type != &PyList_Type && type != &PyTuple_Type)
@@ -369,8 +370,10 @@ nb::object Kernel::call(nb::tuple arguments) const {
     } else if (PyUnicode_Check(argument.ptr())) {
       inputs.key += nb::borrow<nb::str>(argument).c_str();
       inputs.key += '\n';
-    } else if (PyLong_Check(argument.ptr())) {
-      inputs.key += nb::cast<std::string>(nb::str(argument)) + "\n";
+    } else if (PyLong_Check(argument.ptr()) || PyFloat_Check(argument.ptr()) ||
+               argument.is_none()) {
+      // True and False are integers.
+      inputs.key += nb::cast<std::string>(nb::repr(argument)) + "\n";
     } else {
       inputs.add(argument);
     }

@@ -89,8 +89,8 @@ nanobind::object runSpec(nanobind::handle spec, nanobind::tuple tensors,
                          unsigned threads, nanobind::handle resolve);
 
 /// The kernel of an op for torch's Autograd keys: computes at once where
-/// nothing else is to be done. Arguments are tensors, lists of them, strings
-/// and integers.
+/// nothing else is to be done. Arguments are tensors, lists of them, strings,
+/// numbers and None.
 struct Kernel {
   nanobind::object specOf, resolve;
   /// What is called with the arguments where a gradient is wanted and nothing
