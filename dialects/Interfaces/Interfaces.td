@@ -69,4 +69,20 @@ def RowwiseOpInterface : OpInterface<"RowwiseOpInterface"> {
     }], "bool", "isRowOperand", (ins "unsigned":$operandNumber)>];
 }
 
+def NeighbourOpInterface : OpInterface<"NeighbourOpInterface"> {
+  let description = [{
+    An op with a block program of its own (`decomposeOperation`), which block
+    programs that read its first result part by part may compute themselves
+    instead. `decompose-graph` leaves it whole; `fuse-neighbours` takes its
+    structured form where that joins its readers, and decomposes it elsewhere.
+  }];
+  let cppNamespace = "::drawloom";
+  let methods = [InterfaceMethod<[{
+      The first result, said with structured ops, gathers, slices and changes of
+      shape at the insertion point of `builder`.
+    }],
+    "::mlir::FailureOr<::mlir::Value>", "buildStructured",
+    (ins "::mlir::OpBuilder &":$builder)>];
+}
+
 #endif // DRAWLOOM_DIALECTS_INTERFACES_TD

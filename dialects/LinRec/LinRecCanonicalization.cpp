@@ -45,6 +45,25 @@ SmallVector<RankedTensorType> knownResults(ScanBwdOp op) {
   return types;
 }
 
+SmallVector<RankedTensorType> knownResults(ShortConvOp op) {
+  RankedTensorType x = Recurrence::type(op.getX());
+  SmallVector<int64_t> state(x.getShape());
+  if (op.getStarts()) {
+    int64_t entries = Recurrence::type(op.getStarts()).getDimSize(0);
+    state[0] = ShapedType::isDynamic(entries) ? entries : entries - 1;
+  }
+  state[1] = Recurrence::type(op.getWeight()).getShape().back() - 1;
+  return {withExtents(Recurrence::type(op.getY()), x.getShape()),
+          withExtents(Recurrence::type(op.getFinal()), state)};
+}
+
+SmallVector<RankedTensorType> knownResults(ShortConvBwdOp op) {
+  SmallVector<RankedTensorType> types;
+  for (Value operand : op.getDifferentiable())
+    types.push_back(Recurrence::type(operand));
+  return types;
+}
+
 /// What a cast forgets of an operand's extents, the op takes, and says of its
 /// results: a program with open extents is compiled once a call has given them.
 template <typename Op> struct KnowExtents : OpRewritePattern<Op> {
@@ -154,6 +173,16 @@ struct DropZeros : OpRewritePattern<ScanOp> {
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
   patterns.add<KnowExtents<ScanOp>, KnowBound<ScanOp>, DropZeros>(context);
+}
+
+void ShortConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<KnowExtents<ShortConvOp>>(context);
+}
+
+void ShortConvBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                 MLIRContext *context) {
+  patterns.add<KnowExtents<ShortConvBwdOp>>(context);
 }
 
 void ScanBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

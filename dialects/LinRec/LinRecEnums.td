@@ -16,4 +16,11 @@ def LinRec_GateKind : I32EnumAttr<"GateKind", "how a gate makes a log-decay", [
   let cppNamespace = "::drawloom::linrec";
 }
 
+def LinRec_ConvActivation : I32EnumAttr<"ConvActivation", "what a short convolution's sums go through", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"Silu", 1, "silu">
+]> {
+  let cppNamespace = "::drawloom::linrec";
+}
+
 #endif // DRAWLOOM_DIALECTS_LINREC_LINRECENUMS_TD

@@ -476,4 +476,131 @@ LogicalResult ScanBwdOp::interpret(ArrayRef<HostTensor> operands,
   return success();
 }
 
+namespace {
+
+/// A short convolution on the operands that it has, token by token.
+struct ConvOperands {
+  template <typename Op>
+  ConvOperands(Op op, ArrayRef<HostTensor> all)
+      : silu(op.getActivation() == ConvActivation::Silu) {
+    size_t used = 0;
+    auto next = [&](Value value) -> const HostTensor * {
+      return value ? &all[used++] : nullptr;
+    };
+    x = next(op.getX()), weight = next(op.getWeight());
+    bias = next(op.getBias()), initial = next(op.getInitial());
+    starts = next(op.getStarts());
+    rest = all.drop_front(used);
+    tokens = x->dim(1);
+    width = weight->shape().back();
+    channels = weight->size() / width;
+    sequences = starts ? starts->dim(0) - 1 : x->dim(0);
+  }
+
+  /// The first token of a sequence, as a row of x, and how many it has.
+  int64_t first(int64_t n) const { return starts ? starts->i({n}) : n * tokens; }
+  int64_t length(int64_t n) const {
+    return starts ? starts->i({n + 1}) - starts->i({n}) : tokens;
+  }
+
+  /// Where token t of sequence n, or with a negative t one of its state, is:
+  /// in x or in `initial`.
+  std::pair<bool, int64_t> find(int64_t n, int64_t t, int64_t d) const {
+    if (t >= 0)
+      return {true, (first(n) + t) * channels + d};
+    return {false, (n * (width - 1) + width - 1 + t) * channels + d};
+  }
+  double token(int64_t n, int64_t t, int64_t d) const {
+    auto [isToken, at] = find(n, t, d);
+    return isToken ? x->f()[at] : initial ? initial->f()[at] : 0.0;
+  }
+  /// Before the activation.
+  double sum(int64_t n, int64_t t, int64_t d) const {
+    double z = bias ? bias->f()[d] : 0.0;
+    for (int64_t j = 0; j < width; ++j)
+      z += weight->f()[d * width + width - 1 - j] * token(n, t - j, d);
+    return z;
+  }
+
+  SmallVector<int64_t> stateShape() const {
+    SmallVector<int64_t> shape(x->shape());
+    shape[0] = sequences, shape[1] = width - 1;
+    return shape;
+  }
+
+  bool silu;
+  const HostTensor *x, *weight, *bias, *initial, *starts;
+  ArrayRef<HostTensor> rest;
+  int64_t tokens, width, channels, sequences;
+};
+
+} // namespace
+
+LogicalResult ShortConvOp::interpret(ArrayRef<HostTensor> operands,
+                                     SmallVectorImpl<HostTensor> &results) {
+  ConvOperands in(*this, operands);
+  if (failed(checkStarts(*this, in.starts, in.x->dim(0), in.tokens)))
+    return failure();
+  HostTensor y(/*isFloat=*/true, in.x->shape());
+  HostTensor final(/*isFloat=*/true, in.stateShape());
+  MutableArrayRef<double> out = y.mutableF(), states = final.mutableF();
+  for (int64_t n = 0; n < in.sequences; ++n)
+    for (int64_t d = 0; d < in.channels; ++d) {
+      for (int64_t t = 0; t < in.length(n); ++t) {
+        double z = in.sum(n, t, d);
+        out[in.find(n, t, d).second] = in.silu ? z / (1 + std::exp(-z)) : z;
+      }
+      for (int64_t i = 1; i < in.width; ++i)
+        states[in.find(n, -i, d).second] = in.token(n, in.length(n) - i, d);
+    }
+  results.push_back(y);
+  results.push_back(final);
+  return success();
+}
+
+LogicalResult ShortConvBwdOp::interpret(ArrayRef<HostTensor> operands,
+                                        SmallVectorImpl<HostTensor> &results) {
+  ConvOperands in(*this, operands);
+  if (failed(checkStarts(*this, in.starts, in.x->dim(0), in.tokens)))
+    return failure();
+  const HostTensor &dY = in.rest[0];
+  const HostTensor *dFinal = getDFinal() ? &in.rest[1] : nullptr;
+  for (const HostTensor *each : {in.x, in.weight, in.bias, in.initial})
+    if (each)
+      results.push_back(HostTensor(/*isFloat=*/true, each->shape()));
+  MutableArrayRef<double> dX = results[0].mutableF();
+  MutableArrayRef<double> dWeight = results[1].mutableF(), dBias, dInitial;
+  if (in.bias)
+    dBias = results[2].mutableF();
+  if (in.initial)
+    dInitial = results.back().mutableF();
+  for (int64_t n = 0; n < in.sequences; ++n)
+    for (int64_t d = 0; d < in.channels; ++d) {
+      auto add = [&](int64_t t, double value) {
+        auto [isToken, at] = in.find(n, t, d);
+        if (isToken)
+          dX[at] += value;
+        else if (in.initial)
+          dInitial[at] += value;
+      };
+      for (int64_t t = 0; t < in.length(n); ++t) {
+        double g = dY.f()[in.find(n, t, d).second];
+        if (in.silu) {
+          double z = in.sum(n, t, d), share = 1 / (1 + std::exp(-z));
+          g *= share * (1 + z * (1 - share));
+        }
+        if (in.bias)
+          dBias[d] += g;
+        for (int64_t j = 0; j < in.width; ++j) {
+          int64_t column = d * in.width + in.width - 1 - j;
+          dWeight[column] += g * in.token(n, t - j, d);
+          add(t - j, g * in.weight->f()[column]);
+        }
+      }
+      for (int64_t i = 1; dFinal && i < in.width; ++i)
+        add(in.length(n) - i, dFinal->f()[in.find(n, -i, d).second]);
+    }
+  return success();
+}
+
 } // namespace drawloom::linrec

@@ -369,4 +369,125 @@ def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
   }];
 }
 
+// The convolution and its gradient have operands and verification in common.
+class LinRec_Conv<string mnemonic, list<Trait> traits = []>
+    : LinRec_Op<mnemonic, traits # [
+        Pure, AttrSizedOperandSegments, AggregatedOpInterface,
+        DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+        DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
+  dag conv = (ins LinRec_ConvActivation:$activation,
+    Drawloom_FloatTensor:$x, Drawloom_FloatTensor:$weight,
+    Optional<Drawloom_FloatTensor>:$bias, Optional<Drawloom_FloatTensor>:$initial,
+    Optional<RankedTensorOf<[I32, I64, Index]>>:$starts);
+  string syntax = [{
+    $activation $x `,` $weight (`bias` `(` $bias^ `)`)?
+    (`initial` `(` $initial^ `)`)? (`starts` `(` $starts^ `)`)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    decomposeOperation(::mlir::OpBuilder &builder);
+    /// The operands that have gradients, in order.
+    ::llvm::SmallVector<::mlir::Value> getDifferentiable() {
+      ::llvm::SmallVector<::mlir::Value> all = {getX(), getWeight()};
+      for (::mlir::Value value : {getBias(), getInitial()})
+        if (value)
+          all.push_back(value);
+      return all;
+    }
+  }];
+  let hasCanonicalizer = 1;
+  let hasVerifier = 1;
+}
+
+def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
+    DeclareOpInterfaceMethods<NeighbourOpInterface>]> {
+  let summary = "a causal depthwise convolution over a few tokens";
+  let description = [{
+    Each channel d is a weighted sum of its last W tokens, as layers have it in
+    front of a recurrence (Mamba, arXiv 2312.00752; Gated DeltaNet, arXiv
+    2412.06464):
+
+    ```
+    z_t[d] = bias[d] + sum_j weight[d, W - 1 - j] x_{t-j}[d]     j = 0 .. W - 1
+    y_t[d] = z_t[d]                          with the activation `silu`:  z_t[d] sigma(z_t[d])
+    ```
+
+    | operand | shape | |
+    | --- | --- | --- |
+    | x, first result | `[B, T, D...]` | D... is one dimension or several, such as heads and their size |
+    | `weight` | `[D..., W]` | the last column is that of the token itself |
+    | `bias` | `[D...]` | 0 without it |
+    | `initial` | `[S, W - 1, D...]` | the tokens in front of a sequence, in order; zeros without it |
+    | second result | `[S, W - 1, D...]` | the last tokens, those of `initial` in front of them: the next call's `initial` |
+    | `starts` | `[S + 1]` | packed sequences, as for `linrec.scan`; S = B without it |
+
+    f16 and bf16 are computed in f32 and rounded once. Where only block programs
+    read the first result, such as a `linrec.scan`, these may compute it on their
+    own parts (`fuse-neighbours`).
+
+    1. x has at least three dimensions, and the extents behind the second are known
+       and positive.
+    2. W is known, from 2 to 8. Operands and results have the shapes above.
+    3. `initial` and both results have the element type of x; either all operands
+       are f64 or none.
+    4. `starts` packs sequences into one batch entry.
+
+    Example:
+
+    ```mlir
+    func.func @keys(%x: tensor<2x512x4x64xf32>, %weight: tensor<4x64x4xf32>)
+        -> (tensor<2x512x4x64xf32>, tensor<2x3x4x64xf32>) {
+      %y, %last = linrec.short_conv silu %x, %weight
+          : (tensor<2x512x4x64xf32>, tensor<4x64x4xf32>)
+          -> (tensor<2x512x4x64xf32>, tensor<2x3x4x64xf32>)
+      return %y, %last : tensor<2x512x4x64xf32>, tensor<2x3x4x64xf32>
+    }
+    ```
+  }];
+  let arguments = conv;
+  let results = (outs Drawloom_FloatTensor:$y, Drawloom_FloatTensor:$final);
+  let assemblyFormat = syntax # [{ attr-dict `:` functional-type(operands, results) }];
+}
+
+def LinRec_ShortConvBwdOp : LinRec_Conv<"short_conv_bwd"> {
+  let summary = "the gradient of linrec.short_conv";
+  let description = [{
+    Gradients of all operands but `starts`, from cotangents of both results. With
+    dz_t = d_y_t, or d_y_t times the derivative of `silu` at z_t:
+
+    ```
+    dx_t[d]        = sum_j weight[d, W - 1 - j] dz_{t+j}[d] + what `d_final` has for the token
+    dweight[d, W - 1 - j] = sum_t dz_t[d] x_{t-j}[d]
+    dbias[d]       = sum_t dz_t[d]
+    ```
+
+    where t + j stays within the sequence and x_{t-j} may be of `initial`, whose
+    gradient is that of any token. Sums over tokens have one order, whatever runs
+    them. It has no gradient itself.
+
+    1. Everything that holds for `linrec.short_conv`.
+    2. `d_y` has x's type, `d_final` that of the second result.
+    3. There is one result for each operand but `starts`, of its type.
+
+    Example:
+
+    ```mlir
+    func.func @gradient(%x: tensor<2x64x32xf32>, %weight: tensor<32x4xf32>, %d_y: tensor<2x64x32xf32>)
+        -> (tensor<2x64x32xf32>, tensor<32x4xf32>) {
+      %dx, %dweight = linrec.short_conv_bwd none %x, %weight cotangents(%d_y)
+          : (tensor<2x64x32xf32>, tensor<32x4xf32>, tensor<2x64x32xf32>)
+          -> (tensor<2x64x32xf32>, tensor<32x4xf32>)
+      return %dx, %dweight : tensor<2x64x32xf32>, tensor<32x4xf32>
+    }
+    ```
+  }];
+  let arguments = !con(conv,
+    (ins Drawloom_FloatTensor:$d_y, Optional<Drawloom_FloatTensor>:$d_final));
+  let results = (outs Variadic<Drawloom_FloatTensor>:$gradients);
+  let assemblyFormat = syntax # [{
+    `cotangents` `(` $d_y (`,` $d_final^)? `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // DRAWLOOM_DIALECTS_LINREC_LINRECOPS_TD

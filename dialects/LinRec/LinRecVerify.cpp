@@ -282,6 +282,20 @@ LogicalResult ScanOp::verify() {
                                    getFinal().getType(), finalType(*this))));
 }
 
+/// One result for each of these operands, of its type.
+static LogicalResult verifyGradients(Operation *op, ArrayRef<Value> expected) {
+  if (expected.size() != op->getNumResults())
+    return op->emitOpError()
+           << "must have one result for each operand but starts: "
+           << expected.size() << ", but has " << op->getNumResults();
+  for (auto [operand, result] : llvm::zip_equal(expected, op->getResults()))
+    if (operand.getType() != result.getType())
+      return op->emitOpError()
+             << "the gradient of an operand " << operand.getType()
+             << " must have its type, but is " << result.getType();
+  return success();
+}
+
 LogicalResult ScanBwdOp::verify() {
   if (failed(verifyScan(*this)) ||
       failed(expectType(*this, "the cotangent d_o", getDO().getType(),
@@ -290,17 +304,7 @@ LogicalResult ScanBwdOp::verify() {
        failed(expectType(*this, "the cotangent d_final", getDFinal().getType(),
                          finalType(*this)))))
     return failure();
-  SmallVector<Value> expected = Recurrence(*this).differentiable();
-  if (expected.size() != getNumResults())
-    return emitOpError() << "must have one result for each operand but "
-                         << "starts: " << expected.size() << ", but has "
-                         << getNumResults();
-  for (auto [operand, result] : llvm::zip_equal(expected, getResults()))
-    if (operand.getType() != result.getType())
-      return emitOpError() << "the gradient of an operand " << operand.getType()
-                           << " must have its type, but "
-                           << "is " << result.getType();
-  return success();
+  return verifyGradients(*this, Recurrence(*this).differentiable());
 }
 
 LogicalResult StepOp::verify() {
@@ -393,6 +397,60 @@ LogicalResult GateOp::verify() {
                  failed(expectOneWidth(*this, "x", getX())) ||
                  failed(expectType(*this, "the result", getG().getType(),
                                    x.clone(computeType(x.getElementType())))));
+}
+
+/// Everything but results and cotangents.
+template <typename Op>
+static LogicalResult verifyConv(Op op, RankedTensorType &stateType) {
+  RankedTensorType x = typeOf(op.getX()), weight = typeOf(op.getWeight());
+  ArrayRef<int64_t> channels = x.getShape().drop_front(
+      std::min<size_t>(2, x.getRank()));
+  if (channels.empty() || llvm::any_of(channels, [](int64_t extent) {
+        return ShapedType::isDynamic(extent) || extent < 1;
+      }))
+    return op.emitOpError()
+           << "x must have shape [batch, tokens, channels...], with known "
+           << "numbers of channels, at least 1, but is " << x;
+  int64_t width = weight.getRank() == 0 ? 0 : weight.getShape().back();
+  SmallVector<int64_t> ofWeight(channels);
+  ofWeight.push_back(ShapedType::kDynamic);
+  if (failed(expectShape(op, "weight", weight, ofWeight)))
+    return failure();
+  if (ShapedType::isDynamic(width) || width < 2 || width > 8)
+    return op.emitOpError() << "weight must have from 2 to 8 columns, one for "
+                            << "each token, but is " << weight;
+  int64_t batch = x.getDimSize(0);
+  if (failed(expectStarts(op, op.getStarts(), batch)))
+    return failure();
+  SmallVector<int64_t> state = {sequencesOf(op.getStarts(), batch), width - 1};
+  llvm::append_range(state, channels);
+  stateType = RankedTensorType::get(state, x.getElementType());
+  return failure(
+      failed(expectShape(op, "bias", typeOf(op.getBias()), channels)) ||
+      failed(expectOneWidth(op, "x", op.getX())) ||
+      (op.getInitial() &&
+       failed(expectType(op, "initial", op.getInitial().getType(),
+                         stateType))));
+}
+
+LogicalResult ShortConvOp::verify() {
+  RankedTensorType stateType;
+  return failure(failed(verifyConv(*this, stateType)) ||
+                 failed(expectType(*this, "the first result", getY().getType(),
+                                   typeOf(getX()))) ||
+                 failed(expectType(*this, "the final state",
+                                   getFinal().getType(), stateType)));
+}
+
+LogicalResult ShortConvBwdOp::verify() {
+  RankedTensorType stateType;
+  if (failed(verifyConv(*this, stateType)) ||
+      failed(expectType(*this, "the cotangent d_y", getDY().getType(),
+                        typeOf(getX()))) ||
+      (getDFinal() && failed(expectType(*this, "the cotangent d_final",
+                                        getDFinal().getType(), stateType))))
+    return failure();
+  return verifyGradients(*this, getDifferentiable());
 }
 
 } // namespace drawloom::linrec

@@ -147,7 +147,7 @@ bool canRead(const Cut &cut) {
 bool canBeCut(Operation *op) {
   auto linalgOp = dyn_cast<LinalgOp>(op);
   if (!linalgOp || !linalgOp.hasPureTensorSemantics() ||
-      linalgOp.hasDynamicShape() || linalgOp.hasIndexSemantics() ||
+      linalgOp.hasDynamicShape() ||
       linalg::isaContractionOpInterface(linalgOp) ||
       isa<linalg::ConvolutionOpInterface>(op))
     return false;
@@ -155,11 +155,96 @@ bool canBeCut(Operation *op) {
   // by.
   for (Operation &inner : linalgOp.getBlock()->without_terminator())
     if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(inner))
+            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
+            inner) &&
+        !matchPattern(inner.getOperand(1), m_NonZero()))
       return false;
   return llvm::all_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
     return map.isProjectedPermutation();
   });
+}
+
+/// The sum of two offsets, the first of them `times` as far apart.
+static OpFoldResult offsetOf(OpBuilder &b, Location loc, OpFoldResult outer,
+                             int64_t times, OpFoldResult inner) {
+  std::optional<int64_t> a = getConstantIntValue(outer);
+  std::optional<int64_t> c = getConstantIntValue(inner);
+  if (a && c)
+    return b.getIndexAttr(*a * times + *c);
+  auto number = [&](OpFoldResult value) -> Value {
+    if (auto known = getConstantIntValue(value))
+      return arith::ConstantIndexOp::create(b, loc, *known);
+    return cast<Value>(value);
+  };
+  Value first = arith::MulIOp::create(
+      b, loc, number(outer), arith::ConstantIndexOp::create(b, loc, times));
+  return arith::AddIOp::create(b, loc, first, number(inner)).getResult();
+}
+
+std::optional<Cut> cutOfSource(tensor::ExpandShapeOp op, const Cut &cut,
+                               OpBuilder *builder) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  // Of each group, whether all but the last dimension are at one entry.
+  llvm::SmallBitVector single(groups.size());
+  Cut found;
+  for (const CutStep &step : cut) {
+    CutStep own = {SmallVector<DimCut>(groups.size()), step.rows, step.at};
+    for (auto [i, group] : llvm::enumerate(groups)) {
+      DimCut last = step.dims[group.back()];
+      ArrayRef<int64_t> outer = ArrayRef(group).drop_back();
+      bool touches = llvm::any_of(outer, [&](int64_t dim) {
+        return step.dims[dim].kind != DimCut::Whole;
+      });
+      if (outer.empty() || (single[i] && !touches)) {
+        own.dims[i] = last;
+        continue;
+      }
+      if (!touches && last.kind == DimCut::Whole)
+        continue;
+      if (single[i] || last.kind == DimCut::Rows ||
+          llvm::any_of(outer, [&](int64_t dim) {
+            return step.dims[dim].kind != DimCut::Index;
+          }))
+        return std::nullopt;
+      single.set(i);
+      bool whole = last.kind == DimCut::Whole;
+      Builder attributes(op.getContext());
+      OpFoldResult inner =
+          whole ? OpFoldResult(attributes.getIndexAttr(0)) : last.offset;
+      if (builder) {
+        OpBuilder::InsertionGuard guard(*builder);
+        builder->setInsertionPoint(step.at);
+        OpFoldResult at = step.dims[outer.front()].offset;
+        for (int64_t dim : outer.drop_front())
+          at = offsetOf(*builder, op.getLoc(), at, shape[dim],
+                        step.dims[dim].offset);
+        inner =
+            offsetOf(*builder, op.getLoc(), at, shape[group.back()], inner);
+      }
+      own.dims[i] = {whole ? DimCut::Part : last.kind, inner,
+                     whole ? OpFoldResult(
+                                 attributes.getIndexAttr(shape[group.back()]))
+                           : last.size};
+    }
+    found.push_back(own);
+  }
+  return trimmed(found);
+}
+
+std::optional<GatherCut> cutOfGather(const Cut &cut) {
+  GatherCut found;
+  for (const CutStep &step : cut) {
+    if (step.dims.front().kind == DimCut::Index)
+      return std::nullopt;
+    CutStep source = {step.dims, Value(), step.at};
+    source.dims.front() = {};
+    found.source.push_back(source);
+    found.rows.push_back({{step.dims.front()}, step.rows, step.at});
+  }
+  found.source = trimmed(found.source);
+  found.rows = trimmed(found.rows);
+  return found;
 }
 
 double operationsOf(LinalgOp op) {
@@ -219,7 +304,63 @@ Value PartBuilder::maskedPart(OpResult value, const Cut &cut) {
   return computePart(value, trimmed(cut), /*masked=*/true);
 }
 
+Value PartBuilder::gatherPart(Operation *op, const Cut &cut) {
+  auto gather = cast<block::GatherOp>(op);
+  Location loc = op->getLoc();
+  std::optional<GatherCut> own = cutOfGather(cut);
+  assert(own && "asked for before");
+  Value rows = part(gather.getIndices(), own->rows);
+  Value source = part(gather.getSource(), own->source);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(cut.back().at);
+  if (Value outer = own->rows.empty() ? Value() : own->rows.back().rows) {
+    // What is absent stays so.
+    auto type = cast<RankedTensorType>(rows.getType());
+    Value empty =
+        tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+    AffineMap each = b.getMultiDimIdentityMap(1);
+    rows = linalg::GenericOp::create(
+               b, loc, type, ValueRange{rows, outer}, empty,
+               ArrayRef<AffineMap>{each, each, each},
+               utils::IteratorType::parallel,
+               [](OpBuilder &nested, Location at, ValueRange e) {
+                 auto number = [&](Type type, int64_t value) -> Value {
+                   return arith::ConstantOp::create(
+                       nested, at, nested.getIntegerAttr(type, value));
+                 };
+                 Value there = arith::CmpIOp::create(
+                     nested, at, arith::CmpIPredicate::sge, e[1],
+                     number(e[1].getType(), 0));
+                 Value row = arith::SelectOp::create(
+                     nested, at, there, e[0], number(e[0].getType(), -1));
+                 linalg::YieldOp::create(nested, at, row);
+               })
+               .getResult(0);
+  }
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = cast<RankedTensorType>(rows.getType()).getDimSize(0);
+  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  return block::GatherOp::create(b, loc, empty.getType(), source, rows, empty);
+}
+
 Value PartBuilder::computePart(OpResult value, const Cut &cut, bool masked) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(value.getOwner())) {
+    std::optional<Cut> own = cutOfSource(expand, cut, &b);
+    assert(own && "asked for before");
+    auto source = dyn_cast<OpResult>(expand.getSrc());
+    Value found = masked && source && computed.contains(source.getOwner())
+                      ? maskedPart(source, *own)
+                      : part(expand.getSrc(), *own);
+    if (!masked)
+      know(value, cut, found);
+    return found;
+  }
+  if (isa<block::GatherOp>(value.getOwner())) {
+    Value found = gatherPart(value.getOwner(), cut);
+    know(value, cut, found);
+    return found;
+  }
   auto op = cast<LinalgOp>(value.getOwner());
   Cut loops = onLoops(cut, op.getIndexingMapMatchingResult(value));
   SmallVector<Value> parts = compute(op, loops, masked);
@@ -292,6 +433,43 @@ Value PartBuilder::read(Value value, const Cut &cut) {
   return value;
 }
 
+/// Lets a part's op that asks where it is know that in terms of the whole op.
+/// The rows that the last step names are argument `rows` of its body.
+static void movePlaces(RewriterBase &b, linalg::GenericOp op, const Cut &loops,
+                       const llvm::SmallBitVector &left, int rows) {
+  auto number = [&](OpFoldResult value, Location loc) -> Value {
+    if (auto known = getConstantIntValue(value))
+      return arith::ConstantIndexOp::create(b, loc, *known);
+    return cast<Value>(value);
+  };
+  for (auto index :
+       llvm::to_vector(op.getBody()->getOps<linalg::IndexOp>())) {
+    unsigned loop = index.getDim();
+    Location loc = index.getLoc();
+    b.setInsertionPoint(index);
+    Value at;
+    if (left[loop]) {
+      unsigned own = llvm::count_if(left.set_bits(),
+                                    [&](unsigned other) { return other < loop; });
+      at = linalg::IndexOp::create(b, loc, own);
+    }
+    for (const CutStep &step : llvm::reverse(loops)) {
+      const DimCut &dim = step.dims[loop];
+      if (dim.kind == DimCut::Index) {
+        at = number(dim.offset, loc);
+      } else if (dim.kind == DimCut::Part) {
+        at = arith::AddIOp::create(b, loc, at, number(dim.offset, loc));
+      } else if (dim.kind == DimCut::Rows) {
+        assert(&step == &loops.back() && "rows of rows are named by a gather");
+        at = op.getBody()->getArgument(rows);
+        if (!at.getType().isIndex())
+          at = arith::IndexCastOp::create(b, loc, b.getIndexType(), at);
+      }
+    }
+    b.replaceOp(index, at);
+  }
+}
+
 SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
   loops = trimmed(loops);
   assert(!loops.empty() && "a part of nothing is the whole");
@@ -322,8 +500,9 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
   }
   packing = ofReader;
   const CutStep &last = loops.back();
-  if (masked) {
-    assert(last.rows && "no row is missing");
+  assert((last.rows || !masked) && "no row is missing");
+  bool asksForRows = last.rows && op.hasIndexSemantics();
+  if (masked || asksForRows) {
     inputs.push_back(last.rows);
     AffineExpr row;
     for (auto [i, loop] : llvm::enumerate(left.set_bits()))
@@ -354,10 +533,14 @@ SmallVector<Value> PartBuilder::compute(LinalgOp op, Cut loops, bool masked) {
                                            inputs, inits, newMaps, iterators);
   b.cloneRegionBefore(op->getRegion(0), generic.getRegion(),
                       generic.getRegion().end());
+  Type number = last.rows ? getElementTypeOrSelf(last.rows.getType()) : Type();
+  Block *body = generic.getBody();
+  Value row;
+  if (masked || asksForRows)
+    row = body->insertArgument(op.getNumDpsInputs(), number, loc);
+  if (op.hasIndexSemantics())
+    movePlaces(b, generic, loops, left, op.getNumDpsInputs());
   if (masked) {
-    Block *body = generic.getBody();
-    Type number = getElementTypeOrSelf(last.rows.getType());
-    Value row = body->insertArgument(op.getNumDpsInputs(), number, loc);
     Operation *yield = body->getTerminator();
     b.setInsertionPoint(yield);
     Value first =

@@ -81,8 +81,22 @@ llvm::SmallVector<int64_t> shapeAfter(const Cut &cut,
 bool canRead(const Cut &cut);
 
 /// Whether an op computes each part of its results from the same part of its
-/// operands, and is neither a product of matrices nor asks where it is.
+/// operands, and is no product of matrices. It may ask where it is.
 bool canBeCut(mlir::Operation *op);
+
+/// The cut of what `op` gives other dimensions to, whose parts are those of its
+/// result. Nothing where a part lies along several dimensions that were one.
+/// Without a builder, offsets are those of the last of such dimensions only.
+std::optional<Cut> cutOfSource(mlir::tensor::ExpandShapeOp op, const Cut &cut,
+                               mlir::OpBuilder *builder = nullptr);
+
+/// What a part of gathered rows is made of.
+struct GatherCut {
+  Cut source; ///< All rows, of which these are gathered.
+  Cut rows;   ///< Of the numbers of rows.
+};
+/// Nothing where a single row is taken.
+std::optional<GatherCut> cutOfGather(const Cut &cut);
 
 /// Operations that an op does in one iteration, an addition being one. A rough
 /// measure: what a processor has an instruction for, slow or fast, or a
@@ -118,6 +132,7 @@ public:
 private:
   mlir::Value read(mlir::Value value, const Cut &cut);
   mlir::Value computePart(mlir::OpResult value, const Cut &cut, bool masked);
+  mlir::Value gatherPart(mlir::Operation *gather, const Cut &cut);
 
   struct Known {
     mlir::Value value;

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -30,6 +31,7 @@
 #include "passes/Block/Cuts.h"
 #include "passes/Block/Passes.h"
 #include "passes/Block/Products.h"
+#include "passes/Graph/Decompose.h"
 #include "passes/Graph/Passes.h"
 
 using namespace mlir;
@@ -182,11 +184,18 @@ public:
     for (auto forall : llvm::to_vector(block.getOps<scf::ForallOp>()))
       for (OpResult result : forall.getResults())
         changed |= consume(forall, result);
+    SmallVector<Guest> guests;
+    for (auto op : llvm::to_vector(block.getOps<NeighbourOpInterface>()))
+      invite(op, guests);
     // What reads comes before what is read.
     for (Operation &op : llvm::reverse(block))
-      if (canBeCut(&op) && op.getNumResults() == 1 &&
-          !isa<linalg::FillOp>(op) && !op.use_empty())
-        consider(cast<LinalgOp>(&op));
+      if ((canBeCut(&op) || isa<block::GatherOp, tensor::ExpandShapeOp>(op)) &&
+          op.getNumResults() == 1 && !isa<linalg::FillOp>(op) &&
+          !op.use_empty())
+        consider(&op);
+    for (Guest &guest : llvm::reverse(guests))
+      if (!isFused(guest.form))
+        dismiss(guest);
     for (auto &[op, leaves] : found)
       for (const Read &read : leaves)
         replace(op, read);
@@ -194,6 +203,58 @@ public:
   }
 
 private:
+  /// An op that has a block program of its own, and the form that is offered in
+  /// place of its first result.
+  struct Guest {
+    Operation *op;
+    Value form;
+    SmallVector<Operation *> made;
+  };
+
+  void invite(NeighbourOpInterface op, SmallVectorImpl<Guest> &guests) {
+    Value result = op->getResult(0);
+    if (result.use_empty())
+      return;
+    Operation *before = op->getPrevNode();
+    rewriter.setInsertionPoint(op);
+    FailureOr<Value> form = op.buildStructured(rewriter);
+    Guest guest = {op, succeeded(form) ? *form : Value(), {}};
+    for (Operation *made = before ? before->getNextNode() : &block.front();
+         made != op; made = made->getNextNode())
+      guest.made.push_back(made);
+    if (guest.form) {
+      rewriter.replaceAllUsesWith(result, guest.form);
+      guests.push_back(guest);
+    } else {
+      eraseUnread(guest.made);
+    }
+  }
+
+  /// Whether a value is computed where it is read, seen through other shapes.
+  bool isFused(Value value) {
+    Operation *op = value.getDefiningOp();
+    while (op && fused.contains(op) && isa<tensor::ExpandShapeOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return op && fused.contains(op) && !isa<tensor::ExpandShapeOp>(op);
+  }
+
+  void dismiss(Guest &guest) {
+    rewriter.replaceAllUsesWith(guest.form, guest.op->getResult(0));
+    llvm::SmallPtrSet<Operation *, 16> made(guest.made.begin(),
+                                            guest.made.end());
+    llvm::erase_if(found,
+                   [&](auto &entry) { return made.contains(entry.first); });
+    for (Operation *op : guest.made)
+      fused.erase(op);
+    eraseUnread(guest.made);
+  }
+
+  void eraseUnread(ArrayRef<Operation *> ops) {
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        rewriter.eraseOp(op);
+  }
+
   /// What reading a value in all these ways takes of memory, in bytes.
   static double bytesRead(RankedTensorType type, ArrayRef<Read> reads) {
     double bytes = 0;
@@ -231,9 +292,69 @@ private:
     return true;
   }
 
-  void consider(LinalgOp op) {
+  /// What an op reads for a part of its result. Nothing where that is no part of
+  /// an operand.
+  static std::optional<SmallVector<std::pair<Value, Cut>>>
+  cutsOfOperands(Operation *op, const Cut &cut) {
+    SmallVector<std::pair<Value, Cut>> found;
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      std::optional<Cut> own = cutOfSource(expand, cut);
+      if (!own || !canRead(*own))
+        return std::nullopt;
+      found.push_back({expand.getSrc(), *own});
+      return found;
+    }
+    if (auto gather = dyn_cast<block::GatherOp>(op)) {
+      std::optional<GatherCut> own = cutOfGather(cut);
+      if (!own || !canRead(own->rows))
+        return std::nullopt;
+      found.push_back({gather.getIndices(), own->rows});
+      return found;
+    }
+    auto linalgOp = cast<LinalgOp>(op);
+    Cut loops = onLoops(
+        cut, linalgOp.getIndexingMapMatchingResult(op->getResult(0)));
+    if (linalgOp.hasIndexSemantics() &&
+        llvm::any_of(ArrayRef(loops).drop_back(loops.empty() ? 0 : 1),
+                     [](const CutStep &step) { return step.rows; }))
+      return std::nullopt;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()) ||
+          (linalgOp.isDpsInit(&operand) &&
+           !linalgOp.payloadUsesValueFromOperand(&operand)))
+        continue;
+      Cut own = onOperand(loops, linalgOp.getMatchingIndexingMap(&operand));
+      if (!canRead(own))
+        return std::nullopt;
+      found.push_back({operand.get(), own});
+    }
+    return found;
+  }
+
+  /// Operations of an op for all of its result.
+  static double workOf(Operation *op) {
+    if (isa<tensor::ExpandShapeOp>(op))
+      return 0;
+    if (isa<block::GatherOp>(op))
+      return static_cast<double>(typeOf(op->getResult(0)).getNumElements());
+    auto linalgOp = cast<LinalgOp>(op);
+    double iterations = 1;
+    for (int64_t range : linalgOp.getStaticLoopRanges())
+      iterations *= static_cast<double>(range);
+    return iterations * operationsOf(linalgOp);
+  }
+
+  void consider(Operation *op) {
     Value value = op->getResult(0);
     RankedTensorType type = typeOf(value);
+    auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+    auto gather = dyn_cast<block::GatherOp>(op);
+    if (readWhole.contains(value) || !type.hasStaticShape())
+      return;
+    // Of what lies in memory already, a part is a part.
+    Operation *source = expand ? expand.getSrc().getDefiningOp() : op;
+    if (!source || !(canBeCut(source) || isa<block::GatherOp>(source)))
+      return;
     SmallVector<Read> leaves;
     SmallVector<Operation *> chain;
     if (!findReads(value, chain, leaves,
@@ -251,7 +372,6 @@ private:
     llvm::append_range(reads, inherited.lookup(value));
     if (reads.empty())
       return;
-    AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(value));
     double elements = static_cast<double>(type.getNumElements());
     double times = 0;
     for (const Read &read : reads) {
@@ -262,30 +382,26 @@ private:
     // Written once and read, against operands that are read once.
     double saved = bytesOf(type) + bytesRead(type, reads);
     SmallVector<std::pair<Value, SmallVector<Read>>> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto operandType = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (!operandType ||
-          (op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand)))
-        continue;
-      SmallVector<Read> ofOperand;
-      for (const Read &read : reads) {
-        Cut cut = onOperand(onLoops(read.cut, map),
-                            op.getMatchingIndexingMap(&operand));
-        if (!canRead(cut))
-          return missed(op, "an operand's rows are not its first dimension");
-        ofOperand.push_back({read.chain, cut, read.times});
+    for (const Read &read : reads) {
+      auto cuts = cutsOfOperands(op, read.cut);
+      if (!cuts)
+        return missed(op, "an operand's rows are not its first dimension");
+      operands.resize(cuts->size());
+      for (auto [operand, own] : llvm::zip_equal(operands, *cuts)) {
+        operand.first = own.first;
+        operand.second.push_back({read.chain, own.second, read.times});
       }
-      // Small ones stay in a cache.
-      if (!operand.get().getDefiningOp<linalg::FillOp>() &&
-          bytesOf(operandType) > tileBytes)
-        saved += bytesOf(operandType) - bytesRead(operandType, ofOperand);
-      operands.push_back({operand.get(), ofOperand});
     }
-    double iterations = 1;
-    for (int64_t range : op.getStaticLoopRanges())
-      iterations *= static_cast<double>(range);
-    double more = std::max(times - 1, 0.0) * iterations * operationsOf(op);
-    if (more > operationsPerByte * saved || saved < 0) {
+    for (auto &[operand, ofOperand] : operands)
+      // Small ones stay in a cache.
+      if (RankedTensorType own = typeOf(operand);
+          !operand.getDefiningOp<linalg::FillOp>() && bytesOf(own) > tileBytes)
+        saved += bytesOf(own) - bytesRead(own, ofOperand);
+    // Rows are read as often as they are gathered.
+    if (gather && bytesOf(typeOf(gather.getSource())) > tileBytes)
+      saved += bytesOf(type) - bytesRead(type, reads);
+    double more = std::max(times - 1, 0.0) * workOf(op);
+    if (!expand && (more > operationsPerByte * saved || saved < 0)) {
       remark::missed(op->getLoc(), remarkOptions("NotFused"))
           << remark::reason("computing it again would take longer than "
                             "reading it")
@@ -294,12 +410,15 @@ private:
           << remark::metric("bytes", static_cast<int64_t>(saved));
       return;
     }
-    remark::passed(op->getLoc(), remarkOptions("Fused"))
-        << remark::metric("times", static_cast<float>(times))
-        << remark::metric("operations", static_cast<int64_t>(more))
-        << remark::metric("bytes", static_cast<int64_t>(saved))
-        << remark::metric("tensorBytes", static_cast<int64_t>(bytesOf(type)));
+    if (!expand)
+      remark::passed(op->getLoc(), remarkOptions("Fused"))
+          << remark::metric("times", static_cast<float>(times))
+          << remark::metric("operations", static_cast<int64_t>(more))
+          << remark::metric("bytes", static_cast<int64_t>(saved))
+          << remark::metric("tensorBytes", static_cast<int64_t>(bytesOf(type)));
     fused.insert(op);
+    if (gather)
+      readWhole.insert(gather.getSource());
     for (auto &[operand, ofOperand] : operands)
       inherited[operand].append(ofOperand);
     if (!leaves.empty())
@@ -311,7 +430,7 @@ private:
         << remark::reason("{0}", reason.str());
   }
 
-  void replace(LinalgOp op, const Read &read) {
+  void replace(Operation *op, const Read &read) {
     PartBuilder builder(rewriter, fused, /*packs=*/true);
     OpResult value = op->getResult(0);
     Operation *leaf = read.leaf();
@@ -335,7 +454,9 @@ private:
   llvm::SmallPtrSet<Operation *, 8> fused;
   DenseMap<Value, SmallVector<Read>> inherited;
   /// Ops whose results blocks read themselves.
-  SmallVector<std::pair<LinalgOp, SmallVector<Read>>> found;
+  SmallVector<std::pair<Operation *, SmallVector<Read>>> found;
+  /// What rows are gathered from.
+  llvm::SmallPtrSet<Value, 4> readWhole;
 };
 
 struct FuseNeighbours : impl::FuseNeighboursBase<FuseNeighbours> {
@@ -346,7 +467,12 @@ struct FuseNeighbours : impl::FuseNeighboursBase<FuseNeighbours> {
     if (function.isExternal() || isOpaque(function))
       return;
     Fusion fusion(function.getBody().front(), operationsPerByte, tileBytes);
-    if (!fusion.run())
+    bool changed = fusion.run();
+    // What joined nobody is a block program of its own.
+    auto stays = [](Operation *op) { return !isa<NeighbourOpInterface>(op); };
+    if (failed(decomposeAll(function, stays)))
+      return signalPassFailure();
+    if (!changed)
       return;
     // Neighbours are part of their readers' chains now.
     IRRewriter rewriter(&getContext());

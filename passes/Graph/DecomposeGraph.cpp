@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Interfaces/MachineFacts.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,9 +33,11 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
   }
 
   void runOnOperation() override {
-    // What is in a block program already is its target's to decompose.
+    // What is in a block program already is its target's to decompose, and what
+    // may be computed in others is left for `fuse-neighbours`.
     auto stays = [](Operation *op) {
-      return isa<TilingInterface>(op) || op->getParentOfType<scf::ForallOp>();
+      return isa<TilingInterface, NeighbourOpInterface>(op) ||
+             op->getParentOfType<scf::ForallOp>();
     };
     if (!hasMachineFacts(getOperation()))
       setMachineFacts(getOperation(), {processors, blockBytes, productRows});

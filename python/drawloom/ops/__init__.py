@@ -309,4 +309,4 @@ def function(spec, arguments, target="cpu", isa=None):
 
 
 # Each registers its families.
-from . import encodings, mlp, rational, recurrences  # noqa: E402, F401
+from . import encodings, mlp, rational, recurrences, short_convolution  # noqa: E402, F401

@@ -100,14 +100,14 @@ def _check(attributes, arguments):
         raise CallError(f"linear_recurrence: value_blocks is {blocks}; it divides the size of values, {v.shape[3]}")
 
 
-def check_starts(values, tokens):
+def check_starts(values, tokens, name="linear_recurrence"):
     """Raises CallError where these starts of packed sequences are not those of this number of tokens: compiled code relies on it."""
     if values[0] != 0 or values[-1] != tokens:
-        raise CallError(f"linear_recurrence: the starts of packed sequences go from {values[0]} to {values[-1]}; they go from 0 to "
+        raise CallError(f"{name}: the starts of packed sequences go from {values[0]} to {values[-1]}; they go from 0 to "
                         f"the number of tokens, {tokens}")
     for i in range(1, len(values)):
         if values[i] < values[i - 1]:
-            raise CallError(f"linear_recurrence: the starts of packed sequences decrease: entry {i} is {values[i]} after {values[i - 1]}")
+            raise CallError(f"{name}: the starts of packed sequences decrease: entry {i} is {values[i]} after {values[i - 1]}")
 
 
 def _results(attributes, arguments):
