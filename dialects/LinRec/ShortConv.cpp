@@ -131,11 +131,12 @@ Places placesOfTokens(OpBuilder &b, const Conv &conv) {
   if (!conv.starts)
     return {};
   Tiles t(b, conv.loc, conv.wide);
+  Type number = b.getI32Type();
   auto filled = [&](int64_t value) -> Value {
-    Value empty = tensor::EmptyOp::create(b, conv.loc, conv.rows,
-                                          b.getIndexType());
-    return linalg::FillOp::create(b, conv.loc, t.index(value), empty)
-        .getResult(0);
+    Value empty = tensor::EmptyOp::create(b, conv.loc, conv.rows, number);
+    Value first = arith::ConstantOp::create(
+        b, conv.loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+    return linalg::FillOp::create(b, conv.loc, first, empty).getResult(0);
   };
   // Whatever the starts are, a row's sequence is one that there is, and it
   // begins at the row or before it and ends behind it.
@@ -144,18 +145,23 @@ Places placesOfTokens(OpBuilder &b, const Conv &conv) {
       {{filled(-1), "t"}, {filled(0), "t"}, {filled(conv.rows), "t"}},
       [&](ScalarBuilder &s, ValueRange e) -> Values {
         OpBuilder &in = s.builder;
+        auto constant = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(
+              in, s.loc, in.getI32IntegerAttr(static_cast<int32_t>(value)));
+        };
         Value row = linalg::IndexOp::create(in, s.loc, 0);
+        row = arith::IndexCastOp::create(in, s.loc, number, row);
         Value start = e[0];
-        if (!start.getType().isIndex())
-          start = arith::IndexCastOp::create(in, s.loc, in.getIndexType(), start);
+        if (start.getType().isIndex())
+          start = arith::IndexCastOp::create(in, s.loc, number, start);
+        else if (start.getType() != number)
+          start = arith::TruncIOp::create(in, s.loc, number, start);
         Value begun = arith::CmpIOp::create(
             in, s.loc, arith::CmpIPredicate::sle, start, row);
-        Value one = arith::ConstantIndexOp::create(in, s.loc, 1);
-        Value zero = arith::ConstantIndexOp::create(in, s.loc, 0);
-        Value all = arith::ConstantIndexOp::create(in, s.loc, conv.rows);
-        Value counted = s.select(begun, one, zero);
+        Value zero = constant(0);
+        Value counted = s.select(begun, constant(1), zero);
         Value first = s.select(begun, start, zero);
-        Value last = s.select(begun, all, start);
+        Value last = s.select(begun, constant(conv.rows), start);
         return {arith::AddIOp::create(in, s.loc, e[1], counted),
                 arith::MaxSIOp::create(in, s.loc, e[2], first),
                 arith::MinSIOp::create(in, s.loc, e[3], last)};
@@ -169,7 +175,11 @@ Places placesOfTokens(OpBuilder &b, const Conv &conv) {
                      {{empty, "t"}},
                      [&](ScalarBuilder &s, ValueRange e) -> Values {
                        Value row = linalg::IndexOp::create(s.builder, s.loc, 0);
-                       return {body(s, row, e)};
+                       Values own;
+                       for (Value x : e.drop_back())
+                         own.push_back(arith::IndexCastOp::create(
+                             s.builder, s.loc, s.builder.getIndexType(), x));
+                       return {body(s, row, own)};
                      })[0];
   };
   Places places;

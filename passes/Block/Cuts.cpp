@@ -309,8 +309,10 @@ Value PartBuilder::gatherPart(Operation *op, const Cut &cut) {
   Location loc = op->getLoc();
   std::optional<GatherCut> own = cutOfGather(cut);
   assert(own && "asked for before");
+  bool ofReader = std::exchange(packing, false);
   Value rows = part(gather.getIndices(), own->rows);
   Value source = part(gather.getSource(), own->source);
+  packing = ofReader;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(cut.back().at);
   if (Value outer = own->rows.empty() ? Value() : own->rows.back().rows) {

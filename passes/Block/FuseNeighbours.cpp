@@ -222,12 +222,11 @@ private:
     for (Operation *made = before ? before->getNextNode() : &block.front();
          made != op; made = made->getNextNode())
       guest.made.push_back(made);
-    if (guest.form) {
+    if (guest.form)
       rewriter.replaceAllUsesWith(result, guest.form);
+    eraseUnread(guest.made);
+    if (guest.form)
       guests.push_back(guest);
-    } else {
-      eraseUnread(guest.made);
-    }
   }
 
   /// Whether a value is computed where it is read, seen through other shapes.
@@ -249,10 +248,15 @@ private:
     eraseUnread(guest.made);
   }
 
-  void eraseUnread(ArrayRef<Operation *> ops) {
+  /// Erases those of the ops, in order, that nobody reads; the rest is left.
+  void eraseUnread(SmallVectorImpl<Operation *> &ops) {
+    SmallVector<Operation *> read;
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
+      else
+        read.push_back(op);
+    ops.assign(read.rbegin(), read.rend());
   }
 
   /// What reading a value in all these ways takes of memory, in bytes.

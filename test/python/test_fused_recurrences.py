@@ -1,13 +1,14 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A gated delta rule with what a layer has around it, in one program: L2 norms of queries and keys, its gate, the sigmoid of beta, and
-behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-neighbours`); the results
+"""A gated delta rule with what a layer has around it, in one program: short convolutions of queries, keys and values, L2 norms of
+queries and keys, its gate, the sigmoid of beta, and behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-neighbours`); the results
 are those of the layer written token by token in torch, whose autograd gives the gradients."""
 
 import dataclasses
 import functools
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 import recurrence_references as reference
-from runner import run, tool
+from runner import BUILD, run, tool
 from test_linear_recurrences import COMPILED, INTERPRETED, mlir_type, ratio
 
 EPS = 1e-6
@@ -30,21 +31,35 @@ class Shape:
     V: int = 16
     query_heads: int = 2
     starts: tuple = ()
+    width: int = 0  # of the short convolutions, if there are any
+
+    @property
+    def names(self):
+        return (*CONVOLVED[:3 * bool(self.width)], *NAMES)
+
+    @property
+    def extents(self):
+        """The shapes of the operands, in order."""
+        rows, keys, values = (self.B, self.T), (self.query_heads, self.K), (self.H, self.V)
+        weights = [(*keys, self.width), (*keys, self.width), (*values, self.width)] if self.width else []
+        return [*weights, (*rows, *keys), (*rows, *keys), (*rows, *values), (*rows, self.H), (self.H,), (self.H,), (*rows, self.H),
+                (*rows, *values), (self.V,)]
 
 
 # Heads share queries and keys and the last chunk is not full; sequences are packed and one of them is empty.
-SHAPES = {"full chunks": Shape(), "shared": Shape(T=40, query_heads=1), "packed": Shape(B=1, T=80, starts=(0, 13, 13, 80))}
+SHAPES = {"full chunks": Shape(), "shared": Shape(T=40, query_heads=1), "packed": Shape(B=1, T=80, starts=(0, 13, 13, 80)),
+          "convolved": Shape(width=4),
+          "convolved, packed": Shape(B=1, T=80, starts=(0, 13, 13, 15, 80), query_heads=1, width=3)}
+CONVOLVED = ("weight_q", "weight_k", "weight_v")
 NAMES = ("q", "k", "v", "x", "a_log", "bias", "b", "z", "w")
-# The weights of the norm have no gradient here: all sums of the layer's gradient would be one op, which the CPU has no code for.
-DIFFERENTIATED = NAMES[:-1]
+# The weights of the norm, the last operand, have no gradient here: all sums of the layer's gradient would be one op, which the CPU has
+# no code for.
 
 
 def program(shape, element):
     """@forward and @backward, the gradients of all operands but the weights."""
-    rows, keys, values = (shape.B, shape.T), (shape.query_heads, shape.K), (shape.H, shape.V)
-    shapes = {"q": (*rows, *keys), "k": (*rows, *keys), "v": (*rows, *values), "x": (*rows, shape.H), "a_log": (shape.H,),
-              "bias": (shape.H,), "b": (*rows, shape.H), "z": (*rows, *values), "w": (shape.V,)}
-    types = {name: mlir_type(extents, element) for name, extents in shapes.items()}
+    rows = (shape.B, shape.T)
+    types = {name: mlir_type(extents, element) for name, extents in zip(shape.names, shape.extents)}
     packed = {"starts": f"tensor<{len(shape.starts)}xi32>"} if shape.starts else {}
     sequences = len(shape.starts) - 1 if shape.starts else shape.B
     final = mlir_type((sequences, shape.H, shape.K, shape.V), element)
@@ -81,10 +96,16 @@ def program(shape, element):
         return (f"%minus = arith.negf {of} : {element}\n    %exp = math.exp %minus : {element}\n"
                 f"    %more = arith.addf %exp, %one : {element}\n    %share = arith.divf %one, %more : {element}\n    ")
 
-    text = ""
+    text, of = "", {"q": "q", "k": "k", "v": "v"}
+    for one in "qkv" if shape.width else "":
+        last = mlir_type((sequences, shape.width - 1, *shape.extents[3 + "qkv".index(one)][2:]), element)
+        given = [types[one], types[f"weight_{one}"], *packed.values()]
+        text += (f"\n  %{one}_conv, %{one}_last = linrec.short_conv silu %{one}, %weight_{one}{' starts(%starts)' if packed else ''}"
+                 f" : ({', '.join(given)}) -> ({types[one]}, {last})")
+        of[one] = f"{one}_conv"
     for one in "qk":
-        text += sums(one, one, types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}"
-        text += generic(f"{one}_unit", [all4, row4, all4], [(one, types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
+        text += sums(one, of[one], types["q"], of_keys) + root(one, of_keys, "one") + f"\n  %{one}_empty = tensor.empty() : {types['q']}"
+        text += generic(f"{one}_unit", [all4, row4, all4], [(of[one], types["q"]), (f"{one}_root", of_keys)], types["q"], f"{one}_empty",
                         f"%r = arith.mulf %e0, %e1 : {element}")
     text += f"""
   %g = linrec.gate softplus %x scale(%a_log) bias(%bias) : ({types["x"]}, {types["a_log"]}, {types["bias"]}) -> {types["x"]}
@@ -93,7 +114,7 @@ def program(shape, element):
                     sigmoid("%e0") + f"%r = arith.mulf %share, %one : {element}")
     given = [types["q"], types["q"], types["v"], types["x"], types["b"], *packed.values()]
     text += f"""
-  %o, %final = linrec.scan %q_unit, %k_unit, %v decay(%g) beta(%beta){" starts(%starts)" if packed else ""}
+  %o, %final = linrec.scan %q_unit, %k_unit, %{of["v"]} decay(%g) beta(%beta){" starts(%starts)" if packed else ""}
       : ({", ".join(given)}) -> ({types["v"]}, {final})"""
     text += sums("o", "o", types["v"], of_heads) + root("o", of_heads, "share_of_values")
     text += f"\n  %y_empty = tensor.empty() : {types['v']}" + generic(
@@ -102,8 +123,8 @@ def program(shape, element):
         f"    %m = arith.mulf %n, %e2 : {element}\n    %r = arith.mulf %m, %silu : {element}")
     operands = {**types, **packed}
     arguments = ", ".join(f"%{name}: {kind}" for name, kind in operands.items())
-    gradients = ", ".join(types[name] for name in DIFFERENTIATED)
-    count = len(DIFFERENTIATED)
+    differentiated = shape.names[:-1]
+    gradients, count = ", ".join(types[name] for name in differentiated), len(differentiated)
     return f"""
 func.func @forward({arguments}) -> {types["v"]} {{
   %zero = arith.constant 0.0 : {element}
@@ -127,7 +148,21 @@ def alone(text, function):
     return text.replace("func.func @forward", "func.func private @forward")
 
 
-def layer(shape, q, k, v, x, a_log, bias, b, z, w):
+def convolution(shape, x, weight):
+    """With torch's conv1d, a sequence at a time."""
+    bounds, parts = shape.starts or (0, shape.T), []
+    for first, end in zip(bounds, bounds[1:]):
+        if end > first:
+            rows = F.pad(x[:, first:end].flatten(2).mT, (shape.width - 1, 0))
+            parts.append(F.conv1d(rows, weight.flatten(0, 1).unsqueeze(1), groups=rows.shape[1]).mT.unflatten(2, x.shape[2:]))
+    return F.silu(torch.cat(parts, 1))
+
+
+def layer(shape, *operands):
+    *weights, q, k, v, x, a_log, bias, b, z, w = operands
+    if weights:
+        q, k, v = (convolution(shape, one, weight) for one, weight in zip((q, k, v), weights))
+
     def unit(one):
         one = one * torch.rsqrt(one.square().sum(-1, keepdim=True) + EPS)
         return one.repeat_interleave(shape.H // one.shape[2], 2)
@@ -145,14 +180,11 @@ def layer(shape, q, k, v, x, a_log, bias, b, z, w):
 def expected(name):
     """Inputs, the cotangent, outputs and gradients of a shape, in float64."""
     shape, rng = SHAPES[name], np.random.default_rng(0)
-    rows, keys, values = (shape.B, shape.T), (shape.query_heads, shape.K), (shape.H, shape.V)
-    extents = [(*rows, *keys), (*rows, *keys), (*rows, *values), (*rows, shape.H), (shape.H,), (shape.H,), (*rows, shape.H),
-               (*rows, *values), (shape.V,)]
-    inputs = [torch.from_numpy(rng.standard_normal(one)).requires_grad_() for one in extents]
-    d = torch.from_numpy(rng.standard_normal((*rows, *values)))
+    inputs = [torch.from_numpy(rng.standard_normal(one)).requires_grad_() for one in shape.extents]
+    d = torch.from_numpy(rng.standard_normal((shape.B, shape.T, shape.H, shape.V)))
     y = layer(shape, *inputs)
     y.backward(d)
-    return [one.detach() for one in inputs], d, y.detach(), [one.grad for one in inputs[:len(DIFFERENTIATED)]]
+    return [one.detach() for one in inputs], d, y.detach(), [one.grad for one in inputs[:-1]]
 
 
 @pytest.mark.parametrize("target", ["interpreter", "cpu", "emulator"])
@@ -168,7 +200,7 @@ def test_outputs_and_gradients_are_the_layers(name, target):
     found = run(alone(text, "forward"), "forward", arguments, target=target)
     found += run(alone(text, "backward"), "backward", [*arguments, d.numpy().astype(kind)], target=target)
     tolerance = INTERPRETED if target == "interpreter" else COMPILED
-    for what, result, right in zip(("y", *DIFFERENTIATED), found, [y, *gradients]):
+    for what, result, right in zip(("y", *shape.names[:-1]), found, [y, *gradients], strict=True):
         assert ratio(torch.from_numpy(np.asarray(result)), right) <= tolerance, what
 
 
@@ -178,7 +210,23 @@ def workspace(text, function):
     return int(re.search(rf"@{function}\(.*?workspace_bytes = (\d+)", kernels, re.DOTALL)[1])
 
 
-def test_the_forward_pass_has_no_whole_tensor_in_memory():
-    shape = Shape(T=1024)
-    # The rates of the heads' gates, and no row of a token.
+@pytest.mark.parametrize("width", [0, 4])
+def test_the_forward_pass_has_no_whole_tensor_in_memory(width):
+    shape = Shape(T=4096, width=width)
+    # The rates of the heads' gates and the columns of weights, and no row of a token.
     assert workspace(program(shape, "f32"), "forward") < shape.T
+
+
+def remarks(text, function):
+    """What is said of `fuse-neighbours`: the lines of remarks on short convolutions."""
+    done = subprocess.run([BUILD / "bin" / "drawloom-run", "-", "--compile-to=blocks", "--remarks-filter=fuse-neighbours"],
+                          input=alone(text, function), capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    return [first for first, source in zip(lines, lines[1:]) if "linrec.short_conv" in source]
+
+
+def test_what_many_blocks_read_is_convolved_once():
+    """Heads that share queries and keys: four would compute a convolution's exponentials four times."""
+    apart, shared = (remarks(program(Shape(H=4, query_heads=heads, width=4), "f32"), "forward") for heads in (4, 1))
+    assert not any("NotFused" in one for one in apart)
+    assert sum("computing it again would take longer than reading it" in one for one in shared) == 2
