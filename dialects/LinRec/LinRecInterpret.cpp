@@ -498,7 +498,9 @@ struct ConvOperands {
   }
 
   /// The first token of a sequence, as a row of x, and how many it has.
-  int64_t first(int64_t n) const { return starts ? starts->i({n}) : n * tokens; }
+  int64_t first(int64_t n) const {
+    return starts ? starts->i({n}) : n * tokens;
+  }
   int64_t length(int64_t n) const {
     return starts ? starts->i({n + 1}) - starts->i({n}) : tokens;
   }

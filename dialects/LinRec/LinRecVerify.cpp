@@ -403,8 +403,8 @@ LogicalResult GateOp::verify() {
 template <typename Op>
 static LogicalResult verifyConv(Op op, RankedTensorType &stateType) {
   RankedTensorType x = typeOf(op.getX()), weight = typeOf(op.getWeight());
-  ArrayRef<int64_t> channels = x.getShape().drop_front(
-      std::min<size_t>(2, x.getRank()));
+  ArrayRef<int64_t> channels =
+      x.getShape().drop_front(std::min<size_t>(2, x.getRank()));
   if (channels.empty() || llvm::any_of(channels, [](int64_t extent) {
         return ShapedType::isDynamic(extent) || extent < 1;
       }))
@@ -429,8 +429,8 @@ static LogicalResult verifyConv(Op op, RankedTensorType &stateType) {
       failed(expectShape(op, "bias", typeOf(op.getBias()), channels)) ||
       failed(expectOneWidth(op, "x", op.getX())) ||
       (op.getInitial() &&
-       failed(expectType(op, "initial", op.getInitial().getType(),
-                         stateType))));
+       failed(
+           expectType(op, "initial", op.getInitial().getType(), stateType))));
 }
 
 LogicalResult ShortConvOp::verify() {

@@ -98,8 +98,8 @@ struct Conv {
     SmallVector<int64_t> lastFirst = {type.getRank() - 2};
     for (int64_t i = 0; i < type.getRank() - 2; ++i)
       lastFirst.push_back(i);
-    weight = joined(b, loc, transposed(b, loc, op.getWeight(), lastFirst), 1,
-                    flat);
+    weight =
+        joined(b, loc, transposed(b, loc, op.getWeight(), lastFirst), 1, flat);
     if (op.getBias())
       bias = joined(b, loc, op.getBias(), 0, flat);
     if (op.getInitial())
@@ -166,22 +166,22 @@ Places placesOfTokens(OpBuilder &b, const Conv &conv) {
                 arith::MaxSIOp::create(in, s.loc, e[2], first),
                 arith::MinSIOp::create(in, s.loc, e[3], last)};
       });
-  auto made = [&](llvm::function_ref<Value(ScalarBuilder &, Value row,
-                                           ValueRange)>
-                      body) {
-    Value empty =
-        tensor::EmptyOp::create(b, conv.loc, conv.rows, b.getIndexType());
-    return t.generic({{found[0], "t"}, {found[1], "t"}, {found[2], "t"}},
-                     {{empty, "t"}},
-                     [&](ScalarBuilder &s, ValueRange e) -> Values {
-                       Value row = linalg::IndexOp::create(s.builder, s.loc, 0);
-                       Values own;
-                       for (Value x : e.drop_back())
-                         own.push_back(arith::IndexCastOp::create(
-                             s.builder, s.loc, s.builder.getIndexType(), x));
-                       return {body(s, row, own)};
-                     })[0];
-  };
+  auto made =
+      [&](llvm::function_ref<Value(ScalarBuilder &, Value row, ValueRange)>
+              body) {
+        Value empty =
+            tensor::EmptyOp::create(b, conv.loc, conv.rows, b.getIndexType());
+        return t.generic(
+            {{found[0], "t"}, {found[1], "t"}, {found[2], "t"}}, {{empty, "t"}},
+            [&](ScalarBuilder &s, ValueRange e) -> Values {
+              Value row = linalg::IndexOp::create(s.builder, s.loc, 0);
+              Values own;
+              for (Value x : e.drop_back())
+                own.push_back(arith::IndexCastOp::create(
+                    s.builder, s.loc, s.builder.getIndexType(), x));
+              return {body(s, row, own)};
+            })[0];
+      };
   Places places;
   places.sequence = made([&](ScalarBuilder &s, Value, ValueRange e) -> Value {
     Value zero = arith::ConstantIndexOp::create(s.builder, s.loc, 0);
@@ -229,14 +229,14 @@ std::pair<Value, Value> boundsOfStates(OpBuilder &b, const Conv &conv) {
                                    b.getIndexType());
   };
   Value first = entries(0), end = entries(1);
-  Values found = t.generic(
-      {{first, "t"}, {end, "t"}}, {{empty(), "t"}, {empty(), "t"}},
-      [&](ScalarBuilder &s, ValueRange e) -> Values {
-        Value from = asIndex(s, e[0]);
-        Value to = arith::MaxSIOp::create(s.builder, s.loc, asIndex(s, e[1]),
-                                          from);
-        return {from, to};
-      });
+  Values found =
+      t.generic({{first, "t"}, {end, "t"}}, {{empty(), "t"}, {empty(), "t"}},
+                [&](ScalarBuilder &s, ValueRange e) -> Values {
+                  Value from = asIndex(s, e[0]);
+                  Value to = arith::MaxSIOp::create(s.builder, s.loc,
+                                                    asIndex(s, e[1]), from);
+                  return {from, to};
+                });
   return {found[0], found[1]};
 }
 
@@ -244,7 +244,7 @@ std::pair<Value, Value> boundsOfStates(OpBuilder &b, const Conv &conv) {
 /// all.
 struct Part {
   Tiles &t;
-  int64_t count;                ///< Of rows,
+  int64_t count;                 ///< Of rows,
   SmallVector<int64_t> channels; ///< and channels.
   /// The first row, null for all rows, and the first channel.
   Value at, channel;
@@ -257,8 +257,8 @@ struct Part {
   /// A number for each row.
   Value indices(ArrayRef<Indexed> inputs,
                 llvm::function_ref<Value(ScalarBuilder &, ValueRange)> body) {
-    Value empty = tensor::EmptyOp::create(t.b, t.loc, count,
-                                          t.b.getIndexType());
+    Value empty =
+        tensor::EmptyOp::create(t.b, t.loc, count, t.b.getIndexType());
     return t.generic(inputs, {{empty, "t"}},
                      [&](ScalarBuilder &s, ValueRange e) -> Values {
                        return {body(s, e.drop_back())};
@@ -402,20 +402,20 @@ Places placesIn(Part &part, const Conv &conv, const Places &packed,
     own.left = part.entries(packed.left);
     return own;
   }
-  own.position = part.indices(
-      {{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+  own.position =
+      part.indices({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
         return arith::RemSIOp::create(s.builder, s.loc, e[0],
                                       constant(s, conv.tokens));
       });
-  own.sequence = part.indices(
-      {{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+  own.sequence =
+      part.indices({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
         return arith::DivSIOp::create(s.builder, s.loc, e[0],
                                       constant(s, conv.tokens));
       });
-  own.left = part.indices(
-      {{own.position, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
-        return minus(s, constant(s, conv.tokens - 1), e[0]);
-      });
+  own.left = part.indices({{own.position, "t"}},
+                          [&](ScalarBuilder &s, ValueRange e) -> Value {
+                            return minus(s, constant(s, conv.tokens - 1), e[0]);
+                          });
   return own;
 }
 
@@ -428,11 +428,11 @@ struct Taps {
 Taps tapsOf(Part &part, const Conv &conv, const Places &places, Value rows) {
   Taps taps;
   for (int64_t j = 0; j < conv.width; ++j) {
-    Value of = part.indices(
-        {{rows, "t"}, {places.position, "t"}},
-        [&](ScalarBuilder &s, ValueRange e) -> Value {
-          return orNone(s, isAtLeast(s, e[1], j), plus(s, e[0], -j));
-        });
+    Value of = part.indices({{rows, "t"}, {places.position, "t"}},
+                            [&](ScalarBuilder &s, ValueRange e) -> Value {
+                              return orNone(s, isAtLeast(s, e[1], j),
+                                            plus(s, e[0], -j));
+                            });
     taps.x.push_back(part.gathered(conv.x, of));
     taps.weight.push_back(part.row(conv.weight, conv.width - 1 - j));
     if (!conv.initial || j == 0) {
@@ -442,8 +442,8 @@ Taps tapsOf(Part &part, const Conv &conv, const Places &places, Value rows) {
     of = part.indices(
         {{rows, "t"}, {places.sequence, "t"}, {places.position, "t"}},
         [&](ScalarBuilder &s, ValueRange e) -> Value {
-          Value before = both(s, isAtLeast(s, e[0], 0),
-                              isBelow(s, e[2], constant(s, j)));
+          Value before =
+              both(s, isAtLeast(s, e[0], 0), isBelow(s, e[2], constant(s, j)));
           Value first = plus(s, times(s, e[1], conv.width - 1), e[2]);
           return orNone(s, before, plus(s, first, conv.width - 1 - j));
         });
@@ -574,8 +574,8 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
   b.setInsertionPoint(forall.getTerminator());
   Value block = forall.getInductionVar(0);
   Value first = arith::MulIOp::create(b, loc, block, t.index(blockRows));
-  Value channel = arith::MulIOp::create(b, loc, forall.getInductionVar(1),
-                                        t.index(size));
+  Value channel =
+      arith::MulIOp::create(b, loc, forall.getInductionVar(1), t.index(size));
   OpFoldResult length = b.getIndexAttr(std::min(rows, blockRows));
   if (blocks > 1 && rows % blockRows != 0)
     length = arith::MinSIOp::create(
@@ -610,9 +610,10 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
   Value end = getConstantIntValue(length)
                   ? t.index(*getConstantIntValue(length))
                   : cast<Value>(length);
-  Values written = t.loop(
-      t.index(0), end, tile, parts, [&](Value at, ValueRange carried) {
-        Part part = {t, tile, {size}, arith::AddIOp::create(b, loc, first, at),
+  Values written =
+      t.loop(t.index(0), end, tile, parts, [&](Value at, ValueRange carried) {
+        Part part = {t,       tile,
+                     {size},  arith::AddIOp::create(b, loc, first, at),
                      channel, Value()};
         Value local;
         if (gathers) {
@@ -672,11 +673,10 @@ StatePlaces statesIn(Part &part, const Conv &conv,
                   llvm::function_ref<Value(ScalarBuilder &, ValueRange)> body) {
     return part.indices(inputs, body);
   };
-  own.entry =
-      made({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
-        return arith::RemSIOp::create(s.builder, s.loc, e[0],
-                                      constant(s, conv.width - 1));
-      });
+  own.entry = made({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+    return arith::RemSIOp::create(s.builder, s.loc, e[0],
+                                  constant(s, conv.width - 1));
+  });
   own.sequence =
       made({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
         return arith::DivSIOp::create(s.builder, s.loc, e[0],
@@ -691,10 +691,10 @@ StatePlaces statesIn(Part &part, const Conv &conv,
                       });
     return own;
   }
-  own.first = made({{own.sequence, "t"}},
-                   [&](ScalarBuilder &s, ValueRange e) -> Value {
-                     return times(s, e[0], conv.tokens);
-                   });
+  own.first =
+      made({{own.sequence, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+        return times(s, e[0], conv.tokens);
+      });
   own.length = made({}, [&](ScalarBuilder &s, ValueRange) -> Value {
     return constant(s, conv.tokens);
   });
@@ -713,10 +713,9 @@ Value finalState(OpBuilder &b, const Conv &conv, RankedTensorType type) {
         Value tokens = part.indices(
             {{own.entry, "t"}, {own.first, "t"}, {own.length, "t"}},
             [&](ScalarBuilder &s, ValueRange e) -> Value {
-              Value token =
-                  plus(s, plus(s, e[0], e[2]), -(conv.width - 1));
-              Value there = both(s, isAtLeast(s, e[0], 0),
-                                 isAtLeast(s, token, 0));
+              Value token = plus(s, plus(s, e[0], e[2]), -(conv.width - 1));
+              Value there =
+                  both(s, isAtLeast(s, e[0], 0), isAtLeast(s, token, 0));
               return orNone(s, there, plus(s, e[1], token));
             });
         Value last = part.gathered(conv.x, tokens);
@@ -790,9 +789,8 @@ FailureOr<SmallVector<Value>> ShortConvOp::decomposeOperation(OpBuilder &b) {
   // What nobody reads is not computed.
   if (!getY().use_empty()) {
     Places packed = placesOfTokens(b, conv);
-    Value empty =
-        tensor::EmptyOp::create(b, getLoc(), {conv.rows, conv.channels[0]},
-                                type.getElementType());
+    Value empty = tensor::EmptyOp::create(
+        b, getLoc(), {conv.rows, conv.channels[0]}, type.getElementType());
     Value found =
         overParts(b, getLoc(), conv.wide, conv.rows, conv.channels[0],
                   {{empty, false}}, [&](Part &part, ValueRange) -> Values {
@@ -872,11 +870,11 @@ struct ConvGradient {
                 })[0]);
           }
           if (ofBias)
-            out.push_back(part.t.generic(
-                {{d, "tu"}}, {{sums.back(), "u"}},
-                [](ScalarBuilder &s, ValueRange e) -> Values {
-                  return {s.add(e[1], s.widen(e[0]))};
-                })[0]);
+            out.push_back(
+                part.t.generic({{d, "tu"}}, {{sums.back(), "u"}},
+                               [](ScalarBuilder &s, ValueRange e) -> Values {
+                                 return {s.add(e[1], s.widen(e[0]))};
+                               })[0]);
           return out;
         });
     size_t next = 0;
@@ -917,13 +915,13 @@ struct ConvGradient {
           Inputs inputs(part);
           SmallVector<std::pair<int, int>> pairs;
           for (int64_t j = 0; j < conv.width; ++j) {
-            Value later = part.indices(
-                {{rows, "t"}, {places.left, "t"}},
-                [&](ScalarBuilder &s, ValueRange e) -> Value {
-                  Value there = both(s, isAtLeast(s, e[0], 0),
-                                     isAtLeast(s, e[1], j));
-                  return orNone(s, there, plus(s, e[0], j));
-                });
+            Value later =
+                part.indices({{rows, "t"}, {places.left, "t"}},
+                             [&](ScalarBuilder &s, ValueRange e) -> Value {
+                               Value there = both(s, isAtLeast(s, e[0], 0),
+                                                  isAtLeast(s, e[1], j));
+                               return orNone(s, there, plus(s, e[0], j));
+                             });
             int d = inputs.tile(part.gathered(of, later));
             pairs.push_back(
                 {d, inputs.row(part.row(conv.weight, conv.width - 1 - j))});
@@ -934,8 +932,8 @@ struct ConvGradient {
                 {{rows, "t"}, {places.left, "t"}, {places.sequence, "t"}},
                 [&](ScalarBuilder &s, ValueRange e) -> Value {
                   Value entry = minus(s, constant(s, conv.width - 2), e[1]);
-                  Value there = both(s, isAtLeast(s, e[0], 0),
-                                     isAtLeast(s, entry, 0));
+                  Value there =
+                      both(s, isAtLeast(s, e[0], 0), isAtLeast(s, entry, 0));
                   Value row = plus(s, times(s, e[2], conv.width - 1), entry);
                   return orNone(s, there, row);
                 });
@@ -1038,9 +1036,9 @@ FailureOr<SmallVector<Value>> ShortConvBwdOp::decomposeOperation(OpBuilder &b) {
   ConvGradient gradient(b, *this);
   // What nobody reads is not computed.
   auto isWanted = [&](Value operand) {
-    return operand && !getGradients()[llvm::find(operands, operand) -
-                                      operands.begin()]
-                           .use_empty();
+    return operand &&
+           !getGradients()[llvm::find(operands, operand) - operands.begin()]
+                .use_empty();
   };
   gradient.throughActivation(isWanted(getWeight()), isWanted(getBias()));
   for (Value operand : operands) {

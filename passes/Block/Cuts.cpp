@@ -219,13 +219,12 @@ std::optional<Cut> cutOfSource(tensor::ExpandShapeOp op, const Cut &cut,
         for (int64_t dim : outer.drop_front())
           at = offsetOf(*builder, op.getLoc(), at, shape[dim],
                         step.dims[dim].offset);
-        inner =
-            offsetOf(*builder, op.getLoc(), at, shape[group.back()], inner);
+        inner = offsetOf(*builder, op.getLoc(), at, shape[group.back()], inner);
       }
-      own.dims[i] = {whole ? DimCut::Part : last.kind, inner,
-                     whole ? OpFoldResult(
-                                 attributes.getIndexAttr(shape[group.back()]))
-                           : last.size};
+      own.dims[i] = {
+          whole ? DimCut::Part : last.kind, inner,
+          whole ? OpFoldResult(attributes.getIndexAttr(shape[group.back()]))
+                : last.size};
     }
     found.push_back(own);
   }
@@ -321,23 +320,24 @@ Value PartBuilder::gatherPart(Operation *op, const Cut &cut) {
     Value empty =
         tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
     AffineMap each = b.getMultiDimIdentityMap(1);
-    rows = linalg::GenericOp::create(
-               b, loc, type, ValueRange{rows, outer}, empty,
-               ArrayRef<AffineMap>{each, each, each},
-               utils::IteratorType::parallel,
-               [](OpBuilder &nested, Location at, ValueRange e) {
-                 auto number = [&](Type type, int64_t value) -> Value {
-                   return arith::ConstantOp::create(
-                       nested, at, nested.getIntegerAttr(type, value));
-                 };
-                 Value there = arith::CmpIOp::create(
-                     nested, at, arith::CmpIPredicate::sge, e[1],
-                     number(e[1].getType(), 0));
-                 Value row = arith::SelectOp::create(
-                     nested, at, there, e[0], number(e[0].getType(), -1));
-                 linalg::YieldOp::create(nested, at, row);
-               })
-               .getResult(0);
+    rows =
+        linalg::GenericOp::create(
+            b, loc, type, ValueRange{rows, outer}, empty,
+            ArrayRef<AffineMap>{each, each, each},
+            utils::IteratorType::parallel,
+            [](OpBuilder &nested, Location at, ValueRange e) {
+              auto number = [&](Type type, int64_t value) -> Value {
+                return arith::ConstantOp::create(
+                    nested, at, nested.getIntegerAttr(type, value));
+              };
+              Value there =
+                  arith::CmpIOp::create(nested, at, arith::CmpIPredicate::sge,
+                                        e[1], number(e[1].getType(), 0));
+              Value row = arith::SelectOp::create(nested, at, there, e[0],
+                                                  number(e[0].getType(), -1));
+              linalg::YieldOp::create(nested, at, row);
+            })
+            .getResult(0);
   }
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -444,15 +444,14 @@ static void movePlaces(RewriterBase &b, linalg::GenericOp op, const Cut &loops,
       return arith::ConstantIndexOp::create(b, loc, *known);
     return cast<Value>(value);
   };
-  for (auto index :
-       llvm::to_vector(op.getBody()->getOps<linalg::IndexOp>())) {
+  for (auto index : llvm::to_vector(op.getBody()->getOps<linalg::IndexOp>())) {
     unsigned loop = index.getDim();
     Location loc = index.getLoc();
     b.setInsertionPoint(index);
     Value at;
     if (left[loop]) {
-      unsigned own = llvm::count_if(left.set_bits(),
-                                    [&](unsigned other) { return other < loop; });
+      unsigned own = llvm::count_if(
+          left.set_bits(), [&](unsigned other) { return other < loop; });
       at = linalg::IndexOp::create(b, loc, own);
     }
     for (const CutStep &step : llvm::reverse(loops)) {

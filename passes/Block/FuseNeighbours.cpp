@@ -296,8 +296,8 @@ private:
     return true;
   }
 
-  /// What an op reads for a part of its result. Nothing where that is no part of
-  /// an operand.
+  /// What an op reads for a part of its result. Nothing where that is no part
+  /// of an operand.
   static std::optional<SmallVector<std::pair<Value, Cut>>>
   cutsOfOperands(Operation *op, const Cut &cut) {
     SmallVector<std::pair<Value, Cut>> found;
@@ -316,8 +316,8 @@ private:
       return found;
     }
     auto linalgOp = cast<LinalgOp>(op);
-    Cut loops = onLoops(
-        cut, linalgOp.getIndexingMapMatchingResult(op->getResult(0)));
+    Cut loops =
+        onLoops(cut, linalgOp.getIndexingMapMatchingResult(op->getResult(0)));
     if (linalgOp.hasIndexSemantics() &&
         llvm::any_of(ArrayRef(loops).drop_back(loops.empty() ? 0 : 1),
                      [](const CutStep &step) { return step.rows; }))

@@ -48,10 +48,13 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
 def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
   let summary = "Compute within block programs what they read, and what reads them";
   let description = [{
-    Where all that reads the result of an elementwise op, or of a reduction over
-    dimensions that are read whole, are slices and gathers within block programs,
-    these compute their parts, from parts of its operands, and the tensor goes.
-    Chains of such ops go together. Rows that a gather leaves out stay zeros.
+    Where all that reads the result of an elementwise op, of a reduction over
+    dimensions that are read whole, or of a gather are slices and gathers within
+    block programs, these compute their parts, from parts of its operands, and the
+    tensor goes. Chains of such ops go together, also through dimensions that are
+    expanded. Rows that a gather leaves out stay zeros. Ops with
+    `NeighbourOpInterface` are taken by their structured form, and decomposed where
+    they are not.
 
     An op is computed once for each read: the operations that this takes beyond
     the first time must be fewer than `operations-per-byte` for each byte that
@@ -64,8 +67,9 @@ def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
     place as they write join it if they make one tensor of the result's type,
     which then takes its place.
 
-    Examples: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir
-    and fuse-neighbours-computes-before-it-writes.mlir
+    Examples: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir,
+    fuse-neighbours-computes-before-it-writes.mlir and
+    fuse-neighbours-gathers-where-it-is-read.mlir
   }];
   let options = [
     Option<"operationsPerByte", "operations-per-byte", "double", "4.0",

@@ -46,10 +46,11 @@ class Shape:
                 (*rows, *values), (self.V,)]
 
 
-# Heads share queries and keys and the last chunk is not full; sequences are packed and one of them is empty.
+# Heads share queries and keys and the last chunk is not full; sequences are packed and one of them is empty. Rows of eight convolved
+# numbers may all be near 0, where the norm's gradient has few digits left in f32, torch's as well.
 SHAPES = {"full chunks": Shape(), "shared": Shape(T=40, query_heads=1), "packed": Shape(B=1, T=80, starts=(0, 13, 13, 80)),
-          "convolved": Shape(width=4),
-          "convolved, packed": Shape(B=1, T=80, starts=(0, 13, 13, 15, 80), query_heads=1, width=3)}
+          "convolved": Shape(K=16, width=4),
+          "convolved, packed": Shape(B=1, T=80, starts=(0, 13, 13, 15, 80), K=16, query_heads=1, width=3)}
 CONVOLVED = ("weight_q", "weight_k", "weight_v")
 NAMES = ("q", "k", "v", "x", "a_log", "bias", "b", "z", "w")
 # The weights of the norm, the last operand, have no gradient here: all sums of the layer's gradient would be one op, which the CPU has

@@ -1,7 +1,8 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What stands around the recurrences of flash-linear-attention's layers, said with torch's own ops.
+"""What stands around the recurrences of flash-linear-attention's layers, said with torch's own ops; short convolutions of two to eight
+tokens are Drawloom's.
 
 Each function has the name, the arguments and the results of the one that it stands for, whose kernels are for GPUs. As these
 do, it computes float16 and bfloat16 in float32 and rounds once. Arguments that say how a kernel computes have no effect.
@@ -17,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..._errors import CallError
 from ..linrec._calls import additive_gate, gate, l2norm as _l2norm, wide
+from ..linrec._conv import short_convolution
 
 # --- activations -----------------------------------------------------------------------------------------------------
 
@@ -205,9 +207,13 @@ def causal_conv1d(x, weight=None, bias=None, residual=None, initial_state=None, 
     if cp_context is not None:
         raise CallError("causal_conv1d: cp_context splits sequences over GPUs; on the CPU, leave it out")
     shape, width = x.shape, weight.shape[1]
+    spans = None if cu_seqlens is None else _sequences(cu_seqlens, x.shape[1])
+    if 2 <= width <= 8:
+        # A third to three quarters of the time of what follows.
+        return short_convolution(x, weight, bias, residual, initial_state, output_final_state, activation, cu_seqlens)
     rows, taps = wide(x.flatten(2)), wide(weight).unbind(1)
-    parts = [rows] if cu_seqlens is None else [rows[:, a:b] for a, b in _sequences(cu_seqlens, rows.shape[1])]
-    past = [None] * len(parts) if initial_state is None else [initial_state] if cu_seqlens is None else initial_state.split(1)
+    parts = [rows] if spans is None else [rows[:, a:b] for a, b in spans]
+    past = [None] * len(parts) if initial_state is None else [initial_state] if spans is None else initial_state.split(1)
     outputs, finals = [], []
     for part, before in zip(parts, past):
         before = part.new_zeros(part.shape[0], width, part.shape[2]) if before is None else wide(before).transpose(1, 2)
