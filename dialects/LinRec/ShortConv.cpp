@@ -560,7 +560,9 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
                  int64_t channels, ArrayRef<Made> results, PartBody body) {
   Tiles t(b, loc, wide);
   int64_t size = channelsOfBlock(channels), blocks = blocksOf(rows);
-  int64_t tile = std::min(tileRows, rows);
+  // Two rows at least: all numbers of a single one would be constants, which
+  // tiles of a GPU are not.
+  int64_t tile = std::clamp<int64_t>(rows, 2, tileRows);
   bool gathers = rows % tile != 0;
   SmallVector<Value> outs;
   for (const Made &made : results)
@@ -762,7 +764,9 @@ FailureOr<Value> ShortConvOp::buildStructured(OpBuilder &b) {
   for (Value operand : getOperands())
     if (!Recurrence::type(operand).hasStaticShape())
       return failure();
-  if (type.getNumElements() == 0)
+  // A single token is not worth joining.
+  if (type.getNumElements() == 0 ||
+      type.getDimSize(0) * type.getDimSize(1) == 1)
     return failure();
   Conv conv(b, *this, /*flat=*/false);
   Tiles t(b, getLoc(), conv.wide);
