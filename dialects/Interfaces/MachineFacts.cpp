@@ -27,6 +27,8 @@ MachineFacts machineFactsOf(Operation *op) {
       facts.blockBytes = std::max<int64_t>(number.getInt(), 0);
     if (auto number = said.getAs<IntegerAttr>("product_rows"))
       facts.productRows = std::max<int64_t>(number.getInt(), 1);
+    if (auto number = said.getAs<IntegerAttr>("saved_bytes"))
+      facts.savedBytes = std::max<int64_t>(number.getInt(), 0);
     break;
   }
   return facts;
@@ -42,7 +44,9 @@ void setMachineFacts(Operation *module, const MachineFacts &facts) {
           {b.getNamedAttr("block_bytes", b.getI64IntegerAttr(facts.blockBytes)),
            b.getNamedAttr("processors", b.getI64IntegerAttr(facts.processors)),
            b.getNamedAttr("product_rows",
-                          b.getI64IntegerAttr(facts.productRows))}));
+                          b.getI64IntegerAttr(facts.productRows)),
+           b.getNamedAttr("saved_bytes",
+                          b.getI64IntegerAttr(facts.savedBytes))}));
 }
 
 void dropMachineFacts(Operation *module) { module->removeAttr(attrName); }

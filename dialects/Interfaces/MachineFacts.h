@@ -35,10 +35,15 @@ struct MachineFacts {
   int64_t blockBytes = 0;
   /// Rows from which on products of matrices run at full speed.
   int64_t productRows = 32;
+  /// Bytes that a gradient may save of its way forward, of all blocks that run
+  /// at once; 0: as many as its inputs and outputs have, or, where blocks have
+  /// memory of their own (blockBytes), any number.
+  int64_t savedBytes = 0;
 
   bool operator==(const MachineFacts &other) const {
     return processors == other.processors && blockBytes == other.blockBytes &&
-           productRows == other.productRows;
+           productRows == other.productRows &&
+           savedBytes == other.savedBytes;
   }
   bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };

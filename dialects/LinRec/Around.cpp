@@ -51,7 +51,8 @@ FailureOr<SmallVector<Value>> StepOp::decomposeOperation(OpBuilder &b) {
       x[5], x[6], x[7], x[8], x[9], /*starts=*/Value(), getScaleAttr(),
       getDecayAlongValuesAttr(), getEraseBeforeDecayAttr(),
       /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1),
-      /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr());
+      /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr(),
+      /*checkpoint_interval=*/IntegerAttr());
   Value o = joined(b, loc, scan.getO(), {{0, 1}, {2}, {3}});
   return SmallVector<Value>{o, scan.getFinal()};
 }
@@ -124,7 +125,7 @@ FailureOr<SmallVector<Value>> EwScanOp::decomposeOperation(OpBuilder &b) {
       /*decay_along_values=*/b.getUnitAttr(),
       /*erase_before_decay=*/UnitAttr(), /*decay_bound=*/FloatAttr(),
       /*chunk=*/IntegerAttr(), /*segments=*/IntegerAttr(),
-      /*value_blocks=*/IntegerAttr());
+      /*value_blocks=*/IntegerAttr(), /*checkpoint_interval=*/IntegerAttr());
   Value y = joined(b, loc, scan.getO(), {{0}, {1}, {2, 3}});
   Value final = scan.getFinal();
   if (getRates())

@@ -218,12 +218,8 @@ ChunkTiles Head::tiles(const Place &place) {
   return in;
 }
 
-Tiles::Values Head::overChunks(ValueRange carried, bool backward, Step step) {
-  int64_t size = chunk();
-  // Where the last chunk may not be full, all are gathered: the same code for
-  // all, and compiled once.
-  bool gathers = form.starts || tokens() % size != 0;
-  Value width = t.index(size);
+Head::Range Head::allChunks() {
+  Value width = t.index(chunk());
   Value chunks = arith::CeilDivUIOp::create(t.b, t.loc, length, width);
   Value end = arith::MulIOp::create(t.b, t.loc, chunks, width);
   if (mostChunks() == 1) {
@@ -234,14 +230,52 @@ Tiles::Values Head::overChunks(ValueRange carried, bool backward, Step step) {
     later = arith::AddIOp::create(t.b, t.loc, later, end);
     end = arith::MinSIOp::create(t.b, t.loc, end, later);
   }
-  return t.loop(t.index(0), end, size, carried,
-                [&](Value at, ValueRange tiles) {
-                  if (backward) {
-                    Value left = arith::SubIOp::create(t.b, t.loc, end, at);
-                    at = arith::SubIOp::create(t.b, t.loc, left, width);
-                  }
-                  return step({at, gathers ? rowNumbers(at) : Value()}, tiles);
-                });
+  return {Value(), end};
+}
+
+Tiles::Values Head::overChunks(const Range &range, ValueRange carried,
+                               bool backward, Step step) {
+  int64_t size = chunk();
+  // Where the last chunk may not be full, all are gathered: the same code for
+  // all, and compiled once.
+  bool gathers = form.starts || tokens() % size != 0;
+  Value width = t.index(size);
+  Value begin = range.begin ? range.begin : t.index(0);
+  return t.loop(
+      begin, range.end, size, carried, [&](Value at, ValueRange tiles) {
+        if (backward) {
+          if (range.begin)
+            at = arith::SubIOp::create(t.b, t.loc, at, range.begin);
+          Value left = arith::SubIOp::create(t.b, t.loc, range.end, at);
+          at = arith::SubIOp::create(t.b, t.loc, left, width);
+        }
+        return step({at, gathers ? rowNumbers(at) : Value()}, tiles);
+      });
+}
+
+Tiles::Values Head::overGroups(const Range &all, int64_t count,
+                               ValueRange carried, bool backward,
+                               GroupStep step) {
+  Value width = t.index(count * chunk());
+  Value groups = arith::CeilDivUIOp::create(t.b, t.loc, all.end, width);
+  return t.loop(
+      t.index(0), groups, 1, carried, [&](Value number, ValueRange tiles) {
+        if (backward) {
+          Value left = arith::SubIOp::create(t.b, t.loc, groups, number);
+          number = arith::SubIOp::create(t.b, t.loc, left, t.index(1));
+        }
+        Value begin = arith::MulIOp::create(t.b, t.loc, number, width);
+        Value end = arith::AddIOp::create(t.b, t.loc, begin, width);
+        end = arith::MinSIOp::create(t.b, t.loc, end, all.end);
+        return step(number, {begin, end}, tiles);
+      });
+}
+
+Value Head::number(const Place &place, const Range &range) {
+  Value at = place.at;
+  if (range.begin)
+    at = arith::SubIOp::create(t.b, t.loc, at, range.begin);
+  return arith::DivUIOp::create(t.b, t.loc, at, t.index(chunk()));
 }
 
 Value Head::asIndex(Value value) {

@@ -68,10 +68,29 @@ public:
   /// A chunk of all operands.
   ChunkTiles tiles(const Place &place);
 
-  /// Goes through all chunks, in or against the order of tokens.
+  /// Tokens of whole chunks, from `begin` (null: 0) on.
+  struct Range {
+    mlir::Value begin, end;
+  };
+  /// Those of the sequence; the last chunk may not be full.
+  Range allChunks();
+  /// Goes through chunks, all if no others are said, in or against the order
+  /// of tokens.
   using Step = llvm::function_ref<Tiles::Values(const Place &,
                                                 mlir::ValueRange carried)>;
-  Tiles::Values overChunks(mlir::ValueRange carried, bool backward, Step step);
+  Tiles::Values overChunks(mlir::ValueRange carried, bool backward, Step step) {
+    return overChunks(allChunks(), carried, backward, step);
+  }
+  Tiles::Values overChunks(const Range &range, mlir::ValueRange carried,
+                           bool backward, Step step);
+  /// Goes through groups of `count` chunks, of which the last may have fewer.
+  using GroupStep = llvm::function_ref<Tiles::Values(
+      mlir::Value number, const Range &, mlir::ValueRange carried)>;
+  Tiles::Values overGroups(const Range &all, int64_t count,
+                           mlir::ValueRange carried, bool backward,
+                           GroupStep step);
+  /// What a chunk is counted from its range's first one.
+  mlir::Value number(const Place &place, const Range &range);
 
   /// A state in a place of this head: that of `from`, or zeros.
   mlir::Value startState(mlir::Value from, mlir::Value place);

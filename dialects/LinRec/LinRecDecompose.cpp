@@ -8,7 +8,10 @@
 //
 // A block is one head of one sequence (Head.h). It carries the state from chunk
 // to chunk. The gradient goes through the chunks twice: forward, to keep the
-// state before each chunk, then backward with the state's gradient.
+// state before each chunk, then backward with the state's gradient. With
+// checkpoints it keeps the state before each m-th chunk, and the way back goes
+// through groups of m chunks, each of which is first gone through forward again
+// (Chen et al., arXiv 1604.06174).
 //
 //===----------------------------------------------------------------------===//
 
@@ -163,6 +166,129 @@ struct Gradient {
   size_t position; // among the op's results
 };
 
+/// How a gradient's block goes forward, and what it leaves for the way back.
+class WayForward {
+public:
+  WayForward(Head &head, ChunkForm &core)
+      : head(head), core(core), t(head.t), form(head.form) {}
+
+  struct Saved {
+    Value states; // before each chunk of a range, and after the last one
+    Tiles::Values kept;
+  };
+  /// Of a range of at most `most` chunks, the first of which begins with `of`,
+  /// or with the initial state.
+  Saved save(const Head::Range &range, int64_t most, Value of = {}) {
+    Tiles::Values ahead = {stateArray(most + 1)};
+    Value start =
+        of ? linalg::CopyOp::create(t.b, t.loc, of, oneState()).getResult(0)
+           : head.startState(form.initial, oneState());
+    ahead[0] = t.withEntry(ahead[0], t.index(0), start);
+    ahead.push_back(start);
+    for (SmallVector<int64_t> &shape : core.keptShapes()) {
+      shape.insert(shape.begin(), most);
+      ahead.push_back(t.empty(shape));
+    }
+    ahead = head.overChunks(
+        range, ahead, /*backward=*/false,
+        [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
+          ChunkForm::Outcome out = step(place, tiles[1]);
+          Tiles::Values found = {
+              t.withEntry(tiles[0], next(place, range), out.state), out.state};
+          for (auto [all, tile] : llvm::zip(tiles.drop_front(2), out.kept))
+            found.push_back(t.withEntry(all, head.number(place, range), tile));
+          return found;
+        });
+    return {ahead[0], Tiles::Values(ArrayRef(ahead).drop_front(2))};
+  }
+
+  /// What is known around a chunk of the range that was saved.
+  ChunkForm::States around(const Saved &saved, const Head::Place &place,
+                           const Head::Range &range) {
+    ChunkForm::States states = {
+        t.entry(saved.states, head.number(place, range)),
+        t.entry(saved.states, next(place, range))};
+    for (Value all : saved.kept)
+      states.kept.push_back(t.entry(all, head.number(place, range)));
+    return states;
+  }
+
+  /// The states before each group of `count` chunks.
+  Value checkpoints(const Head::Range &all, int64_t count) {
+    Value states = stateArray(llvm::divideCeil(head.mostChunks(), count));
+    Value start = head.startState(form.initial, oneState());
+    // Nobody asks for the states behind the last checkpoint yet.
+    Value width = t.index(count * head.chunk());
+    Value groups = arith::CeilDivUIOp::create(t.b, t.loc, all.end, width);
+    Value earlier = arith::SubIOp::create(t.b, t.loc, groups, t.index(1));
+    Value last = arith::MulIOp::create(t.b, t.loc, earlier, width);
+    return head.overGroups(
+        all, count, {states, start}, /*backward=*/false,
+        [&](Value number, Head::Range range, ValueRange tiles) {
+          Value known = t.withEntry(tiles[0], number, tiles[1]);
+          range.end = arith::MinSIOp::create(t.b, t.loc, range.end, last);
+          Tiles::Values state = head.overChunks(
+              range, tiles[1], /*backward=*/false,
+              [&](const Head::Place &place, ValueRange carried) {
+                return Tiles::Values{step(place, carried[0]).state};
+              });
+          return Tiles::Values{known, state[0]};
+        })[0];
+  }
+
+private:
+  ChunkForm::Outcome step(const Head::Place &place, Value state) {
+    return chunkForward(t, form, core, head.tiles(place), state,
+                        /*outputs=*/false);
+  }
+  Value next(const Head::Place &place, const Head::Range &range) {
+    return arith::AddIOp::create(t.b, t.loc, head.number(place, range),
+                                 t.index(1));
+  }
+  Value oneState() { return t.empty({form.keySize, form.valueSize}); }
+  Value stateArray(int64_t count) {
+    return t.empty({count, form.keySize, form.valueSize});
+  }
+
+  Head &head;
+  ChunkForm &core;
+  Tiles &t;
+  const Recurrence &form;
+};
+
+/// How many chunks lie between checkpoints: what the op says, or what suits the
+/// machine.
+int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
+  if (form.checkpointInterval)
+    return *form.checkpointInterval;
+  int64_t operandBytes = 0;
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types) {
+      auto tensor = cast<RankedTensorType>(type);
+      if (tensor.getElementType().isFloat())
+        operandBytes +=
+            tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
+    }
+  MachineFacts machine = machineFactsOf(op);
+  ScheduleProblem problem(form, /*gradient=*/true);
+  int64_t limit = savedBytesLimit(operandBytes, machine);
+  int64_t interval = chooseInterval(problem, limit, machine);
+  int64_t blocks = problem.sequences * problem.heads;
+  remark::passed(
+      op.getLoc(),
+      remark::RemarkOpts::name("Checkpointed").category("linrec-schedule"))
+      << remark::metric("op", op->getName().getStringRef())
+      << remark::metric("checkpointInterval", interval)
+      << remark::metric("savedBytes", savedAtOnce(problem, interval, machine))
+      << remark::metric("allStatesBytes", savedAtOnce(problem, 1, machine))
+      << remark::metric("limitBytes", limit)
+      << remark::metric("recomputedMultiplyAdds",
+                        blocks * problem.recomputed(interval))
+      << remark::metric("multiplyAdds", problem.time({}, /*processors=*/1));
+  return interval;
+}
+
 } // namespace
 
 FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
@@ -184,6 +310,7 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     return differentiateInValueBlocks(b, *this);
   if (form.segments.value_or(1) > 1)
     return differentiateInSegments(b, *this);
+  int64_t interval = intervalOf(*this, form);
   unpackOne(form);
   int64_t sequences = sequencesOf(form);
   FloatType wide = computeType(Recurrence::type(getV()).getElementType());
@@ -243,81 +370,70 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         Tiles &t = head.t;
         std::unique_ptr<ChunkForm> core = coreOf(head);
         Value dO = head.extract(getDO(), head.rows(getDO()));
-        // The states before each chunk, and after the last one.
-        Value states =
-            t.empty({head.mostChunks() + 1, form.keySize, form.valueSize});
-        Value start = head.startState(form.initial,
-                                      t.empty({form.keySize, form.valueSize}));
-        auto number = [&](const Head::Place &place) -> Value {
-          return arith::DivUIOp::create(t.b, t.loc, place.at,
-                                        t.index(head.chunk()));
-        };
-        auto next = [&](const Head::Place &place) -> Value {
-          return arith::AddIOp::create(t.b, t.loc, number(place), t.index(1));
-        };
-        states = t.withEntry(states, t.index(0), start);
-        Tiles::Values ahead = {states, start};
-        for (SmallVector<int64_t> &shape : core->keptShapes()) {
-          shape.insert(shape.begin(), head.mostChunks());
-          ahead.push_back(t.empty(shape));
-        }
-        ahead = head.overChunks(
-            ahead, /*backward=*/false,
-            [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
-              ChunkForm::Outcome out =
-                  chunkForward(t, form, *core, head.tiles(place), tiles[1],
-                               /*outputs=*/false);
-              Tiles::Values found = {
-                  t.withEntry(tiles[0], next(place), out.state), out.state};
-              for (auto [all, tile] : llvm::zip(tiles.drop_front(2), out.kept))
-                found.push_back(t.withEntry(all, number(place), tile));
-              return found;
-            });
-        states = ahead[0];
-        ArrayRef<Value> kept = ArrayRef(ahead).drop_front(2);
+        WayForward forward(head, *core);
+        Head::Range all = head.allChunks();
+        bool keepsAll = interval == 1 || interval >= head.mostChunks();
+        Value checkpoints;
+        WayForward::Saved saved;
+        if (keepsAll)
+          saved = forward.save(all, head.mostChunks());
+        else
+          checkpoints = forward.checkpoints(all, interval);
         Tiles::Values carried(parts);
         // Sums over tokens start from 0.
         for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
           if (!gradient.result.perToken && gradient.tile)
             tile = head.startState(Value(), tile);
         carried.back() = head.startState(getDFinal(), parts.back());
-        return head.overChunks(
-            carried, /*backward=*/true,
-            [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
-              ChunkForm::States around = {t.entry(states, number(place)),
-                                          t.entry(states, next(place))};
-              for (Value all : kept)
-                around.kept.push_back(t.entry(all, number(place)));
-              ChunkGradients d =
-                  chunkBackward(t, form, *core, head.tiles(place), around,
-                                head.read(dO, place), tiles.back());
-              Tiles::Values out;
-              for (size_t i = 0; i < operandsInChunks; ++i) {
-                const Gradient &gradient = gradients[i];
-                Value tile = d.*gradient.tile;
-                if (gradient.result.perToken) {
-                  out.push_back(head.write(tile, tiles[i], place));
-                  continue;
-                }
-                if (gradient.tile == &ChunkGradients::decay) {
-                  Value there = head.forTokens(t.number(1), place);
-                  out.push_back(t.generic(
-                      {{tile, "c"}, {there, "c"}}, {{tiles[i], "x"}},
-                      [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                        return {s.add(e[2], s.mul(e[0], e[1]))};
-                      })[0]);
-                  continue;
-                }
-                StringRef loops =
-                    StringRef("kv").take_front(Tiles::shape(tile).size());
-                out.push_back(t.generic(
-                    {{tile, loops}}, {{tiles[i], loops}},
-                    [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                      return {s.add(e[1], e[0])};
-                    })[0]);
-              }
-              out.push_back(d.state);
-              return out;
+        auto step = [&](const Head::Range &range, const Head::Place &place,
+                        ValueRange tiles) -> Tiles::Values {
+          ChunkForm::States around = forward.around(saved, place, range);
+          ChunkGradients d =
+              chunkBackward(t, form, *core, head.tiles(place), around,
+                            head.read(dO, place), tiles.back());
+          Tiles::Values out;
+          for (size_t i = 0; i < operandsInChunks; ++i) {
+            const Gradient &gradient = gradients[i];
+            Value tile = d.*gradient.tile;
+            if (gradient.result.perToken) {
+              out.push_back(head.write(tile, tiles[i], place));
+              continue;
+            }
+            if (gradient.tile == &ChunkGradients::decay) {
+              Value there = head.forTokens(t.number(1), place);
+              out.push_back(t.generic(
+                  {{tile, "c"}, {there, "c"}}, {{tiles[i], "x"}},
+                  [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                    return {s.add(e[2], s.mul(e[0], e[1]))};
+                  })[0]);
+              continue;
+            }
+            StringRef loops =
+                StringRef("kv").take_front(Tiles::shape(tile).size());
+            out.push_back(
+                t.generic({{tile, loops}}, {{tiles[i], loops}},
+                          [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                            return {s.add(e[1], e[0])};
+                          })[0]);
+          }
+          out.push_back(d.state);
+          return out;
+        };
+        auto back = [&](const Head::Range &range, ValueRange tiles) {
+          return head.overChunks(
+              range, tiles, /*backward=*/true,
+              [&](const Head::Place &place, ValueRange inner) {
+                return step(range, place, inner);
+              });
+        };
+        if (keepsAll)
+          return back(all, carried);
+        return head.overGroups(
+            all, interval, carried, /*backward=*/true,
+            [&](Value number, const Head::Range &range, ValueRange tiles) {
+              saved =
+                  forward.save(range, interval, t.entry(checkpoints, number));
+              return back(range, tiles);
             });
       });
 

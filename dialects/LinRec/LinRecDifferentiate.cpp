@@ -36,7 +36,7 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
       getBeta(), getErase(), getLowrank(), getBonus(), getInitial(),
       getStarts(), dO, cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
       getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr(),
-      getSegmentsAttr(), getValueBlocksAttr());
+      getSegmentsAttr(), getValueBlocksAttr(), getCheckpointIntervalAttr());
   SmallVector<Value> gradients(gradient.getResults());
   if (getStarts())
     gradients.push_back(Value());

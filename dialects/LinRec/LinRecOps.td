@@ -28,7 +28,7 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
   dag form = (ins OptionalAttr<F64Attr>:$scale,
     UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
     OptionalAttr<I64Attr>:$chunk, OptionalAttr<I64Attr>:$segments,
-    OptionalAttr<I64Attr>:$value_blocks);
+    OptionalAttr<I64Attr>:$value_blocks, OptionalAttr<I64Attr>:$checkpoint_interval);
   string syntax = [{
     $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
     (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
@@ -93,7 +93,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     `value_blocks` says into how many parts the columns of the state are cut: each
     is computed by itself, where states are too large or heads too few. Where neither
     is given, both are chosen for the machine that is compiled for; where one is, the
-    other is 1. f16 and bf16 are computed,
+    other is 1. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`). f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
@@ -112,7 +112,7 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
        operands are f64 or none. The first result has v's type.
     7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive, `segments` is
        positive and does not go with `starts`, whose sequences are segments already,
-       `value_blocks` is positive and divides V.
+       `value_blocks` is positive and divides V, `checkpoint_interval` is positive.
 
     Example:
 
@@ -155,6 +155,13 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
 
     where `erase_before_decay` and `bonus` change what `linrec.scan` says they
     do. The gradient of a decay that is positive is 0.
+
+    The states are computed again, forward, before the way back. `checkpoint_interval`
+    m says how many of those between chunks are kept meanwhile: that before each m-th
+    chunk, a checkpoint, and the m states of the chunks that follow one, which are
+    computed a second time when the way back comes to them. So ceil(N / m) + m + 1
+    states of N + 1 are kept, for the work of almost N states more; 1 keeps all. Where
+    it is not given, it is chosen: 1 unless that is more than the machine has room for.
 
     1. Everything that holds for `linrec.scan`.
     2. `d_o` has v's type, `d_final` that of the final state.
@@ -308,6 +315,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
     std::optional<uint64_t> getChunk() { return {}; }
     std::optional<uint64_t> getSegments() { return {}; }
     std::optional<uint64_t> getValueBlocks() { return {}; }
+    std::optional<uint64_t> getCheckpointInterval() { return {}; }
   }];
 }
 

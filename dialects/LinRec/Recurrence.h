@@ -27,7 +27,7 @@ struct Recurrence {
   DecayKind decayKind = DecayKind::None;
   bool eraseBeforeDecay;
   std::optional<double> decayBound;
-  std::optional<int64_t> chunk, segments, valueBlocks;
+  std::optional<int64_t> chunk, segments, valueBlocks, checkpointInterval;
   int64_t heads, keySize, valueSize;
 
   template <typename Op>
@@ -37,7 +37,8 @@ struct Recurrence {
         lowrank(op.getLowrank()), bonus(op.getBonus()),
         initial(op.getInitial()), starts(op.getStarts()),
         eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()),
-        segments(op.getSegments()), valueBlocks(op.getValueBlocks()) {
+        segments(op.getSegments()), valueBlocks(op.getValueBlocks()),
+        checkpointInterval(op.getCheckpointInterval()) {
     heads = type(v).getShape().take_back(2).front();
     keySize = type(q).getShape().back();
     valueSize = type(v).getShape().back();

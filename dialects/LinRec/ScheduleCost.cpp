@@ -33,18 +33,25 @@ ScheduleProblem::ScheduleProblem(const Recurrence &form, bool gradient)
   elementBytes =
       computeType(cast<FloatType>(v.getElementType())).getWidth() / 8;
   tokenByToken = form.decayKind == DecayKind::Value || chunk == 1;
+  // Not where a chunk's form is looked up.
+  bool products =
+      form.decayKind != DecayKind::Key || isMildByBound(form, chunk);
+  if (erases && products && !tokenByToken)
+    kept = chunk * values + (form.lowrank ? 2 : 1) * chunk * chunk;
+}
+
+int64_t ScheduleProblem::stateWork(int64_t v) const {
+  int64_t c = chunk, k = keys, rows = 32 * c * k;
+  if (tokenByToken)
+    return (rates ? 18 : 2) * c * k * v + rows;
+  int64_t work = c * k * v + rows;
+  return erases ? work + c * k * v + c * c * k + c * c * v / 2 : work;
 }
 
 int64_t ScheduleProblem::time(const Schedule &schedule,
                               int64_t processors) const {
   int64_t c = chunk, k = keys;
   int64_t rows = 32 * c * k;
-  auto state = [&](int64_t v) {
-    if (tokenByToken)
-      return (rates ? 18 : 2) * c * k * v + rows;
-    int64_t work = c * k * v + rows;
-    return erases ? work + c * k * v + c * c * k + c * c * v / 2 : work;
-  };
   int64_t v = values / schedule.valueBlocks;
   int64_t read = c * k * v + (tokenByToken ? 0 : c * c * (k + v));
   int64_t backward, begin;
@@ -59,13 +66,14 @@ int64_t ScheduleProblem::time(const Schedule &schedule,
       begin += 2 * c * k * v + c * c * (2 * k + 3 * v / 2);
     }
   }
-  int64_t work = state(v) + (gradient ? backward : read);
+  int64_t work = stateWork(v) + (gradient ? backward : read);
   int64_t blocks = sequences * heads * schedule.valueBlocks;
   int64_t s = schedule.segments, time = 0;
   if (schedule.valueBlocks > 1)
     time += 2 * kernelCost;
   if (s > 1) {
-    work += state(v) + (erases ? state(k) : rows) + (gradient ? begin : 0);
+    work +=
+        stateWork(v) + (erases ? stateWork(k) : rows) + (gradient ? begin : 0);
     int64_t fold = erases ? k * k * v : 8 * k * v;
     time += 4 * kernelCost + llvm::divideCeil(blocks, processors) * s * fold;
   }
@@ -78,6 +86,21 @@ int64_t ScheduleProblem::blockBytes(const Schedule &schedule) const {
   int64_t states = gradient ? 2 : 1;
   int64_t rows = gradient ? 3 * keys + 2 * v : 2 * keys + v;
   return elementBytes * (states * keys * v + chunk * rows);
+}
+
+int64_t ScheduleProblem::savedBytes(int64_t interval) const {
+  bool all = interval == 1 || interval >= chunks;
+  int64_t checkpoints = all ? 0 : llvm::divideCeil(chunks, interval);
+  int64_t between = all ? chunks : interval;
+  int64_t states = checkpoints + between + 1;
+  return elementBytes * (states * keys * values + between * kept);
+}
+
+int64_t ScheduleProblem::recomputed(int64_t interval) const {
+  if (interval == 1 || interval >= chunks)
+    return 0;
+  int64_t earlier = (llvm::divideCeil(chunks, interval) - 1) * interval;
+  return earlier * stateWork(values);
 }
 
 SmallVector<int64_t> ScheduleProblem::valueBlocks() const {
@@ -156,6 +179,40 @@ Schedule chooseSchedule(const ScheduleProblem &problem,
   auto [bestExcess, bestTime] = cost(best);
   if (byTime && firstExcess == bestExcess && 5 * bestTime > 4 * firstTime)
     return first;
+  return best;
+}
+
+int64_t savedBytesLimit(int64_t operandBytes, const MachineFacts &machine) {
+  if (machine.savedBytes > 0)
+    return machine.savedBytes;
+  return machine.blockBytes > 0 ? 0 : operandBytes;
+}
+
+int64_t savedAtOnce(const ScheduleProblem &problem, int64_t interval,
+                    const MachineFacts &machine) {
+  int64_t blocks = problem.sequences * problem.heads;
+  if (machine.blockBytes == 0)
+    blocks = std::min(blocks, machine.processors);
+  return blocks * problem.savedBytes(interval);
+}
+
+int64_t chooseInterval(const ScheduleProblem &problem, int64_t limit,
+                       const MachineFacts &machine) {
+  int64_t best = 1;
+  if (limit == 0)
+    return best;
+  auto bytes = [&](int64_t interval) {
+    return savedAtOnce(problem, interval, machine);
+  };
+  for (int64_t m = 2; m < problem.chunks && bytes(best) > limit; m *= 2)
+    if (bytes(m) < bytes(best))
+      best = m;
+  if (best == 1)
+    return best;
+  // The longer the interval, the less is computed twice.
+  for (int64_t m = 2 * best; m < problem.chunks && bytes(m) <= limit; m *= 2)
+    if (problem.recomputed(m) < problem.recomputed(best))
+      best = m;
   return best;
 }
 

@@ -42,6 +42,15 @@
 //        + 2^20 for each kernel that the schedule adds: 2 for blocks of
 //          values, 4 for segments
 //
+// A gradient with checkpoints before every m-th of N chunks keeps, of states,
+//
+//   saved      = N + 1                       for m = 1 or m >= N, else
+//                ceil(N / m) + m + 1
+//   recomputed = 0, else the states of all chunks but those behind the last
+//                checkpoint
+//
+// and of each chunk whose states are there what erasing keeps.
+//
 // Measured on one core of a Zen 5 machine with AVX-512 (T 8192, K 64, V 128,
 // chunks of 32), work beside the resident one's: decays of tokens, two blocks
 // of values 1.18 forward and 1.20 with gradients (here 1.17 and 1.14), segments
@@ -81,9 +90,20 @@ struct ScheduleProblem {
   /// chunks at least.
   llvm::SmallVector<int64_t> valueBlocks() const, segments() const;
 
+  /// What the gradient of one head saves of its way forward, in bytes: states,
+  /// and what `kept` says of each chunk whose states are there.
+  int64_t savedBytes(int64_t interval) const;
+  /// Multiply-adds of one head for states that are computed a second time.
+  int64_t recomputed(int64_t interval) const;
+
   int64_t sequences, heads, keys, values, chunk, chunks, elementBytes;
+  /// Elements that are kept of a chunk: solutions and scores (MatrixForm.cpp).
+  int64_t kept = 0;
   bool gradient, erases, tokenByToken, rates, packed;
   std::optional<int64_t> givenSegments, givenValueBlocks;
+
+private:
+  int64_t stateWork(int64_t values) const;
 };
 
 /// Tokens at a time, where the op does not say it. A chunk's tokens cost C^2
@@ -106,6 +126,19 @@ int64_t chooseChunk(const Recurrence &form, bool gradient,
 /// sequences, whose bits must depend on nothing that they are packed with.
 Schedule chooseSchedule(const ScheduleProblem &problem,
                         const MachineFacts &machine);
+
+/// How many bytes a gradient may save: what the machine says, else as many as
+/// its inputs and outputs have. Where blocks have memory of their own, arrays
+/// lie in the device's, and without a word of the machine there is no limit: 0.
+int64_t savedBytesLimit(int64_t operandBytes, const MachineFacts &machine);
+/// What all heads save that are computed at once: as many as there are
+/// processors, or, where arrays lie in a device's memory, all.
+int64_t savedAtOnce(const ScheduleProblem &problem, int64_t interval,
+                    const MachineFacts &machine);
+/// The interval of checkpoints of the least work whose states are within the
+/// limit, among 1 and powers of two; if none is, that with the fewest bytes.
+int64_t chooseInterval(const ScheduleProblem &problem, int64_t limit,
+                       const MachineFacts &machine);
 
 } // namespace drawloom::linrec
 

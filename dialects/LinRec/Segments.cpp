@@ -94,7 +94,8 @@ public:
         b, loc, v.getType(), state, x[0], x[1], v, x[3], x[4], x[5], x[6], x[7],
         x[8], initial, starts, scale(), op.getDecayAlongValuesAttr(),
         op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
-        oneSegment(), /*value_blocks=*/IntegerAttr());
+        oneSegment(), /*value_blocks=*/IntegerAttr(),
+        /*checkpoint_interval=*/IntegerAttr());
   }
   ScanBwdOp gradient(ScanBwdOp op, Value initial, Value dFinal) {
     SmallVector<Value> x;
@@ -112,7 +113,7 @@ public:
         initial, starts, ofTokens(op.getDO()), dFinal, scale(),
         op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
         op.getDecayBoundAttr(), op.getChunkAttr(), oneSegment(),
-        /*value_blocks=*/IntegerAttr());
+        /*value_blocks=*/IntegerAttr(), op.getCheckpointIntervalAttr());
   }
   /// The same without segments.
   template <typename Op> SmallVector<Value> uncut(Op op) {

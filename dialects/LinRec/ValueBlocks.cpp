@@ -127,7 +127,8 @@ SmallVector<Value> scanInValueBlocks(OpBuilder &b, ScanOp op) {
       x[4], x[5], x[6], x[7], x[8], x[9], x[10],
       b.getF64FloatAttr(blocks.form.scale), op.getDecayAlongValuesAttr(),
       op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
-      op.getSegmentsAttr(), /*value_blocks=*/b.getI64IntegerAttr(1));
+      op.getSegmentsAttr(), /*value_blocks=*/b.getI64IntegerAttr(1),
+      op.getCheckpointIntervalAttr());
   RankedTensorType o = Recurrence::type(op.getO());
   return {op.getO().use_empty()
               ? tensor::EmptyOp::create(b, op.getLoc(), o.getShape(),
@@ -150,7 +151,7 @@ SmallVector<Value> differentiateInValueBlocks(OpBuilder &b, ScanBwdOp op) {
       blocks.ofStates(op.getDFinal()), b.getF64FloatAttr(blocks.form.scale),
       op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
       op.getDecayBoundAttr(), op.getChunkAttr(), op.getSegmentsAttr(),
-      /*value_blocks=*/b.getI64IntegerAttr(1));
+      /*value_blocks=*/b.getI64IntegerAttr(1), op.getCheckpointIntervalAttr());
   SmallVector<Value> found;
   size_t at = 0;
   for (auto [operand, perToken] : blocks.form.perToken()) {

@@ -40,7 +40,8 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
              op->getParentOfType<scf::ForallOp>();
     };
     if (!hasMachineFacts(getOperation()))
-      setMachineFacts(getOperation(), {processors, blockBytes, productRows});
+      setMachineFacts(getOperation(),
+                      {processors, blockBytes, productRows, savedBytes});
     LogicalResult decomposed = decomposeAll(getOperation(), stays);
     dropMachineFacts(getOperation());
     if (failed(decomposed))

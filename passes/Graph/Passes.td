@@ -33,7 +33,7 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     a block program already.
 
     Decompositions that suit many processors or few are told how many there are:
-    `processors`, `block-bytes` and `product-rows`, unless the module has the attribute
+    `processors`, `block-bytes`, `product-rows` and `saved-bytes`, unless the module has the attribute
     `drawloom.machine` (dialects/Interfaces/MachineFacts.h).
 
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
@@ -44,7 +44,10 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     Option<"blockBytes", "block-bytes", "int64_t", /*default=*/"0",
            "Memory of a block, in bytes; 0: no limit.">,
     Option<"productRows", "product-rows", "int64_t", /*default=*/"32",
-           "Rows from which on products of matrices run at full speed">
+           "Rows from which on products of matrices run at full speed">,
+    Option<"savedBytes", "saved-bytes", "int64_t", /*default=*/"0",
+           "What gradients may save of their way forward, in bytes; 0: as "
+           "much as their inputs and outputs take">
   ];
 }
 

@@ -236,6 +236,7 @@ def call(**changes):
     (dict(decay_side="row"), "it is 'key' or 'value'"),
     (dict(chunk=20), "a multiple of 16"),
     (dict(value_blocks=3), "value_blocks is 3; it divides the size of values, 4"),
+    (dict(checkpoint_interval=0), "checkpoint_interval is 0; it is at least 1"),
     (dict(decay_bound=0.5), "decay_bound is 0.5"),
     (dict(erase_before_decay=True), "there is neither"),
     (dict(starts=torch.tensor([0, 3, 2, 5])), "decrease: entry 2 is 2 after 3"),

@@ -98,6 +98,10 @@ def _check(attributes, arguments):
     blocks = attributes["value_blocks"]
     if blocks is not None and (blocks < 1 or v.shape[3] % blocks):
         raise CallError(f"linear_recurrence: value_blocks is {blocks}; it divides the size of values, {v.shape[3]}")
+    interval = attributes["checkpoint_interval"]
+    if interval is not None and interval < 1:
+        raise CallError(f"linear_recurrence: checkpoint_interval is {interval}; it is at least 1, the number of chunks between the states "
+                        "that a gradient keeps")
 
 
 def check_starts(values, tokens, name="linear_recurrence"):
@@ -160,6 +164,8 @@ def _body(attributes, arguments, results, names):
         inside.append(f"segments = {attributes['segments']} : i64")
     if attributes["value_blocks"] is not None:
         inside.append(f"value_blocks = {attributes['value_blocks']} : i64")
+    if attributes["checkpoint_interval"] is not None:
+        inside.append(f"checkpoint_interval = {attributes['checkpoint_interval']} : i64")
     braces = f" {{{', '.join(inside)}}}" if inside else ""
     given, gives = (", ".join(one.text for one in types) for types in (arguments, results))
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]

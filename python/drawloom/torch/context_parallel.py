@@ -149,7 +149,7 @@ def _flatten(*arguments):
 
 
 def _response(q, k, v, decay, beta, erase, lowrank, bonus, scale, decay_side, erase_before_decay, decay_bound, chunk, segments,
-              value_blocks):
+              value_blocks, checkpoint_interval):
     """(rows, M): how these tokens answer to a state S before them. They add rows S to o; with decays of values, s (q S) * rows."""
     (batch, tokens, heads, values), keys = v.shape, q.shape[3]
     wide = torch.float64 if v.dtype == torch.float64 else torch.float32
@@ -157,7 +157,7 @@ def _response(q, k, v, decay, beta, erase, lowrank, bonus, scale, decay_side, er
         one, none = v.new_ones(batch, tokens, 1, 1), v.new_zeros(batch, tokens, 1, 1)
         return _op(one, none, torch.zeros_like(v), decay, None, None, None, None,
                           torch.ones(batch, heads, 1, values, dtype=wide, device=v.device), None, 1.0, "value", False, decay_bound, chunk,
-                   segments, value_blocks)
+                   segments, value_blocks, checkpoint_interval)
     # The same recurrence without anything written: its state goes from the identity to M.
     identity = torch.eye(keys, dtype=wide, device=v.device).expand(batch, heads, keys, keys)
     rows, step = _op(q, k, v.new_zeros(batch, tokens, heads, keys), decay, beta, erase, lowrank, bonus, identity, None, scale,
@@ -270,6 +270,7 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
                       scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
                       chunk: int | None = None, segments: int | None = None, value_blocks: int | None = None,
+                      checkpoint_interval: int | None = None,
                       group: dist.ProcessGroup | None = None) -> tuple[Tensor, Tensor]:
     r"""`linrec.linear_recurrence` over a sequence that the processes of a group share, as (o, final state). Each process gives its
     own tokens, one segment after the other in the order of the group, and gets the outputs of these. Numbers of tokens may
@@ -289,7 +290,7 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
     """
     rank, processes = _place(group)
     arguments = (q, k, v, decay, beta, erase, lowrank, bonus, initial, starts, scale, decay_side, erase_before_decay, decay_bound, chunk,
-                 segments, value_blocks)
+                 segments, value_blocks, checkpoint_interval)
     device = v.device.type
     if torch.is_autocast_enabled(device):
         arguments = _without_rates(linrec._autocast(torch.get_autocast_dtype(device), *_with_rates(arguments)))

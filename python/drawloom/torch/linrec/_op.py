@@ -24,15 +24,16 @@ def _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts):
 
 def _spec(q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None,
           scale=None, decay_side="key", erase_before_decay=False, decay_bound=None, chunk=None, segments=None,
-          value_blocks=None):
+          value_blocks=None, checkpoint_interval=None):
     given = " ".join(name for name, operand in zip(OPTIONAL, _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts))
                      if operand is not None)
-    key = given, scale, decay_side, erase_before_decay, decay_bound, chunk, segments, value_blocks
+    key = given, scale, decay_side, erase_before_decay, decay_bound, chunk, segments, value_blocks, checkpoint_interval
     spec = _specs.get(key)
     if spec is None:
         spec = _specs[key] = intern(Spec("linear_recurrence", (
             ("operands", given), ("scale", scale), ("decay_side", decay_side), ("erase_before_decay", erase_before_decay),
-            ("decay_bound", decay_bound), ("chunk", chunk), ("segments", segments), ("value_blocks", value_blocks))))
+            ("decay_bound", decay_bound), ("chunk", chunk), ("segments", segments), ("value_blocks", value_blocks),
+            ("checkpoint_interval", checkpoint_interval))))
     return spec
 
 
@@ -62,7 +63,7 @@ _op = _dispatch.define(
     "linear_recurrence(Tensor q, Tensor k, Tensor v, Tensor? decay=None, Tensor? rates=None, Tensor? beta=None, "
     "Tensor? erase=None, Tensor? lowrank=None, Tensor? bonus=None, Tensor? initial=None, Tensor? starts=None, float? scale=None, "
     'str decay_side="key", bool erase_before_decay=False, float? decay_bound=None, int? chunk=None, int? segments=None, '
-    "int? value_blocks=None) -> (Tensor, Tensor)",
+    "int? value_blocks=None, int? checkpoint_interval=None) -> (Tensor, Tensor)",
     _spec, _flatten, _join, autocast=_autocast)
 
 
@@ -82,7 +83,7 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
                       scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
                       chunk: int | None = None, segments: int | None = None,
-                      value_blocks: int | None = None) -> tuple[Tensor, Tensor]:
+                      value_blocks: int | None = None, checkpoint_interval: int | None = None) -> tuple[Tensor, Tensor]:
     r"""The recurrence of the whole family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and v_t of length V,
     D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
 
@@ -105,13 +106,16 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
     matrices. chunk is the number of tokens computed at a time, 1 or a multiple of 16; it changes rounding only. For few sequences and
     heads and many processors, value_blocks is the number of parts of the state's columns, and segments that of parts of each sequence,
     which are computed side by side: more work (segments about half as much again), and other rounding. Where neither is given, the
-    compiler chooses both for the machine that it compiles for; segments=1 or value_blocks=1 keeps heads whole. float16 and bfloat16
+    compiler chooses both for the machine that it compiles for; segments=1 or value_blocks=1 keeps heads whole. The gradient keeps the
+    state before every checkpoint_interval-th chunk and computes those between a second time; 1 keeps all, None is the compiler's choice:
+    1 unless the states are larger than all that goes in and out. float16 and bfloat16
     are computed, and states kept, in float32. Differentiable once.
     """
     if _split is not None:
         return _split(q, k, v, decay=decay, rates=rates, beta=beta, erase=erase, lowrank=lowrank, bonus=bonus, initial=initial,
                       starts=starts, scale=scale, decay_side=decay_side, erase_before_decay=erase_before_decay,
-                      decay_bound=decay_bound, chunk=chunk, segments=segments, value_blocks=value_blocks)
+                      decay_bound=decay_bound, chunk=chunk, segments=segments, value_blocks=value_blocks,
+                      checkpoint_interval=checkpoint_interval)
     _check_starts(starts, v.shape[1] if v.dim() == 4 else 0)
     return _op(q, k, v, decay, rates, beta, erase, lowrank, bonus, initial, starts, scale, decay_side, erase_before_decay, decay_bound,
-               chunk, segments, value_blocks)
+               chunk, segments, value_blocks, checkpoint_interval)
