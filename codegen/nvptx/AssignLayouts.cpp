@@ -78,6 +78,13 @@ private:
   void fixRest();
   LogicalResult rewrite(Operation *op);
 
+  SmallVector<int64_t> keptDims(tile::SliceOp op) {
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < tileType(op.getSource()).getRank(); ++dim)
+      if (dim != static_cast<int64_t>(op.getDimension()))
+        kept.push_back(dim);
+    return kept;
+  }
   SmallVector<int64_t> keptDims(tile::ReduceOp op) {
     SmallVector<int64_t> kept;
     for (int64_t dim = 0; dim < tileType(op.getSource()).getRank(); ++dim)
@@ -264,6 +271,10 @@ bool Assigner::propagate(Operation *op) {
     std::optional<Layout> source = known(reduce.getSource());
     return source && fix(reduce.getResult(), source->project(keptDims(reduce)));
   }
+  if (auto slice = dyn_cast<tile::SliceOp>(op)) {
+    std::optional<Layout> source = known(slice.getSource());
+    return source && fix(slice.getResult(), source->project(keptDims(slice)));
+  }
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
     std::optional<Layout> result = known(broadcast.getResult());
     return result &&
@@ -369,6 +380,13 @@ void Assigner::provide(OpResult result, const Layout &layout) {
   result.replaceAllUsesExcept(convert, convert);
 }
 
+/// Whether warps hold different parts along a dimension.
+bool isCutAmongWarps(const Layout &layout, int64_t dim) {
+  return llvm::any_of(layout.warps, [&](const tile::Digit &digit) {
+    return !digit.replicated() && digit.dim == dim;
+  });
+}
+
 LogicalResult Assigner::rewrite(Operation *op) {
   auto layoutNow = [](Value value) { return *tile::layoutOf(value.getType()); };
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
@@ -377,6 +395,13 @@ LogicalResult Assigner::rewrite(Operation *op) {
   } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
     provide(cast<OpResult>(reduce.getResult()),
             layoutNow(reduce.getSource()).project(keptDims(reduce)));
+  } else if (auto slice = dyn_cast<tile::SliceOp>(op)) {
+    if (isCutAmongWarps(layoutNow(slice.getSource()),
+                        static_cast<int64_t>(slice.getDimension())))
+      sliceThroughMemory(builder, slice);
+    else
+      provide(cast<OpResult>(slice.getResult()),
+              layoutNow(slice.getSource()).project(keptDims(slice)));
   } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     require(gather.getIndicesMutable(),
             layoutNow(gather.getResult()).project({0}));

@@ -193,61 +193,109 @@ static void setType(tile::AllocOp buffer, MemRefType type,
             view.getMixedStrides())));
 }
 
+namespace {
+/// A buffer whose rows may be further apart.
+struct Paddable {
+  tile::AllocOp buffer;
+  SmallVector<Operation *> ops;
+  SmallVector<memref::SubViewOp> views;
+
+  MemRefType type() { return cast<MemRefType>(buffer.getType()); }
+  int64_t bytes() {
+    return llvm::divideCeil(type().getElementTypeBitWidth(), 8);
+  }
+  int64_t row() { return type().getStridesAndOffset().first.front(); }
+  /// Whether matrix instructions read it.
+  bool holdsMatrices() {
+    return llvm::any_of(ops, [](Operation *op) {
+      auto dot = dyn_cast<tile::DotOp>(op);
+      return dot && usesTensorCores(dot);
+    });
+  }
+  /// Clocks of all accesses, if it had this type.
+  int64_t cost(MemRefType padded);
+};
+} // namespace
+
+int64_t Paddable::cost(MemRefType padded) {
+  auto [strides, offset] = padded.getStridesAndOffset();
+  int64_t clocks = 0;
+  for (Operation *op : ops) {
+    int64_t times = 1;
+    for (Operation *around = op->getParentOp(); !isa<func::FuncOp>(around);
+         around = around->getParentOp())
+      times *= isa<scf::ForOp>(around) ? 16 : 1;
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      clocks += times * dotClocks(dot, buffer.getBuffer(), strides, bytes());
+      continue;
+    }
+    auto tile = cast<RankedTensorType>(isa<tile::LoadOp>(op)
+                                           ? op->getResult(0).getType()
+                                           : op->getOperand(0).getType());
+    clocks += times * bankClocks(*tile::layoutOf(tile), strides,
+                                 tile.getShape(), bytes());
+  }
+  return clocks;
+}
+
+/// Buffers that accesses find as fast with the rows of another one get these,
+/// where that takes no more memory: threads have one address for both.
+static void alignRows(MutableArrayRef<Paddable> buffers,
+                      llvm::function_ref<int64_t()> arena) {
+  for (Paddable &own : buffers) {
+    if (own.type().getRank() != 2 || !own.holdsMatrices())
+      continue;
+    MemRefType before = own.type();
+    int64_t clocks = own.cost(before), bytes = arena();
+    for (Paddable &other : buffers) {
+      if (other.type().getRank() != 2 || !other.holdsMatrices() ||
+          other.bytes() != own.bytes() || other.row() <= own.row())
+        continue;
+      MemRefType padded = withRows(before, other.row());
+      if (own.cost(padded) > clocks)
+        continue;
+      setType(own.buffer, padded, own.views);
+      if (arena() <= bytes)
+        break;
+      setType(own.buffer, before, own.views);
+    }
+  }
+}
+
 void choosePaddings(func::FuncOp kernel, int64_t limit) {
   auto arena = [&] {
     return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment).bytes;
   };
-  SmallVector<tile::AllocOp> buffers;
-  kernel.walk([&](tile::AllocOp buffer) { buffers.push_back(buffer); });
-  for (tile::AllocOp buffer : buffers) {
-    auto type = cast<MemRefType>(buffer.getType());
-    SmallVector<Operation *> ops;
-    SmallVector<memref::SubViewOp> views;
-    if (type.getRank() < 2 || !type.getElementType().isIntOrFloat() ||
-        !collectAccesses(buffer.getBuffer(), ops, views))
-      continue;
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    auto cost = [&](MemRefType padded) {
-      auto [strides, offset] = padded.getStridesAndOffset();
-      int64_t clocks = 0;
-      for (Operation *op : ops) {
-        int64_t times = 1;
-        for (Operation *around = op->getParentOp(); around != kernel;
-             around = around->getParentOp())
-          times *= isa<scf::ForOp>(around) ? 16 : 1;
-        if (auto dot = dyn_cast<tile::DotOp>(op)) {
-          clocks += times * dotClocks(dot, buffer.getBuffer(), strides, bytes);
-          continue;
-        }
-        auto tile = cast<RankedTensorType>(isa<tile::LoadOp>(op)
-                                               ? op->getResult(0).getType()
-                                               : op->getOperand(0).getType());
-        clocks += times * bankClocks(*tile::layoutOf(tile), strides,
-                                     tile.getShape(), bytes);
-      }
-      return clocks;
-    };
-    bool matrices = llvm::any_of(ops, [&](Operation *op) {
-      auto dot = dyn_cast<tile::DotOp>(op);
-      return dot && usesTensorCores(dot);
-    });
+  SmallVector<Paddable> buffers;
+  kernel.walk([&](tile::AllocOp buffer) {
+    Paddable found{buffer, {}, {}};
+    if (found.type().getRank() >= 2 &&
+        found.type().getElementType().isIntOrFloat() &&
+        collectAccesses(buffer.getBuffer(), found.ops, found.views))
+      buffers.push_back(std::move(found));
+  });
+  for (Paddable &own : buffers) {
+    MemRefType type = own.type();
+    int64_t bytes = own.bytes();
+    bool matrices = own.holdsMatrices();
     MemRefType best = type;
-    int64_t least = cost(type);
+    int64_t least = own.cost(type);
     for (int64_t padding : {0, 2, 4, 8, 16, 32, 48, 64}) {
       int64_t row = type.getShape().back() * bytes + padding;
       if (row % bytes != 0 || (matrices && row % 16 != 0))
         continue;
       MemRefType padded = withRows(type, row / bytes);
-      if (int64_t clocks = cost(padded); clocks < least)
+      if (int64_t clocks = own.cost(padded); clocks < least)
         best = padded, least = clocks;
     }
     if (best == type)
       continue;
     int64_t before = arena();
-    setType(buffer, best, views);
+    setType(own.buffer, best, own.views);
     if (int64_t after = arena(); after > before && after > limit)
-      setType(buffer, type, views);
+      setType(own.buffer, type, own.views);
   }
+  alignRows(buffers, arena);
 }
 
 } // namespace drawloom::nvptx

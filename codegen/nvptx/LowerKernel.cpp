@@ -256,20 +256,19 @@ void LowerKernel::lowerIota(tile::IotaOp op, Range range) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t dim = op.getDimension();
   Type index = builder.getIndexType();
-  Value own = arith::IndexCastUIOp::create(builder, loc, index,
-                                           threadCoordinate(layout, dim));
+  Value own = threadCoordinate(layout, dim), start;
   if (rolled.dim == dim)
-    own = arith::AddIOp::create(
-        builder, loc, own,
-        arith::IndexCastOp::create(builder, loc, index, rolled.offset));
+    start = arith::IndexCastOp::create(builder, loc, index, rolled.offset);
   Registers &result = registers[op.getResult()];
   for (int64_t i = range.begin; i < range.end; ++i) {
     int64_t offset = layout.registerOffset(i, type.getRank())[dim];
+    // In 32 bits, in which coordinates are then compared as well.
     Value at = own;
     if (offset != 0)
-      at = arith::AddIOp::create(
-          builder, loc, own,
-          arith::ConstantIndexOp::create(builder, loc, offset));
+      at = arith::AddIOp::create(builder, loc, own, constant(offset, 32));
+    at = arith::IndexCastUIOp::create(builder, loc, index, at);
+    if (start)
+      at = arith::AddIOp::create(builder, loc, at, start);
     if (!type.getElementType().isIndex())
       at = arith::IndexCastOp::create(builder, loc, type.getElementType(), at);
     result.push_back(at);
@@ -536,6 +535,7 @@ LogicalResult LowerKernel::lower(Operation *op) {
           [&](auto op) { return lowerConvert(op), success(); })
       .Case<tile::ReshapeOp>(
           [&](auto op) { return lowerReshape(op), success(); })
+      .Case<tile::SliceOp>([&](auto op) { return lowerSlice(op), success(); })
       .Case<tile::GatherOp>([&](auto op) { return lowerGather(op); })
       .Case<tile::ScatterOp>([&](auto op) { return lowerScatter(op); })
       .Case<tile::LookupOp>([&](auto op) { return lowerLookup(op); })

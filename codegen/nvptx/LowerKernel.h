@@ -12,6 +12,7 @@
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -136,6 +137,7 @@ private:
   void lowerBroadcast(tile::BroadcastOp op, Range range);
   void lowerConvert(tile::ConvertOp op);
   void lowerReshape(tile::ReshapeOp op);
+  void lowerSlice(tile::SliceOp op);
 
   //===- Memory -----------------------------------------------------------===//
   void lowerLoad(tile::LoadOp op, Range range);
@@ -224,6 +226,9 @@ private:
   mlir::Value combine(tile::Combiner kind, mlir::Value a, mlir::Value b);
   mlir::Value neutral(tile::Combiner kind, mlir::Type type);
   mlir::Value shuffle(mlir::Value value, int64_t mask);
+  /// The value of lane `other` (i32); `kind` says how `other` is meant.
+  mlir::Value exchange(mlir::Value value, mlir::Value other,
+                       mlir::NVVM::ShflKind kind);
 
   mlir::LogicalResult lowerDot(tile::DotOp op);
   void lowerMma(tile::DotOp op);

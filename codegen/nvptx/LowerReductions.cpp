@@ -53,17 +53,21 @@ Value LowerKernel::neutral(tile::Combiner kind, Type type) {
 
 /// The value of the lane whose number differs in the bits of `mask`.
 Value LowerKernel::shuffle(Value value, int64_t mask) {
+  return exchange(value, constant(mask, 32), NVVM::ShflKind::bfly);
+}
+
+Value LowerKernel::exchange(Value value, Value other, NVVM::ShflKind kind) {
   Type type = value.getType();
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto exchange = [&](Value word) -> Value {
+  auto exchangeWord = [&](Value word) -> Value {
     return NVVM::ShflOp::create(builder, loc, word.getType(), constant(-1, 32),
-                                word, constant(mask, 32), constant(31, 32),
-                                NVVM::ShflKind::bfly, UnitAttr());
+                                word, other, constant(31, 32), kind,
+                                UnitAttr());
   };
   if (type.isF32() || type == i32)
-    return exchange(value);
+    return exchangeWord(value);
   if (type.isIndex()) {
-    Value moved = shuffle(toI64(value), mask);
+    Value moved = exchange(toI64(value), other, kind);
     return arith::IndexCastOp::create(builder, loc, type, moved);
   }
   if (type == i64 || type.isF64()) {
@@ -75,8 +79,8 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
     Value high = arith::TruncIOp::create(
         builder, loc, i32,
         arith::ShRUIOp::create(builder, loc, bits, constant(32, 64)));
-    low = arith::ExtUIOp::create(builder, loc, i64, exchange(low));
-    high = arith::ExtUIOp::create(builder, loc, i64, exchange(high));
+    low = arith::ExtUIOp::create(builder, loc, i64, exchangeWord(low));
+    high = arith::ExtUIOp::create(builder, loc, i64, exchangeWord(high));
     high = arith::ShLIOp::create(builder, loc, high, constant(32, 64));
     Value whole = arith::OrIOp::create(builder, loc, low, high);
     return type == i64 ? whole
@@ -90,11 +94,48 @@ Value LowerKernel::shuffle(Value value, int64_t mask) {
       isa<FloatType>(type)
           ? arith::BitcastOp::create(builder, loc, narrow, value).getResult()
           : value;
-  Value word = exchange(arith::ExtUIOp::create(builder, loc, i32, bits));
+  Value word = exchangeWord(arith::ExtUIOp::create(builder, loc, i32, bits));
   bits = arith::TruncIOp::create(builder, loc, narrow, word);
   return isa<FloatType>(type)
              ? arith::BitcastOp::create(builder, loc, type, bits).getResult()
              : bits;
+}
+
+void LowerKernel::lowerSlice(tile::SliceOp op) {
+  Layout from = *tile::layoutOf(op.getSource().getType());
+  Layout to = *tile::layoutOf(op.getResult().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  auto dim = static_cast<int64_t>(op.getDimension());
+  auto index = static_cast<int64_t>(op.getIndex());
+  // Which lanes hold it, by the bits that count along the dimension, and where.
+  int64_t counted = 0, holds = 0, own = index;
+  for (auto [bit, digit] : llvm::enumerate(from.lanes)) {
+    if (digit.replicated() || digit.dim != dim)
+      continue;
+    counted |= int64_t(1) << bit;
+    if (index / digit.stride % 2) {
+      holds |= int64_t(1) << bit;
+      own -= digit.stride;
+    }
+  }
+  Value holder;
+  if (counted)
+    holder = arith::OrIOp::create(
+        builder, loc,
+        arith::AndIOp::create(builder, loc, thread,
+                              constant(31 & ~counted, 32)),
+        constant(holds, 32));
+  const Registers source = registers.lookup(op.getSource());
+  Registers result;
+  for (int64_t i = 0; i < to.registerCount(); ++i) {
+    SmallVector<int64_t> at = to.registerOffset(i, type.getRank());
+    at.insert(at.begin() + dim, own);
+    Value value = source[*from.registerAt(at)];
+    result.push_back(
+        holder ? exchange(value, holder, NVVM::ShflKind::idx) : value);
+    ++ops;
+  }
+  registers[op.getResult()] = std::move(result);
 }
 
 Value LowerKernel::carriedSum(tile::ReduceOp op) {
@@ -294,17 +335,18 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
       places.push_back(*layout.registerAt(at));
     }
     Value sum;
-    if (!runs.lanes.empty()) {
-      sum = values[places.front()];
-      for (int64_t place : ArrayRef(places).drop_front())
-        sum = combine(op.getKind(), sum, values[place]);
-      sum = before(op, runs, sum);
-    }
     for (int64_t place : places) {
       Value last = sum ? sum : neutral(op.getKind(), values[place].getType());
       sum = sum ? combine(op.getKind(), sum, values[place]) : values[place];
       results[place] = op.getExclusive() ? last : sum;
     }
+    if (runs.lanes.empty())
+      continue;
+    Value start = before(op, runs, sum);
+    for (int64_t place : places)
+      results[place] = place == places.front() && op.getExclusive()
+                           ? start
+                           : combine(op.getKind(), results[place], start);
   }
   registers[op.getResult()] = std::move(results);
   return success();

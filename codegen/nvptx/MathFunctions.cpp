@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -254,9 +255,68 @@ struct ComputeInF32 : RewritePattern {
   }
 };
 
+/// Exponentials of alike arguments from which on these share a product.
+constexpr size_t fewestAlike = 3;
+
+/// e^(a - b) = 2^(a log2 e - b log2 e): where many have the same b, one fused
+/// multiply-add takes the place of a difference and a product; where their a
+/// are sums with the same c, as in scans, (c - b) log2 e is shared in place of
+/// it. That product is rounded, so only where units in the last place do not
+/// matter.
+void fuseDifferences(Operation *module) {
+  auto differenceOf = [](math::ExpOp op) {
+    return op.getOperand().getDefiningOp<arith::SubFOp>();
+  };
+  auto sumOf = [&](math::ExpOp op) {
+    return differenceOf(op).getLhs().getDefiningOp<arith::AddFOp>();
+  };
+  // By block and b, in order.
+  llvm::MapVector<std::pair<Block *, Value>, SmallVector<math::ExpOp>> groups;
+  module->walk([&](math::ExpOp op) {
+    arith::SubFOp difference = differenceOf(op);
+    if (op.getType().isF32() && isApproximate(op) && difference &&
+        difference->hasOneUse() && difference->getBlock() == op->getBlock())
+      groups[{op->getBlock(), difference.getRhs()}].push_back(op);
+  });
+  for (auto &[key, ops] : groups) {
+    llvm::MapVector<Value, SmallVector<math::ExpOp>> bySummand;
+    for (math::ExpOp op : ops)
+      bySummand[sumOf(op) ? sumOf(op).getRhs() : Value()].push_back(op);
+    for (auto &[summand, alike] : bySummand) {
+      bool shares = summand && alike.size() >= fewestAlike;
+      if (!shares && ops.size() < fewestAlike)
+        continue;
+      arith::SubFOp first = differenceOf(alike.front());
+      for (math::ExpOp op : alike)
+        if (differenceOf(op)->isBeforeInBlock(first))
+          first = differenceOf(op);
+      OpBuilder builder(first);
+      Location loc = first.getLoc();
+      Value scale = number(builder, loc, 0x1.715476p+0f);
+      Value shared =
+          shares
+              ? arith::SubFOp::create(builder, loc, summand, key.second)
+              : arith::NegFOp::create(builder, loc, key.second).getResult();
+      shared = arith::MulFOp::create(builder, loc, shared, scale);
+      for (math::ExpOp op : alike) {
+        arith::SubFOp difference = differenceOf(op);
+        Value own = shares ? sumOf(op).getLhs() : difference.getLhs();
+        builder.setInsertionPoint(op);
+        Value power =
+            math::FmaOp::create(builder, op.getLoc(), own, scale, shared);
+        op.replaceAllUsesWith(callIntrinsic(
+            builder, op.getLoc(), "llvm.nvvm.ex2.approx.ftz.f32", power));
+        op.erase();
+        difference.erase();
+      }
+    }
+  }
+}
+
 } // namespace
 
 LogicalResult lowerMath(Operation *module) {
+  fuseDifferences(module);
   RewritePatternSet patterns(module->getContext());
   patterns.add<ComputeInF32>(module->getContext());
   patterns.add<DivideByRcp, ExpByEx2, ExpOfF64, RsqrtByApproximation>(

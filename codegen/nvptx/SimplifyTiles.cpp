@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/Passes.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -136,11 +138,99 @@ struct ConditionFromMaximum : OpRewritePattern<arith::SelectOp> {
   }
 };
 
+/// Tensor cores add a product to what is there: x + a b needs no registers for
+/// a b alone. What is the same in all rows stays a sum of its own, since an
+/// accumulator would need copies of it.
+struct SumOfProduct : OpRewritePattern<arith::AddFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    for (auto [product, other] : {std::pair(op.getLhs(), op.getRhs()),
+                                  std::pair(op.getRhs(), op.getLhs())}) {
+      auto dot = product.getDefiningOp<tile::DotOp>();
+      if (!dot || !dot->hasOneUse() || !usesTensorCores(dot) ||
+          !isZeroTile(dot.getAccumulator()) || product == other ||
+          dot->getBlock() != op->getBlock() ||
+          !isa<RankedTensorType>(dot.getA().getType()) ||
+          !isa<RankedTensorType>(dot.getB().getType()) ||
+          other.getDefiningOp<tile::BroadcastOp>() ||
+          other.getDefiningOp<tile::SplatOp>())
+        continue;
+      auto sum = cast<tile::DotOp>(rewriter.clone(*dot));
+      sum.getAccumulatorMutable().assign(other);
+      rewriter.replaceOp(op, sum.getResult());
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// Views of one row of a tile that was stored whole, which only loads read.
+static LogicalResult collectRows(tile::AllocOp buffer, tile::StoreOp &store,
+                                 SmallVectorImpl<tile::LoadOp> &rows) {
+  for (Operation *user : buffer->getUsers()) {
+    if (auto whole = dyn_cast<tile::StoreOp>(user)) {
+      if (store || whole->getBlock() != buffer->getBlock())
+        return failure();
+      store = whole;
+      continue;
+    }
+    auto view = dyn_cast<memref::SubViewOp>(user);
+    if (!view || view->getNumOperands() != 1 || view.getSourceType().getRank() != 2 ||
+        view.getType().getRank() != 1 || view.getStaticSizes()[0] != 1 ||
+        view.getStaticSizes()[1] != view.getSourceType().getDimSize(1) ||
+        view.getStaticOffsets()[1] != 0 || view.getStaticStrides()[1] != 1)
+      return failure();
+    for (Operation *reader : view->getUsers()) {
+      auto load = dyn_cast<tile::LoadOp>(reader);
+      if (!load)
+        return failure();
+      rows.push_back(load);
+    }
+  }
+  return success(store != nullptr);
+}
+
+/// A few rows of a tile are where the tile is: no need to store all of it.
+struct RowsOfTile : OpRewritePattern<tile::AllocOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tile::AllocOp op,
+                                PatternRewriter &rewriter) const override {
+    tile::StoreOp store;
+    SmallVector<tile::LoadOp> rows;
+    if (failed(collectRows(op, store, rows)) || rows.empty())
+      return failure();
+    auto type = cast<RankedTensorType>(store.getSource().getType());
+    // More of them would take more exchanges than stores.
+    if (static_cast<int64_t>(rows.size()) * 4 > type.getDimSize(0))
+      return failure();
+    for (tile::LoadOp row : rows) {
+      Operation *at = op->getBlock()->findAncestorOpInBlock(*row);
+      if (!at || !store->isBeforeInBlock(at))
+        return failure();
+    }
+    SmallVector<Operation *> views;
+    for (tile::LoadOp row : rows) {
+      auto view = row.getSource().getDefiningOp<memref::SubViewOp>();
+      if (!llvm::is_contained(views, view))
+        views.push_back(view);
+      rewriter.setInsertionPoint(row);
+      rewriter.replaceOpWithNewOp<tile::SliceOp>(
+          row, row.getType(), store.getSource(), view.getStaticOffsets()[0], 0);
+    }
+    for (Operation *view : views)
+      rewriter.eraseOp(view);
+    rewriter.eraseOp(store);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct NvptxSimplifyTiles : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SelectIsMaximum, MaximumOfNarrow, SelectOfNarrow,
-                 ConditionFromMaximum>(&getContext());
+                 ConditionFromMaximum, SumOfProduct, RowsOfTile>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

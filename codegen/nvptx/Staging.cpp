@@ -353,6 +353,33 @@ void reshapeThroughMemory(OpBuilder &builder, tile::ReshapeOp reshape) {
   reshape.erase();
 }
 
+void sliceThroughMemory(OpBuilder &builder, tile::SliceOp slice) {
+  builder.setInsertionPoint(slice);
+  Location loc = slice.getLoc();
+  auto from = cast<RankedTensorType>(slice.getSource().getType());
+  Value buffer = tile::AllocOp::create(
+      builder, loc,
+      MemRefType::get(from.getShape(), from.getElementType(),
+                      MemRefLayoutAttrInterface(),
+                      builder.getI64IntegerAttr(tile::sharedSpace)),
+      IntegerAttr());
+  tile::StoreOp::create(builder, loc, slice.getSource(), buffer);
+  int64_t rank = from.getRank();
+  SmallVector<int64_t> offsets(rank, 0), ones(rank, 1), sizes(from.getShape());
+  offsets[slice.getDimension()] = static_cast<int64_t>(slice.getIndex());
+  sizes[slice.getDimension()] = 1;
+  auto type = cast<RankedTensorType>(slice.getResult().getType());
+  auto part = memref::SubViewOp::inferRankReducedResultType(
+      type.getShape(), cast<MemRefType>(buffer.getType()), offsets, sizes,
+      ones);
+  Value view =
+      memref::SubViewOp::create(builder, loc, cast<MemRefType>(part), buffer,
+                                offsets, sizes, ones);
+  slice.replaceAllUsesWith(
+      tile::LoadOp::create(builder, loc, type, view).getResult());
+  slice.erase();
+}
+
 //===----------------------------------------------------------------------===//
 // Hoisting
 //===----------------------------------------------------------------------===//

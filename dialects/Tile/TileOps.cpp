@@ -68,6 +68,26 @@ LogicalResult BroadcastOp::verify() {
   return verifyLayout(*this, result);
 }
 
+LogicalResult SliceOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  auto dim = static_cast<int64_t>(getDimension());
+  auto index = static_cast<int64_t>(getIndex());
+  if (dim < 0 || dim >= source.getRank())
+    return emitOpError("cannot use dimension ") << dim << " of the source";
+  if (index < 0 || index >= source.getDimSize(dim))
+    return emitOpError("reads coordinate ")
+           << index << " of an extent of " << source.getDimSize(dim);
+  SmallVector<int64_t> shape(source.getShape());
+  shape.erase(shape.begin() + dim);
+  if (result.getShape() != ArrayRef(shape) ||
+      source.getElementType() != result.getElementType())
+    return emitOpError("cannot have a result of type ") << result;
+  if (failed(verifyLayout(*this, source)))
+    return failure();
+  return verifyLayout(*this, result);
+}
+
 LogicalResult ConvertOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getResult().getType());

@@ -315,9 +315,9 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
   let description = [{
     As `block.scan`. The dimension is cut into equal runs of neighbours, each in
     the registers of one thread, the runs in lanes of a warp
-    (`Layout::runsAlong`). A run's elements are combined in their order, starting
-    from what comes before the run, which is combined in pairs of runs, pairs of
-    these and so on: one run has exactly the order of elements.
+    (`Layout::runsAlong`). A run's elements are combined in their order, and each
+    of these then with what comes before the run, which is combined in pairs of
+    runs, pairs of these and so on: one run has exactly the order of elements.
   }];
   let arguments = (ins Tile_Combiner:$kind, UnitAttr:$exclusive,
                        UnitAttr:$reverse, Tile_Tile:$source, I64Attr:$dimension);
@@ -340,6 +340,34 @@ def Tile_ScatterOp : Tile_Op<"scatter"> {
     $rows `,` $dest `[` $indices `]` attr-dict `:` type($rows) `,` type($dest)
     `[` type($indices) `]`
   }];
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "the elements at one coordinate of a dimension";
+  let description = [{
+    `result[c] = source[c, with index along dimension]`. Lanes that hold others
+    get theirs from those that hold these; warps that hold others cannot.
+
+    Constraints:
+
+    1. `index` is inside of the source's extent along `dimension`.
+    2. The result has the source's extents along the other dimensions, and its
+       element type.
+
+    ```mlir
+    func.func @f(%x: tensor<32x64xf32>) -> tensor<64xf32> {
+      %last = tile.slice %x at 31 along 0 : tensor<32x64xf32> -> tensor<64xf32>
+      return %last : tensor<64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, I64Attr:$index, I64Attr:$dimension);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `at` $index `along` $dimension attr-dict `:` type($source) `->`
+    type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 def Tile_SolveOp : Tile_Op<"solve", [AllTypesMatch<["rhs", "result"]>]> {
