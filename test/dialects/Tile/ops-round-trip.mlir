@@ -59,6 +59,8 @@ func.func @combinations(%x: tensor<16x64xf32>, %scratch: memref<2x64xf32, 3>, %f
   %3 = tile.scan add %x along 0 : tensor<16x64xf32> -> tensor<16x64xf32>
   // CHECK: tile.scan mul exclusive reverse %{{.*}} along 1 : tensor<16x64xf32> -> tensor<16x64xf32>
   %4 = tile.scan mul exclusive reverse %x along 1 : tensor<16x64xf32> -> tensor<16x64xf32>
+  // CHECK: tile.slice %{{.*}} at 5 along 0 : tensor<16x64xf32> -> tensor<64xf32>
+  %5 = tile.slice %x at 5 along 0 : tensor<16x64xf32> -> tensor<64xf32>
   return
 }
 

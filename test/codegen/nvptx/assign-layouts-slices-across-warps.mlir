@@ -1,0 +1,24 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 | FileCheck %s
+
+// Warps hold different rows of a product's result: a row of it goes through shared memory.
+// CHECK-LABEL: func.func @f
+// CHECK: %[[BUFFER:.*]] = tile.alloc : memref<64x64xf32, 3>
+// CHECK: tile.store %{{.*}}, %[[BUFFER]]
+// CHECK: memref.subview %[[BUFFER]][40, 0] [1, 64] [1, 1]
+// CHECK: tile.load
+// CHECK-NOT: tile.slice
+func.func @f(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %out: memref<64xf32>)
+    attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %zeros = tile.splat %zero : f32 -> tensor<64x64xf32>
+  %ta = tile.load %a : memref<64x64xbf16> -> tensor<64x64xbf16>
+  %tb = tile.load %b : memref<64x64xbf16> -> tensor<64x64xbf16>
+  %d = tile.dot %ta, %tb, %zeros : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+  %row = tile.slice %d at 40 along 0 : tensor<64x64xf32> -> tensor<64xf32>
+  tile.store %row, %out : tensor<64xf32>, memref<64xf32>
+  return
+}
