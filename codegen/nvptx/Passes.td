@@ -190,9 +190,11 @@ def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
   let description = [{
     `x > 0 ? x : 0` is a maximum; of a number that was rounded before, it is
     taken in the narrow type, where the rounding's instruction has it for
-    nothing. No result changes.
+    nothing. Single rows of a tile that was stored for them are `tile.slice`.
+    None of these changes a result. A product by tensor cores that is added to
+    something starts from that, which changes the order of its sum.
 
-    Example: test/codegen/nvptx/simplify-tiles-takes-maxima.mlir
+    Example: test/codegen/nvptx/simplify-tiles-takes-rows.mlir
   }];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::arith::ArithDialect"];
