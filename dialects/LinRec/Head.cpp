@@ -233,8 +233,10 @@ Head::Range Head::allChunks() {
   return {Value(), end};
 }
 
-Tiles::Values Head::overChunks(const Range &range, ValueRange carried,
-                               bool backward, Step step) {
+Tiles::Values Head::overChunks(Range range, ValueRange carried, bool backward,
+                               Step step) {
+  if (!range.end)
+    range = allChunks();
   int64_t size = chunk();
   // Where the last chunk may not be full, all are gathered: the same code for
   // all, and compiled once.

@@ -68,21 +68,21 @@ public:
   /// A chunk of all operands.
   ChunkTiles tiles(const Place &place);
 
-  /// Tokens of whole chunks, from `begin` (null: 0) on.
+  /// Tokens of whole chunks, from `begin` (null: 0) to `end` (null: the last
+  /// chunk of the sequence, which may not be full).
   struct Range {
     mlir::Value begin, end;
   };
-  /// Those of the sequence; the last chunk may not be full.
   Range allChunks();
   /// Goes through chunks, all if no others are said, in or against the order
   /// of tokens.
   using Step = llvm::function_ref<Tiles::Values(const Place &,
                                                 mlir::ValueRange carried)>;
   Tiles::Values overChunks(mlir::ValueRange carried, bool backward, Step step) {
-    return overChunks(allChunks(), carried, backward, step);
+    return overChunks(Range(), carried, backward, step);
   }
-  Tiles::Values overChunks(const Range &range, mlir::ValueRange carried,
-                           bool backward, Step step);
+  Tiles::Values overChunks(Range range, mlir::ValueRange carried, bool backward,
+                           Step step);
   /// Goes through groups of `count` chunks, of which the last may have fewer.
   using GroupStep = llvm::function_ref<Tiles::Values(
       mlir::Value number, const Range &, mlir::ValueRange carried)>;

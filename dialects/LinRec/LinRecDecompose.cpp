@@ -371,14 +371,16 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         std::unique_ptr<ChunkForm> core = coreOf(head);
         Value dO = head.extract(getDO(), head.rows(getDO()));
         WayForward forward(head, *core);
-        Head::Range all = head.allChunks();
         bool keepsAll = interval == 1 || interval >= head.mostChunks();
         Value checkpoints;
         WayForward::Saved saved;
-        if (keepsAll)
+        Head::Range all;
+        if (keepsAll) {
           saved = forward.save(all, head.mostChunks());
-        else
+        } else {
+          all = head.allChunks();
           checkpoints = forward.checkpoints(all, interval);
+        }
         Tiles::Values carried(parts);
         // Sums over tokens start from 0.
         for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
