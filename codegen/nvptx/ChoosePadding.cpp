@@ -243,7 +243,12 @@ int64_t Paddable::cost(MemRefType padded) {
 static void alignRows(MutableArrayRef<Paddable> buffers,
                       llvm::function_ref<int64_t()> arena) {
   for (Paddable &own : buffers) {
-    if (own.type().getRank() != 2 || !own.holdsMatrices())
+    // Copies of memory may become rings, which take more.
+    bool isCopy = llvm::any_of(own.ops, [](Operation *op) {
+      auto store = dyn_cast<tile::StoreOp>(op);
+      return store && store.getSource().getDefiningOp<tile::LoadOp>();
+    });
+    if (own.type().getRank() != 2 || !own.holdsMatrices() || isCopy)
       continue;
     MemRefType before = own.type();
     int64_t clocks = own.cost(before), bytes = arena();

@@ -283,7 +283,13 @@ void fuseDifferences(Operation *module) {
     for (math::ExpOp op : ops)
       bySummand[sumOf(op) ? sumOf(op).getRhs() : Value()].push_back(op);
     for (auto &[summand, alike] : bySummand) {
-      bool shares = summand && alike.size() >= fewestAlike;
+      // Sums that others need as well are made anyway: both would live.
+      auto needed = static_cast<size_t>(
+          llvm::count_if(alike, [&](math::ExpOp op) {
+            return summand && !sumOf(op)->hasOneUse();
+          }));
+      bool shares = summand && alike.size() >= fewestAlike &&
+                    4 * needed <= alike.size();
       if (!shares && ops.size() < fewestAlike)
         continue;
       arith::SubFOp first = differenceOf(alike.front());
