@@ -104,6 +104,23 @@ struct SelectOfNarrow : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// What folding makes of ops on known tiles: constants, which could not be
+/// given a layout.
+struct SplatConstants : OpRewritePattern<arith::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ConstantOp op,
+                                PatternRewriter &rewriter) const override {
+    auto splatted = dyn_cast<SplatElementsAttr>(op.getValue());
+    if (!splatted)
+      return failure();
+    Value scalar = arith::ConstantOp::create(
+        rewriter, op.getLoc(), splatted.getSplatValue<TypedAttr>());
+    rewriter.replaceOpWithNewOp<tile::SplatOp>(op, op.getType(), scalar);
+    return success();
+  }
+};
+
 /// Where max(x, 0) is at hand, it says which x are greater than zero (or no
 /// numbers): x, and a comparison made when x was, need not live until then.
 struct ConditionFromMaximum : OpRewritePattern<arith::SelectOp> {
@@ -176,8 +193,9 @@ static LogicalResult collectRows(tile::AllocOp buffer, tile::StoreOp &store,
       continue;
     }
     auto view = dyn_cast<memref::SubViewOp>(user);
-    if (!view || view->getNumOperands() != 1 || view.getSourceType().getRank() != 2 ||
-        view.getType().getRank() != 1 || view.getStaticSizes()[0] != 1 ||
+    if (!view || view->getNumOperands() != 1 ||
+        view.getSourceType().getRank() != 2 || view.getType().getRank() != 1 ||
+        view.getStaticSizes()[0] != 1 ||
         view.getStaticSizes()[1] != view.getSourceType().getDimSize(1) ||
         view.getStaticOffsets()[1] != 0 || view.getStaticStrides()[1] != 1)
       return failure();
@@ -229,8 +247,10 @@ struct RowsOfTile : OpRewritePattern<tile::AllocOp> {
 struct NvptxSimplifyTiles : impl::NvptxSimplifyTilesBase<NvptxSimplifyTiles> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SelectIsMaximum, MaximumOfNarrow, SelectOfNarrow,
-                 ConditionFromMaximum, SumOfProduct, RowsOfTile>(&getContext());
+    patterns
+        .add<SelectIsMaximum, MaximumOfNarrow, SelectOfNarrow,
+             ConditionFromMaximum, SumOfProduct, RowsOfTile, SplatConstants>(
+            &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
