@@ -285,6 +285,10 @@ bool RowAnalysis::isMember(Operation *op) {
                insert.getDestType().getDimSize(*dim);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return concat.getDim() != *dim;
+  // Rows that a dimension is cut into, or that several are joined to, are none
+  // of what they are made of.
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return rowDim(op->getOperand(0)).has_value();
   return true;
 }
 
