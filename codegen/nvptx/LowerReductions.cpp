@@ -120,19 +120,19 @@ void LowerKernel::lowerSlice(tile::SliceOp op) {
   }
   Value holder;
   if (counted)
-    holder = arith::OrIOp::create(
-        builder, loc,
-        arith::AndIOp::create(builder, loc, thread,
-                              constant(31 & ~counted, 32)),
-        constant(holds, 32));
+    holder =
+        arith::OrIOp::create(builder, loc,
+                             arith::AndIOp::create(builder, loc, thread,
+                                                   constant(31 & ~counted, 32)),
+                             constant(holds, 32));
   const Registers source = registers.lookup(op.getSource());
   Registers result;
   for (int64_t i = 0; i < to.registerCount(); ++i) {
     SmallVector<int64_t> at = to.registerOffset(i, type.getRank());
     at.insert(at.begin() + dim, own);
     Value value = source[*from.registerAt(at)];
-    result.push_back(
-        holder ? exchange(value, holder, NVVM::ShflKind::idx) : value);
+    result.push_back(holder ? exchange(value, holder, NVVM::ShflKind::idx)
+                            : value);
     ++ops;
   }
   registers[op.getResult()] = std::move(result);

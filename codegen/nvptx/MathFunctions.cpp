@@ -284,12 +284,12 @@ void fuseDifferences(Operation *module) {
       bySummand[sumOf(op) ? sumOf(op).getRhs() : Value()].push_back(op);
     for (auto &[summand, alike] : bySummand) {
       // Sums that others need as well are made anyway: both would live.
-      auto needed = static_cast<size_t>(
-          llvm::count_if(alike, [&](math::ExpOp op) {
+      auto needed =
+          static_cast<size_t>(llvm::count_if(alike, [&](math::ExpOp op) {
             return summand && !sumOf(op)->hasOneUse();
           }));
-      bool shares = summand && alike.size() >= fewestAlike &&
-                    4 * needed <= alike.size();
+      bool shares =
+          summand && alike.size() >= fewestAlike && 4 * needed <= alike.size();
       if (!shares && ops.size() < fewestAlike)
         continue;
       arith::SubFOp first = differenceOf(alike.front());
@@ -300,9 +300,8 @@ void fuseDifferences(Operation *module) {
       Location loc = first.getLoc();
       Value scale = number(builder, loc, 0x1.715476p+0f);
       Value shared =
-          shares
-              ? arith::SubFOp::create(builder, loc, summand, key.second)
-              : arith::NegFOp::create(builder, loc, key.second).getResult();
+          shares ? arith::SubFOp::create(builder, loc, summand, key.second)
+                 : arith::NegFOp::create(builder, loc, key.second).getResult();
       shared = arith::MulFOp::create(builder, loc, shared, scale);
       for (math::ExpOp op : alike) {
         arith::SubFOp difference = differenceOf(op);

@@ -372,9 +372,8 @@ void sliceThroughMemory(OpBuilder &builder, tile::SliceOp slice) {
   auto part = memref::SubViewOp::inferRankReducedResultType(
       type.getShape(), cast<MemRefType>(buffer.getType()), offsets, sizes,
       ones);
-  Value view =
-      memref::SubViewOp::create(builder, loc, cast<MemRefType>(part), buffer,
-                                offsets, sizes, ones);
+  Value view = memref::SubViewOp::create(builder, loc, cast<MemRefType>(part),
+                                         buffer, offsets, sizes, ones);
   slice.replaceAllUsesWith(
       tile::LoadOp::create(builder, loc, type, view).getResult());
   slice.erase();

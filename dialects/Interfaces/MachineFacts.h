@@ -42,8 +42,7 @@ struct MachineFacts {
 
   bool operator==(const MachineFacts &other) const {
     return processors == other.processors && blockBytes == other.blockBytes &&
-           productRows == other.productRows &&
-           savedBytes == other.savedBytes;
+           productRows == other.productRows && savedBytes == other.savedBytes;
   }
   bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };

@@ -266,8 +266,8 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
                               << state.getDimSize(3) << ", but is " << *blocks;
   if (std::optional<int64_t> interval = op.getCheckpointInterval())
     if (*interval < 1)
-      return op.emitOpError() << "checkpoint_interval must be positive, but is "
-                              << *interval;
+      return op.emitOpError()
+             << "checkpoint_interval must be positive, but is " << *interval;
   if (op.getDecayBound() && !(op.getDecayBound()->convertToDouble() <= 0))
     return op.emitOpError() << "decay_bound must not be positive";
   return success();
