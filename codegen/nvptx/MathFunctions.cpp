@@ -282,7 +282,8 @@ void fuseDifferences(Operation *module) {
     llvm::MapVector<Value, SmallVector<math::ExpOp>> bySummand;
     for (math::ExpOp op : ops)
       bySummand[sumOf(op) ? sumOf(op).getRhs() : Value()].push_back(op);
-    for (auto &[summand, alike] : bySummand) {
+    for (auto &[sum, alike] : bySummand) {
+      Value summand = sum;
       // Sums that others need as well are made anyway: both would live.
       auto needed =
           static_cast<size_t>(llvm::count_if(alike, [&](math::ExpOp op) {
