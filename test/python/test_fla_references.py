@@ -526,7 +526,7 @@ def test_signature_is_theirs(path, name):
 
 def test_every_recurrence_is_one_of_theirs_or_more():
     more = {"linear_recurrence", "patch_fla", "chunk_hgrn2", "chunk_mamba2", "chunk_gdn", "fused_recurrent_gdn",
-            "selective_scan"}
+            "selective_scan", "short_convolution"}
     assert set(linrec.__all__) == more | {name for _, name in their_functions()}
     assert linrec.chunk_gdn is linrec.chunk_gated_delta_rule and fla.chunk_gdn is fla.chunk_gated_delta_rule
 
