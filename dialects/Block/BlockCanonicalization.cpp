@@ -1,4 +1,4 @@
-//===- BlockCanonicalization.cpp - a loop of one block --------------------===//
+//===- BlockCanonicalization.cpp - loops of one block, zeros --------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -82,11 +84,27 @@ struct InlineSingleBlock : OpRewritePattern<scf::ForallOp> {
   }
 };
 
+/// Any row of zeros, and that of no index, is zeros.
+struct GatherZeros : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(GatherOp gather,
+                                PatternRewriter &rewriter) const override {
+    auto fill = gather.getSource().getDefiningOp<linalg::FillOp>();
+    if (!fill || !(matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
+                   matchPattern(fill.getInputs()[0], m_Zero())))
+      return failure();
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(gather, fill.getInputs(),
+                                                gather.getInit());
+    return success();
+  }
+};
+
 } // namespace
 
 void BlockDialect::getCanonicalizationPatterns(
     RewritePatternSet &patterns) const {
-  patterns.add<InlineSingleBlock>(getContext());
+  patterns.add<GatherZeros, InlineSingleBlock>(getContext());
 }
 
 } // namespace drawloom::block

@@ -52,7 +52,7 @@ FailureOr<SmallVector<Value>> StepOp::decomposeOperation(OpBuilder &b) {
       getDecayAlongValuesAttr(), getEraseBeforeDecayAttr(),
       /*decay_bound=*/FloatAttr(), /*chunk=*/b.getI64IntegerAttr(1),
       /*segments=*/IntegerAttr(), /*value_blocks=*/IntegerAttr(),
-      /*checkpoint_interval=*/IntegerAttr());
+      /*checkpoint_interval=*/IntegerAttr(), /*steps_per_token=*/IntegerAttr());
   Value o = joined(b, loc, scan.getO(), {{0, 1}, {2}, {3}});
   return SmallVector<Value>{o, scan.getFinal()};
 }
@@ -125,7 +125,8 @@ FailureOr<SmallVector<Value>> EwScanOp::decomposeOperation(OpBuilder &b) {
       /*decay_along_values=*/b.getUnitAttr(),
       /*erase_before_decay=*/UnitAttr(), /*decay_bound=*/FloatAttr(),
       /*chunk=*/IntegerAttr(), /*segments=*/IntegerAttr(),
-      /*value_blocks=*/IntegerAttr(), /*checkpoint_interval=*/IntegerAttr());
+      /*value_blocks=*/IntegerAttr(), /*checkpoint_interval=*/IntegerAttr(),
+      /*steps_per_token=*/IntegerAttr());
   Value y = joined(b, loc, scan.getO(), {{0}, {1}, {2, 3}});
   Value final = scan.getFinal();
   if (getRates())

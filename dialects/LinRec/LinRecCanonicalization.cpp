@@ -33,7 +33,10 @@ SmallVector<RankedTensorType> knownResults(ScanOp op) {
     int64_t entries = Recurrence::type(form.starts).getDimSize(0);
     sequences = ShapedType::isDynamic(entries) ? entries : entries - 1;
   }
-  return {withExtents(Recurrence::type(op.getO()), v.getShape()),
+  SmallVector<int64_t> out(v.getShape());
+  if (form.steps > 1)
+    out[1] = Recurrence::type(form.q).getDimSize(1);
+  return {withExtents(Recurrence::type(op.getO()), out),
           withExtents(Recurrence::type(op.getFinal()),
                       {sequences, form.heads, form.keySize, form.valueSize})};
 }

@@ -19,6 +19,7 @@
 #include "dialects/LinRec/ScheduleCost.h"
 #include "dialects/LinRec/Segments.h"
 #include "dialects/LinRec/Shapes.h"
+#include "dialects/LinRec/Steps.h"
 #include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -117,6 +118,8 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
     return SmallVector<Value>{
         zerosOf(b, loc, getO().getType()),
         form.initial ? form.initial : zerosOf(b, loc, getFinal().getType())};
+  if (form.steps > 1)
+    return scanInSteps(b, *this);
   if (ScanOp scheduled = withSchedule(b, *this, form))
     return SmallVector<Value>(scheduled->getResults());
   if (form.valueBlocks.value_or(1) > 1)
@@ -304,6 +307,8 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                           : zerosOf(b, loc, operand.getType()));
     return found;
   }
+  if (form.steps > 1)
+    return differentiateInSteps(b, *this);
   if (ScanBwdOp scheduled = withSchedule(b, *this, form))
     return SmallVector<Value>(scheduled->getResults());
   if (form.valueBlocks.value_or(1) > 1)

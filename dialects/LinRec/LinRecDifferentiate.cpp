@@ -23,9 +23,12 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
     RankedTensorType type = Recurrence::type(getO());
     Value zero = arith::ConstantOp::create(
         builder, getLoc(), builder.getZeroAttr(type.getElementType()));
-    Value empty = tensor::EmptyOp::create(
-        builder, getLoc(), tensor::getMixedSizes(builder, getLoc(), getV()),
-        type.getElementType());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, getLoc(), getV());
+    if (getStepsPerToken().value_or(1) > 1)
+      sizes[1] = tensor::getMixedSize(builder, getLoc(), getQ(), 1);
+    Value empty = tensor::EmptyOp::create(builder, getLoc(), sizes,
+                                          type.getElementType());
     dO = linalg::FillOp::create(builder, getLoc(), zero, empty).getResult(0);
   }
   SmallVector<Type> types;
@@ -36,7 +39,8 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
       getBeta(), getErase(), getLowrank(), getBonus(), getInitial(),
       getStarts(), dO, cotangents[1], getScaleAttr(), getDecayAlongValuesAttr(),
       getEraseBeforeDecayAttr(), getDecayBoundAttr(), getChunkAttr(),
-      getSegmentsAttr(), getValueBlocksAttr(), getCheckpointIntervalAttr());
+      getSegmentsAttr(), getValueBlocksAttr(), getCheckpointIntervalAttr(),
+      getStepsPerTokenAttr());
   SmallVector<Value> gradients(gradient.getResults());
   if (getStarts())
     gradients.push_back(Value());

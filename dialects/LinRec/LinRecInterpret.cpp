@@ -33,13 +33,14 @@ struct Operands {
   }
 
   int64_t sequences() const { return starts ? starts->dim(0) - 1 : v->dim(0); }
-  int64_t tokens() const { return v->dim(1); }
+  int64_t tokens() const { return v->dim(1) / form.steps; }
   int64_t batch(int64_t sequence) const { return starts ? 0 : sequence; }
+  /// The steps of a sequence, of which each token has `form.steps`.
   int64_t begin(int64_t sequence) const {
-    return starts ? starts->i({sequence}) : 0;
+    return starts ? form.steps * starts->i({sequence}) : 0;
   }
   int64_t end(int64_t sequence) const {
-    return starts ? starts->i({sequence + 1}) : tokens();
+    return form.steps * (starts ? starts->i({sequence + 1}) : tokens());
   }
 
   /// Of a token of a sequence and a head of the state, the first element of its
@@ -81,20 +82,22 @@ LogicalResult checkStarts(Operation *op, const Operands &in) {
   return checkStarts(op, in.starts, in.v->dim(0), in.tokens());
 }
 
-/// Everything about one token of one head, as rows.
+/// Everything about one step of one head, as rows.
 struct Token {
   Token(const Operands &in, int64_t batch, int64_t token, int64_t head)
       : form(in.form), batch(batch), token(token), head(head) {
     keySize = form.keySize, valueSize = form.valueSize;
-    q = take(*in.q), k = take(*in.k), v = take(*in.v);
-    beta = in.beta ? take(*in.beta)[0] : 1.0;
+    q = isRead() ? take(*in.q, token / form.steps)
+                 : std::vector<double>(keySize, 0.0);
+    k = take(*in.k, token), v = take(*in.v, token);
+    beta = in.beta ? take(*in.beta, token)[0] : 1.0;
     if (in.erase)
-      a = take(*in.erase);
+      a = take(*in.erase, token);
     else if (in.beta)
       for (double x : k)
         a.push_back(beta * x);
     if (in.lowrank)
-      b = take(*in.lowrank);
+      b = take(*in.lowrank, token);
     else if (form.erases())
       for (double x : k)
         b.push_back(-x);
@@ -105,18 +108,22 @@ struct Token {
     if (in.rates)
       rates =
           in.rates->f().slice(head * keySize * valueSize, keySize * valueSize);
-    if (!in.decay)
+    // Only the first step of a token decays.
+    if (!in.decay || token % form.steps != 0)
       return;
     if (form.decayKind == DecayKind::Constant)
       decay = {in.decay->f()[head]};
     else
-      decay = take(*in.decay);
+      decay = take(*in.decay, token / form.steps);
   }
 
-  std::vector<double> take(const HostTensor &x) const {
-    int64_t at = Operands::row(x, batch, token, head, form.heads);
+  /// Whether a query reads after the step.
+  bool isRead() const { return (token + 1) % form.steps == 0; }
+
+  std::vector<double> take(const HostTensor &x, int64_t at) const {
+    int64_t first = Operands::row(x, batch, at, head, form.heads);
     int64_t size = x.rank() == 4 ? x.dim(3) : 1;
-    ArrayRef<double> row = x.f().slice(at, size);
+    ArrayRef<double> row = x.f().slice(first, size);
     return std::vector<double>(row.begin(), row.end());
   }
 
@@ -244,8 +251,9 @@ struct Reverse {
     return nullptr;
   }
   void add(const HostTensor *operand, const Token &t, ArrayRef<double> x) {
-    int64_t at =
-        Operands::row(*operand, t.batch, t.token, t.head, in.form.heads);
+    bool ofToken = operand == in.q || operand == in.decay;
+    int64_t row = ofToken ? t.token / in.form.steps : t.token;
+    int64_t at = Operands::row(*operand, t.batch, row, t.head, in.form.heads);
     addTo(of(operand)->mutableF().slice(at, x.size()), x);
   }
 
@@ -254,10 +262,13 @@ struct Reverse {
   void token(const Token &t, const State &before, const State &after,
              ArrayRef<double> read, State &d) {
     const Recurrence &form = in.form;
-    int64_t at = Operands::row(dO, t.batch, t.token, t.head, form.heads);
-    std::vector<double> dOut;
-    for (double x : dO.f().slice(at, t.valueSize))
-      dOut.push_back(form.scale * x);
+    std::vector<double> dOut(t.valueSize, 0.0);
+    if (t.isRead()) {
+      int64_t at =
+          Operands::row(dO, t.batch, t.token / form.steps, t.head, form.heads);
+      for (int64_t j = 0; j < t.valueSize; ++j)
+        dOut[j] = form.scale * dO.f()[at + j];
+    }
     std::vector<double> dq(t.keySize), dk(t.keySize), dv(t.valueSize, 0.0);
     if (t.bonus.empty()) {
       dq = times(after, dOut);
@@ -289,7 +300,7 @@ struct Reverse {
           x *= t.beta;
       }
     }
-    if (in.decay)
+    if (!t.decay.empty())
       decay(t, d, moved);
     for (int64_t i = 0; i < t.keySize; ++i)
       for (int64_t j = 0; j < t.valueSize; ++j)
@@ -309,7 +320,8 @@ struct Reverse {
         dv[j] += bonus * dOut[j];
       addTo(of(in.bonus)->mutableF().slice(t.head * t.keySize, t.keySize), du);
     }
-    add(in.q, t, dq);
+    if (t.isRead())
+      add(in.q, t, dq);
     add(in.k, t, dk);
     add(in.v, t, dv);
   }
@@ -346,7 +358,10 @@ static LogicalResult interpretScan(Operation *op, const Recurrence &form,
   Operands in(form, operands);
   if (failed(checkStarts(op, in)))
     return failure();
-  HostTensor out(/*isFloat=*/true, in.v->shape());
+  SmallVector<int64_t> shape(in.v->shape());
+  if (form.steps > 1)
+    shape[1] /= form.steps;
+  HostTensor out(/*isFloat=*/true, shape);
   HostTensor final(/*isFloat=*/true,
                    {in.sequences(), form.heads, form.keySize, form.valueSize});
   MutableArrayRef<double> o = out.mutableF(), states = final.mutableF();
@@ -357,12 +372,15 @@ static LogicalResult interpretScan(Operation *op, const Recurrence &form,
         Token t(in, in.batch(n), at, h);
         std::vector<double> read;
         State next = step(t, s, read);
-        std::vector<double> y = times(t.q, in.bonus ? s : next, form.valueSize);
+        s.swap(next);
+        if (!t.isRead())
+          continue;
+        std::vector<double> y = times(t.q, in.bonus ? next : s, form.valueSize);
         double bonus = in.bonus ? bonusOf(t) : 0.0;
-        int64_t row = Operands::row(*in.v, t.batch, at, h, form.heads);
+        int64_t row =
+            Operands::row(out, t.batch, at / form.steps, h, form.heads);
         for (int64_t j = 0; j < form.valueSize; ++j)
           o[row + j] = form.scale * (in.bonus ? y[j] + bonus * t.v[j] : y[j]);
-        s = std::move(next);
       }
       llvm::copy(s, states.begin() + (n * form.heads + h) * s.size());
     }

@@ -28,7 +28,8 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
   dag form = (ins OptionalAttr<F64Attr>:$scale,
     UnitAttr:$decay_along_values, UnitAttr:$erase_before_decay, OptionalAttr<F64Attr>:$decay_bound,
     OptionalAttr<I64Attr>:$chunk, OptionalAttr<I64Attr>:$segments,
-    OptionalAttr<I64Attr>:$value_blocks, OptionalAttr<I64Attr>:$checkpoint_interval);
+    OptionalAttr<I64Attr>:$value_blocks, OptionalAttr<I64Attr>:$checkpoint_interval,
+    OptionalAttr<I64Attr>:$steps_per_token);
   string syntax = [{
     $q `,` $k `,` $v (`decay` `(` $decay^ `)`)?
     (`rates` `(` $rates^ `)`)? (`beta` `(` $beta^ `)`)?
@@ -93,7 +94,13 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     `value_blocks` says into how many parts the columns of the state are cut: each
     is computed by itself, where states are too large or heads too few. Where neither
     is given, both are chosen for the machine that is compiled for; where one is, the
-    other is 1. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`). f16 and bf16 are computed,
+    other is 1. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`).
+
+    With `steps_per_token` n (Gated DeltaProduct, arXiv 2502.10297), a token is n
+    steps of the recurrence: `k`, `v`, `beta`, `erase` and `lowrank` have n T rows, those
+    of token t being n t to n t + n - 1, and `q`, `decay` and the first result T. The
+    first step of a token decays the state, and its query reads after the last.
+    `starts` count tokens, `chunk` steps. f16 and bf16 are computed,
     and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
@@ -113,6 +120,8 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     7. `chunk` is 1 or a multiple of 16, `decay_bound` is not positive, `segments` is
        positive and does not go with `starts`, whose sequences are segments already,
        `value_blocks` is positive and divides V, `checkpoint_interval` is positive.
+    8. `steps_per_token` is positive. More than 1 go neither with `bonus`, which reads
+       before the update, nor with decays of heads, `[H]`.
 
     Example:
 
@@ -316,6 +325,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
     std::optional<uint64_t> getSegments() { return {}; }
     std::optional<uint64_t> getValueBlocks() { return {}; }
     std::optional<uint64_t> getCheckpointInterval() { return {}; }
+    std::optional<uint64_t> getStepsPerToken() { return {}; }
   }];
 }
 

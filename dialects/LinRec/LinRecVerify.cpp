@@ -128,8 +128,16 @@ template <typename Op> static LogicalResult verifyMain(Op op) {
       return op.emitOpError()
              << name << " must have a known number of heads and a known size, "
              << "at least 1, but is " << type;
-    if (!compatible(type.getShape().take_front(leading),
-                    v.getShape().take_front(leading)))
+    int64_t steps = name == "q" ? op.getStepsPerToken().value_or(1) : 1;
+    if (steps > 1) {
+      if (!compatible({type.getDimSize(0)}, {v.getDimSize(0)}) ||
+          (!type.isDynamicDim(1) && !v.isDynamicDim(1) &&
+           type.getDimSize(1) * steps != v.getDimSize(1)))
+        return op.emitOpError() << "v must have the batch of q and " << steps
+                                << " steps for each of its tokens, but q is "
+                                << type << " and v " << v;
+    } else if (!compatible(type.getShape().take_front(leading),
+                           v.getShape().take_front(leading)))
       return op.emitOpError() << "q, k and v must have the same batch"
                               << (leading == 2 ? " and tokens" : "") << ", but "
                               << name << " is " << type << " and v " << v;
@@ -159,6 +167,8 @@ template <typename Op> static LogicalResult verifyShapes(Op op) {
   int64_t rank = op.getDecay() ? typeOf(op.getDecay()).getRank() : 0;
   if (op.getDecay()) {
     SmallVector<int64_t> shape = perHead;
+    if (op.getStepsPerToken().value_or(1) > 1)
+      shape[1] = typeOf(op.getQ()).getDimSize(1);
     if (rank == 1)
       shape = {heads};
     else if (rank == leading + 2)
@@ -236,6 +246,9 @@ static RankedTensorType stateType(Op op, int64_t sequences) {
 
 /// Everything but results and cotangents.
 template <typename Op> static LogicalResult verifyScan(Op op) {
+  if (std::optional<int64_t> steps = op.getStepsPerToken(); steps && *steps < 1)
+    return op.emitOpError()
+           << "steps_per_token must be positive, but is " << *steps;
   if (failed(verifyMain(op)))
     return failure();
   int64_t batch = typeOf(op.getV()).getDimSize(0);
@@ -247,6 +260,16 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
                          state.getShape())) ||
       failed(verifyKinds(op)))
     return failure();
+  if (std::optional<int64_t> steps = op.getStepsPerToken()) {
+    bool ofHeads = op.getDecay() && typeOf(op.getDecay()).getRank() == 1;
+    if (*steps > 1 && (op.getBonus() || ofHeads))
+      return op.emitOpError()
+             << "steps_per_token do not go with "
+             << (ofHeads ? "a decay of heads: the first step of a token "
+                           "decays, so it is given for each token"
+                         : "bonus, by which tokens are read before they are "
+                           "written");
+  }
   // The attribute's own accessor takes it as unsigned.
   if (std::optional<int64_t> chunk = op.getChunk())
     if (*chunk != 1 && (*chunk < 16 || *chunk % 16 != 0))
@@ -273,6 +296,16 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
   return success();
 }
 
+/// The type of what queries read: as v, with the tokens of q.
+template <typename Op> static RankedTensorType outType(Op op) {
+  RankedTensorType v = typeOf(op.getV());
+  if (op.getStepsPerToken().value_or(1) == 1)
+    return v;
+  SmallVector<int64_t> shape(v.getShape());
+  shape[1] = typeOf(op.getQ()).getDimSize(1);
+  return RankedTensorType::get(shape, v.getElementType());
+}
+
 template <typename Op> static RankedTensorType finalType(Op op) {
   int64_t batch = typeOf(op.getV()).getDimSize(0);
   return stateType(op, sequencesOf(op.getStarts(), batch));
@@ -281,7 +314,7 @@ template <typename Op> static RankedTensorType finalType(Op op) {
 LogicalResult ScanOp::verify() {
   return failure(failed(verifyScan(*this)) ||
                  failed(expectType(*this, "the first result", getO().getType(),
-                                   typeOf(getV()))) ||
+                                   outType(*this))) ||
                  failed(expectType(*this, "the final state",
                                    getFinal().getType(), finalType(*this))));
 }
@@ -303,7 +336,7 @@ static LogicalResult verifyGradients(Operation *op, ArrayRef<Value> expected) {
 LogicalResult ScanBwdOp::verify() {
   if (failed(verifyScan(*this)) ||
       failed(expectType(*this, "the cotangent d_o", getDO().getType(),
-                        typeOf(getV()))) ||
+                        outType(*this))) ||
       (getDFinal() &&
        failed(expectType(*this, "the cotangent d_final", getDFinal().getType(),
                          finalType(*this)))))

@@ -28,6 +28,8 @@ struct Recurrence {
   bool eraseBeforeDecay;
   std::optional<double> decayBound;
   std::optional<int64_t> chunk, segments, valueBlocks, checkpointInterval;
+  /// Rows of keys and values for each of queries and decays.
+  int64_t steps;
   int64_t heads, keySize, valueSize;
 
   template <typename Op>
@@ -38,7 +40,8 @@ struct Recurrence {
         initial(op.getInitial()), starts(op.getStarts()),
         eraseBeforeDecay(op.getEraseBeforeDecay()), chunk(op.getChunk()),
         segments(op.getSegments()), valueBlocks(op.getValueBlocks()),
-        checkpointInterval(op.getCheckpointInterval()) {
+        checkpointInterval(op.getCheckpointInterval()),
+        steps(op.getStepsPerToken().value_or(1)) {
     heads = type(v).getShape().take_back(2).front();
     keySize = type(q).getShape().back();
     valueSize = type(v).getShape().back();

@@ -72,8 +72,9 @@ int64_t ScheduleProblem::time(const Schedule &schedule,
   if (schedule.valueBlocks > 1)
     time += 2 * kernelCost;
   if (s > 1) {
-    work +=
-        stateWork(v) + (erases ? stateWork(k) : rows) + (gradient ? begin : 0);
+    // Blocks of a head share its matrix.
+    int64_t matrix = llvm::divideCeil(stateWork(k), schedule.valueBlocks);
+    work += stateWork(v) + (erases ? matrix : rows) + (gradient ? begin : 0);
     int64_t fold = erases ? k * k * v : 8 * k * v;
     time += 4 * kernelCost + llvm::divideCeil(blocks, processors) * s * fold;
   }

@@ -88,14 +88,20 @@ public:
     SmallVector<Value> x;
     for (auto [operand, perToken] : whole.perToken())
       x.push_back(whether(operand, perToken));
+    int64_t heads = Recurrence::type(v).getDimSize(2);
+    // Of fewer heads than the op's, outputs are nobody's.
+    if (heads != whole.heads)
+      x[0] = x[1];
     auto state = RankedTensorType::get(
-        stateShape(sequences(), Recurrence::type(v).getDimSize(3)), wide);
+        {sequences(), heads, whole.keySize, Recurrence::type(v).getDimSize(3)},
+        wide);
     return ScanOp::create(
         b, loc, v.getType(), state, x[0], x[1], v, x[3], x[4], x[5], x[6], x[7],
         x[8], initial, starts, scale(), op.getDecayAlongValuesAttr(),
         op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
         oneSegment(), /*value_blocks=*/IntegerAttr(),
-        /*checkpoint_interval=*/IntegerAttr());
+        /*checkpoint_interval=*/IntegerAttr(),
+        /*steps_per_token=*/IntegerAttr());
   }
   ScanBwdOp gradient(ScanBwdOp op, Value initial, Value dFinal) {
     SmallVector<Value> x;
@@ -113,7 +119,8 @@ public:
         initial, starts, ofTokens(op.getDO()), dFinal, scale(),
         op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
         op.getDecayBoundAttr(), op.getChunkAttr(), oneSegment(),
-        /*value_blocks=*/IntegerAttr(), op.getCheckpointIntervalAttr());
+        /*value_blocks=*/IntegerAttr(), op.getCheckpointIntervalAttr(),
+        /*steps_per_token=*/IntegerAttr());
   }
   /// The same without segments.
   template <typename Op> SmallVector<Value> uncut(Op op) {
@@ -126,8 +133,9 @@ public:
   /// The scale is that of the whole op, whatever the sizes of a part are.
   FloatAttr scale() { return b.getF64FloatAttr(whole.scale); }
 
-  /// M of each segment: [N, H, K, K] where something is erased, else factors
-  /// [N, H, K], [N, H, V] or [N, H, K, V]; null where all are 1.
+  /// M of each segment: [N, H', K, K] where something is erased, H' being the
+  /// heads that differ in it, else factors [N, H, K], [N, H, V] or
+  /// [N, H, K, V]; null where all are 1.
   template <typename Op> Value transitions(Op op);
   Value decays();
 
@@ -143,8 +151,10 @@ private:
     Value empty = tensor::EmptyOp::create(b, loc, shape, wide);
     return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
   }
-  /// The identity for each segment and head.
-  Value identities();
+  /// The identity for each segment and each of `heads`.
+  Value identities(int64_t heads);
+  /// How many heads have a matrix of their own.
+  int64_t headsOfMatrices() const;
 
 public:
   OpBuilder &b;
@@ -155,8 +165,19 @@ public:
   Value starts;
 };
 
-Value Cut::identities() {
-  SmallVector<int64_t> shape = stateShape(sequences(), whole.keySize);
+int64_t Cut::headsOfMatrices() const {
+  if (whole.decayKind == DecayKind::Constant)
+    return whole.heads;
+  int64_t heads = 1;
+  for (Value x : {whole.k, whole.decay, whole.beta, whole.erase, whole.lowrank})
+    if (x)
+      heads = std::lcm(heads, Recurrence::type(x).getDimSize(2));
+  return heads;
+}
+
+Value Cut::identities(int64_t heads) {
+  SmallVector<int64_t> shape = {sequences(), heads, whole.keySize,
+                                whole.keySize};
   Value empty = tensor::EmptyOp::create(b, loc, shape, wide);
   return linalg::GenericOp::create(
              b, loc, empty.getType(), ValueRange(), empty,
@@ -177,12 +198,12 @@ template <typename Op> Value Cut::transitions(Op op) {
   if (!whole.erases())
     return whole.decay ? decays() : Value();
   SmallVector<int64_t> shape(Recurrence::type(whole.v).getShape());
-  shape[3] = whole.keySize;
+  shape[2] = headsOfMatrices(), shape[3] = whole.keySize;
   Value nothing = zeros(shape);
   FloatType element =
       cast<FloatType>(Recurrence::type(whole.v).getElementType());
   nothing = Tiles(b, loc, wide).convert(nothing, element);
-  return scan(op, ofTokens(nothing), identities()).getFinal();
+  return scan(op, ofTokens(nothing), identities(shape[2])).getFinal();
 }
 
 /// exp of the sum of each segment's log-decays.
@@ -230,10 +251,22 @@ Value Cut::decays() {
       })[0];
 }
 
+/// Into how many parts the rows and columns of a matrix of this size are cut:
+/// one of 64 KiB fits into the memory of any block.
+static int64_t partsOfMatrix(int64_t size) {
+  constexpr int64_t most = 128, least = 16;
+  int64_t parts = llvm::divideCeil(size, most);
+  while (size % parts != 0)
+    ++parts;
+  return size / parts < least ? 1 : parts;
+}
+
 std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
                                   bool backward) {
   SmallVector<int64_t> all = stateShape(sequences(), whole.valueSize);
   SmallVector<int64_t> of = stateShape(batch, whole.valueSize);
+  int64_t parts = whole.erases() ? partsOfMatrix(whole.keySize) : 1;
+  int64_t rows = whole.keySize / parts;
   Value between = tensor::EmptyOp::create(b, loc, all, wide);
   Value last = tensor::EmptyOp::create(b, loc, of, wide);
   auto forall = scf::ForallOp::create(
@@ -244,22 +277,29 @@ std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Tiles t(b, loc, wide);
-  Value head = forall.getInductionVar(1);
-  Value first = arith::MulIOp::create(b, loc, forall.getInductionVar(0),
-                                      t.index(segments));
-  // The parts [count, ...] and [...] of a head, from entry `at` on.
-  auto slice = [&](Value tensor, Value at, int64_t count) {
+  Value sequence = forall.getInductionVar(0);
+  Value first = arith::MulIOp::create(b, loc, sequence, t.index(segments));
+  // The entries [count, ...] or [...] of a head, from `at` on; of the other
+  // dimensions what `within` says, by offset and size, or all.
+  auto slice = [&](Value tensor, Value at, int64_t count,
+                   ArrayRef<std::pair<int64_t, int64_t>> within = {}) {
     RankedTensorType type = Recurrence::type(tensor);
+    Value head = forall.getInductionVar(1);
+    if (int64_t shared = whole.heads / type.getDimSize(1); shared > 1)
+      head = arith::DivUIOp::create(b, loc, head, t.index(shared));
     Slice slice;
     slice.offsets = {at, head};
     slice.sizes = {b.getIndexAttr(count), b.getIndexAttr(1)};
     SmallVector<int64_t> shape;
     if (count != 1)
       shape.push_back(count);
-    for (int64_t extent : type.getShape().drop_front(2)) {
-      slice.offsets.push_back(b.getIndexAttr(0));
-      slice.sizes.push_back(b.getIndexAttr(extent));
-      shape.push_back(extent);
+    for (auto [dim, extent] : llvm::enumerate(type.getShape().drop_front(2))) {
+      auto [offset, size] = dim < within.size()
+                                ? within[dim]
+                                : std::pair<int64_t, int64_t>(0, extent);
+      slice.offsets.push_back(b.getIndexAttr(offset));
+      slice.sizes.push_back(b.getIndexAttr(size));
+      shape.push_back(size);
     }
     slice.strides.assign(slice.offsets.size(), b.getIndexAttr(1));
     slice.type = RankedTensorType::get(shape, type.getElementType());
@@ -269,60 +309,84 @@ std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
     return tensor::ExtractSliceOp::create(
         b, loc, part.type, tensor, part.offsets, part.sizes, part.strides);
   };
-  Slice betweenPart = slice(forall.getRegionIterArgs()[0], first, segments);
-  Slice lastPart =
-      slice(forall.getRegionIterArgs()[1], forall.getInductionVar(0), 1);
-  Value states = extract(forall.getRegionIterArgs()[0], betweenPart);
-  Value state = extract(forall.getRegionIterArgs()[1], lastPart);
-  if (start)
-    state =
-        linalg::CopyOp::create(
-            b, loc, extract(start, slice(start, forall.getInductionVar(0), 1)),
-            state)
-            .getResult(0);
-  else
-    state = linalg::FillOp::create(b, loc, t.number(0), state).getResult(0);
+  // Part after part, the rows of all states between, then those of the state.
+  SmallVector<Slice> slices;
+  SmallVector<BlockArgument> outs;
+  Tiles::Values carried;
+  for (int64_t p = 0; p < parts; ++p) {
+    outs.push_back(forall.getRegionIterArgs()[0]);
+    slices.push_back(slice(outs.back(), first, segments, {{p * rows, rows}}));
+    carried.push_back(extract(outs.back(), slices.back()));
+  }
+  for (int64_t p = 0; p < parts; ++p) {
+    outs.push_back(forall.getRegionIterArgs()[1]);
+    slices.push_back(slice(outs.back(), sequence, 1, {{p * rows, rows}}));
+    Value state = extract(outs.back(), slices.back());
+    if (start) {
+      Value given =
+          extract(start, slice(start, sequence, 1, {{p * rows, rows}}));
+      state = linalg::CopyOp::create(b, loc, given, state).getResult(0);
+    } else {
+      state = linalg::FillOp::create(b, loc, t.number(0), state).getResult(0);
+    }
+    carried.push_back(state);
+  }
   Tiles::Values folded = t.loop(
-      t.index(0), t.index(segments), 1, {states, state},
+      t.index(0), t.index(segments), 1, carried,
       [&](Value i, ValueRange tiles) -> Tiles::Values {
         if (backward)
           i = arith::SubIOp::create(b, loc, t.index(segments - 1), i);
         Value at = arith::AddIOp::create(b, loc, first, i);
-        Value written = t.withEntry(tiles[0], i, tiles[1]);
-        Value end = extract(ends, slice(ends, at, 1));
-        if (!transition) {
-          Value next =
-              t.generic({{end, "kv"}}, {{tiles[1], "kv"}},
+        ValueRange states = tiles.drop_front(parts);
+        Tiles::Values next;
+        for (int64_t p = 0; p < parts; ++p)
+          next.push_back(t.withEntry(tiles[p], i, states[p]));
+        Tiles::Values before;
+        if (whole.erases())
+          for (Value state : states)
+            before.push_back(linalg::CopyOp::create(
+                                 b, loc, state, t.empty(Tiles::shape(state)))
+                                 .getResult(0));
+        for (int64_t p = 0; p < parts; ++p) {
+          std::pair<int64_t, int64_t> own = {p * rows, rows};
+          Value end = extract(ends, slice(ends, at, 1, own));
+          if (whole.erases()) {
+            Value sum =
+                linalg::CopyOp::create(b, loc, end, states[p]).getResult(0);
+            for (int64_t j = 0; j < parts; ++j) {
+              std::pair<int64_t, int64_t> other = {j * rows, rows};
+              Value m =
+                  extract(transition,
+                          backward ? slice(transition, at, 1, {other, own})
+                                   : slice(transition, at, 1, {own, other}));
+              sum = t.product({m, backward ? "jk" : "kj"}, {before[j], "jv"},
+                              {sum, "kv"});
+            }
+            next.push_back(sum);
+            continue;
+          }
+          if (!transition) {
+            next.append(
+                t.generic({{end, "kv"}}, {{states[p], "kv"}},
+                          [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                            return {s.add(e[1], e[0])};
+                          }));
+            continue;
+          }
+          Value m = extract(transition, slice(transition, at, 1));
+          StringRef loops = whole.rates                           ? "kv"
+                            : whole.decayKind == DecayKind::Value ? "v"
+                                                                  : "k";
+          next.append(
+              t.generic({{end, "kv"}, {m, loops}}, {{states[p], "kv"}},
                         [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                          return {s.add(e[1], e[0])};
-                        })[0];
-          return {written, next};
+                          return {s.fma(e[1], e[2], e[0])};
+                        }));
         }
-        Value m = extract(transition, slice(transition, at, 1));
-        if (whole.erases()) {
-          Value before = linalg::CopyOp::create(b, loc, tiles[1],
-                                                t.empty(Tiles::shape(end)))
-                             .getResult(0);
-          Value sum =
-              linalg::CopyOp::create(b, loc, end, tiles[1]).getResult(0);
-          Value next = t.product({m, backward ? "jk" : "kj"}, {before, "jv"},
-                                 {sum, "kv"});
-          return {written, next};
-        }
-        StringRef loops = whole.rates                           ? "kv"
-                          : whole.decayKind == DecayKind::Value ? "v"
-                                                                : "k";
-        Value next =
-            t.generic({{end, "kv"}, {m, loops}}, {{tiles[1], "kv"}},
-                      [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                        return {s.fma(e[1], e[2], e[0])};
-                      })[0];
-        return {written, next};
+        return next;
       });
   b.setInsertionPointToStart(forall.getTerminator().getBody());
-  for (auto [tile, part, out] :
-       llvm::zip_equal(folded, ArrayRef<Slice>{betweenPart, lastPart},
-                       forall.getRegionIterArgs()))
+  for (auto [tile, part, out] : llvm::zip_equal(folded, slices, outs))
     tensor::ParallelInsertSliceOp::create(b, loc, tile, out, part.offsets,
                                           part.sizes, part.strides);
   return {forall.getResult(0), forall.getResult(1)};

@@ -128,7 +128,7 @@ SmallVector<Value> scanInValueBlocks(OpBuilder &b, ScanOp op) {
       b.getF64FloatAttr(blocks.form.scale), op.getDecayAlongValuesAttr(),
       op.getEraseBeforeDecayAttr(), op.getDecayBoundAttr(), op.getChunkAttr(),
       op.getSegmentsAttr(), /*value_blocks=*/b.getI64IntegerAttr(1),
-      op.getCheckpointIntervalAttr());
+      op.getCheckpointIntervalAttr(), /*steps_per_token=*/IntegerAttr());
   RankedTensorType o = Recurrence::type(op.getO());
   return {op.getO().use_empty()
               ? tensor::EmptyOp::create(b, op.getLoc(), o.getShape(),
@@ -151,7 +151,8 @@ SmallVector<Value> differentiateInValueBlocks(OpBuilder &b, ScanBwdOp op) {
       blocks.ofStates(op.getDFinal()), b.getF64FloatAttr(blocks.form.scale),
       op.getDecayAlongValuesAttr(), op.getEraseBeforeDecayAttr(),
       op.getDecayBoundAttr(), op.getChunkAttr(), op.getSegmentsAttr(),
-      /*value_blocks=*/b.getI64IntegerAttr(1), op.getCheckpointIntervalAttr());
+      /*value_blocks=*/b.getI64IntegerAttr(1), op.getCheckpointIntervalAttr(),
+      /*steps_per_token=*/IntegerAttr());
   SmallVector<Value> found;
   size_t at = 0;
   for (auto [operand, perToken] : blocks.form.perToken()) {

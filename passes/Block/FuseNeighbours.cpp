@@ -26,6 +26,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Block/ConsumeParts.h"
 #include "passes/Block/Cuts.h"
@@ -463,6 +464,27 @@ private:
   llvm::SmallPtrSet<Value, 4> readWhole;
 };
 
+/// A part of what has one value everywhere, made where it is read.
+struct FillParts : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    auto fill = slice.getSource().getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      return failure();
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<OpFoldResult> sizes;
+    for (auto [at, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(at))
+        sizes.push_back(size);
+    Value empty = tensor::EmptyOp::create(rewriter, slice.getLoc(), sizes,
+                                          slice.getType().getElementType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(slice, fill.getInputs(), empty);
+    return success();
+  }
+};
+
 struct FuseNeighbours : impl::FuseNeighboursBase<FuseNeighbours> {
   using FuseNeighboursBase::FuseNeighboursBase;
 
@@ -470,6 +492,14 @@ struct FuseNeighbours : impl::FuseNeighboursBase<FuseNeighbours> {
     func::FuncOp function = getOperation();
     if (function.isExternal() || isOpaque(function))
       return;
+    // A part of what has one value everywhere is made where it is read.
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FillParts>(&getContext());
+    getContext()
+        .getLoadedDialect<block::BlockDialect>()
+        ->getCanonicalizationPatterns(patterns);
+    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+      return signalPassFailure();
     Fusion fusion(function.getBody().front(), operationsPerByte, tileBytes);
     bool changed = fusion.run();
     // What joined nobody is a block program of its own.

@@ -151,9 +151,9 @@ def loop(name, shape):
 
 def program(name, shape, element, schedule="resident"):
     """The model with linrec.scan, compiled for a type, or "emulated"."""
-    # The n tokens of a token of Gated DeltaProduct.
+    # Segments are of steps, of which a token of Gated DeltaProduct has several.
     times = 2 if name == "gated_delta_product" else 1
-    starts = tuple(times * s for s in shape.starts) if shape.starts else None
+    starts = shape.starts
     chunk = CHUNK.get(element, 32)
     segments = None if starts else dataclasses.replace(shape, T=times * shape.T).segments(schedule, chunk)
     # Of heads so large a GPU may have no memory for 16 tokens at a time.

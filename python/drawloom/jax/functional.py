@@ -153,7 +153,8 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
                       scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
                       chunk: int | None = None, segments: int | None = None,
-                      value_blocks: int | None = None, checkpoint_interval: int | None = None) -> tuple[Array, Array]:
+                      value_blocks: int | None = None, checkpoint_interval: int | None = None,
+                      steps_per_token: int | None = None) -> tuple[Array, Array]:
     r"""Gated linear attention, delta rules and their family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and
     v_t of length V, D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
 
@@ -175,6 +176,7 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     decay_bound promises that no log-decay is less; chunk is the number of tokens computed at a time, 1 or a
     multiple of 16; segments is the number of parts of each sequence, and value_blocks that of parts of the state's columns, that are
     computed side by side, for few sequences and heads: where neither is given, the compiler chooses both.
+    With steps_per_token n, k, v, beta, erase and lowrank have n rows for each token, the first of which decays; q reads after the last.
     The gradient keeps the state before every checkpoint_interval-th chunk (None: the compiler's choice, 1 where there is room).
     Differentiable once, in reverse.
     """
@@ -183,10 +185,11 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
     spec = Spec("linear_recurrence", (
         ("operands", " ".join(given)), ("scale", None if scale is None else float(scale)), ("decay_side", decay_side),
         ("erase_before_decay", erase_before_decay), ("decay_bound", decay_bound), ("chunk", chunk),
-        ("segments", segments), ("value_blocks", value_blocks), ("checkpoint_interval", checkpoint_interval)))
+        ("segments", segments), ("value_blocks", value_blocks), ("checkpoint_interval", checkpoint_interval),
+        ("steps_per_token", steps_per_token)))
     arrays = [_array(one, f"linear_recurrence: {name}") for name, one in {"q": q, "k": k, "v": v, **given}.items()]
     ops.check(spec, [type_of(array) for array in arrays])
     if starts is not None and not isinstance(starts, jax.core.Tracer):
-        check_starts(np.asarray(starts).tolist(), arrays[2].shape[1])
+        check_starts(np.asarray(starts).tolist(), arrays[0].shape[1])
     o, final = call_anywhere(spec, *arrays)
     return o, final

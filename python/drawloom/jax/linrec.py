@@ -19,9 +19,9 @@ from jax import Array
 from .._errors import CallError
 from .functional import linear_recurrence
 
-__all__ = ["chunk_comba", "chunk_delta_rule", "chunk_dplr_delta_rule", "chunk_gated_delta_rule", "chunk_gla", "chunk_gsa", "chunk_hgrn2",
-           "chunk_iplr_delta_rule", "chunk_kda", "chunk_lightning_attn", "chunk_linear_attn", "chunk_mamba2", "chunk_retention",
-           "chunk_rwkv6", "chunk_rwkv7", "chunk_simple_gla", "linear_recurrence"]
+__all__ = ["chunk_comba", "chunk_delta_rule", "chunk_dplr_delta_rule", "chunk_gated_delta_product", "chunk_gated_delta_rule", "chunk_gla",
+           "chunk_gsa", "chunk_hgrn2", "chunk_iplr_delta_rule", "chunk_kda", "chunk_lightning_attn", "chunk_linear_attn", "chunk_mamba2",
+           "chunk_retention", "chunk_rwkv6", "chunk_rwkv7", "chunk_simple_gla", "linear_recurrence"]
 
 
 def _wide(x):
@@ -130,6 +130,17 @@ def chunk_gated_delta_rule(q: Array, k: Array, v: Array, g: Array, beta: Array, 
         q, k = _l2norm(q), _l2norm(k)
     return _run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, decay=_log_decay(g, q),
                 beta=_beta(beta, use_beta_sigmoid_in_kernel, allow_neg_eigval))
+
+
+def chunk_gated_delta_product(q: Array, k: Array, v: Array, g: Array | None, beta: Array, num_householder: int,
+                              scale: float | None = None, initial_state: Array | None = None, output_final_state: bool = False,
+                              use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Array | None = None):
+    """Gated DeltaProduct: num_householder steps of the delta rule for each token, of which the first decays and the last is read.
+    k, v and beta are [B, T num_householder, ...], q and g [B, T, ...]; g may be None."""
+    if use_qk_l2norm_in_kernel:
+        q, k = _l2norm(q), _l2norm(k)
+    return _run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, decay=_log_decay(g, q), beta=beta,
+                steps_per_token=num_householder)
 
 
 def chunk_kda(q: Array, k: Array, v: Array, g: Array, beta: Array, scale: float | None = None, initial_state: Array | None = None,

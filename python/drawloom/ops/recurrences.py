@@ -39,23 +39,30 @@ def _check(attributes, arguments):
             raise CallError(f"linear_recurrence: {name} has the shape {list(given[name].shape)}; it has at least one head and one channel")
         if given[name].dtype != q.dtype:
             raise CallTypeError(f"linear_recurrence: {name} is {given[name].dtype}, but q is {q.dtype}")
-    batch, tokens, heads, values = v.shape
-    keys = q.shape[3]
+    batch, rows, heads, values = v.shape
+    keys, steps = q.shape[3], attributes["steps_per_token"]
+    if steps is not None and steps < 1:
+        raise CallError(f"linear_recurrence: steps_per_token is {steps}; it is at least 1, the rows of k and v for each of q")
+    steps = steps or 1
+    tokens = q.shape[1]
     for name in "qk":
         shape = given[name].shape
-        if tuple(shape[:2]) != (batch, tokens):
-            raise CallError(f"linear_recurrence: {name} has the shape {list(shape)}, but v {list(v.shape)}: batch and tokens are the same")
+        wanted = (batch, rows) if name == "k" or steps == 1 else (batch, rows // steps)
+        if tuple(shape[:2]) != wanted or rows % steps:
+            ask = "batch and tokens are the same" if name == "k" or steps == 1 else f"v has {steps} steps for each token of q"
+            raise CallError(f"linear_recurrence: {name} has the shape {list(shape)}, but v {list(v.shape)}: {ask}")
         if heads % shape[2]:
             raise CallError(f"linear_recurrence: {name} has {shape[2]} heads, which do not divide the {heads} of v")
     if k.shape[3] != keys:
         raise CallError(f"linear_recurrence: q has {keys} channels and k {k.shape[3]}; they have the same")
     per_token, per_key, per_value = (batch, tokens, heads), (batch, tokens, heads, keys), (batch, tokens, heads, values)
+    per_step, per_step_key = (batch, rows, heads), (batch, rows, heads, keys)
     along = attributes["decay_side"]
     if along not in ("key", "value"):
         raise CallError(f"linear_recurrence: decay_side is '{along}'; it is 'key' or 'value'")
     for name, shapes in {"decay": ((heads,), per_token, per_key) if along == "key" else (per_value,),
-                         "rates": ((heads, keys, values),), "beta": (per_token,),
-                         "erase": (per_key,), "lowrank": (per_key,), "bonus": ((heads, keys),),
+                         "rates": ((heads, keys, values),), "beta": (per_step,),
+                         "erase": (per_step_key,), "lowrank": (per_step_key,), "bonus": ((heads, keys),),
                          "initial": ((_sequences(given), heads, keys, values),)}.items():
         if name in given:
             _expect(name, given[name], *shapes)
@@ -78,6 +85,11 @@ def _check(attributes, arguments):
         raise CallError("linear_recurrence: beta stands for an erase of beta k; there is one of them, not both")
     if "bonus" in given and ("erase" in given or "beta" in given):
         raise CallError("linear_recurrence: a bonus goes with neither beta nor erase")
+    if steps > 1 and "bonus" in given:
+        raise CallError("linear_recurrence: a bonus does not go with steps_per_token: its tokens are read before they are written")
+    if steps > 1 and "decay" in given and len(given["decay"].shape) == 1:
+        raise CallError("linear_recurrence: a decay of heads does not go with steps_per_token: the first step of a token decays, so it is "
+                        "given for each token")
     if along == "value" and set(given) & {"beta", "erase", "bonus"}:
         raise CallError("linear_recurrence: decays along values go with neither beta, erase nor bonus")
     if "rates" in given and along != "value":
@@ -118,7 +130,7 @@ def _results(attributes, arguments):
     given = _named(attributes, arguments)
     q, v = given["q"], given["v"]
     state = (_sequences(given), v.shape[2], q.shape[3], v.shape[3])
-    return [Array(v.dtype, tuple(v.shape)), Array(_state_type(v.dtype), state)]
+    return [Array(v.dtype, (v.shape[0], q.shape[1], *v.shape[2:])), Array(_state_type(v.dtype), state)]
 
 
 def _axes(attributes, arguments):
@@ -164,6 +176,8 @@ def _body(attributes, arguments, results, names):
         inside.append(f"segments = {attributes['segments']} : i64")
     if attributes["value_blocks"] is not None:
         inside.append(f"value_blocks = {attributes['value_blocks']} : i64")
+    if attributes["steps_per_token"] is not None:
+        inside.append(f"steps_per_token = {attributes['steps_per_token']} : i64")
     if attributes["checkpoint_interval"] is not None:
         inside.append(f"checkpoint_interval = {attributes['checkpoint_interval']} : i64")
     braces = f" {{{', '.join(inside)}}}" if inside else ""

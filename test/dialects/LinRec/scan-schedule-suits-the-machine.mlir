@@ -36,7 +36,7 @@ func.func @decays_of_tokens_gradient(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8
 // Segments of a delta rule are dear: M is a matrix.
 // TWO-DAG: :[[#@LINE+5]]:{{.*}} segments=1, valueBlocks=2{{$}}
 // EIGHT-DAG: :[[#@LINE+4]]:{{.*}} segments=8, valueBlocks=1{{$}}
-// DEVICE-DAG: :[[#@LINE+3]]:{{.*}} segments=32, valueBlocks=4{{$}}
+// DEVICE-DAG: :[[#@LINE+3]]:{{.*}} segments=16, valueBlocks=8{{$}}
 func.func @delta_rule(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32>, %g: tensor<1x8192x1xf32>, %b: tensor<1x8192x1xf32>)
     -> (tensor<1x8192x1x128xf32>, tensor<1x1x64x128xf32>) {
   %0:2 = linrec.scan %q, %q, %v decay(%g) beta(%b)

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError
+from . import _op
 from ._calls import gate, l2norm, layout, log_decay, no_states_between, one_device, per_value_head, run, shares, wide
 
 __all__ = ["chunk_comba", "chunk_delta_rule", "chunk_gated_delta_product", "chunk_gated_delta_rule", "chunk_gated_oja_rule",
@@ -209,6 +210,10 @@ def chunk_gated_delta_product(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None,
                         f"{q.shape[1] * num_householder}")
     if use_qk_l2norm_in_kernel:
         q, k = l2norm(q), l2norm(k)
+    if _op._split is None:
+        return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, decay=None if g is None else log_decay(g, q), beta=beta,
+                   steps_per_token=num_householder)
+    # Over processes, steps are tokens.
     o, final = run(_spread(q, num_householder, num_householder - 1), k, v, scale, initial_state, output_final_state,
                    None if cu_seqlens is None else cu_seqlens * num_householder,
                    decay=None if g is None else _spread(log_decay(g, q), num_householder, 0), beta=beta)

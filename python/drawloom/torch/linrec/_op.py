@@ -10,6 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ..._errors import CallError
 from ...ops import Spec
 from ...ops.recurrences import OPTIONAL, check_starts
 from .. import _dispatch
@@ -24,16 +25,16 @@ def _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts):
 
 def _spec(q, k, v, decay=None, rates=None, beta=None, erase=None, lowrank=None, bonus=None, initial=None, starts=None,
           scale=None, decay_side="key", erase_before_decay=False, decay_bound=None, chunk=None, segments=None,
-          value_blocks=None, checkpoint_interval=None):
+          value_blocks=None, checkpoint_interval=None, steps_per_token=None):
     given = " ".join(name for name, operand in zip(OPTIONAL, _operands(decay, rates, beta, erase, lowrank, bonus, initial, starts))
                      if operand is not None)
-    key = given, scale, decay_side, erase_before_decay, decay_bound, chunk, segments, value_blocks, checkpoint_interval
+    key = given, scale, decay_side, erase_before_decay, decay_bound, chunk, segments, value_blocks, checkpoint_interval, steps_per_token
     spec = _specs.get(key)
     if spec is None:
         spec = _specs[key] = intern(Spec("linear_recurrence", (
             ("operands", given), ("scale", scale), ("decay_side", decay_side), ("erase_before_decay", erase_before_decay),
             ("decay_bound", decay_bound), ("chunk", chunk), ("segments", segments), ("value_blocks", value_blocks),
-            ("checkpoint_interval", checkpoint_interval))))
+            ("checkpoint_interval", checkpoint_interval), ("steps_per_token", steps_per_token))))
     return spec
 
 
@@ -63,7 +64,7 @@ _op = _dispatch.define(
     "linear_recurrence(Tensor q, Tensor k, Tensor v, Tensor? decay=None, Tensor? rates=None, Tensor? beta=None, "
     "Tensor? erase=None, Tensor? lowrank=None, Tensor? bonus=None, Tensor? initial=None, Tensor? starts=None, float? scale=None, "
     'str decay_side="key", bool erase_before_decay=False, float? decay_bound=None, int? chunk=None, int? segments=None, '
-    "int? value_blocks=None, int? checkpoint_interval=None) -> (Tensor, Tensor)",
+    "int? value_blocks=None, int? checkpoint_interval=None, int? steps_per_token=None) -> (Tensor, Tensor)",
     _spec, _flatten, _join, autocast=_autocast)
 
 
@@ -83,7 +84,8 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
                       scale: float | None = None,
                       decay_side: str = "key", erase_before_decay: bool = False, decay_bound: float | None = None,
                       chunk: int | None = None, segments: int | None = None,
-                      value_blocks: int | None = None, checkpoint_interval: int | None = None) -> tuple[Tensor, Tensor]:
+                      value_blocks: int | None = None, checkpoint_interval: int | None = None,
+                      steps_per_token: int | None = None) -> tuple[Tensor, Tensor]:
     r"""The recurrence of the whole family, as (o, final state). With rows q_t, k_t, a_t, b_t of length K and v_t of length V,
     D_t = exp(min(g_t, 0)) and s = scale, or K^(-1/2):
 
@@ -102,6 +104,10 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
     initial  S_0: [N, H, K, V], N = B or the number of packed sequences
     starts   [N + 1], int32 or int64: packed sequences, from 0 to T
 
+    With steps_per_token n (Gated DeltaProduct) a token is n steps: k, v, beta, erase and lowrank have n T rows, q, decay and o have T;
+    the first step of a token decays the state, and the query reads after the last. starts count tokens. Neither a bonus nor decays
+    [H] go with it.
+
     decay_bound promises that no log-decay is less: chunks are then not looked at before they are computed as products of
     matrices. chunk is the number of tokens computed at a time, 1 or a multiple of 16; it changes rounding only. For few sequences and
     heads and many processors, value_blocks is the number of parts of the state's columns, and segments that of parts of each sequence,
@@ -112,10 +118,12 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
     are computed, and states kept, in float32. Differentiable once.
     """
     if _split is not None:
+        if steps_per_token is not None and steps_per_token != 1:
+            raise CallError("linear_recurrence: tokens of several steps are not split over processes; interleave them with zeros")
         return _split(q, k, v, decay=decay, rates=rates, beta=beta, erase=erase, lowrank=lowrank, bonus=bonus, initial=initial,
                       starts=starts, scale=scale, decay_side=decay_side, erase_before_decay=erase_before_decay,
                       decay_bound=decay_bound, chunk=chunk, segments=segments, value_blocks=value_blocks,
                       checkpoint_interval=checkpoint_interval)
-    _check_starts(starts, v.shape[1] if v.dim() == 4 else 0)
+    _check_starts(starts, q.shape[1] if q.dim() == 4 else 0)
     return _op(q, k, v, decay, rates, beta, erase, lowrank, bonus, initial, starts, scale, decay_side, erase_before_decay, decay_bound,
-               chunk, segments, value_blocks, checkpoint_interval)
+               chunk, segments, value_blocks, checkpoint_interval, steps_per_token)
