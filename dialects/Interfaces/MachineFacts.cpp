@@ -15,8 +15,7 @@ namespace drawloom {
 
 static constexpr StringLiteral attrName = "drawloom.machine";
 
-MachineFacts machineFactsOf(Operation *op) {
-  MachineFacts facts;
+MachineFacts machineFactsOf(Operation *op, MachineFacts facts) {
   for (; op; op = op->getParentOp()) {
     auto said = op->getAttrOfType<DictionaryAttr>(attrName);
     if (!said)
@@ -33,8 +32,6 @@ MachineFacts machineFactsOf(Operation *op) {
   }
   return facts;
 }
-
-bool hasMachineFacts(Operation *module) { return module->hasAttr(attrName); }
 
 void setMachineFacts(Operation *module, const MachineFacts &facts) {
   Builder b(module->getContext());

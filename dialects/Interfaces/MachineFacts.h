@@ -13,8 +13,8 @@
 //   module attributes {drawloom.machine = {processors = 132 : i64,
 //                                          block_bytes = 232448 : i64}}
 //
-// decompose-graph puts it there, from what the target says, unless the program
-// has it already, and takes it away when nothing is left to decompose. What a
+// decompose-graph puts it there, from what the target says and the program does
+// not, and takes it away when nothing is left to decompose. What a
 // decomposition chooses changes rounding, so the facts are those of a kind of
 // machine: never those of the machine at hand, nor the number of threads.
 //
@@ -47,9 +47,8 @@ struct MachineFacts {
   bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };
 
-/// What the module around an op says; what it does not say is as above.
-MachineFacts machineFactsOf(mlir::Operation *op);
-bool hasMachineFacts(mlir::Operation *module);
+/// What the module around an op says; what it does not say is as in `facts`.
+MachineFacts machineFactsOf(mlir::Operation *op, MachineFacts facts = {});
 void setMachineFacts(mlir::Operation *module, const MachineFacts &facts);
 void dropMachineFacts(mlir::Operation *module);
 

@@ -93,8 +93,8 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     segments as there are chunks is what is called the materialised form.
     `value_blocks` says into how many parts the columns of the state are cut: each
     is computed by itself, where states are too large or heads too few. Where neither
-    is given, both are chosen for the machine that is compiled for; where one is, the
-    other is 1. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`).
+    is given, both are chosen for the machine that is compiled for; with `value_blocks`
+    alone `segments` is 1, with `segments` alone columns are cut where blocks would not fit into memory. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`).
 
     With `steps_per_token` n (Gated DeltaProduct, arXiv 2502.10297), a token is n
     steps of the recurrence: `k`, `v`, `beta`, `erase` and `lowrank` have n T rows, those

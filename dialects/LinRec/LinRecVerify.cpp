@@ -84,17 +84,23 @@ LogicalResult expectOneWidth(Operation *op, StringRef name, Value main) {
   return success();
 }
 
-LogicalResult expectStarts(Operation *op, Value starts, int64_t batch) {
+/// Of sequences of `x`, [batch, tokens, ...].
+LogicalResult expectStarts(Operation *op, Value starts, RankedTensorType x) {
   if (!starts)
     return success();
   RankedTensorType type = typeOf(starts);
   if (type.getRank() != 1 || type.getDimSize(0) == 0)
     return op->emitOpError() << "starts must have one dimension of at least 1 "
                              << "entry, but is " << type;
+  int64_t batch = x.getDimSize(0), tokens = x.getDimSize(1);
   if (!ShapedType::isDynamic(batch) && batch != 1)
     return op->emitOpError()
            << "with starts, all sequences are packed into one "
            << "batch entry, but there are " << batch;
+  if (type.getDimSize(0) == 1 && !ShapedType::isDynamic(tokens) && tokens > 0)
+    return op->emitOpError()
+           << "starts of one entry are those of no sequence, but there are "
+           << tokens << " tokens";
   return success();
 }
 
@@ -252,7 +258,7 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
   if (failed(verifyMain(op)))
     return failure();
   int64_t batch = typeOf(op.getV()).getDimSize(0);
-  if (failed(expectStarts(op, op.getStarts(), batch)))
+  if (failed(expectStarts(op, op.getStarts(), typeOf(op.getV()))))
     return failure();
   RankedTensorType state = stateType(op, sequencesOf(op.getStarts(), batch));
   if (failed(verifyShapes(op)) ||
@@ -363,7 +369,7 @@ LogicalResult EwScanOp::verify() {
     return emitOpError() << "rates, write and read come together";
   int64_t batch = x.getDimSize(0), tokens = x.getDimSize(1);
   int64_t channels = x.getDimSize(2);
-  if (failed(expectStarts(*this, getStarts(), batch)))
+  if (failed(expectStarts(*this, getStarts(), x)))
     return failure();
   SmallVector<int64_t> state = {sequencesOf(getStarts(), batch), channels};
   if (getRates()) {
@@ -457,7 +463,7 @@ static LogicalResult verifyConv(Op op, RankedTensorType &stateType) {
     return op.emitOpError() << "weight must have from 2 to 8 columns, one for "
                             << "each token, but is " << weight;
   int64_t batch = x.getDimSize(0);
-  if (failed(expectStarts(op, op.getStarts(), batch)))
+  if (failed(expectStarts(op, op.getStarts(), x)))
     return failure();
   SmallVector<int64_t> state = {sequencesOf(op.getStarts(), batch), width - 1};
   llvm::append_range(state, channels);

@@ -75,8 +75,8 @@ FailureOr<Value> ShortConvOp::buildStructured(OpBuilder &b) {
   for (Value operand : getOperands())
     if (!Recurrence::type(operand).hasStaticShape())
       return failure();
-  // A single token is not worth joining.
-  if (type.getNumElements() == 0 ||
+  // A single token is not worth joining, and loops have no more names.
+  if (type.getNumElements() == 0 || type.getRank() - 2 > mostChannelLoops ||
       type.getDimSize(0) * type.getDimSize(1) == 1)
     return failure();
   Conv conv(b, *this, /*flat=*/false);

@@ -141,9 +141,9 @@ struct ConvGradient {
             pairs.push_back(
                 {d, inputs.row(part.row(conv.weight, conv.width - 1 - j))});
           }
-          int last = -1;
-          if (dFinal) {
-            Value kept = part.indices(
+          Value kept;
+          if (dFinal)
+            kept = part.indices(
                 {{rows, "t"}, {places.left, "t"}, {places.sequence, "t"}},
                 [&](ScalarBuilder &s, ValueRange e) -> Value {
                   Value entry = minus(s, constant(s, conv.width - 2), e[1]);
@@ -152,12 +152,7 @@ struct ConvGradient {
                   Value row = plus(s, times(s, e[2], conv.width - 1), entry);
                   return orNone(s, there, row);
                 });
-            last = inputs.tile(part.gathered(dFinal, kept));
-          }
-          return {part.map(inputs.all, type.getElementType(),
-                           [&](ScalarBuilder &s, ValueRange e) -> Value {
-                             return weighted(s, e, pairs, last);
-                           })};
+          return {weighted(part, inputs, pairs, kept, type.getElementType())};
         })[0];
     return split(b, conv.loc, found, type.getShape(), 2, true);
   }
@@ -186,34 +181,35 @@ struct ConvGradient {
             int d = inputs.tile(part.gathered(of, tokens));
             pairs.push_back({d, inputs.row(part.row(conv.weight, m))});
           }
-          int last = -1;
-          if (dFinal) {
-            Value kept = part.indices(
+          Value kept;
+          if (dFinal)
+            kept = part.indices(
                 {{own.entry, "t"}, {own.sequence, "t"}, {own.length, "t"}},
                 [&](ScalarBuilder &s, ValueRange e) -> Value {
                   Value entry = minus(s, e[0], e[2]);
                   Value row = plus(s, times(s, e[1], conv.width - 1), entry);
                   return orNone(s, isAtLeast(s, entry, 0), row);
                 });
-            last = inputs.tile(part.gathered(dFinal, kept));
-          }
-          return {part.map(inputs.all, type.getElementType(),
-                           [&](ScalarBuilder &s, ValueRange e) -> Value {
-                             return weighted(s, e, pairs, last);
-                           })};
+          return {weighted(part, inputs, pairs, kept, type.getElementType())};
         })[0];
     return split(b, conv.loc, found, type.getShape(), 2, true);
   }
 
 private:
-  static Value weighted(ScalarBuilder &s, ValueRange e,
-                        ArrayRef<std::pair<int, int>> pairs, int last) {
-    Value sum = last < 0 ? Value() : s.widen(e[last]);
-    for (auto [d, weight] : pairs) {
-      Value value = s.widen(e[d]), factor = s.widen(e[weight]);
-      sum = sum ? s.fma(factor, value, sum) : s.mul(factor, value);
-    }
-    return sum;
+  /// The sum of tiles times rows of weights, and of the rows `kept` (or null)
+  /// of the last tokens' cotangent.
+  Value weighted(Part &part, Inputs &inputs,
+                 ArrayRef<std::pair<int, int>> pairs, Value kept, Type type) {
+    int last = kept ? inputs.tile(part.gathered(dFinal, kept)) : -1;
+    return part.map(
+        inputs.all, type, [&](ScalarBuilder &s, ValueRange e) -> Value {
+          Value sum = last < 0 ? Value() : s.widen(e[last]);
+          for (auto [d, weight] : pairs) {
+            Value value = s.widen(e[d]), factor = s.widen(e[weight]);
+            sum = sum ? s.fma(factor, value, sum) : s.mul(factor, value);
+          }
+          return sum;
+        });
   }
 
   Value ofType(RankedTensorType type, int64_t rows = -1) {
@@ -240,36 +236,41 @@ private:
 FailureOr<SmallVector<Value>> ShortConvBwdOp::decomposeOperation(OpBuilder &b) {
   if (failed(checkStatic(*this)))
     return failure();
-  SmallVector<Value> operands = getDifferentiable(), found;
+  // By place: one value may be several operands.
+  struct Result {
+    RankedTensorType type;
+    bool wanted;
+    Value (ConvGradient::*make)(RankedTensorType);
+  };
+  SmallVector<Result> results;
+  auto result = [&](Value operand, auto make) {
+    if (!operand)
+      return false;
+    // What nobody reads is not computed.
+    bool wanted = !getGradients()[results.size()].use_empty();
+    results.push_back({Recurrence::type(operand), wanted, make});
+    return wanted;
+  };
+  result(getX(), &ConvGradient::ofTokens);
+  bool ofWeight = result(getWeight(), &ConvGradient::ofWeight);
+  bool ofBias = result(getBias(), &ConvGradient::ofBias);
+  result(getInitial(), &ConvGradient::ofStates);
+
+  SmallVector<Value> found;
   if (Recurrence::type(getX()).getNumElements() == 0) {
-    for (Value operand : operands)
-      found.push_back(operand == getInitial() && getDFinal()
-                          ? getDFinal()
-                          : zerosOf(b, getLoc(), operand.getType()));
+    for (const Result &each : results)
+      found.push_back(zerosOf(b, getLoc(), each.type));
+    if (getInitial() && getDFinal())
+      found.back() = getDFinal();
     return found;
   }
   ConvGradient gradient(b, *this);
-  // What nobody reads is not computed.
-  auto isWanted = [&](Value operand) {
-    return operand &&
-           !getGradients()[llvm::find(operands, operand) - operands.begin()]
-                .use_empty();
-  };
-  gradient.throughActivation(isWanted(getWeight()), isWanted(getBias()));
-  for (Value operand : operands) {
-    RankedTensorType type = Recurrence::type(operand);
-    if (!isWanted(operand))
-      found.push_back(tensor::EmptyOp::create(b, getLoc(), type.getShape(),
-                                              type.getElementType()));
-    else if (operand == getX())
-      found.push_back(gradient.ofTokens(type));
-    else if (operand == getWeight())
-      found.push_back(gradient.ofWeight(type));
-    else if (operand == getBias())
-      found.push_back(gradient.ofBias(type));
-    else
-      found.push_back(gradient.ofStates(type));
-  }
+  gradient.throughActivation(ofWeight, ofBias);
+  for (const Result &each : results)
+    found.push_back(
+        each.wanted ? (gradient.*each.make)(each.type)
+                    : tensor::EmptyOp::create(b, getLoc(), each.type.getShape(),
+                                              each.type.getElementType()));
   return found;
 }
 

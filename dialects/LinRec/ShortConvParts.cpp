@@ -20,6 +20,7 @@ namespace drawloom::linrec::shortconv {
 constexpr int64_t tileRows = 16, blockRows = 256;
 
 static StringRef channelLoops(size_t count) {
+  assert(count <= size_t{mostChannelLoops} && "no names for so many loops");
   return StringRef("uvwxyz").take_front(count);
 }
 static StringRef rowLoops(size_t channels) {

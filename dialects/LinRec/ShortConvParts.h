@@ -27,6 +27,9 @@ namespace drawloom::linrec::shortconv {
 
 using Values = Tiles::Values;
 
+/// Dimensions of channels that a part has a loop each for.
+constexpr int64_t mostChannelLoops = 6;
+
 mlir::Value zerosOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);
 
 /// `x` with its first `leading` dimensions, which are no channels, joined, and

@@ -42,6 +42,10 @@ struct CompileOptions {
   /// Called before the passes that lead into each phase, with the module as the
   /// phase before has left it and the instruction sets that it will be for.
   std::function<void(Phase, mlir::ModuleOp, llvm::StringRef isa)> entering;
+  /// Called where the module is compiled once more from the start, with smaller
+  /// blocks, as those of the attempt before did not fit: what was said and
+  /// measured of that does not count.
+  std::function<void()> restarting;
   /// Asked before each pass and before machine code is made; true stops the
   /// compilation, which then fails without a diagnostic. Once true, it must
   /// stay so.

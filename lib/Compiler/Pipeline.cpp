@@ -47,6 +47,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   decomposition.processors = machine.processors;
   decomposition.blockBytes = machine.blockBytes;
   decomposition.productRows = machine.productRows;
+  decomposition.savedBytes = machine.savedBytes;
   pm.addPass(createDecomposeGraph(decomposition));
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   // As linalg ops, arithmetic on tensors takes part in the refinement of
@@ -192,8 +193,9 @@ private:
 };
 } // namespace
 
-/// How often blocks are made smaller before their error counts.
-constexpr int mostAttempts = 8;
+/// How often blocks are made smaller before their error counts, and how often
+/// in a row to no effect.
+constexpr int mostAttempts = 8, mostWithoutEffect = 3;
 
 /// Compiles by `attempt`, which is told of a machine and leaves what it made in
 /// the module. Decompositions estimate what the tiles of a block take. Where
@@ -213,16 +215,24 @@ compileToFit(ModuleOp module, const CompileOptions &options,
   if (!mayShrink)
     return attempt(*machine);
   OwningOpRef<ModuleOp> original = module.clone();
-  int64_t limit = machine->blockBytes;
+  int64_t limit = machine->blockBytes, neededBefore = 0;
+  int withoutEffect = 0;
   for (int i = 1;; ++i) {
     HeldDiagnostics diagnostics(module.getContext());
     LogicalResult result = attempt(*machine);
     int64_t needed = options.target->blockBytesOf(module);
-    if (succeeded(result) || needed <= limit || i == mostAttempts)
+    withoutEffect = needed == neededBefore ? withoutEffect + 1 : 0;
+    if (succeeded(result) || needed <= limit || i == mostAttempts ||
+        withoutEffect == mostWithoutEffect)
       return result;
     diagnostics.forget();
-    machine->blockBytes = std::min(machine->blockBytes * limit / needed,
-                                   machine->blockBytes / 4 * 3);
+    neededBefore = needed;
+    // 0 would be no limit.
+    machine->blockBytes =
+        std::max<int64_t>(1, std::min(machine->blockBytes * limit / needed,
+                                      machine->blockBytes / 4 * 3));
+    if (options.restarting)
+      options.restarting();
     OwningOpRef<ModuleOp> again = original->clone();
     module.getBodyRegion().takeBody(again->getBodyRegion());
     module->setAttrs((*again)->getAttrDictionary());
@@ -281,7 +291,8 @@ compileVariant(ModuleOp module, const CompileOptions &options) {
 }
 
 /// Whether block programs are the same for all sets: no set comes into the
-/// phases up to these but by the facts of its machine.
+/// phases up to these but by the facts of its machine. Where blocks have to fit
+/// into memory, what they take is known of each set's kernels only.
 static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
                                         const CompileOptions &options) {
   std::optional<MachineFacts> first;
@@ -291,7 +302,7 @@ static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
     llvm::Expected<MachineFacts> machine = options.target->machine(alone);
     if (!machine)
       return machine.takeError();
-    if (first && *machine != *first)
+    if (machine->blockBytes > 0 || (first && *machine != *first))
       return false;
     first = *machine;
   }

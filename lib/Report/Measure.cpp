@@ -109,6 +109,16 @@ void Recorder::follow(CompileOptions &options) {
     current = phaseName(phase).str();
     since = Clock::now();
   };
+  options.restarting = [this, before = options.restarting] {
+    if (before)
+      before();
+    end();
+    double seconds = 0;
+    for (const auto &[phase, time] : times)
+      seconds += time;
+    clear();
+    times.push_back({"with blocks that did not fit", seconds});
+  };
   options.emitting = [this, before = options.emitting] {
     if (before)
       before();

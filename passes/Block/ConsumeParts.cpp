@@ -94,12 +94,22 @@ bool isSame(const Cut &a, const Cut &b) {
 
 /// Whether what an op makes depends on all that it reads: nothing is known of
 /// elements that no block writes, but an op that chooses may do without them.
+/// So may integers, whose products and bits are chosen by zeros; those of
+/// floating point are not, as what is unknown may be NaN.
 bool isStrict(LinalgOp op) {
-  bool chooses = op->walk([](Operation *inner) {
-                     return isa<arith::SelectOp, scf::IfOp>(inner)
-                                ? WalkResult::interrupt()
-                                : WalkResult::advance();
-                   }).wasInterrupted();
+  auto mayChoose = [](Operation *inner) {
+    if (isa<arith::SelectOp, scf::IfOp>(inner))
+      return true;
+    return !isa<arith::SIToFPOp, arith::UIToFPOp, linalg::YieldOp>(inner) &&
+           llvm::any_of(inner->getOperandTypes(),
+                        [](Type type) { return !isa<FloatType>(type); });
+  };
+  bool chooses = op.getBlock()
+                     ->walk([&](Operation *inner) {
+                       return mayChoose(inner) ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+                     })
+                     .wasInterrupted();
   return !chooses &&
          llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
            return op.getMatchingBlockArgument(operand).use_empty();

@@ -152,12 +152,14 @@ bool canBeCut(Operation *op) {
       isa<linalg::ConvolutionOpInterface>(op))
     return false;
   // Rows that are absent are computed as zeros, which nothing may be divided
-  // by.
+  // by, and which name no place to read at.
   for (Operation &inner : linalgOp.getBlock()->without_terminator())
-    if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
-            inner) &&
-        !matchPattern(inner.getOperand(1), m_NonZero()))
+    if (isa<tensor::ExtractOp>(inner) || inner.getNumRegions() > 0)
+      return false;
+    else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+                 arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
+                 inner) &&
+             !matchPattern(inner.getOperand(1), m_NonZero()))
       return false;
   return llvm::all_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
     return map.isProjectedPermutation();
@@ -171,14 +173,12 @@ static OpFoldResult offsetOf(OpBuilder &b, Location loc, OpFoldResult outer,
   std::optional<int64_t> c = getConstantIntValue(inner);
   if (a && c)
     return b.getIndexAttr(*a * times + *c);
-  auto number = [&](OpFoldResult value) -> Value {
-    if (auto known = getConstantIntValue(value))
-      return arith::ConstantIndexOp::create(b, loc, *known);
-    return cast<Value>(value);
-  };
   Value first = arith::MulIOp::create(
-      b, loc, number(outer), arith::ConstantIndexOp::create(b, loc, times));
-  return arith::AddIOp::create(b, loc, first, number(inner)).getResult();
+      b, loc, getValueOrCreateConstantIndexOp(b, loc, outer),
+      arith::ConstantIndexOp::create(b, loc, times));
+  return arith::AddIOp::create(b, loc, first,
+                               getValueOrCreateConstantIndexOp(b, loc, inner))
+      .getResult();
 }
 
 std::optional<Cut> cutOfSource(tensor::ExpandShapeOp op, const Cut &cut,
@@ -439,11 +439,6 @@ Value PartBuilder::read(Value value, const Cut &cut) {
 /// The rows that the last step names are argument `rows` of its body.
 static void movePlaces(RewriterBase &b, linalg::GenericOp op, const Cut &loops,
                        const llvm::SmallBitVector &left, int rows) {
-  auto number = [&](OpFoldResult value, Location loc) -> Value {
-    if (auto known = getConstantIntValue(value))
-      return arith::ConstantIndexOp::create(b, loc, *known);
-    return cast<Value>(value);
-  };
   for (auto index : llvm::to_vector(op.getBody()->getOps<linalg::IndexOp>())) {
     unsigned loop = index.getDim();
     Location loc = index.getLoc();
@@ -457,14 +452,18 @@ static void movePlaces(RewriterBase &b, linalg::GenericOp op, const Cut &loops,
     for (const CutStep &step : llvm::reverse(loops)) {
       const DimCut &dim = step.dims[loop];
       if (dim.kind == DimCut::Index) {
-        at = number(dim.offset, loc);
+        at = getValueOrCreateConstantIndexOp(b, loc, dim.offset);
       } else if (dim.kind == DimCut::Part) {
-        at = arith::AddIOp::create(b, loc, at, number(dim.offset, loc));
+        at = arith::AddIOp::create(
+            b, loc, at, getValueOrCreateConstantIndexOp(b, loc, dim.offset));
       } else if (dim.kind == DimCut::Rows) {
         assert(&step == &loops.back() && "rows of rows are named by a gather");
         at = op.getBody()->getArgument(rows);
         if (!at.getType().isIndex())
           at = arith::IndexCastOp::create(b, loc, b.getIndexType(), at);
+        // One that is absent is computed as the first, and left.
+        Value first = arith::ConstantIndexOp::create(b, loc, 0);
+        at = arith::MaxSIOp::create(b, loc, at, first);
       }
     }
     b.replaceOp(index, at);

@@ -39,9 +39,12 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
       return isa<TilingInterface, NeighbourOpInterface>(op) ||
              op->getParentOfType<scf::ForallOp>();
     };
-    if (!hasMachineFacts(getOperation()))
-      setMachineFacts(getOperation(),
-                      {processors, blockBytes, productRows, savedBytes});
+    MachineFacts given = {processors, blockBytes, productRows, savedBytes};
+    MachineFacts facts = machineFactsOf(getOperation(), given);
+    // Blocks may have to be smaller than the program knows.
+    if (given.blockBytes > 0 && facts.blockBytes > 0)
+      facts.blockBytes = std::min(facts.blockBytes, given.blockBytes);
+    setMachineFacts(getOperation(), facts);
     LogicalResult decomposed = decomposeAll(getOperation(), stays);
     dropMachineFacts(getOperation());
     if (failed(decomposed))

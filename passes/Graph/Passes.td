@@ -33,8 +33,8 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     a block program already.
 
     Decompositions that suit many processors or few are told how many there are:
-    `processors`, `block-bytes`, `product-rows` and `saved-bytes`, unless the module has the attribute
-    `drawloom.machine` (dialects/Interfaces/MachineFacts.h).
+    `processors`, `block-bytes`, `product-rows` and `saved-bytes`. What the module's attribute `drawloom.machine`
+    says comes first (dialects/Interfaces/MachineFacts.h), but for memory of blocks, where the smaller counts.
 
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
   }];

@@ -19,3 +19,11 @@ func.func @rejected(%q: tensor<1x5x4x8xf32>, %k: tensor<1x5x4x8xf32>, %v: tensor
       : (tensor<1x5x4x8xf32>, tensor<1x5x4x8xf32>, tensor<1x5x4x6xf32>, tensor<0xi32>) -> (tensor<1x5x4x6xf32>, tensor<1x4x8x6xf32>)
   return
 }
+
+// -----
+
+func.func @rejected(%q: tensor<1x4x1x2xf32>, %starts: tensor<1xi32>) {
+  // expected-error @below {{starts of one entry are those of no sequence, but there are 4 tokens}}
+  %0:2 = linrec.scan %q, %q, %q starts(%starts) : (tensor<1x4x1x2xf32>, tensor<1x4x1x2xf32>, tensor<1x4x1x2xf32>, tensor<1xi32>) -> (tensor<1x4x1x2xf32>, tensor<0x1x2x2xf32>)
+  return
+}
