@@ -53,6 +53,12 @@ bool isView(Operation *op) {
       op);
 }
 
+Value withoutViews(Value value) {
+  while (value.getDefiningOp() && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 class Outliner {
 public:
   Outliner(SymbolTable &symbols, func::FuncOp function)
@@ -76,6 +82,8 @@ private:
   /// Makes a value that is repeatable, but that memory is needed for, a result
   /// of the first kernel.
   void materialize(Value value);
+  /// What takes the place of a value, views of what was made included.
+  Value resolve(Value value, OpBuilder &host);
   void markNeeds(Value value, unsigned user);
   void outline(unsigned index);
   /// Puts the call behind what is outlined by now.
@@ -335,22 +343,22 @@ void Outliner::outline(unsigned index) {
   }
 }
 
+Value Outliner::resolve(Value value, OpBuilder &host) {
+  if (Value known = replacements.lookup(value))
+    return known;
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != &body() || kernelOf.count(def) || !isView(def))
+    return value;
+  IRMapping mapping;
+  mapping.map(def->getOperand(0), resolve(def->getOperand(0), host));
+  return host.clone(*def, mapping)->getResult(0);
+}
+
 void Outliner::place(func::CallOp product) {
   OpBuilder host(body().getTerminator());
-  std::function<Value(Value)> resolve = [&](Value value) -> Value {
-    if (Value known = replacements.lookup(value))
-      return known;
-    Operation *def = value.getDefiningOp();
-    if (!def || def->getBlock() != &body() || kernelOf.count(def) ||
-        !isView(def))
-      return value;
-    IRMapping mapping;
-    mapping.map(def->getOperand(0), resolve(def->getOperand(0)));
-    return host.clone(*def, mapping)->getResult(0);
-  };
   SmallVector<Value> operands;
   for (Value operand : product.getOperands())
-    operands.push_back(resolve(operand));
+    operands.push_back(resolve(operand, host));
   auto call = func::CallOp::create(host, product.getLoc(), product.getCallee(),
                                    product.getResultTypes(), operands);
   for (auto [result, made] : llvm::zip(product.getResults(), call.getResults()))
@@ -388,17 +396,14 @@ LogicalResult Outliner::run() {
   Operation *terminator = body().getTerminator();
   // What memory is needed for is made by a kernel, however cheap it is.
   for (Value value : terminator->getOperands())
-    materialize(value);
+    materialize(withoutViews(value));
   for (auto blocks : body().getOps<scf::ForallOp>())
     for (Value init : blocks.getOutputs())
       materialize(init);
   SmallVector<func::CallOp> products(body().getOps<func::CallOp>());
   for (func::CallOp product : products)
-    for (Value operand : product.getOperands()) {
-      while (operand.getDefiningOp() && isView(operand.getDefiningOp()))
-        operand = operand.getDefiningOp()->getOperand(0);
-      materialize(operand);
-    }
+    for (Value operand : product.getOperands())
+      materialize(withoutViews(operand));
   collect();
   for (unsigned i = 0; i < kernels.size(); ++i) {
     for (ArrayRef<Operation *> part : kernels[i].parts)
@@ -433,8 +438,9 @@ LogicalResult Outliner::run() {
                          ? "no kernels"
                          : "its kernels are '" + made.front().getName() +
                                "' to '" + made.back().getName() + "'");
+  OpBuilder host(terminator);
   for (OpOperand &operand : terminator->getOpOperands())
-    operand.set(replacements.lookup_or(operand.get(), operand.get()));
+    operand.set(resolve(operand.get(), host));
   // Backwards: what uses comes before what is used.
   SmallVector<Operation *> left;
   for (Operation &op : body().without_terminator())
