@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Recurrence.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -20,16 +20,12 @@ ScanOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
   Value dO = cotangents[0];
   if (!dO) {
     // Only the final state was used.
-    RankedTensorType type = Recurrence::type(getO());
-    Value zero = arith::ConstantOp::create(
-        builder, getLoc(), builder.getZeroAttr(type.getElementType()));
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(builder, getLoc(), getV());
     if (getStepsPerToken().value_or(1) > 1)
       sizes[1] = tensor::getMixedSize(builder, getLoc(), getQ(), 1);
-    Value empty = tensor::EmptyOp::create(builder, getLoc(), sizes,
-                                          type.getElementType());
-    dO = linalg::FillOp::create(builder, getLoc(), zero, empty).getResult(0);
+    dO = zeros(builder, getLoc(), sizes,
+               Recurrence::type(getO()).getElementType());
   }
   SmallVector<Type> types;
   for (Value operand : Recurrence(*this).differentiable())

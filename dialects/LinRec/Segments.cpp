@@ -146,11 +146,6 @@ public:
                                bool backward);
 
 private:
-  Value zeros(ArrayRef<int64_t> shape) {
-    Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, 0.0));
-    Value empty = tensor::EmptyOp::create(b, loc, shape, wide);
-    return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
-  }
   /// The identity for each segment and each of `heads`.
   Value identities(int64_t heads);
   /// How many heads have a matrix of their own.
@@ -199,7 +194,8 @@ template <typename Op> Value Cut::transitions(Op op) {
     return whole.decay ? decays() : Value();
   SmallVector<int64_t> shape(Recurrence::type(whole.v).getShape());
   shape[2] = headsOfMatrices(), shape[3] = whole.keySize;
-  Value nothing = zeros(shape);
+  Value nothing =
+      zeros(b, loc, getAsIndexOpFoldResult(b.getContext(), shape), wide);
   FloatType element =
       cast<FloatType>(Recurrence::type(whole.v).getElementType());
   nothing = Tiles(b, loc, wide).convert(nothing, element);

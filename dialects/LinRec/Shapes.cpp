@@ -16,6 +16,14 @@ using namespace mlir;
 
 namespace drawloom::linrec {
 
+Value zeros(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes,
+            Type element) {
+  Value zero = arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(b.getZeroAttr(element)));
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
+  return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+}
+
 Value reshaped(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> shape) {
   RankedTensorType type = Recurrence::type(x);
   auto to = RankedTensorType::get(shape, type.getElementType());

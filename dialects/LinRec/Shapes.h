@@ -14,6 +14,10 @@
 
 namespace drawloom::linrec {
 
+/// A tensor of zeros.
+mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc,
+                  llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
+
 /// `x`, of static shape, under another shape of as many elements.
 mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      llvm::ArrayRef<int64_t> shape);

@@ -280,13 +280,9 @@ ShortConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
   Value dY = cotangents[0];
   if (!dY) {
     // Only the last tokens were used.
-    Type element = Recurrence::type(getX()).getElementType();
-    Value zero = arith::ConstantOp::create(builder, getLoc(),
-                                           builder.getZeroAttr(element));
-    Value empty = tensor::EmptyOp::create(
-        builder, getLoc(), tensor::getMixedSizes(builder, getLoc(), getX()),
-        element);
-    dY = linalg::FillOp::create(builder, getLoc(), zero, empty).getResult(0);
+    dY = zeros(builder, getLoc(),
+               tensor::getMixedSizes(builder, getLoc(), getX()),
+               Recurrence::type(getX()).getElementType());
   }
   SmallVector<Type> types;
   for (Value operand : getDifferentiable())
