@@ -343,10 +343,17 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
     if (runs.lanes.empty())
       continue;
     Value start = before(op, runs, sum);
-    for (int64_t place : places)
-      results[place] = place == places.front() && op.getExclusive()
-                           ? start
-                           : combine(op.getKind(), results[place], start);
+    for (int64_t place : places) {
+      if (place == places.front() && op.getExclusive()) {
+        results[place] = start;
+        continue;
+      }
+      results[place] = combine(op.getKind(), results[place], start);
+      // Where an exponential allows it, the start may go with what is taken
+      // away (MathFunctions.cpp).
+      if (auto sum = results[place].getDefiningOp<arith::AddFOp>())
+        sum.setFastmath(arith::FastMathFlags::reassoc);
+    }
   }
   registers[op.getResult()] = std::move(results);
   return success();

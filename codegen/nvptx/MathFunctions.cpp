@@ -255,42 +255,53 @@ struct ComputeInF32 : RewritePattern {
   }
 };
 
+/// Whether an op may compute what is equal in exact arithmetic.
+bool mayRegroup(arith::ArithFastMathInterface op) {
+  return bitEnumContainsAny(op.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::reassoc);
+}
+
 /// Exponentials of alike arguments from which on these share a product.
 constexpr size_t fewestAlike = 3;
 
 /// e^(a - b) = 2^(a log2 e - b log2 e): where many have the same b, one fused
 /// multiply-add takes the place of a difference and a product; where their a
 /// are sums with the same c, as in scans, (c - b) log2 e is shared in place of
-/// it. That product is rounded, so only where units in the last place do not
-/// matter.
-void fuseDifferences(Operation *module) {
+/// it. That product is rounded: a result is off by |b| or |c - b| times 2^-24
+/// of itself, which is anything where these are large. So all of it has to
+/// allow that: `afn` and `reassoc` on exponentials, `reassoc` on differences
+/// and sums.
+void regroupExponents(Operation *module) {
   auto differenceOf = [](math::ExpOp op) {
     return op.getOperand().getDefiningOp<arith::SubFOp>();
   };
   auto sumOf = [&](math::ExpOp op) {
-    return differenceOf(op).getLhs().getDefiningOp<arith::AddFOp>();
+    auto sum = differenceOf(op).getLhs().getDefiningOp<arith::AddFOp>();
+    return sum && mayRegroup(sum) ? sum : arith::AddFOp();
   };
-  // By block and b, in order.
+  // By block and b, in order. The values only tell groups apart: what an
+  // earlier group has replaced may be among them.
   llvm::MapVector<std::pair<Block *, Value>, SmallVector<math::ExpOp>> groups;
   module->walk([&](math::ExpOp op) {
     arith::SubFOp difference = differenceOf(op);
-    if (op.getType().isF32() && isApproximate(op) && difference &&
-        difference->hasOneUse() && difference->getBlock() == op->getBlock())
+    if (op.getType().isF32() && isApproximate(op) && mayRegroup(op) &&
+        difference && mayRegroup(difference) && difference->hasOneUse() &&
+        difference->getBlock() == op->getBlock())
       groups[{op->getBlock(), difference.getRhs()}].push_back(op);
   });
   for (auto &[key, ops] : groups) {
     llvm::MapVector<Value, SmallVector<math::ExpOp>> bySummand;
     for (math::ExpOp op : ops)
       bySummand[sumOf(op) ? sumOf(op).getRhs() : Value()].push_back(op);
-    for (auto &[sum, alike] : bySummand) {
-      Value summand = sum;
+    for (auto &[summand, alike] : bySummand) {
+      bool ofSums = summand != nullptr;
       // Sums that others need as well are made anyway: both would live.
       auto needed =
           static_cast<size_t>(llvm::count_if(alike, [&](math::ExpOp op) {
-            return summand && !sumOf(op)->hasOneUse();
+            return ofSums && !sumOf(op)->hasOneUse();
           }));
       bool shares =
-          summand && alike.size() >= fewestAlike && 4 * needed <= alike.size();
+          ofSums && alike.size() >= fewestAlike && 4 * needed <= alike.size();
       if (!shares && ops.size() < fewestAlike)
         continue;
       arith::SubFOp first = differenceOf(alike.front());
@@ -300,9 +311,12 @@ void fuseDifferences(Operation *module) {
       OpBuilder builder(first);
       Location loc = first.getLoc();
       Value scale = number(builder, loc, 0x1.715476p+0f);
-      Value shared =
-          shares ? arith::SubFOp::create(builder, loc, summand, key.second)
-                 : arith::NegFOp::create(builder, loc, key.second).getResult();
+      Value b = first.getRhs(), shared;
+      if (shares)
+        shared = arith::SubFOp::create(builder, loc,
+                                       sumOf(alike.front()).getRhs(), b);
+      else
+        shared = arith::NegFOp::create(builder, loc, b);
       shared = arith::MulFOp::create(builder, loc, shared, scale);
       for (math::ExpOp op : alike) {
         arith::SubFOp difference = differenceOf(op);
@@ -317,12 +331,16 @@ void fuseDifferences(Operation *module) {
       }
     }
   }
+  // Sums of scans say it for this alone: otherwise their order is fixed.
+  module->walk([](arith::AddFOp sum) {
+    sum.setFastmath(sum.getFastmath() & ~arith::FastMathFlags::reassoc);
+  });
 }
 
 } // namespace
 
 LogicalResult lowerMath(Operation *module) {
-  fuseDifferences(module);
+  regroupExponents(module);
   RewritePatternSet patterns(module->getContext());
   patterns.add<ComputeInF32>(module->getContext());
   patterns.add<DivideByRcp, ExpByEx2, ExpOfF64, RsqrtByApproximation>(

@@ -71,6 +71,13 @@ Value ScalarBuilder::abs(Value a) {
 Value ScalarBuilder::exp(Value a) {
   return math::ExpOp::create(builder, loc, a, flags(approximate));
 }
+Value ScalarBuilder::expOfDifference(Value a, Value b) {
+  arith::FastMathFlags regroup =
+      approximate ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
+  Value difference = arith::SubFOp::create(builder, loc, a, b, regroup);
+  return math::ExpOp::create(builder, loc, difference,
+                             flags(approximate) | regroup);
+}
 Value ScalarBuilder::expm1(Value a) {
   return math::ExpM1Op::create(builder, loc, a);
 }

@@ -44,6 +44,9 @@ public:
   mlir::Value neg(mlir::Value a);
   mlir::Value abs(mlir::Value a);
   mlir::Value exp(mlir::Value a);
+  /// e^(a - b) of a and b that are at most some 100 in size: approximate, it
+  /// may be off by the rounding of either times log2 e.
+  mlir::Value expOfDifference(mlir::Value a, mlir::Value b);
   mlir::Value expm1(mlir::Value a);
   mlir::Value log1p(mlir::Value a);
   mlir::Value tanh(mlir::Value a);

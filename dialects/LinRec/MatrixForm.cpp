@@ -170,21 +170,21 @@ void Chunk::prepareDecays() {
       /*reverse=*/false, in.g, /*dimension=*/0, t.empty(shape));
   bool before = readsBefore() || (in.a && form.eraseBeforeDecay);
   Value last = t.entry(sums, t.index(size - 1));
-  auto expOfDifference = [](ScalarBuilder &s, ValueRange e) {
-    return s.exp(s.sub(e[0], e[1]));
-  };
   auto exp = [](ScalarBuilder &s, ValueRange e) { return s.exp(e[0]); };
-  auto expBefore = [](ScalarBuilder &s, ValueRange e) {
-    Value sum = s.sub(e[0], e[1]);
-    return s.exp(e.size() > 2 ? s.sub(sum, e[2]) : sum);
-  };
   if (keyed()) {
+    // Sums of mild decays: SplitForm.cpp bounds those of either half.
+    auto expOfDifference = [](ScalarBuilder &s, ValueRange e) {
+      return s.expOfDifference(e[0], e[1]);
+    };
+    auto expBefore = [](ScalarBuilder &s, ValueRange e) {
+      return s.expOfDifference(s.sub(e[0], e[1]), e[2]);
+    };
     Value middle = t.entry(sums, t.index(size / 2 - 1));
     SmallVector<Indexed, 2> apart = {{sums, "ck"}, {middle, "k"}};
     Tiles::Values factors =
         t.generic(apart, {{t.empty(shape), "ck"}, {t.empty(shape), "ck"}},
                   [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                    Value factor = s.exp(s.sub(e[0], e[1]));
+                    Value factor = s.expOfDifference(e[0], e[1]);
                     return {factor, s.div(1.0, factor)};
                   });
     since = factors[0];
