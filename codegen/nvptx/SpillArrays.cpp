@@ -168,19 +168,26 @@ scf::ForallOp spill(RewriterBase &rewriter, scf::ForallOp forall,
   return wider;
 }
 
+/// The op that what `user` reads goes in front of: never among a block's
+/// inserts.
+Operation *placeFor(Operation *user) {
+  Operation *parent = user->getParentOp();
+  return isa<scf::InParallelOp>(parent) ? parent : user;
+}
+
 /// Arrays of one shape may begin with the same op: gives each of its uses one
 /// of its own, where it is used. Adds them.
 void split(RewriterBase &rewriter, SmallVectorImpl<tensor::EmptyOp> &arrays) {
   for (size_t i = 0, count = arrays.size(); i < count; ++i)
     while (!arrays[i]->use_empty() && !arrays[i]->hasOneUse()) {
       OpOperand &use = *arrays[i]->use_begin();
-      rewriter.setInsertionPoint(use.getOwner());
+      rewriter.setInsertionPoint(placeFor(use.getOwner()));
       arrays.push_back(cast<tensor::EmptyOp>(rewriter.clone(*arrays[i])));
       use.set(arrays.back());
     }
   for (tensor::EmptyOp array : arrays)
     if (!array->use_empty())
-      rewriter.moveOpBefore(array, *array->user_begin());
+      rewriter.moveOpBefore(array, placeFor(*array->user_begin()));
 }
 
 /// Whether `op` only gives its first operand more dimensions of one.
