@@ -17,7 +17,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
@@ -26,26 +25,11 @@ namespace drawloom::nvptx {
 /// registers along `dims`.
 static RankedTensorType ownShares(RankedTensorType type,
                                   ArrayRef<int64_t> dims) {
-  Layout layout = *tile::layoutOf(type);
-  Layout shares;
-  SmallVector<int64_t> shape(type.getShape());
+  Layout shares = tile::layoutOf(type)->sharesAlong(dims);
+  SmallVector<int64_t> shape(type.getShape()),
+      extents = shares.extents(type.getRank());
   for (int64_t dim : dims)
-    shape[dim] = 1;
-  for (const Digit &digit : layout.registers)
-    if (!llvm::is_contained(dims, digit.dim))
-      shares.registers.push_back(digit);
-  // What is left of a reduced dimension: one element for each thread.
-  auto count = [&](ArrayRef<Digit> digits, SmallVector<Digit> &result) {
-    for (Digit digit : digits) {
-      if (!digit.replicated() && llvm::is_contained(dims, digit.dim)) {
-        digit.stride = shape[digit.dim];
-        shape[digit.dim] *= digit.extent;
-      }
-      result.push_back(digit);
-    }
-  };
-  count(layout.lanes, shares.lanes);
-  count(layout.warps, shares.warps);
+    shape[dim] = extents[dim];
   return tile::withLayout(RankedTensorType::get(shape, type.getElementType()),
                           shares);
 }

@@ -140,6 +140,28 @@ Layout Layout::project(ArrayRef<int64_t> dims) const {
   return result;
 }
 
+Layout Layout::sharesAlong(ArrayRef<int64_t> dims) const {
+  Layout shares;
+  for (const Digit &digit : registers)
+    if (!llvm::is_contained(dims, digit.dim))
+      shares.registers.push_back(digit);
+  SmallVector<int64_t> strides;
+  auto count = [&](ArrayRef<Digit> digits, SmallVector<Digit> &result) {
+    for (Digit digit : digits) {
+      if (!digit.replicated() && llvm::is_contained(dims, digit.dim)) {
+        if (digit.dim >= static_cast<int64_t>(strides.size()))
+          strides.resize(digit.dim + 1, 1);
+        digit.stride = strides[digit.dim];
+        strides[digit.dim] *= digit.extent;
+      }
+      result.push_back(digit);
+    }
+  };
+  count(lanes, shares.lanes);
+  count(warps, shares.warps);
+  return shares;
+}
+
 int64_t Layout::contiguousAlong(int64_t dim) const {
   int64_t count = 1;
   for (const Digit &digit : registers) {

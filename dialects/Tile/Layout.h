@@ -83,6 +83,11 @@ public:
   /// if dims is a permutation, of the transposed tile.
   Layout project(llvm::ArrayRef<int64_t> dims) const;
 
+  /// The layout of what each thread has after it combined its own registers
+  /// along `dims`: there an element for each bit of lanes and warps that told
+  /// elements apart.
+  Layout sharesAlong(llvm::ArrayRef<int64_t> dims) const;
+
   /// Registers in a row from the first on that are neighbours along `dim`.
   int64_t contiguousAlong(int64_t dim) const;
 

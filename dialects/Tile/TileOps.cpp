@@ -23,6 +23,33 @@ static LogicalResult verifyLayout(Operation *op, Type type) {
   return success();
 }
 
+/// Where the source of an op has a layout the result has one, too, which that
+/// of the source leaves no choice of.
+static LogicalResult
+verifyLayouts(Operation *op, RankedTensorType source, RankedTensorType result,
+              function_ref<Layout(const Layout &)> follow) {
+  if (failed(verifyLayout(op, source)) || failed(verifyLayout(op, result)))
+    return failure();
+  std::optional<Layout> from = layoutOf(source), to = layoutOf(result);
+  if (from.has_value() != to.has_value())
+    return op->emitOpError("has a layout on one side only: of ")
+           << source << " it gives " << result;
+  if (!from || follow(*from) == *to)
+    return success();
+  return op->emitOpError("of ")
+         << source << " gives " << withLayout(result, follow(*from)) << ", not "
+         << result;
+}
+
+/// The dimensions of a tile of this rank but `dims`.
+static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> others;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(dims, dim))
+      others.push_back(dim);
+  return others;
+}
+
 static LogicalResult verifyAccess(Operation *op, Type memory, Type tile) {
   auto buffer = cast<MemRefType>(memory);
   auto tensor = cast<RankedTensorType>(tile);
@@ -83,9 +110,15 @@ LogicalResult SliceOp::verify() {
   if (result.getShape() != ArrayRef(shape) ||
       source.getElementType() != result.getElementType())
     return emitOpError("cannot have a result of type ") << result;
-  if (failed(verifyLayout(*this, source)))
-    return failure();
-  return verifyLayout(*this, result);
+  if (std::optional<Layout> layout = layoutOf(source);
+      layout && llvm::any_of(layout->warps,
+                             [&](Digit digit) { return digit.dim == dim; }))
+    return emitOpError("takes one coordinate of dimension ")
+           << dim << ", of which warps hold different parts: " << source;
+  return verifyLayouts(
+      *this, source, result, [&](const Layout &layout) -> Layout {
+        return layout.project(otherDims(source.getRank(), dim));
+      });
 }
 
 LogicalResult ConvertOp::verify() {
@@ -168,6 +201,9 @@ LogicalResult LoadOp::verify() {
 LogicalResult ReduceOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
+  for (int64_t dim : getDims())
+    if (dim < 0 || dim >= source.getRank())
+      return emitOpError("cannot use dimension ") << dim << " of the source";
   SmallVector<int64_t> kept;
   for (auto [dim, extent] : llvm::enumerate(source.getShape())) {
     if (!llvm::is_contained(getDims(), static_cast<int64_t>(dim))) {
@@ -180,9 +216,12 @@ LogicalResult ReduceOp::verify() {
   }
   if (ArrayRef<int64_t>(kept) != result.getShape())
     return emitOpError("of ") << source << " cannot give " << result;
-  if (failed(verifyLayout(*this, source)))
-    return failure();
-  return verifyLayout(*this, result);
+  return verifyLayouts(
+      *this, source, result, [&](const Layout &layout) -> Layout {
+        return getWithinThread()
+                   ? layout.sharesAlong(getDims())
+                   : layout.project(otherDims(source.getRank(), getDims()));
+      });
 }
 
 void ReduceOp::getEffects(

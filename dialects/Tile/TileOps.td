@@ -284,6 +284,13 @@ def Tile_ReduceOp : Tile_Op<"reduce", [
     With `within_thread` only the first of these: along the dimensions `dims` the
     result has one element for each lane and warp that holds a share.
 
+    Constraints:
+
+    1. `dims` are dimensions of the source. Without `within_thread` the result has
+       the source's extents along the others.
+    2. If the source has a layout, the result has what is left of it
+       (`Layout::project`, `Layout::sharesAlong`).
+
     ```mlir
     func.func @f(%x: tensor<16x64xf32>) -> tensor<64xf32> {
       %sum = tile.reduce add %x along [0] : tensor<16x64xf32> -> tensor<64xf32>
@@ -353,6 +360,8 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
     1. `index` is inside of the source's extent along `dimension`.
     2. The result has the source's extents along the other dimensions, and its
        element type.
+    3. If the source has a layout, warps do not hold different parts of `dimension`,
+       and the result has what is left of the layout (`Layout::project`).
 
     ```mlir
     func.func @f(%x: tensor<32x64xf32>) -> tensor<64xf32> {

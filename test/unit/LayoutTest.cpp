@@ -262,6 +262,24 @@ TEST(LayoutTest, ProjectionsAgreeWithEnumeration) {
     }
 }
 
+TEST(LayoutTest, SharesOfASumAreOfOneThreadEach) {
+  for (const Coordinates &shape : someShapes(2))
+    for (int64_t warps : {1, 4}) {
+      Layout layout = blockedLayout(shape, 4, warps);
+      Layout shares = layout.sharesAlong({0});
+      int64_t rows = shares.extents(2)[0], bits = 0;
+      expectEachElementOnce(shares, {rows, shape[1]});
+      for (int64_t warp = 0; warp < warps; ++warp)
+        for (int64_t lane = 0; lane < 32; ++lane)
+          EXPECT_EQ(shares.threadOffset(lane, warp, 2)[1],
+                    layout.threadOffset(lane, warp, 2)[1]);
+      for (llvm::ArrayRef<Digit> digits :
+           {llvm::ArrayRef(layout.lanes), llvm::ArrayRef(layout.warps)})
+        bits += llvm::count_if(digits, [](Digit d) { return d.dim == 0; });
+      EXPECT_EQ(rows, int64_t(1) << bits);
+    }
+}
+
 TEST(LayoutTest, RegisterAtIsTheInverseOfRegisterOffset) {
   for (const Coordinates &shape : someShapes(2))
     for (const Layout &layout :
