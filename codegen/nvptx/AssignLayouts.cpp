@@ -132,6 +132,8 @@ private:
   DenseMap<void *, int64_t> sums;
   /// Copies of tiles in shared memory.
   StagedCopies staged;
+  /// The buffers of tiles that are sliced across warps.
+  DenseMap<Value, Value> sliced;
   /// Smallest element of a class in memory, in bits.
   DenseMap<void *, int64_t> bits;
 };
@@ -398,7 +400,7 @@ LogicalResult Assigner::rewrite(Operation *op) {
   } else if (auto slice = dyn_cast<tile::SliceOp>(op)) {
     if (isCutAmongWarps(layoutNow(slice.getSource()),
                         static_cast<int64_t>(slice.getDimension())))
-      sliceThroughMemory(builder, slice);
+      sliceThroughMemory(builder, slice, sliced[slice.getSource()]);
     else
       provide(cast<OpResult>(slice.getResult()),
               layoutNow(slice.getSource()).project(keptDims(slice)));

@@ -353,17 +353,29 @@ void reshapeThroughMemory(OpBuilder &builder, tile::ReshapeOp reshape) {
   reshape.erase();
 }
 
-void sliceThroughMemory(OpBuilder &builder, tile::SliceOp slice) {
-  builder.setInsertionPoint(slice);
+void sliceThroughMemory(OpBuilder &builder, tile::SliceOp slice,
+                        Value &buffer) {
   Location loc = slice.getLoc();
-  auto from = cast<RankedTensorType>(slice.getSource().getType());
-  Value buffer = tile::AllocOp::create(
-      builder, loc,
-      MemRefType::get(from.getShape(), from.getElementType(),
-                      MemRefLayoutAttrInterface(),
-                      builder.getI64IntegerAttr(tile::sharedSpace)),
-      IntegerAttr());
-  tile::StoreOp::create(builder, loc, slice.getSource(), buffer);
+  Value source = slice.getSource();
+  auto from = cast<RankedTensorType>(source.getType());
+  if (!buffer) {
+    // Once, in front of the first slice, wherever in loops or branches that is.
+    Operation *first = nullptr;
+    for (Operation *user : source.getUsers()) {
+      Operation *at = source.getParentBlock()->findAncestorOpInBlock(*user);
+      if (isa<tile::SliceOp>(user) && (!first || at->isBeforeInBlock(first)))
+        first = at;
+    }
+    builder.setInsertionPoint(first);
+    buffer = tile::AllocOp::create(
+        builder, loc,
+        MemRefType::get(from.getShape(), from.getElementType(),
+                        MemRefLayoutAttrInterface(),
+                        builder.getI64IntegerAttr(tile::sharedSpace)),
+        IntegerAttr());
+    tile::StoreOp::create(builder, loc, source, buffer);
+  }
+  builder.setInsertionPoint(slice);
   int64_t rank = from.getRank();
   SmallVector<int64_t> offsets(rank, 0), ones(rank, 1), sizes(from.getShape());
   offsets[slice.getDimension()] = static_cast<int64_t>(slice.getIndex());

@@ -88,8 +88,11 @@ bool mayPermuteColumns(tile::DotOp dot);
 
 /// A reshape that no renaming of digits says.
 void reshapeThroughMemory(mlir::OpBuilder &builder, tile::ReshapeOp reshape);
-/// One coordinate of a tile whose warps hold others, which all can read.
-void sliceThroughMemory(mlir::OpBuilder &builder, tile::SliceOp slice);
+/// One coordinate of a tile whose warps hold others, which all can read from
+/// `buffer`: it is made and filled where it is null, for all slices of the
+/// tile.
+void sliceThroughMemory(mlir::OpBuilder &builder, tile::SliceOp slice,
+                        mlir::Value &buffer);
 
 /// Vectors that a loop reads alike in each iteration, each thread copies of
 /// what others read, go through shared memory where they would take many
