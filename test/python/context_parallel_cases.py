@@ -22,6 +22,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from drawloom.torch import context_parallel, linrec
+from drawloom.torch._fla import _forms
 from drawloom.torch.context_parallel import shift_from_previous
 from torch import nn
 
@@ -162,6 +163,61 @@ def tokens_before_a_segment():
         torch.testing.assert_close(gradient, part(whole_gradient, counts, rank), rtol=0, atol=1e-15)
 
 
+def short_convolutions(counts, starts=None, initial=False, channels=(6,), dtype=torch.float64, limit=LIMITS["f64"]):
+    """Of one process with all tokens; the first and the last use the final states, and one of them in the middle nothing else."""
+    rank, processes, tokens, batch = dist.get_rank(), len(counts), sum(counts), 2 if starts is None else 1
+    sequences = batch if starts is None else len(starts) - 1
+    packed = None if starts is None else torch.tensor(starts)
+    torch.manual_seed(9)
+    size = torch.Size(channels).numel()
+    names = ["x", "weight", "bias", "residual", *["initial_state"] * initial]
+    shapes = (batch, tokens, *channels), (size, 4), (size,), (batch, tokens, *channels), (sequences, size, 4)
+    inputs = {name: torch.randn(shape, dtype=torch.float64).to(dtype) for name, shape in zip(names, shapes)}
+    d_y, d_last = (torch.randn(shape, dtype=torch.float64).to(dtype) for shape in (shapes[0], shapes[4]))
+
+    def compute(inputs, *cotangents):
+        leaves = {name: one.clone().requires_grad_() for name, one in inputs.items()}
+        results = linrec.short_convolution(**leaves, output_final_state=True, activation="silu", cu_seqlens=packed)
+        used = [(r, d.to(r.dtype)) for r, d in zip(results, cotangents) if d is not None]
+        gradients = torch.autograd.grad(*zip(*used), list(leaves.values()), allow_unused=True, materialize_grads=True)
+        return [*(r.detach().double() for r in results), *(g.double() for g in gradients)]
+
+    # The process in the middle has no loss of its outputs, and the others than the first and the last none of the final states.
+    users, silent = {0, processes - 1}, None if processes == 2 else 1
+    cut = d_y.clone()
+    if silent is not None:
+        part(cut, counts, silent).zero_()
+    want = compute({name: one.double() for name, one in inputs.items()}, cut.double(), d_last.double())
+    own = {name: part(one, counts, rank) if name in ("x", "residual") else one for name, one in inputs.items()}
+    with context_parallel.sequence_split():
+        found = compute(own, part(cut, counts, rank), d_last / len(users) if rank in users else None)
+    labels = ["y", "last", *names]
+    for i, name in enumerate(labels):
+        if name in ("y", "x", "residual"):
+            want[i] = part(want[i], counts, rank)
+        elif name != "last":
+            dist.all_reduce(found[i])
+    check(dict(zip(labels, found)), dict(zip(labels, want)), limit)
+    if not starts:
+        without = linrec.short_convolution(inputs["x"], inputs["weight"])[0]
+        with context_parallel.sequence_split():
+            assert torch.equal(linrec.short_convolution(own["x"], inputs["weight"])[0], part(without, counts, rank))
+
+
+def final_states_alone_have_gradients():
+    """Where one process's loss is of the final states alone, and the others' of the outputs alone."""
+    rank, counts = dist.get_rank(), (3, 2)
+    torch.manual_seed(10)
+    x, weight = torch.randn(1, 5, 3, dtype=torch.float64, requires_grad=True), torch.randn(3, 4, dtype=torch.float64)
+    y, last = linrec.short_convolution(x, weight, output_final_state=True)
+    (whole,) = torch.autograd.grad(part(y, counts, 1).sum() + last.square().sum(), x)
+    own = part(x.detach(), counts, rank).clone().requires_grad_()
+    with context_parallel.sequence_split():
+        y, last = linrec.short_convolution(own, weight, output_final_state=True)
+    (gradient,) = torch.autograd.grad(y.sum() if rank else last.square().sum(), own)
+    torch.testing.assert_close(gradient, part(whole, counts, rank), rtol=0, atol=1e-14)
+
+
 class Language(nn.Module):
     """Two layers with short convolutions, one of gated linear attention, one of the gated delta rule; next tokens of 16."""
 
@@ -273,6 +329,24 @@ def what_does_not_fit_is_refused_everywhere():
     refused("x has the shape [4]" if rank else "process 1 of the group refuses", lambda: shift_from_previous(
         torch.ones(4) if rank else torch.ones(1, 4, 2), 1))
     with context_parallel.sequence_split():
+        def convolve(width=4, x=(1, 4, 2), **others):
+            return linrec.short_convolution(torch.ones(x), torch.ones(2, width), **others)
+
+        refused("4 tokens each, one sequence for each batch entry, no final state, gradients of nothing, process 1 float32 x [1, tokens, 2]"
+                ", 5 tokens each", lambda: convolve(4 + rank))
+        refused("a final state", lambda: convolve(output_final_state=rank == 0))
+        refused("gradients of bias", lambda: convolve(bias=torch.zeros(2, requires_grad=rank == 0)))
+        refused("packed sequences with an initial_state are not split", lambda: convolve(
+            initial_state=torch.zeros(1, 2, 4), cu_seqlens=torch.tensor([0, 8])))
+        refused("residual has the shape [2]; it is [1, 4, 2]" if rank else "process 1 of the group refuses its arguments: short_convolution",
+                lambda: convolve(residual=torch.zeros(2) if rank else None))
+        refused("x is None" if rank else "process 1 of the group refuses", lambda:
+                linrec.short_convolution(None if rank else torch.ones(1, 4, 2), torch.ones(2, 4)))
+        refused("they go from 0 to the number of tokens, 8", lambda: convolve(cu_seqlens=torch.tensor([0, 1, 9])))
+        refused("cu_seqlens is int16 [2]", lambda: convolve(cu_seqlens=torch.tensor([0, 8], dtype=torch.int16)))
+        refused("causal_conv1d of 9 tokens is not split", lambda: _forms.causal_conv1d(torch.ones(1, 4, 2), torch.ones(2, 9)))
+        refused("token_shift is not split", lambda: _forms.token_shift(torch.ones(1, 4, 2)))
+        refused("softmax attention is not split", lambda: _forms.flash_attn_func(*[torch.ones(1, 4, 2, 8)] * 3))
         refused("slots without g", lambda: linrec.chunk_gsa(*(torch.ones(1, 4, 2, 8) for _ in range(4))))
 
 
@@ -292,6 +366,13 @@ CASES = {
                                   for name in ("gated_linear_attention", "gated_slot_attention", "kimi_delta_attention")],
         "shared_queries_and_keys": lambda: [after_one_alone(name, (16, 16), H=4, query_heads=2, key_heads=1, **SQUARE)
                                             for name in ("linear_attention", "gated_delta_rule")],
+        "short_convolutions": lambda: [
+            short_convolutions(counts, initial=initial, channels=channels) for counts, initial, channels in (
+                ((9, 5), False, (6,)), ((9, 5), True, (2, 3)), ((1, 6), True, (6,)), ((5, 1), False, (6,)))],
+        "short_convolutions_of_packed_sequences": lambda: [
+            short_convolutions((8, 6), starts=starts) for starts in ((0, 8, 14), (0, 7, 7, 14), (0, 14), (0, 2, 9, 14, 14))],
+        "short_convolutions_in_sixteen_bits": lambda: short_convolutions((9, 5), dtype=torch.bfloat16, limit=HALF["bf16"]),
+        "final_states_alone_have_gradients": final_states_alone_have_gradients,
         "autocast_keeps_states": autocast_keeps_states, "long_sequences": long_sequences,
         "what_does_not_fit_is_refused_everywhere": what_does_not_fit_is_refused_everywhere, "training": training},
     # Programs of 16 tokens are those of the cases above.
@@ -302,7 +383,11 @@ CASES = {
             after_one_alone(name, (16, 16, 0, 16), starts=starts, B=1, N=4, **SQUARE) for starts in PACKED
             for name in ("retention", "gated_slot_attention", "gated_delta_rule")],
         "packed_sequences_are_separate": packed_sequences_are_separate, "two_groups": two_groups,
-        "tokens_before_a_segment": tokens_before_a_segment},
+        "tokens_before_a_segment": tokens_before_a_segment,
+        # Windows that go through several processes, and processes without tokens.
+        "short_convolutions_of_few_tokens": lambda: [
+            short_convolutions(counts, **more) for counts in ((4, 0, 2, 5), (1, 1, 1, 1), (0, 3, 0, 0), (2, 1, 1, 7))
+            for more in ({}, {"initial": True}, {"starts": (0, sum(counts))}, {"starts": (0, 0, 1, sum(counts) - 1, sum(counts))})]},
 }
 
 

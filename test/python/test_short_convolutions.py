@@ -202,13 +202,14 @@ def test_what_is_nan_in_one_packed_sequence_stays_there():
     assert final[4].isnan().all() and not final[[0, 1, 2, 3, 5, 6]].isnan().any()
 
 
-def test_starts_that_lie_touch_nothing_else():
-    case = CASES["packed"]
-    for starts in ((5, 0, 3, 3, 1000, 61, -7, 90), (0,) * 8, (90,) * 8):
-        wrong = dataclasses.replace(case, starts=starts)
-        operands, cotangents, _, _ = expected("packed")
-        found = call(wrong, "f32", "forward", operands) + call(wrong, "f32", "backward", [*operands, *cotangents])
-        assert all(one.isfinite().all() for one in found)
+@pytest.mark.parametrize("how", ["f32", "emulator"])
+@pytest.mark.parametrize("starts", [(5, 0, 3, 3, 1000, 61, -7, 90), (0,) * 8, (90,) * 8])
+def test_starts_that_lie_touch_nothing_else(starts, how):
+    """The emulator stops at what is read or written outside of a tensor."""
+    wrong = dataclasses.replace(CASES["packed"], starts=starts)
+    operands, cotangents, _, _ = expected("packed")
+    found = call(wrong, how, "forward", operands) + call(wrong, how, "backward", [*operands, *cotangents])
+    assert all(one.isfinite().all() for one in found)
 
 
 # --- drawloom.torch.linrec.short_convolution -------------------------------------------------------------------------
@@ -273,6 +274,42 @@ def test_it_takes_part_in_torch_compile_and_vmap():
     assert torch.allclose(weight.grad, grad)
 
 
+def test_vmap_takes_a_batch_of_any_operand():
+    """Operands that are absent stand between those that have one."""
+    x, weight, bias, initial = torch.randn(3, 2, 20, 8), torch.randn(3, 8, 4), torch.randn(3, 8), torch.randn(3, 2, 8, 4)
+
+    def function(x, weight=weight[0], bias=None, initial=None):
+        return short_convolution(x, weight, bias, None, initial, True, "silu")
+
+    for given in ({"initial": initial}, {"bias": bias}, {"weight": weight}, {"weight": weight, "bias": bias, "initial": initial}):
+        names = list(given)
+        for first, dim in ((x, 0), (x[0], None)):
+            found = torch.func.vmap(lambda one, *others: function(one, **dict(zip(names, others))), (dim, *[0] * len(names)))(
+                first, *given.values())
+            each = [function(first if dim is None else first[i], **{name: one[i] for name, one in given.items()}) for i in range(3)]
+            for whole, parts in zip(found, zip(*each)):
+                assert torch.equal(whole, torch.stack(parts))
+
+    def loss(weight, x, initial):
+        return short_convolution(x, weight, None, None, initial)[0].square().sum()
+
+    found = torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(weight[0], x, initial)
+    assert torch.equal(found, torch.stack([torch.func.grad(loss)(weight[0], x[i], initial[i]) for i in range(3)]))
+
+
+def test_what_says_how_a_gpu_computes_has_no_effect():
+    x, weight = torch.randn(1, 5, 8), torch.randn(8, 4)
+    starts = torch.tensor([0, 2, 5])
+    found = short_convolution(x, weight, None, None, None, True, "silu", "cuda", starts, starts, torch.zeros(1, 2))
+    assert all(map(torch.equal, found, short_convolution(x, weight, output_final_state=True, activation="silu", cu_seqlens=starts)))
+    with pytest.raises(TypeError, match="seq_idx"):
+        short_convolution(x, weight, seq_idx=torch.zeros(1, 5))
+
+
+FLOATS = "it is a tensor of float32, float64, bfloat16 or float16"
+PACKED = "it is int32 or int64, [sequences + 1]"
+
+
 @pytest.mark.parametrize("error, message, arguments", [
     (CallError, "weight has the shape [3, 4]; it is [8, W], W from 2 to 8", {"weight": torch.zeros(3, 4)}),
     (CallError, "weight has the shape [8, 9]; it is [8, W], W from 2 to 8", {"weight": torch.zeros(8, 9)}),
@@ -284,7 +321,24 @@ def test_it_takes_part_in_torch_compile_and_vmap():
     (CallError, "go from 0 to 4; they go from 0 to the number of tokens, 5", {"cu_seqlens": torch.tensor([0, 4])}),
     (CallError, "decrease: entry 2 is 2 after 3", {"cu_seqlens": torch.tensor([0, 3, 2, 5])}),
     (CallError, "cp_context splits sequences over GPUs", {"cp_context": object()}),
-    (CallTypeError, "weight is int64, but x is float32", {"weight": torch.zeros(8, 4, dtype=torch.int64)}),
+    (CallTypeError, f"weight is int64; {FLOATS}", {"weight": torch.zeros(8, 4, dtype=torch.int64)}),
+    (CallTypeError, f"weight is int64; {FLOATS}", {"weight": torch.zeros(8, 4, dtype=torch.int64), "x": torch.zeros(2, 5, 8).double()}),
+    (CallTypeError, f"weight is None; {FLOATS}", {"weight": None}),
+    (CallTypeError, f"x is None; {FLOATS}", {"x": None}),
+    (CallTypeError, f"x is int64; {FLOATS}", {"x": torch.zeros(2, 5, 8, dtype=torch.int64), "residual": torch.zeros(2, 5, 8)}),
+    (CallTypeError, f"x is complex64; {FLOATS}", {"x": torch.zeros(2, 5, 8) * 1j, "residual": torch.zeros(2, 5, 8)}),
+    (CallTypeError, f"bias is int32; {FLOATS}", {"bias": torch.zeros(8, dtype=torch.int32)}),
+    (CallTypeError, f"residual is bool; {FLOATS}", {"residual": torch.zeros(2, 5, 8, dtype=torch.bool)}),
+    (CallTypeError, f"initial_state is int64; {FLOATS}", {"initial_state": torch.zeros(2, 8, 4, dtype=torch.int64)}),
+    (CallError, "residual has the shape [8]; it is [2, 5, 8]", {"residual": torch.zeros(8)}),
+    (CallError, "residual has the shape [3, 2, 5, 8]; it is [2, 5, 8]", {"residual": torch.zeros(3, 2, 5, 8)}),
+    (CallError, f"cu_seqlens is int64 []; {PACKED}", {"cu_seqlens": torch.tensor(5)}),
+    (CallError, f"cu_seqlens is int64 [1, 2]; {PACKED}", {"cu_seqlens": torch.tensor([[0, 5]])}),
+    (CallError, f"cu_seqlens is int16 [2]; {PACKED}", {"cu_seqlens": torch.tensor([0, 5], dtype=torch.int16)}),
+    (CallError, f"cu_seqlens is float32 [2]; {PACKED}", {"cu_seqlens": torch.tensor([0.0, 5.0])}),
+    (CallError, f"cu_seqlens is int32 [0]; {PACKED}",
+     {"cu_seqlens": torch.zeros(0, dtype=torch.int32), "initial_state": torch.zeros(1, 8, 4)}),
+    (CallTypeError, "cu_seqlens is list; it is a tensor of int32 or int64, [sequences + 1]", {"cu_seqlens": [0, 5]}),
 ])
 def test_errors_say_what_is_wanted(error, message, arguments):
     with pytest.raises(error) as raised:

@@ -204,6 +204,13 @@ def test_vmap_is_a_call_for_each():
     assert torch.equal(found, torch.stack([linrec.chunk_gla(x, k, v, g)[0] for x in both]))
 
 
+def test_vmap_takes_operands_behind_absent_ones():
+    q, beta, initial = torch.randn(3, 1, 5, 2, 4), torch.rand(3, 1, 5, 2), torch.randn(3, 1, 2, 4, 4)
+    for name, batch in (("beta", beta), ("initial", initial)):
+        found = torch.func.vmap(lambda q, one: linrec.linear_recurrence(q, q, q, **{name: one})[0])(q, batch)
+        assert torch.equal(found, torch.stack([linrec.linear_recurrence(x, x, x, **{name: one})[0] for x, one in zip(q, batch)]))
+
+
 def test_autocast_keeps_decays_and_states():
     q, k, v, g = (x.detach().float() for x in small())
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -245,7 +252,10 @@ def call(**changes):
     (dict(erase_before_decay=True), "there is neither"),
     (dict(starts=torch.tensor([0, 3, 2, 5])), "decrease: entry 2 is 2 after 3"),
     (dict(starts=torch.tensor([0, 4])), "go from 0 to 4; they go from 0 to the number of tokens, 5"),
-    (dict(starts=torch.tensor([0.0, 5.0])), "it is int32 or int64"),
+    (dict(starts=torch.tensor([0.0, 5.0])), "starts is float32 [2]; it is int32 or int64"),
+    (dict(starts=torch.tensor(5)), "starts is int64 []; it is int32 or int64, [sequences + 1]"),
+    (dict(starts=torch.zeros(0, dtype=torch.int32)), "starts is int32 [0]; it is int32 or int64, [sequences + 1]"),
+    (dict(starts=[0, 5]), "starts is list; it is a tensor of int32 or int64"),
 ])
 def test_error_says_what_fits(changes, words):
     with pytest.raises(drawloom.Error) as error:

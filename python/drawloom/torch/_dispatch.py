@@ -258,6 +258,17 @@ def _vjp_vmap(info, in_dims, tensors, spec):
 torch.library.register_vmap("drawloom::vjp", _vjp_vmap, lib=_library)
 
 
+def _tensor_dims(in_dims, arguments):
+    """The batch dimensions of the tensors among the arguments, in order; operands that are absent have none."""
+    dims = []
+    for dim, one in zip(in_dims, arguments):
+        if isinstance(one, torch.Tensor):
+            dims.append(dim)
+        elif isinstance(one, (list, tuple)):
+            dims += _tensor_dims(dim if isinstance(dim, (list, tuple)) else [dim] * len(one), one)
+    return dims
+
+
 # --- named ops -------------------------------------------------------------------------------------------------------
 
 def define(schema, spec_of, flatten, join, autocast=None):
@@ -287,7 +298,7 @@ def define(schema, spec_of, flatten, join, autocast=None):
 
     def vmap(info, in_dims, *arguments):
         tensors = flatten(*arguments)
-        dims = [dim for one in in_dims for dim in (one if isinstance(one, (list, tuple)) else [one])][:len(tensors)]
+        dims = _tensor_dims(in_dims, arguments)
         if ops.families[spec_of(*arguments).family].rowwise and all(dim is None for dim in dims[1:]):
             # Only x has a batch: more rows.
             return op(*join([tensors[0].movedim(dims[0], 0), *tensors[1:]], *arguments)), 0

@@ -30,7 +30,7 @@ from .. import ops
 from .._errors import CallError
 from ..ops import recurrences
 from . import _dispatch
-from .linrec import _op as linrec
+from .linrec import _conv, _op as linrec
 
 __all__ = ["linear_recurrence", "sequence_split", "shift_from_previous"]
 
@@ -116,7 +116,7 @@ def _segment(starts, values, counts, rank):
 
 
 def _by_sequence(flags, states):
-    return flags.to(states.device)[:, None, None, None]
+    return flags.to(states.device).view(-1, *[1] * (states.dim() - 1))
 
 
 def _move(step, state, dense):
@@ -312,25 +312,10 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, *, decay: Tensor | None =
         return _Recurrence.apply(group, rank, _segment(starts, values, counts, rank), arguments[10:], *arguments[:9])
 
 
-@contextlib.contextmanager
-def sequence_split(group: dist.ProcessGroup | None = None) -> Iterator[None]:
-    """Within it, every function of drawloom.torch.linrec, in all threads, has a segment of its sequences in each process of the group,
-    as `linear_recurrence` of this module says; `cu_seqlens` are those of the whole sequences. So models that call these functions are
-    split without a change; what else mixes tokens, such as short convolutions, takes `shift_from_previous`. Checkpointed
-    activations are computed again in the backward pass, which is then within it, too."""
-    _place(group)
-
-    before, linrec._split = linrec._split, functools.partial(linear_recurrence, group=group)
-    try:
-        yield
-    finally:
-        linrec._split = before
-
-
 # --- tokens before a segment -------------------------------------------------------------------------------------------
 
 class _Before(torch.autograd.Function):
-    """`shift_from_previous`; `first`: where each process's tokens begin in the whole sequence, and its end."""
+    """The n tokens in front of each process's; `first`: where these begin in the whole sequence, and its end."""
 
     @staticmethod
     def forward(ctx, group, rank, first, n, x):
@@ -358,6 +343,17 @@ class _Before(torch.autograd.Function):
         return None, None, None, None, gradient
 
 
+def _before(group, rank, counts, n, x, values):
+    """`_Before`, and zeros for what is of packed sequences before that of the first token here."""
+    first = [sum(counts[:i]) for i in range(len(counts) + 1)]
+    before = _Before.apply(group, rank, first, n, x)
+    if values is None:
+        return before
+    begun = max(begin for begin in values if begin <= first[rank])
+    there = torch.arange(first[rank] - n, first[rank], device=x.device) >= begun
+    return torch.where(there.view(-1, *[1] * (x.dim() - 2)), before, 0)
+
+
 @torch.compiler.disable
 def shift_from_previous(x: Tensor, n: int, group: dist.ProcessGroup | None = None, starts: Tensor | None = None) -> Tensor:
     """The n tokens before those of this process, [B, n, ...] for x [B, T, ...], from as many processes before it as have them, and
@@ -376,11 +372,90 @@ def shift_from_previous(x: Tensor, n: int, group: dist.ProcessGroup | None = Non
     says = f"n = {n}, x {x.dtype} {['tokens' if d == 1 else extent for d, extent in enumerate(x.shape)]}, {packed}, " \
            f"{'a' if torch.is_grad_enabled() and x.requires_grad else 'no'} gradient"
     counts = _agree(group, "shift_from_previous", x.device, 0 if refusal else x.shape[1], says, refusal)
-    first = [sum(counts[:i]) for i in range(len(counts) + 1)]
-    before = _Before.apply(group, rank, first, n, x)
-    if values is None:
-        return before
-    recurrences.check_starts(values, first[-1])
-    begun = max(begin for begin in values if begin <= first[rank])
-    there = torch.arange(first[rank] - n, first[rank], device=x.device) >= begun
-    return torch.where(there.view(-1, *[1] * (x.dim() - 2)), before, 0)
+    if values is not None:
+        recurrences.check_starts(values, sum(counts))
+    return _before(group, rank, counts, n, x, values)
+
+
+# --- short convolutions ------------------------------------------------------------------------------------------------
+
+class _Finals(torch.autograd.Function):
+    """(y, the final states that the processes have at the ends of sequences). One function for both: every process comes by in the
+    backward pass, whichever its loss depends on."""
+
+    @staticmethod
+    def forward(ctx, group, ends, y, final):
+        ctx.group, ctx.ends = group, ends
+        last = torch.where(_by_sequence(ends, final), final, 0)
+        dist.all_reduce(last, group=group)
+        return y.view_as(y), last
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_y, d_last):
+        d_last = d_last.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(d_last, group=ctx.group)
+        return None, None, d_y, torch.where(_by_sequence(ctx.ends, d_last), d_last, 0)
+
+
+@torch.compiler.disable
+def _short_convolution(x, weight, bias, residual, initial_state, output_final_state, activation, cu_seqlens, *, group):
+    """`linrec.short_convolution` of a segment: W tokens of the processes before are its initial state. The final state is that of the
+    whole sequence, in every process; the initial one is that of the group's first process."""
+    rank, processes = _place(group)
+    refusal = says = None
+    tokens = 0
+    try:
+        _conv.check(x, weight, bias, residual, initial_state, activation, cu_seqlens, split=True)
+        if initial_state is not None and cu_seqlens is not None:
+            raise CallError("short_convolution: packed sequences with an initial_state are not split over processes")
+        width, channels = weight.shape[1], x.flatten(2).shape[2]
+        # Processes behind few tokens see what is before these: to them it is of the first process.
+        first = initial_state.mT.to(x.dtype) if initial_state is not None and rank == 0 else None
+        tokens = x.shape[1] + (0 if first is None else width)
+        given = {"x": (x, initial_state), "weight": (weight,), "bias": (bias,), "residual": (residual,)}
+        derived = [name for name, some in given.items()
+                   if torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in some)]
+        says = (f"{_dispatch._types([x])[0][0]} x [{x.shape[0]}, tokens, {channels}], {width} tokens each, {_packed(cu_seqlens)[1]}, "
+                f"{'a' if output_final_state else 'no'} final state, gradients of {', '.join(derived) or 'nothing'}")
+    except Exception as error:  # noqa: BLE001  # Whatever it is, the others are told, and do not wait.
+        refusal = error
+    counts = _agree(group, "short_convolution", x.device if isinstance(x, Tensor) else torch.device("cpu"),
+                    tokens, says, refusal)
+    values, _ = _packed(cu_seqlens)
+    if values is not None:
+        recurrences.check_starts(values, sum(counts), "short_convolution")
+    if processes == 1:
+        return _conv.convolve(x, weight, bias, residual, initial_state, output_final_state, activation, cu_seqlens)
+
+    rows = x.flatten(2)
+    state = _before(group, rank, counts, width, rows if first is None else torch.cat((first, rows), 1), values)
+    if first is not None:
+        # In front of the first process are zeros, but all take part in the backward pass.
+        state = state + first
+    segment = _segment(cu_seqlens, values, counts, rank)
+    if values is not None:
+        entered = torch.arange(len(values) - 1) == segment.entering.start
+        state = torch.where(_by_sequence(entered, state), state, 0)
+    y, final = _conv.convolve(x, weight, bias, residual, state.mT, output_final_state, activation, segment.starts)
+    return _Finals.apply(group, segment.ends, y, final) if output_final_state else (y, None)
+
+
+# --- models ------------------------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def sequence_split(group: dist.ProcessGroup | None = None) -> Iterator[None]:
+    """Within it, every function of drawloom.torch.linrec, in all threads, has a segment of its sequences in each process of the group,
+    as `linear_recurrence` of this module says; `cu_seqlens` are those of the whole sequences. So models that call these functions are
+    split without a change, short convolutions among them (an initial state with packed sequences is refused); what else mixes tokens,
+    such as a token shift, takes `shift_from_previous`. Checkpointed activations are computed again in the backward pass, which is then
+    within it, too."""
+    _place(group)
+
+    before = linrec._split, _conv._split
+    linrec._split = functools.partial(linear_recurrence, group=group)
+    _conv._split = functools.partial(_short_convolution, group=group)
+    try:
+        yield
+    finally:
+        linrec._split, _conv._split = before

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
 from ..._errors import CallError
+from ..linrec import _op
 from ..linrec._calls import additive_gate, gate, l2norm as _l2norm, wide
 from ..linrec._conv import short_convolution
 
@@ -200,17 +201,25 @@ def _sequences(starts, tokens):
     return list(zip(bounds, bounds[1:]))
 
 
+def _one_process(what, way_out):
+    if _op._split is not None:
+        raise CallError(f"{what} is not split over processes{way_out}")
+
+
 def causal_conv1d(x, weight=None, bias=None, residual=None, initial_state=None, output_final_state=False, activation=None,
                   backend="triton", cu_seqlens=None, cu_seqlens_cpu=None, chunk_indices=None, cp_context=None, **kwargs):
     """y_t = act(sum_j weight[:, W - 1 - j] x_{t - j} + bias) + residual_t, x [B, T, D], weight [D, W]. States are the last W
     inputs of each sequence, [N, D, W]."""
     if cp_context is not None:
         raise CallError("causal_conv1d: cp_context splits sequences over GPUs; on the CPU, leave it out")
+    if weight is None:
+        raise CallError("causal_conv1d: weight is None; it is a tensor [channels, W]")
     shape, width = x.shape, weight.shape[1]
-    spans = None if cu_seqlens is None else _sequences(cu_seqlens, x.shape[1])
     if 2 <= width <= 8:
         # A third to three quarters of the time of what follows.
-        return short_convolution(x, weight, bias, residual, initial_state, output_final_state, activation, cu_seqlens)
+        return short_convolution(x, weight, bias, residual, initial_state, output_final_state, activation, cu_seqlens=cu_seqlens)
+    _one_process(f"causal_conv1d of {width} tokens", "; one of 2 to 8 tokens is")
+    spans = None if cu_seqlens is None else _sequences(cu_seqlens, x.shape[1])
     rows, taps = wide(x.flatten(2)), wide(weight).unbind(1)
     parts = [rows] if spans is None else [rows[:, a:b] for a, b in spans]
     past = [None] * len(parts) if initial_state is None else [initial_state] if spans is None else initial_state.split(1)
@@ -251,6 +260,7 @@ def causal_conv1d_update(x, cache, residual=None, weight=None, bias=None, activa
 
 def token_shift(x, cu_seqlens=None, cache=None, output_cache=False, chunk_indices=None):
     """x_{t-1} - x_t, where 0 or the cache, [N, D], comes before a sequence."""
+    _one_process("token_shift", "; context_parallel.shift_from_previous gives the token before a segment")
     bounds = None if cu_seqlens is None else _sequences(cu_seqlens, x.shape[1])
     parts = [x] if bounds is None else [x[:, a:b] for a, b in bounds]
     past = [None] * len(parts) if cache is None else [cache] if bounds is None else cache.split(1)
@@ -359,6 +369,7 @@ def fused_kl_div_loss(x, target_x, weight, target_weight, reduction="batchmean",
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1)):
     """Softmax attention, q [B, Tq, H, K], k [B, Tk, Hk, K], v [B, Tk, Hk, V]; the last query sits at the last key. window_size
     says how many keys before and behind a query it sees, -1 for all."""
+    _one_process("softmax attention", "")
     queries, keys = q.shape[1], k.shape[1]
     before, behind = window_size[0], 0 if causal else window_size[1]
     distance = torch.arange(keys - queries, keys).unsqueeze(1) - torch.arange(keys)
@@ -382,6 +393,7 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
 
 def parallel_attn(q, k, v, g=None, scale=None, window_size=None, cu_seqlens=None, chunk_indices=None, *, sink_bias=None):
     """Softmax attention with flash-linear-attention's own torch form, a sequence at a time."""
+    _one_process("softmax attention", "")
     naive_parallel_attn = importlib.import_module("fla.ops.attn.naive").naive_parallel_attn
     spans = [(0, q.shape[1])] if cu_seqlens is None else _sequences(cu_seqlens, q.shape[1])
     return torch.cat([naive_parallel_attn(q[:, a:b], k[:, a:b], v[:, a:b], scale, window_size, g=None if g is None else g[:, a:b],

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ..._errors import CallError
+from ..._errors import CallError, CallTypeError
 from ...ops import Spec
 from ...ops.recurrences import OPTIONAL, check_starts
 from .. import _dispatch
@@ -68,9 +68,18 @@ _op = _dispatch.define(
     _spec, _flatten, _join, autocast=_autocast)
 
 
-def _check_starts(starts, tokens):
-    if starts is not None and not torch.compiler.is_compiling() and type(starts) is Tensor:
-        check_starts(starts.tolist(), tokens)
+def _check_starts(starts, tokens, function="linear_recurrence", name="starts"):
+    """Raises CallError or CallTypeError where `starts`, which the function's caller knows by `name`, do not pack this number of tokens;
+    None where that is not known. Values are looked at where they are known, not while torch.compile traces."""
+    if starts is None:
+        return
+    if not isinstance(starts, Tensor):
+        raise CallTypeError(f"{function}: {name} is {type(starts).__name__}; it is a tensor of int32 or int64, [sequences + 1]")
+    if starts.dim() != 1 or starts.shape[0] < 1 or starts.dtype not in (torch.int32, torch.int64):
+        kind = str(starts.dtype).removeprefix("torch.")
+        raise CallError(f"{function}: {name} is {kind} {list(starts.shape)}; it is int32 or int64, [sequences + 1]")
+    if tokens is not None and not torch.compiler.is_compiling() and type(starts) is Tensor:
+        check_starts(starts.tolist(), tokens, function)
 
 
 # What computes `linear_recurrence` in place of the op: set within context_parallel.sequence_split. A functools.partial, and global:
