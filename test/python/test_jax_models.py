@@ -24,7 +24,8 @@ SHAPES = {
     "q": (B, T, H, K), "k": (B, T, H, K), "v": (B, T, H, V), "p": (B, T, H, K), "a": (B, T, H, K), "b": (B, T, H, K),
     "beta": (B, T, H), "g": (B, T, H), "g_key": (B, T, H, K), "g_slot": (B, T, H, M), "g_head": (H,), "s": (B, T, H, M), "u": (H, K),
     "state": (B, H, K, V), "turned": (B, H, V, K), "slots_k": (B, H, K, M), "slots_v": (B, H, M, V),
-    "x": (B, T, H, V), "z": (B, T, H, V), "dt": (B, T, H), "B": (B, T, 1, K), "C": (B, T, 1, K), "D": (H,), "bias": (H,)}
+    "x": (B, T, H, V), "z": (B, T, H, V), "dt": (B, T, H), "B": (B, T, 1, K), "C": (B, T, 1, K), "D": (H,), "bias": (H,),
+    "k_steps": (B, 3 * T, H, K), "v_steps": (B, 3 * T, H, V), "beta_steps": (B, 3 * T, H)}
 
 
 def draw(names):
@@ -33,11 +34,11 @@ def draw(names):
     found = {}
     for name in names:
         x = rng.standard_normal(SHAPES[name])
-        if name in ("k", "p", "a", "b"):
+        if name in ("k", "k_steps", "p", "a", "b"):
             x = x / np.linalg.norm(x, axis=-1, keepdims=True)
         elif name.startswith("g"):
             x = -np.abs(x)
-        elif name == "beta":
+        elif name.startswith("beta"):
             x = 1 / (1 + np.exp(-x))
         found[name] = x.astype(np.float32)
     return found
@@ -55,6 +56,8 @@ EXACT = {
     "rwkv6": lambda m, q, k, v, g_key, u, state: m.chunk_rwkv6(q, k, v, g_key, u, None, state, True),
     "delta_rule": lambda m, q, k, v, beta, state: m.chunk_delta_rule(q, k, v, beta, None, state, True),
     "gated_delta_rule": lambda m, q, k, v, g, beta, state: m.chunk_gated_delta_rule(q, k, v, g, beta, None, state, True),
+    "gated_delta_product": lambda m, q, k_steps, v_steps, g, beta_steps, state: m.chunk_gated_delta_product(
+        q, k_steps, v_steps, g, beta_steps, 3, None, state, True),
     "kda": lambda m, q, k, v, g_key, beta, state: m.chunk_kda(q, k, v, g_key, beta, None, state, True),
     "comba": lambda m, q, k, v, p, g, beta, state: m.chunk_comba(q, k, v, p, g, beta, None, state, True),
     "iplr": lambda m, q, k, v, a, b, state: m.chunk_iplr_delta_rule(q, k, v, a, b, None, state, True),
