@@ -368,8 +368,14 @@ nb::object Kernel::call(nb::tuple arguments) const {
       for (nb::handle tensor : list)
         inputs.add(tensor);
     } else if (PyUnicode_Check(argument.ptr())) {
-      inputs.key += nb::borrow<nb::str>(argument).c_str();
-      inputs.key += '\n';
+      // Not to be taken for a number or None of the same look, nor for more
+      // arguments than one.
+      Py_ssize_t size = 0;
+      const char *text = PyUnicode_AsUTF8AndSize(argument.ptr(), &size);
+      if (!text)
+        throw nb::python_error();
+      inputs.key += "\"" + std::to_string(size) + ":";
+      inputs.key.append(text, size);
     } else if (PyLong_Check(argument.ptr()) || PyFloat_Check(argument.ptr()) ||
                argument.is_none()) {
       // True and False are integers.

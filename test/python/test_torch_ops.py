@@ -7,8 +7,8 @@ import drawloom
 import numpy as np
 import pytest
 import torch
-from drawloom import ops
-from drawloom.torch import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational
+from drawloom import _drawloom, ops
+from drawloom.torch import _dispatch, frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational
 from runner import run
 
 FORMS = ("abs_terms", "abs_sum", "abs_sum_eps", "unsafe")
@@ -259,3 +259,23 @@ def test_what_does_not_fit_is_refused(tensor, call, error, words):
     with pytest.raises(error) as caught:
         call(x, a.detach(), b.detach())
     assert words in str(caught.value)
+
+
+def test_programs_are_found_by_the_types_of_attributes():
+    """Text that looks like a number or None is another attribute."""
+    asked, spec = [], _dispatch.intern(ops.Spec("frequency_encode", (("octaves", 1),)))
+
+    def spec_of(x, attribute):
+        asked.append(attribute)
+        return spec
+
+    def unexpected(*arguments):
+        raise AssertionError
+
+    kernel = _drawloom.Kernel(spec_of, _dispatch._resolve, unexpected, unexpected, torch.Tensor, torch.nn.Parameter, _dispatch._modes,
+                              _dispatch._transforms, _dispatch._grad_enabled, _dispatch._threads, torch._C.TensorBase.requires_grad)
+    attributes = [None, "None", 1.0, "1.0", 1, "1", True, "True", "", "\n"]
+    for _ in range(2):
+        for attribute in attributes:
+            kernel(torch.zeros(2, 3), attribute)
+    assert list(map(repr, asked)) == list(map(repr, attributes))
