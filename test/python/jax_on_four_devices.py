@@ -255,6 +255,21 @@ def recurrence_within_shard_map():
     return report(jax.jit(mapped), (operands,), f(operands))
 
 
+def short_convolution_over_batch_and_channels():
+    rng = np.random.default_rng(24)
+    operands = {"x": rng.standard_normal((4, 9, 8)), "weight": rng.standard_normal((8, 4)), "bias": rng.standard_normal(8),
+                "residual": rng.standard_normal((4, 9, 8)), "initial_state": rng.standard_normal((4, 8, 4))}
+    specs = {"x": P("a", None, "b"), "weight": P("b"), "bias": P("b"), "residual": P("a", None, "b"), "initial_state": P("a", "b")}
+
+    def loss(operands):
+        y, final = dj.linrec.short_convolution(**operands, output_final_state=True, activation="silu")
+        return jnp.sin(y).sum() + jnp.sin(final).sum()
+
+    f = jax.jit(jax.value_and_grad(loss))
+    put = {name: jax.device_put(x, NamedSharding(SQUARE, specs[name])) for name, x in operands.items()}
+    return report(f, (put,), f(operands))
+
+
 def a_model_over_batch():
     """Gates and normalisation around the op are split with it."""
     rng = np.random.default_rng(23)
@@ -278,7 +293,8 @@ CASES = [rows_under_jit, two_dimensions_of_rows_under_jit, second_derivatives_un
          explicit_axes_with_directions, the_bits_of_each_shard_are_those_of_one_device, recurrence_over_batch, recurrence_over_heads,
          recurrence_over_batch_and_heads, recurrence_over_heads_that_share_queries,
          recurrence_over_batch_where_heads_share_queries_in_groups, recurrence_of_a_batch_that_does_not_divide,
-         recurrence_of_packed_sequences_over_heads, recurrence_along_explicit_axes, recurrence_within_shard_map, a_model_over_batch]
+         recurrence_of_packed_sequences_over_heads, recurrence_along_explicit_axes, recurrence_within_shard_map,
+         short_convolution_over_batch_and_channels, a_model_over_batch]
 
 
 def main():

@@ -84,7 +84,8 @@ def test_recurrences_are_split_over_the_batch(found):
 
 
 @pytest.mark.parametrize("name", ["recurrence_over_heads", "recurrence_over_batch_and_heads", "recurrence_over_heads_that_share_queries",
-                                  "recurrence_of_packed_sequences_over_heads", "a_model_over_batch"])
+                                  "recurrence_of_packed_sequences_over_heads", "short_convolution_over_batch_and_channels",
+                                  "a_model_over_batch"])
 def test_recurrences_stay_where_they_are(found, name):
     assert case(found, name)["gathers"] == 0
 

@@ -30,7 +30,7 @@ Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
 def _array(value, what):
     try:
         return jnp.asarray(value)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise CallTypeError(f"{what} is no array: {error}") from None
 
 

@@ -4,24 +4,33 @@
 """Linear recurrences in JAX: gated linear attention and its family, under the names and signatures of flash-linear-attention.
 
 The functions are those of drawloom.torch.linrec, said with drawloom.jax.linear_recurrence. Layouts are [batch, tokens, heads, size],
-states [sequences, heads, K, V] in float32 (float64 for float64). `cu_seqlens` packs sequences: batch 1, sequence i has the tokens
+states [sequences, heads, K, V] in float32 (float64 for float64); those of `short_convolution`, which stands in front of many, are
+[sequences, D, W] in the type of x. `cu_seqlens` packs sequences: batch 1, sequence i has the tokens
 cu_seqlens[i] to cu_seqlens[i + 1] - 1, possibly none. Everything is differentiable once, in reverse, initial and final states
 included.
 """
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
-from .._errors import CallError
-from .functional import linear_recurrence
+from .. import ops
+from .._errors import CallError, CallTypeError
+from ..ops import Spec
+from ..ops.recurrences import check_starts
+from ..ops.short_convolution import OPTIONAL
+from ._call import call_anywhere, type_of
+from .functional import _array, linear_recurrence
 
 __all__ = ["chunk_comba", "chunk_delta_rule", "chunk_dplr_delta_rule", "chunk_gated_delta_product", "chunk_gated_delta_rule", "chunk_gla",
            "chunk_gsa", "chunk_hgrn2", "chunk_iplr_delta_rule", "chunk_kda", "chunk_lightning_attn", "chunk_linear_attn", "chunk_mamba2",
-           "chunk_retention", "chunk_rwkv6", "chunk_rwkv7", "chunk_simple_gla", "linear_recurrence"]
+           "chunk_retention", "chunk_rwkv6", "chunk_rwkv7", "chunk_simple_gla", "linear_recurrence", "short_convolution"]
 
 
 def _wide(x):
@@ -218,3 +227,74 @@ def chunk_mamba2(x: Array, dt: Array, A: Array, B: Array, C: Array, *, D: Array 
     if z is not None:
         o = o * jax.nn.silu(z)
     return (o, final) if return_final_states else o
+
+
+def _last_tokens(x, count, initial, starts):
+    """The last `count` tokens of each sequence, those of `initial`, [N, D, count], or zeros in front of them: [N, D, count]."""
+    sequences = x.shape[0] if starts is None else starts.shape[0] - 1
+    initial = jnp.zeros((sequences, x.shape[2], count), x.dtype) if initial is None else initial.astype(x.dtype)
+    if starts is None:
+        return jnp.concatenate((initial, x[:, -count:].swapaxes(1, 2)), -1)[..., -count:]
+    if x.shape[1] == 0:
+        return initial
+    # Entry i is token end - count + i, or where that lies before the first, one of `initial`.
+    token, first = starts[1:, None] + jnp.arange(-count, 0), starts[:-1, None]
+    before = jnp.take_along_axis(initial, jnp.minimum(count + token - first, count - 1)[:, None], 2)
+    return jnp.where((token >= first)[:, None], x[0][jnp.maximum(token, 0)].swapaxes(1, 2), before)
+
+
+def short_convolution(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, residual: ArrayLike | None = None,
+                      initial_state: ArrayLike | None = None, output_final_state: bool = False, activation: str | None = None,
+                      cu_seqlens: ArrayLike | None = None) -> tuple[Array, Array | None]:
+    """The causal depthwise convolution in front of recurrences (arXiv 2312.00752, 2412.06464), of W tokens, W from 2 to 8, as (y, final
+    state):
+
+        y_t = act(bias + sum_j weight[:, W - 1 - j] x_{t - j}) + residual_t         j = 0 .. W - 1
+
+    x, y, residual  [B, T, D], or with D in several dimensions, as in [B, T, H, K]
+    weight, bias    [D, W], the last column that of the token itself, and [D]
+    states          [N, D, W] in the type of x, the last W inputs of each sequence, oldest first; zeros without an initial one
+    activation      None, "silu" or "swish"
+    cu_seqlens      packed sequences, [N + 1], int32 or int64, batch 1
+
+    float16 and bfloat16 are computed in float32. Differentiable once, in reverse.
+    """
+    if activation not in (None, "silu", "swish"):
+        raise CallError(f"short_convolution: activation is '{activation}'; it is None, 'silu' or 'swish'")
+    operands = {"x": x, "weight": weight, "bias": bias, "residual": residual, "initial_state": initial_state}
+    given = {name: _array(one, f"short_convolution: {name}") for name, one in operands.items()
+             if one is not None or name in ("x", "weight")}
+    for name, one in given.items():
+        if one.dtype not in (np.float32, np.float64, jnp.bfloat16, np.float16):
+            raise CallTypeError(f"short_convolution: {name} is {one.dtype}; it is float32, float64, bfloat16 or float16")
+    x, weight = given["x"], given["weight"]
+    if x.ndim < 3 or weight.ndim != 2:
+        raise CallError(f"short_convolution: x has the shape {list(x.shape)} and weight {list(weight.shape)}; they are [batch, tokens, "
+                        "channels] and [channels, W]")
+    rows, width = x.reshape(*x.shape[:2], math.prod(x.shape[2:])), weight.shape[1]
+    starts = None if cu_seqlens is None else _array(cu_seqlens, "short_convolution: cu_seqlens")
+    if starts is not None and (starts.ndim != 1 or starts.shape[0] < 1 or starts.dtype not in (np.int32, np.int64)):
+        raise CallError(f"short_convolution: cu_seqlens is {starts.dtype} {list(starts.shape)}; it is int32 or int64, [sequences + 1]")
+    sequences = x.shape[0] if starts is None else starts.shape[0] - 1
+    for name, shape in (("residual", x.shape), ("initial_state", (sequences, rows.shape[2], width))):
+        if name in given and given[name].shape != shape:
+            raise CallError(f"short_convolution: {name} has the shape {list(given[name].shape)}; it is {list(shape)}")
+    if starts is not None and not isinstance(starts, jax.core.Tracer):
+        check_starts(np.asarray(starts).tolist(), x.shape[1], "short_convolution")
+
+    # A sum with a residual is rounded once.
+    own = rows if residual is None else _wide(rows)
+    state = given.get("initial_state")
+    before = None if state is None else state[..., 1:].swapaxes(1, 2).astype(own.dtype)
+    optional = dict(zip(OPTIONAL, (given.get("bias"), before, starts)))
+    arrays = {"weight": weight, **{name: one for name, one in optional.items() if one is not None}}
+    for name in ("weight", "bias"):
+        if name in arrays and (arrays[name].dtype == np.float64) != (x.dtype == np.float64):
+            arrays[name] = arrays[name].astype(x.dtype)
+    spec = Spec("short_convolution", (("operands", " ".join(name for name in arrays if name != "weight")),
+                                      ("activation", "none" if activation is None else "silu")))
+    ops.check(spec, list(map(type_of, (own, *arrays.values()))))
+    y = call_anywhere(spec, own, *arrays.values())[0].reshape(x.shape)
+    if residual is not None:
+        y = (y + _wide(given["residual"])).astype(x.dtype)
+    return y, _last_tokens(rows, width, state, starts) if output_final_state else None
