@@ -178,8 +178,8 @@ def short_convolutions(counts, starts=None, initial=False, channels=(6,), dtype=
     def compute(inputs, *cotangents):
         leaves = {name: one.clone().requires_grad_() for name, one in inputs.items()}
         results = linrec.short_convolution(**leaves, output_final_state=True, activation="silu", cu_seqlens=packed)
-        used = [(r, d.to(r.dtype)) for r, d in zip(results, cotangents) if d is not None]
-        gradients = torch.autograd.grad(*zip(*used), list(leaves.values()), allow_unused=True, materialize_grads=True)
+        outputs, given = zip(*[(r, d) for r, d in zip(results, cotangents) if d is not None])
+        gradients = torch.autograd.grad(outputs, list(leaves.values()), given, allow_unused=True, materialize_grads=True)
         return [*(r.detach().double() for r in results), *(g.double() for g in gradients)]
 
     # The process in the middle has no loss of its outputs, and the others than the first and the last none of the final states.
@@ -338,7 +338,7 @@ def what_does_not_fit_is_refused_everywhere():
         refused("gradients of bias", lambda: convolve(bias=torch.zeros(2, requires_grad=rank == 0)))
         refused("packed sequences with an initial_state are not split", lambda: convolve(
             initial_state=torch.zeros(1, 2, 4), cu_seqlens=torch.tensor([0, 8])))
-        refused("residual has the shape [2]; it is [1, 4, 2]" if rank else "process 1 of the group refuses its arguments: short_convolution",
+        refused("residual has the shape [2]; it is [1, 4, 2]" if rank else "process 1 of the group refuses its arguments: short_conv",
                 lambda: convolve(residual=torch.zeros(2) if rank else None))
         refused("x is None" if rank else "process 1 of the group refuses", lambda:
                 linrec.short_convolution(None if rank else torch.ones(1, 4, 2), torch.ones(2, 4)))

@@ -687,7 +687,7 @@ def test_other_versions_are_refused(version, words, monkeypatch):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda x: modules("causal_conv1d", "causal_conv1d")(x, torch.randn(4, 3), cu_seqlens=torch.tensor([0, 9])), "go from 0 to 9; they go from 0 to"),
+    (lambda x: modules("causal_conv1d", "causal_conv1d")(x, torch.randn(4, 3), cu_seqlens=torch.tensor([0, 9])), "they go from 0 to"),
     (lambda x: modules("causal_conv1d", "causal_conv1d")(x, torch.randn(4, 9), cu_seqlens=torch.tensor([0, 9])), "it goes from 0 to"),
     (lambda x: modules("causal_conv1d", "causal_conv1d")(x), "weight is None; it is a tensor"),
     (lambda x: modules("causal_conv1d", "causal_conv1d")(x, torch.randn(4, 3), cp_context=object()), "cp_context splits"),

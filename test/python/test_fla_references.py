@@ -531,6 +531,14 @@ def test_every_recurrence_is_one_of_theirs_or_more():
     assert linrec.chunk_gdn is linrec.chunk_gated_delta_rule and fla.chunk_gdn is fla.chunk_gated_delta_rule
 
 
+def test_short_convolution_has_the_arguments_of_theirs():
+    """But for the further ones of its CUDA backend."""
+    theirs = inspect.signature(inspect.unwrap(importlib.import_module("fla.modules.causal_conv1d").causal_conv1d)).parameters
+    ours = inspect.signature(linrec.short_convolution).parameters
+    assert [(name, one.default) for name, one in theirs.items() if one.kind is not one.VAR_KEYWORD] == [
+        (name, one.default) for name, one in ours.items()]
+
+
 def test_states_go_by_their_old_name():
     q, k, v, s = (x.float() for x in rows((1, 5, 1, 4, 4)))
     beta = torch.rand(1, 5, 1)

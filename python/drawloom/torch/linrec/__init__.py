@@ -5,11 +5,12 @@
 
 `linear_recurrence` is the one op; every other function says a model with it, but for `short_convolution`, which stands in front of
 many. Layouts are [batch, tokens, heads, size], states
-[sequences, heads, K, V] in float32 (float64 for float64). `cu_seqlens` packs sequences: batch 1, sequence i has the tokens
+[sequences, heads, K, V] in float32 (float64 for float64), but for those of `short_convolution`, [sequences, D, W] in the type of x, and
+of models whose functions say otherwise. `cu_seqlens` packs sequences: batch 1, sequence i has the tokens
 cu_seqlens[i] to cu_seqlens[i + 1] - 1, possibly none. Everything is differentiable once, initial and final states included.
 The fused_recurrent_* names compute as the others do: a program is compiled for each number of tokens, one among them.
 
-Arguments that say how flash-linear-attention computes on a GPU are taken and have no effect: chunk_size, chunk_indices,
+Arguments that say how flash-linear-attention computes on a GPU are taken and have no effect: backend, chunk_size, chunk_indices,
 cu_seqlens_cpu, disable_recompute, checkpoint_level, use_graph and max_num_seqs.
 
 `patch_fla` makes the layers and models of an installed flash-linear-attention run on the CPU with these functions.
