@@ -30,6 +30,9 @@ using ::mlir::OpBuilder;
 using ::mlir::SmallVector;
 using ::mlir::Value;
 
+/// Whether a tensor has just been filled with zeros.
+bool isZeros(mlir::Value tensor);
+
 /// Of an op whose result is a square: what it computes above the diagonal is 0,
 /// whatever its operands hold there. Products of the result, and those that
 /// only such ops read, need not compute with that part.

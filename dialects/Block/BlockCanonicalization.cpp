@@ -17,6 +17,13 @@
 using namespace mlir;
 
 namespace drawloom::block {
+
+bool isZeros(Value tensor) {
+  auto fill = tensor.getDefiningOp<linalg::FillOp>();
+  return fill && (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
+                  matchPattern(fill.getInputs()[0], m_Zero()));
+}
+
 namespace {
 
 /// A loop of one iteration is its body. Upstream has this pattern too, but
@@ -90,10 +97,9 @@ struct GatherZeros : OpRewritePattern<GatherOp> {
 
   LogicalResult matchAndRewrite(GatherOp gather,
                                 PatternRewriter &rewriter) const override {
-    auto fill = gather.getSource().getDefiningOp<linalg::FillOp>();
-    if (!fill || !(matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
-                   matchPattern(fill.getInputs()[0], m_Zero())))
+    if (!isZeros(gather.getSource()))
       return failure();
+    auto fill = gather.getSource().getDefiningOp<linalg::FillOp>();
     rewriter.replaceOpWithNewOp<linalg::FillOp>(gather, fill.getInputs(),
                                                 gather.getInit());
     return success();

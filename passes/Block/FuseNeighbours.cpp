@@ -473,6 +473,11 @@ struct FillParts : OpRewritePattern<tensor::ExtractSliceOp> {
     auto fill = slice.getSource().getDefiningOp<linalg::FillOp>();
     if (!fill)
       return failure();
+    // No target has tiles of unknown extents. Gathers of zeros are zeros.
+    if (!slice.getType().hasStaticShape() &&
+        !(block::isZeros(slice.getSource()) &&
+          llvm::all_of(slice->getUsers(), llvm::IsaPred<block::GatherOp>)))
+      return failure();
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     SmallVector<OpFoldResult> sizes;
     for (auto [at, size] : llvm::enumerate(slice.getMixedSizes()))
