@@ -109,6 +109,10 @@ private:
     layout.registers.push_back({dim, 1, type.getDimSize(dim)});
     return layout;
   }
+  Layout solveIn(RankedTensorType type) {
+    auto shared = tile::solveLayout(type.getShape(), warps);
+    return shared ? *shared : linesIn(type, 0);
+  }
   Layout scanIn(tile::ScanOp scan) {
     RankedTensorType type = tileType(scan.getResult());
     auto dim = static_cast<int64_t>(scan.getDimension());
@@ -259,7 +263,7 @@ void Assigner::fixDots() {
   }
   kernel.walk([&](Operation *op) {
     if (auto solve = dyn_cast<tile::SolveOp>(op))
-      fix(solve.getResult(), linesIn(tileType(solve.getResult()), 0));
+      fix(solve.getResult(), solveIn(tileType(solve.getResult())));
     // Conversions that are there already lead into sums over rows.
     if (auto convert = dyn_cast<tile::ConvertOp>(op))
       fix(convert.getResult(),
@@ -417,7 +421,7 @@ LogicalResult Assigner::rewrite(Operation *op) {
     require(scan.getSourceMutable(), lines);
     provide(cast<OpResult>(scan.getResult()), lines);
   } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {
-    Layout lines = linesIn(tileType(solve.getResult()), 0);
+    Layout lines = solveIn(tileType(solve.getResult()));
     require(solve.getRhsMutable(), lines);
     provide(cast<OpResult>(solve.getResult()), lines);
   } else if (auto dot = dyn_cast<tile::DotOp>(op)) {

@@ -221,6 +221,10 @@ private:
   static mlir::Value carriedSum(tile::ReduceOp op);
   mlir::LogicalResult lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerSolve(tile::SolveOp op);
+  void solveInThreads(tile::SolveOp op, const tile::Layout &layout,
+                      Registers &values);
+  void solveAcrossLanes(tile::SolveOp op, const tile::Layout &layout,
+                        Registers &values);
   void reduceAcrossWarps(tile::ReduceOp op, const tile::Layout &source,
                          Registers &results);
   mlir::Value combine(tile::Combiner kind, mlir::Value a, mlir::Value b);

@@ -1,4 +1,4 @@
-//===- LowerReductions.cpp - sums, scans and solves over registers --------===//
+//===- LowerReductions.cpp - sums and scans over registers ----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -354,92 +354,6 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
       if (auto sum = results[place].getDefiningOp<arith::AddFOp>())
         sum.setFastmath(arith::FastMathFlags::reassoc);
     }
-  }
-  registers[op.getResult()] = std::move(results);
-  return success();
-}
-
-/// Elements of a triangular matrix that are loaded at a time.
-static constexpr int64_t mostFactors = 16;
-
-LogicalResult LowerKernel::lowerSolve(tile::SolveOp op) {
-  Layout layout = *tile::layoutOf(op.getResult().getType());
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  const Memory &memory = memoryOf(op.getMatrix());
-  int64_t n = type.getDimSize(0), bytes = bytesOf(memory.element);
-  auto element = [&](int64_t row, int64_t column) {
-    if (op.getTranspose())
-      std::swap(row, column);
-    int64_t at = row * memory.strides[0] + column * memory.strides[1];
-    Value address = addElements(memory.root, memory.offset, memory.element);
-    SmallVector<Value> value;
-    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {},
-                      describe(memory, {row, column}, {})),
-           memory.element, 1, value);
-    return value[0];
-  };
-  Registers results = registers.lookup(op.getRhs());
-  // Rows one after another, in all columns of the thread.
-  auto placesOf = [&](int64_t row) {
-    SmallVector<int64_t> places;
-    for (int64_t i = 0; i < layout.registerCount(); ++i)
-      if (layout.registerOffset(i, 2)[0] == row)
-        places.push_back(i);
-    return places;
-  };
-  SmallVector<SmallVector<int64_t>> places;
-  for (int64_t row = 0; row < n; ++row)
-    places.push_back(placesOf(row));
-  auto rowAt = [&](int64_t i) { return op.getReverse() ? n - 1 - i : i; };
-  // The matrix's elements that a row needs, negated.
-  auto load = [&](int64_t i) {
-    SmallVector<Value> factors;
-    for (int64_t j = 0; j < i; ++j)
-      factors.push_back(
-          arith::NegFOp::create(builder, loc, element(rowAt(i), rowAt(j))));
-    return factors;
-  };
-  // Assemblers load early whatever they may, and run out of registers: not so
-  // across the synchronisation of a warp. So elements come a group of rows
-  // ahead of their use.
-  auto group = [&](int64_t begin) {
-    int64_t end = begin, elements = 0;
-    while (end < n && (end == begin || elements + end <= mostFactors))
-      elements += end++;
-    return end;
-  };
-  std::map<int64_t, SmallVector<Value>> factors;
-  auto loadGroup = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      factors[i] = load(i);
-  };
-  int64_t begin = 0, end = group(0);
-  loadGroup(begin, end);
-  while (begin < n) {
-    int64_t next = group(end);
-    if (end < n) {
-      loadGroup(end, next);
-      NVVM::SyncWarpOp::create(builder, loc, constant(-1, 32));
-      ++ops;
-    }
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t row = rowAt(i);
-      for (int64_t j = 0; j < i; ++j)
-        for (auto [here, there] : llvm::zip(places[row], places[rowAt(j)])) {
-          results[here] = math::FmaOp::create(builder, loc, factors[i][j],
-                                              results[there], results[here]);
-          ++ops;
-        }
-      factors.erase(i);
-      if (!op.getUnit()) {
-        Value diagonal = element(row, row);
-        for (int64_t here : places[row])
-          results[here] =
-              arith::DivFOp::create(builder, loc, results[here], diagonal);
-      }
-    }
-    begin = end;
-    end = next;
   }
   registers[op.getResult()] = std::move(results);
   return success();

@@ -340,6 +340,34 @@ std::optional<Layout> scanLayout(ArrayRef<int64_t> shape, int64_t warps) {
   return layout;
 }
 
+/// Lanes that share a column of a triangular system, as a power of 2: each row
+/// is handed to all of them, however few rows each has.
+static constexpr int64_t mostRowBits = 3;
+
+std::optional<Layout> solveLayout(ArrayRef<int64_t> shape, int64_t warps) {
+  int64_t rows = shape[0], columns = shape[1];
+  int64_t threadBits = Layout::laneBits + llvm::Log2_64(warps);
+  int64_t columnBits = llvm::Log2_64_Ceil(columns);
+  int64_t rowBits = std::min<int64_t>(threadBits - columnBits, mostRowBits);
+  // Half of the rows at least remain for registers.
+  while (rowBits > 0 && rows % (int64_t(2) << rowBits) != 0)
+    --rowBits;
+  if (rowBits <= 0)
+    return std::nullopt;
+  Layout layout;
+  int64_t stride = 1;
+  auto takeColumns = [&](SmallVector<Digit> &into, int64_t bits) {
+    for (int64_t i = 0; i < bits; ++i, stride *= 2)
+      into.push_back(stride < columns ? Digit{1, stride, 2} : Digit());
+  };
+  takeColumns(layout.lanes, Layout::laneBits - rowBits);
+  for (int64_t i = 0; i < rowBits; ++i)
+    layout.lanes.push_back({0, int64_t(1) << i, 2});
+  takeColumns(layout.warps, threadBits - Layout::laneBits);
+  layout.registers.push_back({0, int64_t(1) << rowBits, rows >> rowBits});
+  return layout;
+}
+
 int64_t accumulatorNeighbours(int64_t n, int64_t warpsN, int64_t most) {
   // Columns beyond the tile would lie between its own.
   if (paddedExtent(n, 8 * warpsN) != n)

@@ -116,6 +116,11 @@ Layout blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector,
 /// that. Nothing where there are too few rows.
 std::optional<Layout> scanLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
 
+/// For triangular systems with a column for each right-hand side, where there
+/// are fewer columns than threads: every second, fourth or eighth row of one is
+/// in the same lane. Nothing where a column is better off in one thread.
+std::optional<Layout> solveLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
+
 /// The layout of the same elements in row-major order in another shape, if the
 /// digits of this one can say it.
 std::optional<Layout> reshaped(const Layout &layout,

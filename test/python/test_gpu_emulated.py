@@ -206,8 +206,9 @@ def test_scan_along_any_dimension(rng, shape, along):
 @pytest.mark.parametrize("triangle", ["lower", "upper"])
 @pytest.mark.parametrize("transpose", ["", "transpose"])
 @pytest.mark.parametrize("unit", ["", "unit"])
-def test_solve_triangular(rng, triangle, transpose, unit):
-    n, m = 12, 24
+# Of so many columns for 128 threads, each in one, two, four or eight lanes.
+@pytest.mark.parametrize("n, m", [(12, 128), (12, 24), (32, 64), (16, 20), (32, 8)])
+def test_solve_triangular(rng, triangle, transpose, unit, n, m):
     # The other triangle, and with `unit` the diagonal, must not be read.
     a = rng.standard_normal((n, n)).astype(np.float32) * 0.3
     a[np.diag_indices(n)] = rng.uniform(1, 2, n)
