@@ -108,6 +108,7 @@ private:
                                             block::Triangle::Lower, transpose,
                                             /*unit=*/true, matrix, rightSide);
   }
+  Value solved(Value rightSide, bool transpose);
   void writeValues();
   void takeValues(ValueRange kept);
   Value running(Value x, bool exclusive, bool reverse) {
@@ -138,6 +139,7 @@ private:
   Value written; // what k writes: w, or without b what is left after erasing
   Value read;    // with b: what b writes
   Value system;  // I + system is the triangular matrix
+  Value inverse; // of I + system, where that is computed
 
   /// Who hands what to whom, while gradients are written: two tiles of which
   /// products are sums over all that decays come between, [C, C] among tokens,
@@ -338,18 +340,39 @@ void Chunk::writeValues() {
     Value rightSide =
         t.map({{in.w, "cv"}, {ofState, "cv"}}, "cv", valueShape(),
               [](ScalarBuilder &s, ValueRange e) { return s.sub(e[0], e[1]); });
-    written = solve(system, rightSide, /*transpose=*/false);
+    written = solved(rightSide, /*transpose=*/false);
     return;
   }
   eraseB = scores(a, b, /*strict=*/true, before);
   system = minus(eraseB);
-  read = solve(system, t.product({eraseK, "ij"}, {in.w, "jv"}, {ofState, "iv"}),
-               /*transpose=*/false);
+  read = solved(t.product({eraseK, "ij"}, {in.w, "jv"}, {ofState, "iv"}),
+                /*transpose=*/false);
+}
+
+/// (I + system)^-1 times the right-hand sides, or its transpose.
+Value Chunk::solved(Value rightSide, bool transpose) {
+  if (!form.inverts)
+    return solve(system, rightSide, transpose);
+  if (!inverse) {
+    Value identity =
+        t.map({}, "ij", {size, size}, [&](ScalarBuilder &s, ValueRange) {
+          Value isDiagonal = arith::CmpIOp::create(
+              s.builder, s.loc, arith::CmpIPredicate::eq,
+              linalg::IndexOp::create(s.builder, s.loc, 0),
+              linalg::IndexOp::create(s.builder, s.loc, 1));
+          return s.select(isDiagonal, t.number(1), t.number(0));
+        });
+    inverse = lower(t, solve(system, identity, /*transpose=*/false));
+  }
+  return t.product({inverse, transpose ? "ji" : "ij"}, {rightSide, "jv"}, "iv",
+                   valueShape());
 }
 
 /// What `writeValues` found when the chunk was computed forward.
 void Chunk::takeValues(ValueRange kept) {
   eraseK = kept[1];
+  if (form.inverts)
+    inverse = kept.back();
   if (!in.b) {
     written = kept[0];
     system = eraseK;
@@ -368,6 +391,8 @@ ChunkForm::Outcome Chunk::forward(bool outputs) {
     out.kept = {read, eraseK, eraseB};
   else if (in.a)
     out.kept = {written, eraseK};
+  if (inverse)
+    out.kept.push_back(inverse);
   if (outputs) {
     scoresK = scores(q, k, readsBefore(), readsBefore());
     Value o = t.product({q.ofState, "ik"}, {state, "kv"}, "iv", valueShape());
@@ -416,12 +441,12 @@ CoreGradients Chunk::backward(const ChunkForm::States &states, Value dO,
   Value dRead, dEraseK, dEraseB, dScoresB;
   if (in.b) {
     scoresB = scores(q, b, strict, first);
-    dRead = solve(system, valueGradient(scoresB, b), /*transpose=*/true);
+    dRead = solved(valueGradient(scoresB, b), /*transpose=*/true);
     dWritten = t.product({eraseK, "ij"}, {dRead, "iv"}, {dWritten, "jv"});
     dEraseB = scoreGradient(dRead, read, eraseB, /*strict=*/true, eraseFirst);
     dScoresB = scoreGradient(dO, read, scoresB, strict, first);
   } else if (in.a) {
-    dWritten = solve(system, dWritten, /*transpose=*/true);
+    dWritten = solved(dWritten, /*transpose=*/true);
     dRead = minus(dWritten);
   }
   d.w = dWritten;
@@ -565,8 +590,8 @@ public:
   SmallVector<SmallVector<int64_t>> keptShapes() override {
     if (!form.erase && !form.beta)
       return {};
-    SmallVector<SmallVector<int64_t>> shapes(form.lowrank ? 3 : 2,
-                                             {size, size});
+    SmallVector<SmallVector<int64_t>> shapes(
+        (form.lowrank ? 3 : 2) + (form.inverts ? 1 : 0), {size, size});
     shapes[0] = {size, form.valueSize};
     return shapes;
   }

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_DIALECTS_LINREC_RECURRENCE_H
 #define DRAWLOOM_DIALECTS_LINREC_RECURRENCE_H
 
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/LinRec/LinRec.h"
 #include <array>
 #include <cmath>
@@ -31,6 +32,11 @@ struct Recurrence {
   /// Rows of keys and values for each of queries and decays.
   int64_t steps;
   int64_t heads, keySize, valueSize;
+  /// Multiply with the inverses of triangular systems, forward and backward,
+  /// in place of solving them for all values: where operands of products are
+  /// rounded anyway and blocks have memory of their own, which is on GPUs,
+  /// whose tensor cores make products cheap.
+  bool inverts = false;
 
   template <typename Op>
   explicit Recurrence(Op op)
@@ -49,6 +55,8 @@ struct Recurrence {
                           : 1 / std::sqrt(static_cast<double>(keySize));
     if (op.getDecayBound())
       decayBound = op.getDecayBound()->convertToDouble();
+    inverts = erases() && type(v).getElementType().isBF16() &&
+              machineFactsOf(op).blockBytes > 0;
     if (!decay)
       return;
     int64_t rank = type(decay).getRank();

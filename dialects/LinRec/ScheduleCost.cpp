@@ -37,7 +37,8 @@ ScheduleProblem::ScheduleProblem(const Recurrence &form, bool gradient)
   bool products =
       form.decayKind != DecayKind::Key || isMildByBound(form, chunk);
   if (erases && products && !tokenByToken)
-    kept = chunk * values + (form.lowrank ? 2 : 1) * chunk * chunk;
+    kept = chunk * values +
+           ((form.lowrank ? 2 : 1) + (form.inverts ? 1 : 0)) * chunk * chunk;
 }
 
 int64_t ScheduleProblem::stateWork(int64_t v) const {
