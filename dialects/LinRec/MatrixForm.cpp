@@ -312,6 +312,14 @@ Value Chunk::masked(Value scores, bool strict, bool before) {
 Value Chunk::decayedPlus(Value s, Indexed x, Indexed y) {
   if (!in.g)
     return t.product(x, y, {s, "kv"});
+  // A GPU's state is in registers, and so its sum needs no others.
+  if (form.ownMemory)
+    return t.product(
+        x, y,
+        {t.map(
+             {{s, "kv"}, {whole, keyed() ? "k" : ""}}, "kv", Tiles::shape(s),
+             [](ScalarBuilder &b, ValueRange e) { return b.mul(e[0], e[1]); }),
+         "kv"});
   // The sum first: the state is read and written once, from registers.
   Value sum = t.product(x, y, "kv", Tiles::shape(s));
   if (keyed())

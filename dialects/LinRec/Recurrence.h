@@ -32,11 +32,12 @@ struct Recurrence {
   /// Rows of keys and values for each of queries and decays.
   int64_t steps;
   int64_t heads, keySize, valueSize;
+  /// Blocks have memory of their own, as on GPUs.
+  bool ownMemory;
   /// Multiply with the inverses of triangular systems, forward and backward,
   /// in place of solving them for all values: where operands of products are
-  /// rounded anyway and blocks have memory of their own, which is on GPUs,
-  /// whose tensor cores make products cheap.
-  bool inverts = false;
+  /// rounded anyway, and tensor cores make products cheap.
+  bool inverts;
 
   template <typename Op>
   explicit Recurrence(Op op)
@@ -55,8 +56,8 @@ struct Recurrence {
                           : 1 / std::sqrt(static_cast<double>(keySize));
     if (op.getDecayBound())
       decayBound = op.getDecayBound()->convertToDouble();
-    inverts = erases() && type(v).getElementType().isBF16() &&
-              machineFactsOf(op).blockBytes > 0;
+    ownMemory = machineFactsOf(op).blockBytes > 0;
+    inverts = ownMemory && erases() && type(v).getElementType().isBF16();
     if (!decay)
       return;
     int64_t rank = type(decay).getRank();
