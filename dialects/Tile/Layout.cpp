@@ -224,7 +224,7 @@ std::optional<Layout> reshaped(const Layout &layout, ArrayRef<int64_t> from,
 
 int64_t paddedExtent(int64_t size, int64_t multiple) {
   int64_t padded = llvm::alignTo(std::max<int64_t>(size, 1), multiple);
-  while (padded >> llvm::countr_zero(static_cast<uint64_t>(padded)) > 7)
+  while (padded >> llvm::countr_zero(static_cast<uint64_t>(padded)) > 5)
     padded += multiple;
   return padded;
 }

@@ -102,8 +102,9 @@ public:
   std::optional<Runs> runsAlong(int64_t dim, int64_t extent) const;
 };
 
-/// The smallest extent from `size` on whose odd factor is at most 7: what a
-/// dimension is padded to.
+/// The smallest extent from `size` on whose odd factor is at most 5: what a
+/// dimension is padded to. An odd digit stays in one thread, so that a larger
+/// one costs registers where padding costs arithmetic.
 int64_t paddedExtent(int64_t size, int64_t multiple = 1);
 
 /// Neighbouring threads hold neighbouring elements of the last dimension, up

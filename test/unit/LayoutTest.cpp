@@ -222,6 +222,29 @@ TEST(LayoutTest, ScansHaveRunsThatDoNotDependOnWarps) {
   EXPECT_FALSE(scanLayout({32, 7}, 1)->runsAlong(1, 7));
 }
 
+TEST(LayoutTest, ColumnsOfTriangularSystemsAreSharedWhereThreadsWouldBeIdle) {
+  struct {
+    Coordinates shape;
+    int64_t warps, lanes;
+  } cases[] = {{{32, 32}, 8, 8}, {{32, 64}, 8, 4}, {{32, 64}, 4, 2},
+               {{32, 8}, 8, 8},  {{12, 24}, 4, 2}, {{16, 20}, 4, 4},
+               {{32, 7}, 8, 8},  {{32, 100}, 8, 2}};
+  for (const auto &each : cases) {
+    SCOPED_TRACE(name(each.shape) + " on " + std::to_string(each.warps));
+    std::optional<Layout> layout = solveLayout(each.shape, each.warps);
+    ASSERT_TRUE(layout);
+    expectEachElementOnce(*layout, each.shape);
+    int64_t lanes = 1;
+    for (const Digit &digit : layout->lanes)
+      lanes *= digit.dim == 0 ? 2 : 1;
+    EXPECT_EQ(lanes, each.lanes);
+  }
+  EXPECT_FALSE(solveLayout({32, 128}, 4));
+  // A lane would have no whole row of each group, or no other.
+  EXPECT_FALSE(solveLayout({7, 8}, 4));
+  EXPECT_FALSE(solveLayout({2, 8}, 4));
+}
+
 TEST(LayoutTest, BlockedLayoutsReadNeighboursTogether) {
   EXPECT_EQ(blockedLayout({64, 64}, 4, 4).contiguousAlong(1), 4);
   EXPECT_EQ(blockedLayout({64, 64}, 4, 4).contiguousAlong(0), 1);
@@ -304,12 +327,13 @@ TEST(LayoutTest, RegisterAtIsTheInverseOfRegisterOffset) {
 
 TEST(LayoutTest, ExtentsArePaddedToSmallOddFactors) {
   EXPECT_EQ(paddedExtent(0), 1);
-  for (int64_t exact : {1, 3, 7, 24, 48, 80, 96, 112, 128})
+  for (int64_t exact : {1, 3, 5, 24, 48, 80, 96, 128, 160})
     EXPECT_EQ(paddedExtent(exact), exact);
   EXPECT_EQ(paddedExtent(9), 10);
-  EXPECT_EQ(paddedExtent(100), 112);
+  EXPECT_EQ(paddedExtent(7), 8);
+  EXPECT_EQ(paddedExtent(100), 128);
   EXPECT_EQ(paddedExtent(24, 16), 32);
-  EXPECT_EQ(paddedExtent(100, 16), 112);
+  EXPECT_EQ(paddedExtent(72, 16), 80);
 }
 
 TEST(LayoutTest, ChecksSayWhatIsWrong) {
