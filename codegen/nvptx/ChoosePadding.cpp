@@ -150,6 +150,27 @@ static int64_t dotClocks(tile::DotOp dot, Value buffer,
   return clocks;
 }
 
+/// Clocks in which a triangular system reads its matrix: by its lanes' rows,
+/// some neighbours at once, or columns.
+static int64_t solveClocks(tile::SolveOp solve, ArrayRef<int64_t> strides,
+                           int64_t bytes) {
+  auto type = cast<RankedTensorType>(solve.getResult().getType());
+  Layout layout = *tile::layoutOf(type);
+  int64_t width = 1, along = solve.getTranspose() ? 1 : 0;
+  while (!solve.getTranspose() && width * bytes < 16 &&
+         strides[0] % (2 * width) == 0)
+    width *= 2;
+  SmallVector<int64_t> addresses;
+  for (int64_t lane = 0; lane < 32; ++lane)
+    addresses.push_back(layout.threadOffset(lane, 0, 2)[0] * strides[along] *
+                        bytes);
+  int64_t rows = 1;
+  for (const Digit &digit : layout.registers)
+    rows *= digit.dim == 0 ? digit.extent : 1;
+  return clocksOf(addresses, width * bytes) * rows * type.getDimSize(0) / 2 /
+         width;
+}
+
 /// A buffer's type with its rows `stride` elements apart.
 static MemRefType withRows(MemRefType type, int64_t stride) {
   SmallVector<int64_t> strides(type.getRank(), 1);
@@ -174,7 +195,8 @@ static bool collectAccesses(Value memory, SmallVectorImpl<Operation *> &ops,
       views.push_back(view);
       if (!collectAccesses(view, ops, views))
         return false;
-    } else if (isa<tile::LoadOp, tile::StoreOp, tile::DotOp>(user)) {
+    } else if (isa<tile::LoadOp, tile::StoreOp, tile::DotOp, tile::SolveOp>(
+                   user)) {
       ops.push_back(user);
     } else {
       return false;
@@ -227,6 +249,10 @@ int64_t Paddable::cost(MemRefType padded) {
       times *= isa<scf::ForOp>(around) ? 16 : 1;
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       clocks += times * dotClocks(dot, buffer.getBuffer(), strides, bytes());
+      continue;
+    }
+    if (auto solve = dyn_cast<tile::SolveOp>(op)) {
+      clocks += times * solveClocks(solve, strides, bytes());
       continue;
     }
     auto tile = cast<RankedTensorType>(isa<tile::LoadOp>(op)

@@ -155,16 +155,16 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
   SmallVector<Digit> threads = threadDigits(layout);
   for (Digit &digit : threads)
     digit = digit.dim == 0 ? Digit{along, digit.stride} : Digit();
-  auto element = [&](Value address, int64_t row, int64_t column,
-                     ArrayRef<Digit> threads) {
+  auto load = [&](Value address, int64_t row, int64_t column, int64_t count,
+                  ArrayRef<Digit> threads) {
     if (op.getTranspose())
       std::swap(row, column);
     int64_t at = row * memory.strides[0] + column * memory.strides[1];
-    SmallVector<Value> value;
-    unpack(loadVector(addBytes(address, at * bytes), memory.element, 1, {}, {},
-                      describe(memory, {row, column}, threads)),
-           memory.element, 1, value);
-    return value[0];
+    SmallVector<Value> values;
+    unpack(loadVector(addBytes(address, at * bytes), memory.element, count, {},
+                      {}, describe(memory, {row, column}, threads)),
+           memory.element, count, values);
+    return values;
   };
   auto rowAt = [&](int64_t i) { return op.getReverse() ? n - 1 - i : i; };
   /// Registers with rows behind row `i` of the order, in some lane.
@@ -173,24 +173,42 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
     return op.getReverse() ? llvm::seq<int64_t>(0, at + 1)
                            : llvm::seq<int64_t>(at, depth);
   };
-  // What a row is multiplied with in the rows behind it, negated. In the
-  // register that the row itself is in, some lanes have rows before it.
-  auto load = [&](int64_t i) {
-    int64_t row = rowAt(i);
-    SmallVector<Value> factors(depth);
-    for (int64_t at : behind(i)) {
-      Value factor = arith::NegFOp::create(
-          builder, loc, element(address, at * lanes, row, threads));
-      if (at == row / lanes) {
-        Value isBehind =
-            arith::CmpIOp::create(builder, loc,
-                                  op.getReverse() ? arith::CmpIPredicate::ult
-                                                  : arith::CmpIPredicate::ugt,
-                                  lane, constant(row % lanes, 32));
-        factor = arith::SelectOp::create(builder, loc, isBehind, factor,
-                                         zeroOf(factor.getType()));
+  // As above, elements come ahead of their use: those of so many rows, which
+  // are neighbours in memory where the matrix is not transposed.
+  int64_t group = 4;
+  while (group > 1 && (group * depth > mostSharedFactors || n % group != 0))
+    group /= 2;
+  bool vectors = !op.getTranspose() && memory.strides[1] == 1 &&
+                 memory.strides[0] % group == 0 &&
+                 memory.alignment % (group * bytes) == 0;
+  // What rows are multiplied with in the rows behind them, negated. In the
+  // register that a row itself is in, some lanes have rows before it.
+  auto loadGroup = [&](int64_t begin) {
+    SmallVector<SmallVector<Value>> factors(group, SmallVector<Value>(depth));
+    for (int64_t at : behind(begin)) {
+      SmallVector<Value> neighbours;
+      if (vectors)
+        neighbours = load(address, at * lanes,
+                          std::min(rowAt(begin), rowAt(begin + group - 1)),
+                          group, threads);
+      for (int64_t i = begin; i < begin + group; ++i) {
+        int64_t row = rowAt(i);
+        if (!llvm::is_contained(behind(i), at))
+          continue;
+        Value factor = vectors ? neighbours[row % group]
+                               : load(address, at * lanes, row, 1, threads)[0];
+        factor = arith::NegFOp::create(builder, loc, factor);
+        if (at == row / lanes) {
+          Value isBehind =
+              arith::CmpIOp::create(builder, loc,
+                                    op.getReverse() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::ugt,
+                                    lane, constant(row % lanes, 32));
+          factor = arith::SelectOp::create(builder, loc, isBehind, factor,
+                                           zeroOf(factor.getType()));
+        }
+        factors[i - begin][at] = factor;
       }
-      factors[at] = factor;
     }
     return factors;
   };
@@ -208,7 +226,7 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
     Value diagonal, isHolder;
     if (!op.getUnit()) {
       Value start = addElements(memory.root, memory.offset, memory.element);
-      diagonal = element(start, row, row, {});
+      diagonal = load(start, row, row, 1, {})[0];
       isHolder = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        lane, constant(row % lanes, 32));
     }
@@ -227,16 +245,6 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
         ++ops;
       }
     }
-  };
-  // As above: elements come ahead of their use, neighbours at once.
-  int64_t group = 4;
-  while (group > 1 && (group * depth > mostSharedFactors || n % group != 0))
-    group /= 2;
-  auto loadGroup = [&](int64_t begin) {
-    SmallVector<SmallVector<Value>> factors;
-    for (int64_t i = begin; i < begin + group; ++i)
-      factors.push_back(load(i));
-    return factors;
   };
   SmallVector<SmallVector<Value>> factors = loadGroup(0), next;
   for (int64_t begin = 0; begin < n; begin += group) {
