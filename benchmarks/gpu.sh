@@ -5,7 +5,8 @@
 #
 # benchmarks/gpu.sh --pack FOLDER         on a machine with a build: write what a GPU machine needs
 # FOLDER/benchmarks/gpu.sh [--only WORDS] there: check every kernel, then time it beside its rivals; needs Python with NumPy
-#   [--flashkat FOLDER]                   and the driver, for rivals torch and triton, and a checkout of FlashKAT
+#   [--flashkat FOLDER] [--fla FOLDER]    and the driver, for rivals torch and triton, a checkout of FlashKAT, and
+#                                         flash-linear-attention
 # benchmarks/gpu.sh --emulated [--quick]  check the same kernels on the emulated driver, without times
 #
 # The last line is "N passed, M failed"; the exit status is non-zero when one failed.

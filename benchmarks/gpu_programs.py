@@ -46,11 +46,12 @@ class Case:
     """`text(rows)` is the program with the public function `entry`, `arguments(rng, rows)` what it takes;
     `products(rows)` is the number of multiply-adds that tensor cores should do, `fused(rows)` of those of f32 products,
     which they cannot; 0 where none should. Of launches with `counted` rows, all where it is left out, the emulator runs `blocks`
-    blocks, to count accesses."""
+    blocks, to count accesses. `label` stands for the element type in the key; `recurrence` is the kind of a linear recurrence."""
 
     def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, fused=lambda rows: 0,
-                 blocks=4, quick=False, counted=None):
+                 blocks=4, quick=False, counted=None, label=None, recurrence=None):
         self.name, self.element, self.entry = name, element, entry
+        self.label, self.recurrence = label or element, recurrence
         self.text, self.arguments, self.products, self.fused = text, arguments, products, fused
         self.rows, self.small, self.blocks, self.quick = rows, small, blocks, quick
         self.counted = counted or rows
@@ -61,7 +62,7 @@ class Case:
 
     @property
     def key(self):
-        return f"{self.name} {self.element}"
+        return f"{self.name} {self.label}"
 
 
 def rational(element, entry, channels=768, groups=8, quick=False):

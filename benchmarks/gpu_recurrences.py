@@ -28,95 +28,26 @@ import gpu_kernels  # noqa: E402
 import gpu_programs  # noqa: E402
 import gpu_recurrences_page as page  # noqa: E402
 import gpu_triton  # noqa: E402
+from gpu_recurrence_cells import KINDS, Cell  # noqa: E402
 
 RESULTS = gpu_kernels.ROOT / "benchmarks" / "results" / "gpu-recurrences.json"
 ARCHITECTURES = list(fla_kernels.DEVICES)
-# Sequences, tokens and heads: what a model of 2048 channels with 16 heads has, 128 blocks for some 100 multiprocessors.
-BATCH, TOKENS, HEADS = 8, 2048, 16
-ROWS = BATCH * TOKENS * HEADS
-KINDS = {"gla": "GLA", "scalar": "scalar gate", "gated_delta": "gated delta rule"}
 EXTENTS = [(64, 64), (64, 128), (128, 128)]
-ELEMENTS = ["bf16", "f32"]
+ELEMENTS = ["bf16", "tf32", "f32"]
 
 
-class Cell:
-    """A recurrence with K, V and an element type, forward or with all gradients."""
-
-    def __init__(self, kind, keys, values, element, entry):
-        self.kind, self.keys, self.values, self.element, self.entry = kind, keys, values, element, entry
-        self.rival_key = f"{KINDS[kind]} {keys}x{values} {element}"
-        # Multiply-adds of a token and head, at least: the state is written and read, and the gradients of q, k, v and of the state
-        # take as much each; what is there is read, too, before a delta rule writes.
-        products = keys * values * {"forward": 2, "train": 6}[entry]
-        if kind == "gated_delta":
-            products += keys * values * {"forward": 1, "train": 3}[entry]
-        self.case = gpu_programs.Case(
-            f"{KINDS[kind]} {keys}x{values} {entry}", element, entry, self.text, self.arguments, ROWS, 2 * 64,
-            # A block is a head of a sequence, and of gradients another: of two heads, one of each kind.
-            blocks=1 if entry == "forward" else 2, counted=2 * TOKENS,
-            quick=(kind, keys, values, element, entry) == ("gla", 64, 64, "bf16", "forward"),
-            **{"fused" if element == "f32" else "products": lambda rows: rows * products})
-
-    def shapes(self, rows):
-        """Of each operand for so many tokens of all heads, and its element type. Where it is not the whole, it is one sequence of two
-        heads. Decays are f32 for all types, as flash-linear-attention asks for."""
-        part = (BATCH, TOKENS, HEADS) if rows == ROWS else (1, rows // 2, 2)
-        out = {"q": ((*part, self.keys), self.element), "k": ((*part, self.keys), self.element), "v": ((*part, self.values), self.element),
-               "decay": ((*part, self.keys) if self.kind == "gla" else part, "f32")}
-        if self.kind == "gated_delta":
-            out["beta"] = part, self.element
-        return out
-
-    def said(self, rows):
-        """The program as a user says it."""
-        types = {name: gpu_programs.tensor(*shape, element=element) for name, (shape, element) in self.shapes(rows).items()}
-        batch, _, heads, _ = self.shapes(rows)["v"][0]
-        o, final = types["v"], gpu_programs.tensor(batch, heads, self.keys, self.values)
-        parameters = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
-        names, kinds, count = ", ".join(f"%{name}" for name in types), ", ".join(types.values()), len(types)
-        clauses = "decay(%decay)" + (" beta(%beta)" if self.kind == "gated_delta" else "")
-        mild = " {decay_bound = -1.0 : f64}" if self.kind == "gla" else ""
-        train = self.entry == "train"
-        out = f"""func.func {"private " if train else ""}@forward({parameters}) -> {o} {{
-  %o, %final = linrec.scan %q, %k, %v {clauses}{mild} : ({kinds}) -> ({o}, {final})
-  return %o : {o}
-}}
-"""
-        if train:
-            out += f"""func.func @train({parameters}, %d_o: {o}) -> ({o}, {kinds}) {{
-  %o, %d:{count} = ad.vjp @forward({names}) cotangents(%d_o) wrt {list(range(count))} : ({kinds}) -> ({o}, {kinds})
-  return %o, {", ".join(f"%d#{i}" for i in range(count))} : {o}, {kinds}
-}}
-"""
-        return out
-
-    @functools.lru_cache(maxsize=None)
-    def text(self, rows):
-        """The program after its ops are decomposed, which is the first thing the compiler does: places of accesses are lines of it."""
-        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-            file.write(self.said(rows))
-            file.flush()
-            memory = gpu_kernels.machine(gpu_kernels.DEVICES["sm_90a"])["block_shared_bytes"]
-            return gpu_kernels.tool("drawloom-opt", "--differentiate", f"--decompose-graph=block-bytes={memory}", file.name)
-
-    def arguments(self, rng, rows):
-        """Decays of a layer that was just made, log sigmoid / 16; keys have length 1, so that delta rules stay bounded."""
-        out = {}
-        for name, (shape, element) in self.shapes(rows).items():
-            x = rng.standard_normal(shape, np.float32)
-            if name == "k":
-                x /= np.sqrt(np.float32(self.keys))
-            elif name in ("decay", "beta"):
-                np.exp(np.negative(x, out=x), out=x)
-                x = -np.log1p(x) / 16 if name == "decay" else 1 / (1 + x)
-            out[name] = gpu_programs.store(x, element)
-        if self.entry == "train":
-            out["d_o"] = gpu_programs.store(rng.standard_normal(self.shapes(rows)["v"][0], np.float32), self.element)
-        return list(out.values())
+@functools.lru_cache(maxsize=None)
+def decomposed(cell, rows):
+    """The program after its ops are decomposed, which is the first thing the compiler does: places of accesses are lines of it."""
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+        file.write(cell.said(rows))
+        file.flush()
+        memory = gpu_kernels.machine(gpu_kernels.DEVICES["sm_90a"])["block_shared_bytes"]
+        return gpu_kernels.tool("drawloom-opt", "--differentiate", f"--decompose-graph=block-bytes={memory}", file.name)
 
 
 def cells():
-    return [Cell(kind, keys, values, element, entry) for kind in KINDS for element in ELEMENTS for keys, values in EXTENTS
+    return [Cell(kind, keys, values, element, entry, decomposed) for kind in KINDS for element in ELEMENTS for keys, values in EXTENTS
             for entry in ("forward", "train")]
 
 
@@ -125,11 +56,11 @@ def check_decomposed(cell):
     compiler cuts the values of those gradients.)"""
     with tempfile.TemporaryDirectory(prefix="drawloom-recurrences-") as name:
         made = []
-        for number, text in enumerate((cell.said, cell.text)):
+        for number, text in enumerate((cell.said, cell.case.text)):
             folder = pathlib.Path(name) / str(number)
             folder.mkdir()
-            plain = gpu_programs.Case(cell.case.name, cell.element, cell.entry, text, cell.arguments, ROWS, 64)
-            manifest, _ = gpu_kernels.compile_bundle(plain, ROWS, "sm_90a", folder)
+            plain = gpu_programs.Case(cell.case.name, cell.numbers, cell.entry, text, cell.arguments, cell.rows, 64)
+            manifest, _ = gpu_kernels.compile_bundle(plain, cell.rows, "sm_90a", folder)
             made.append([gpu_kernels.sass.disassemble(folder / "bundle" / kernel["cubin"])[0].counts for kernel in manifest["kernels"]])
     if made[0] != made[1]:
         raise RuntimeError(f"{cell.case.key}: the decomposed program becomes other code than the program")
@@ -151,8 +82,8 @@ def estimate_fla(kernels, arch):
 
 def rival(cell, stored, recorders, compiler, best):
     """Their rows of a cell by architecture, with estimates. Numbers of warps that were best for the first are tried first for others."""
-    rows = fla_kernels.measure(cell.kind, cell.element, [BATCH, TOKENS, HEADS, cell.keys, cell.values], recorders, compiler, stored,
-                               best.setdefault(cell.kind, {}))
+    shape = [cell.batch, cell.tokens, cell.heads, cell.keys, cell.values]
+    rows = fla_kernels.measure(cell.kind, cell.numbers, shape, recorders, compiler, stored, best.setdefault(cell.kind, {}))
     for arch, row in rows.items():
         if "error" not in row:
             row["estimate"] = {"forward": estimate_fla(row["forward"], arch),
@@ -162,7 +93,7 @@ def rival(cell, stored, recorders, compiler, best):
 
 def read_results(path):
     stored = json.loads(path.read_text()) if path.exists() else {}
-    return {"cases": {}, "fla": {}, **stored, "shape": {"batch": BATCH, "tokens": TOKENS, "heads": HEADS}}
+    return {"cases": {}, "fla": {}, **stored, "shape": {name: getattr(cells()[0], name) for name in ("batch", "tokens", "heads")}}
 
 
 def write_results(results):

@@ -136,7 +136,7 @@ def their_table(results, cells, arch):
                   *MIX, "bytes"])
     for cell, _, theirs in pairs(results, cells):
         row = theirs.get(arch, {})
-        if cell.entry == "train":
+        if cell.entry == "train" or cell.element == "tf32":  # Both are there with forward and f32.
             continue
         if not known(row, "forward"):
             lines.append(line([cell.rival_key, why(row), *[""] * (len(MIX) + 7)]))

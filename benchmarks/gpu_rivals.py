@@ -1,12 +1,14 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What else does the programs on a GPU: torch (its products are cuBLAS's), torch.compile, Triton from our TTIR, FlashKAT.
+"""What else does the programs on a GPU: torch (its products are cuBLAS's), torch.compile, Triton from our TTIR, FlashKAT,
+flash-linear-attention.
 
 Each rival of a case is a function without arguments that puts one run on the default stream. One that is missing or fails is
 named with the reason and has no time.
 """
 
+import dataclasses
 import gzip
 import importlib
 import json
@@ -20,6 +22,22 @@ import numpy as np
 
 class RivalError(RuntimeError):
     pass
+
+
+@dataclasses.dataclass
+class Folders:
+    """Where rivals are that cannot be installed everywhere: a checkout, and a folder of packages. Nothing where a rival is left out
+    or Python finds it."""
+    flashkat: pathlib.Path | None = None
+    fla: pathlib.Path | None = None
+
+    def check(self):
+        """Raises a RivalError where a folder does not hold what it should."""
+        if self.flashkat:
+            flashkat(self.flashkat)
+        if self.fla and not (pathlib.Path(self.fla) / "fla" / "ops").is_dir():
+            raise RivalError(f"--fla: '{self.fla}' has no package 'fla'; name the folder of: pip install --no-deps --target FOLDER "
+                             "flash-linear-attention fla-core")
 
 
 # ---------------------------------------------------------------------------
@@ -139,6 +157,28 @@ def of_flashkat(torch, case, arguments, folder):
 
 
 # ---------------------------------------------------------------------------
+# flash-linear-attention
+# ---------------------------------------------------------------------------
+
+
+def of_fla(torch, case, arguments, folder):
+    if not case.recurrence:
+        return {}
+    if folder and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        from fla.ops.gated_delta_rule import chunk_gated_delta_rule
+        from fla.ops.gla import chunk_gla
+        from fla.ops.simple_gla import chunk_simple_gla
+    except ImportError as error:
+        raise RivalError(f"flash-linear-attention is not there ({error}); see --fla") from None
+    operator = {"gla": chunk_gla, "scalar": chunk_simple_gla, "gated_delta": chunk_gated_delta_rule}[case.recurrence]
+    tensors = [to_torch(torch, array, case.element) for array in arguments]
+    cotangent = tensors.pop() if case.entry == "train" else None
+    return {"flash-linear-attention": step_of(torch, lambda q, rest: operator(q, *rest)[0], tensors[0], tensors[1:], cotangent)}
+
+
+# ---------------------------------------------------------------------------
 # Triton, from the text that we exported
 # ---------------------------------------------------------------------------
 
@@ -198,7 +238,7 @@ def of_triton(torch, case, arguments, path):
 # ---------------------------------------------------------------------------
 
 
-def times(case, arguments, exported, flashkat_folder, microseconds, say):
+def times(case, arguments, exported, folders, microseconds, say):
     """Microseconds by rival; empty without torch. `microseconds(run)` measures run(times)."""
     try:
         import torch
@@ -209,7 +249,7 @@ def times(case, arguments, exported, flashkat_folder, microseconds, say):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         makers = (lambda: of_torch(torch, case, arguments), lambda: of_triton(torch, case, arguments, exported),
-                  lambda: of_flashkat(torch, case, arguments, flashkat_folder))
+                  lambda: of_flashkat(torch, case, arguments, folders.flashkat), lambda: of_fla(torch, case, arguments, folders.fla))
         for maker in makers:
             try:
                 steps = maker()

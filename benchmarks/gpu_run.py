@@ -118,7 +118,8 @@ def pack_case(case, folder, architectures, modules, full):
         for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator"])):
             call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", *options,
                  f"--output={folder / name}.npz", *(f"--input={path}" for path in files))
-    export(case, folder / "ttir.json.gz")
+    if not case.recurrence:  # Their rival is flash-linear-attention.
+        export(case, folder / "ttir.json.gz")
     (folder / "case.json").write_text(json.dumps({"key": case.key, "entry": case.entry, "element": case.element,
                                                   "measure": case.measure, "tolerance": case.tolerance,
                                                   "exact": exact(folder / "small")}) + "\n")
@@ -139,7 +140,7 @@ def pack(folder, cases, architectures, modules, full=False):
         print(f"left out  {case.key}: {failed}" if failed else f"packed    {case.key}", flush=True)
     if full:
         for name in ("gpu.sh", "gpu_run.py", "gpu_timing.py", "gpu_rivals.py", "gpu_fragments.py", "gpu_programs.py",
-                     "kan_programs.py"):
+                     "gpu_recurrence_cells.py", "kan_programs.py"):
             (folder / "benchmarks").mkdir(exist_ok=True)
             shutil.copy(HERE / name, folder / "benchmarks")
         (folder / "test" / "block-programs").mkdir(parents=True)
@@ -340,7 +341,7 @@ def check_triton(path, key, tally):
         tally.note(True, f"{key}: Triton compiles {found[0]}, {found[1]} bytes")
 
 
-def time_case(library, folder, case, device, flashkat):
+def time_case(library, folder, case, device, folders):
     """One line of the table: medians of 7 measurements with CUDA events, microseconds."""
     import gpu_rivals
     import gpu_timing
@@ -348,7 +349,7 @@ def time_case(library, folder, case, device, flashkat):
     with Entry(library, folder / "full", case.entry, arguments) as entry:
         ours = gpu_timing.microseconds(entry.run)
         differs = same_bits(entry, 3)
-        rivals = gpu_rivals.times(case, arguments, folder / "ttir.json.gz", flashkat, gpu_timing.microseconds,
+        rivals = gpu_rivals.times(case, arguments, folder / "ttir.json.gz", folders, gpu_timing.microseconds,
                                   lambda text: print(f"  {text}", flush=True))
         print(table_line(case, entry.launches, entry.bytes, ours, rivals, device), flush=True)
         return differs
@@ -385,16 +386,20 @@ def main():
     parser.add_argument("--runs", type=int, help="runs whose bits are compared (default: 100, emulated 2)")
     parser.add_argument("--flashkat", type=pathlib.Path, default=os.environ.get("DRAWLOOM_FLASHKAT"), metavar="FOLDER",
                         help="a checkout of github.com/OSU-STARLAB/FlashKAT, a rival (default: $DRAWLOOM_FLASHKAT)")
+    parser.add_argument("--fla", type=pathlib.Path, default=os.environ.get("DRAWLOOM_FLA"), metavar="FOLDER",
+                        help="a folder that the package flash-linear-attention was installed into (pip install --target), a rival "
+                             "(default: $DRAWLOOM_FLA, or what Python finds)")
     options = parser.parse_args()
     sys.path.append(str(HERE))
-    if options.flashkat:
-        import gpu_rivals
-        try:
-            gpu_rivals.flashkat(options.flashkat)
-        except gpu_rivals.RivalError as error:
-            raise RunError(error) from None
+    import gpu_rivals
+    folders = gpu_rivals.Folders(options.flashkat, options.fla)
+    try:
+        folders.check()
+    except gpu_rivals.RivalError as error:
+        raise RunError(error) from None
     import gpu_programs
-    cases = [case for case in gpu_programs.cases() if (not options.quick or case.quick)
+    import gpu_recurrence_cells
+    cases = [case for case in [*gpu_programs.cases(), *gpu_recurrence_cells.timed()] if (not options.quick or case.quick)
              and any(word in case.key for word in options.only.split(","))]
     if options.pack:
         pack(options.pack, cases, ["sm_80", "sm_90a"], options.emulated, True)
@@ -433,7 +438,7 @@ def main():
         print(f"\n{TABLE}")
         for case in chosen:
             try:
-                differs = time_case(library, packed[case.key], case, device, options.flashkat)
+                differs = time_case(library, packed[case.key], case, device, folders)
                 if differs is not None:
                     tally.note(False, f"{case.key}: at full size run {differs + 1} has other bits than the first")
             except RunError as error:

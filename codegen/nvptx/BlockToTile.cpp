@@ -732,6 +732,7 @@ struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function->hasAttr(kernelAttr))
       return;
+    separateEmpties(function);
     BlockToTile converter(function, maxGrid);
     if (failed(converter.run()))
       signalPassFailure();

@@ -142,6 +142,9 @@ private:
   llvm::SmallVector<mlir::Value> resultMemory;
 };
 
+/// Gives each tensor that starts without content one of its own to start with.
+void separateEmpties(mlir::func::FuncOp kernel);
+
 } // namespace drawloom::nvptx
 
 #endif // DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H

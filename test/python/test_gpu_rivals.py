@@ -19,6 +19,7 @@ import gpu_rivals  # noqa: E402
 import gpu_triton  # noqa: E402
 import gpu_turns  # noqa: E402
 import sass  # noqa: E402
+from gpu_recurrence_cells import Cell  # noqa: E402
 
 # A loop of two loads and an inner one of one load, as nvdisasm prints them.
 CODE = """
@@ -204,6 +205,32 @@ def test_flashkat_is_taken_from_a_folder(tmp_path):
     (kernels / "flash_rational_triton.py").write_text("import a_module_that_is_missing\n")
     done = gpu_run("--emulated", "--flashkat", tmp_path)
     assert done.returncode == 1 and "fails: ModuleNotFoundError" in done.stderr and done.stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_flash_linear_attention_is_taken_from_a_folder(monkeypatch, tmp_path):
+    """A package of that name, whose operator gives what it gets, and the recurrence's arguments in the order that theirs takes."""
+    done = gpu_run("--emulated", "--fla", tmp_path)
+    assert done.returncode == 1 and "has no package 'fla'; name the folder of: pip install" in done.stderr
+    for name in ("gated_delta_rule", "gla", "simple_gla"):
+        (tmp_path / "fla" / "ops" / name).mkdir(parents=True)
+        for package in ("fla", "fla/ops"):
+            (tmp_path / package / "__init__.py").touch()
+        (tmp_path / "fla" / "ops" / name / "__init__.py").write_text(
+            f"def chunk_{name}(q, k, v, g, *more):\n    return (q, k, v, g, more), None\n")
+    gpu_rivals.Folders(fla=tmp_path).check()
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    installed = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "fla"}
+    monkeypatch.setattr(gpu_rivals, "to_torch", lambda torch, array, element: array.shape)
+    taken = []
+    monkeypatch.setattr(gpu_rivals, "step_of", lambda torch, network, x, p, cotangent: taken.append((network(x, p), cotangent)))
+    for cell in (Cell("gla", 8, 16, "bf16", "train"), Cell("gated_delta", 8, 16, "bf16", "forward")):
+        arguments = cell.arguments(np.random.default_rng(1), 128)
+        assert list(gpu_rivals.of_fla(None, cell.case, arguments, tmp_path)) == ["flash-linear-attention"]
+    keys, values = (1, 64, 2, 8), (1, 64, 2, 16)
+    assert taken == [((keys, keys, values, keys, ()), values), ((keys, keys, values, (1, 64, 2), ((1, 64, 2),)), None)]
+    for name in [name for name in sys.modules if name.split(".")[0] == "fla"]:
+        del sys.modules[name]
+    sys.modules.update(installed)
 
 
 @pytest.mark.parametrize("trains", [False, True])
