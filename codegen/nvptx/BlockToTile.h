@@ -34,6 +34,7 @@ public:
   /// Whether what is filled, and then changed part by part, is so large that
   /// this happens where the result will be, not in shared memory.
   static bool isFilledInPlace(mlir::linalg::FillOp op);
+  static bool isReadAfter(mlir::Value tensor, mlir::Operation *op);
 
 private:
   /// Where a tensor is.
@@ -116,7 +117,6 @@ private:
   /// cannot be.
   static bool needsMemory(mlir::Value tensor);
   static bool isDestination(mlir::Value tensor);
-  static bool isReadAfter(mlir::Value tensor, mlir::Operation *op);
 
   Home &home(mlir::Value tensor) { return homes[tensor]; }
   void setTile(mlir::Value tensor, mlir::Value tile) {
@@ -141,6 +141,11 @@ private:
   mlir::IRMapping scalars;
   llvm::SmallVector<mlir::Value> resultMemory;
 };
+
+/// Where what becomes of a slice is put back to where it was taken, if it is:
+/// only then may the slice be changed in its place.
+mlir::Operation *putBack(mlir::Value tensor, mlir::tensor::ExtractSliceOp slice,
+                         int depth = 0);
 
 /// Gives each tensor that starts without content one of its own to start with.
 void separateEmpties(mlir::func::FuncOp kernel);

@@ -181,8 +181,7 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
   bool vectors = !op.getTranspose() && memory.strides[1] == 1 &&
                  memory.strides[0] % group == 0 &&
                  memory.alignment % (group * bytes) == 0;
-  // What rows are multiplied with in the rows behind them, negated. In the
-  // register that a row itself is in, some lanes have rows before it.
+  // What rows are multiplied with in the rows behind them, negated.
   auto loadGroup = [&](int64_t begin) {
     SmallVector<SmallVector<Value>> factors(group, SmallVector<Value>(depth));
     for (int64_t at : behind(begin)) {
@@ -198,15 +197,6 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
         Value factor = vectors ? neighbours[row % group]
                                : load(address, at * lanes, row, 1, threads)[0];
         factor = arith::NegFOp::create(builder, loc, factor);
-        if (at == row / lanes) {
-          Value isBehind =
-              arith::CmpIOp::create(builder, loc,
-                                    op.getReverse() ? arith::CmpIPredicate::ult
-                                                    : arith::CmpIPredicate::ugt,
-                                    lane, constant(row % lanes, 32));
-          factor = arith::SelectOp::create(builder, loc, isBehind, factor,
-                                           zeroOf(factor.getType()));
-        }
         factors[i - begin][at] = factor;
       }
     }
@@ -223,6 +213,12 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
         holder |= int64_t(1) << bit;
     Value from =
         arith::OrIOp::create(builder, loc, others, constant(holder, 32));
+    // In the register that the row itself is in, some lanes have rows before
+    // it, which are solved.
+    Value isBehind = arith::CmpIOp::create(
+        builder, loc,
+        op.getReverse() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::ugt,
+        lane, constant(row % lanes, 32));
     Value diagonal, isHolder;
     if (!op.getUnit()) {
       Value start = addElements(memory.root, memory.offset, memory.element);
@@ -240,14 +236,18 @@ void LowerKernel::solveAcrossLanes(tile::SolveOp op, const Layout &layout,
       ++ops;
       for (int64_t later : behind(i)) {
         Value &value = values[places[later][column]];
-        value =
+        Value sum =
             math::FmaOp::create(builder, loc, factors[later], solved, value);
+        value = later == at ? arith::SelectOp::create(builder, loc, isBehind,
+                                                      sum, value)
+                            : sum;
         ++ops;
       }
     }
   };
-  SmallVector<SmallVector<Value>> factors = loadGroup(0), next;
+  SmallVector<SmallVector<Value>> factors = loadGroup(0);
   for (int64_t begin = 0; begin < n; begin += group) {
+    SmallVector<SmallVector<Value>> next;
     if (begin + group < n) {
       next = loadGroup(begin + group);
       NVVM::SyncWarpOp::create(builder, loc, constant(-1, 32));

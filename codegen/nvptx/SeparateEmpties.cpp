@@ -13,36 +13,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/BlockToTile.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace drawloom::nvptx {
 
-static bool isSamePart(tensor::ExtractSliceOp slice,
-                       tensor::InsertSliceOp insert) {
-  return isEqualConstantIntOrValueArray(slice.getMixedOffsets(),
-                                        insert.getMixedOffsets()) &&
-         isEqualConstantIntOrValueArray(slice.getMixedSizes(),
-                                        insert.getMixedSizes()) &&
-         isEqualConstantIntOrValueArray(slice.getMixedStrides(),
-                                        insert.getMixedStrides());
-}
-
-/// The loop's operand that a slice of `empty` is, which the loop fills and
-/// `insert` puts back; null if there is none.
-static OpOperand *filledSlice(tensor::EmptyOp empty,
-                              tensor::InsertSliceOp insert) {
-  auto loop = insert.getSource().getDefiningOp<scf::ForOp>();
-  if (!loop)
-    return nullptr;
-  OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(insert.getSource()));
-  auto slice = init->get().getDefiningOp<tensor::ExtractSliceOp>();
-  return slice && slice.getSource() == empty.getResult() &&
-                 isSamePart(slice, insert)
-             ? init
-             : nullptr;
+/// Each use of a slice of `empty` has a slice of its own.
+static void separateSlices(tensor::EmptyOp empty, OpBuilder &builder) {
+  SmallVector<tensor::ExtractSliceOp> slices;
+  for (Operation *user : empty->getUsers())
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+      slices.push_back(slice);
+  for (tensor::ExtractSliceOp slice : slices)
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(slice->getUses()))) {
+      builder.setInsertionPointAfter(slice);
+      use.set(builder.clone(*slice)->getResult(0));
+    }
 }
 
 void separateEmpties(func::FuncOp kernel) {
@@ -50,24 +38,37 @@ void separateEmpties(func::FuncOp kernel) {
   kernel.walk([&](tensor::EmptyOp empty) { empties.push_back(empty); });
   OpBuilder builder(kernel);
   for (tensor::EmptyOp empty : empties) {
-    SmallVector<OpOperand *> starts;
-    for (OpOperand &use : empty->getUses())
-      if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
-          insert ? &use == &insert.getDestMutable()
-                 : isa<scf::ForOp>(use.getOwner()))
-        starts.push_back(&use);
-    for (OpOperand *start : ArrayRef(starts).drop_front(!starts.empty())) {
+    if (empty->use_empty() || empty->hasOneUse())
+      continue;
+    separateSlices(empty, builder);
+    // A slice is together with the insertion that puts it back, which comes
+    // later; nothing else is.
+    SmallVector<OpOperand *> uses;
+    DenseMap<Operation *, OpOperand *> sliceOf;
+    for (OpOperand &use : empty->getUses()) {
+      uses.push_back(&use);
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner()))
+        if (Operation *place = putBack(slice.getResult(), slice))
+          sliceOf.try_emplace(place, &use);
+    }
+    SmallVector<SmallVector<OpOperand *>> groups;
+    DenseSet<OpOperand *> grouped;
+    for (OpOperand *use : uses) {
+      OpOperand *slice = sliceOf.lookup(use->getOwner());
+      if (!slice)
+        continue;
+      groups.push_back({slice, use});
+      grouped.insert(slice);
+      grouped.insert(use);
+    }
+    for (OpOperand *use : uses)
+      if (!grouped.contains(use))
+        groups.push_back({use});
+    for (ArrayRef<OpOperand *> group : ArrayRef(groups).drop_front()) {
       builder.setInsertionPointAfter(empty);
       Value own = builder.clone(*empty)->getResult(0);
-      if (auto insert = dyn_cast<tensor::InsertSliceOp>(start->getOwner()))
-        if (OpOperand *init = filledSlice(empty, insert)) {
-          Operation *slice = init->get().getDefiningOp();
-          builder.setInsertionPointAfter(slice);
-          Operation *other = builder.clone(*slice);
-          other->setOperand(0, own);
-          init->set(other->getResult(0));
-        }
-      start->set(own);
+      for (OpOperand *use : group)
+        use->set(own);
     }
   }
 }

@@ -14,13 +14,10 @@ using namespace mlir;
 
 namespace drawloom::nvptx {
 
-/// Whether what becomes of a slice is put back where it was taken: only then
-/// may the slice be changed in its place.
-static bool isPutBack(Value tensor, tensor::ExtractSliceOp slice,
-                      int depth = 0) {
+Operation *putBack(Value tensor, tensor::ExtractSliceOp slice, int depth) {
   if (depth > 64)
-    return false;
-  return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
+    return nullptr;
+  for (OpOperand &use : tensor.getUses()) {
     Operation *user = use.getOwner();
     auto isPlace = [&](auto insert) {
       return insert.getSource() == tensor &&
@@ -32,32 +29,41 @@ static bool isPutBack(Value tensor, tensor::ExtractSliceOp slice,
              isEqualConstantIntOrValueArray(insert.getMixedStrides(),
                                             slice.getMixedStrides());
     };
-    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user))
-      return isPlace(insert);
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
-      return isPlace(insert) ||
-             (insert.getDest() == tensor &&
-              isPutBack(insert.getResult(), slice, depth + 1));
-    if (auto insert = dyn_cast<tensor::InsertOp>(user))
-      return isPutBack(insert.getResult(), slice, depth + 1);
-    if (auto scatter = dyn_cast<block::ScatterOp>(user))
-      return scatter.getDest() == tensor &&
-             isPutBack(scatter.getResult(), slice, depth + 1);
-    if (auto loop = dyn_cast<scf::ForOp>(user))
-      return use.getOperandNumber() >= loop.getNumControlOperands() &&
-             isPutBack(loop.getTiedLoopResult(&use), slice, depth + 1);
-    // A table that shared memory cannot hold is filled and changed in its
-    // place.
-    if (auto fill = dyn_cast<linalg::FillOp>(user))
-      return BlockToTile::isFilledInPlace(fill) &&
-             isPutBack(fill.getResult(0), slice, depth + 1);
-    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user))
-      return isPutBack(expand.getResult(), slice, depth + 1);
-    if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp()))
-      return isPutBack(user->getParentOp()->getResult(use.getOperandNumber()),
-                       slice, depth + 1);
-    return false;
-  });
+    // What it becomes in its memory, unless that is read as it was.
+    Value next;
+    bool isLast = !BlockToTile::isReadAfter(tensor, user);
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
+      if (isPlace(insert))
+        return insert;
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(user)) {
+      if (isPlace(insert))
+        return insert;
+      if (insert.getDest() == tensor && isLast)
+        next = insert.getResult();
+    } else if (auto insert = dyn_cast<tensor::InsertOp>(user)) {
+      if (isLast)
+        next = insert.getResult();
+    } else if (auto scatter = dyn_cast<block::ScatterOp>(user)) {
+      if (scatter.getDest() == tensor && isLast)
+        next = scatter.getResult();
+    } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() >= loop.getNumControlOperands() && isLast)
+        next = loop.getTiedLoopResult(&use);
+    } else if (auto fill = dyn_cast<linalg::FillOp>(user)) {
+      // A table that shared memory cannot hold is filled and changed in its
+      // place.
+      if (BlockToTile::isFilledInPlace(fill))
+        next = fill.getResult(0);
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
+      next = expand.getResult();
+    } else if (isa<scf::YieldOp>(user) && isa<scf::IfOp>(user->getParentOp())) {
+      next = user->getParentOp()->getResult(use.getOperandNumber());
+    }
+    if (next)
+      if (Operation *place = putBack(next, slice, depth + 1))
+        return place;
+  }
+  return nullptr;
 }
 
 LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
@@ -80,7 +86,7 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
                      auto fill = dyn_cast<linalg::FillOp>(user);
                      return fill && isFilledInPlace(fill);
                    });
-  bool inPlace = isChanged && isPutBack(op.getResult(), op);
+  bool inPlace = isChanged && putBack(op.getResult(), op);
   if (writable && op.getType().hasStaticShape() && !inPlace)
     setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
   else
@@ -156,8 +162,14 @@ LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
   setMemory(op.getResult(), *memory, /*writable=*/true);
   if (source.kind == Home::Memory &&
       isSliceOf(source.value, *memory, offsets, sizes,
-                mapped(op.getMixedStrides())))
+                mapped(op.getMixedStrides()))) {
+    // From here on that memory is the result's, which changes.
+    if (source.writable && op.getSourceType().hasStaticShape() &&
+        isReadAfter(op.getSource(), op))
+      setTile(op.getSource(),
+              loadTile(op.getLoc(), source.value, op.getSourceType()));
     return success();
+  }
   FailureOr<Value> elements = asTile(op.getSource());
   if (failed(elements))
     return failure();

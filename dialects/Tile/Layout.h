@@ -118,8 +118,8 @@ Layout blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector,
 std::optional<Layout> scanLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
 
 /// For triangular systems with a column for each right-hand side, where there
-/// are fewer columns than threads: every second, fourth or eighth row of one is
-/// in the same lane. Nothing where a column is better off in one thread.
+/// are fewer columns than threads and the number of rows is a multiple: every
+/// second, fourth or eighth row of one is in the same lane. Nothing otherwise.
 std::optional<Layout> solveLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
 
 /// The layout of the same elements in row-major order in another shape, if the

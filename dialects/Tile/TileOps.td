@@ -382,8 +382,8 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
 def Tile_SolveOp : Tile_Op<"solve", [AllTypesMatch<["rhs", "result"]>]> {
   let summary = "solves a triangular system";
   let description = [{
-    As `block.solve_triangular`; rows lie in the registers of a thread, the
-    matrix in shared memory. `reverse` starts with the last row, `transpose`
+    As `block.solve_triangular`; a column's rows lie in the registers of a
+    thread, or take turns in those of some lanes, the matrix in shared memory. `reverse` starts with the last row, `transpose`
     reads the matrix's columns as rows.
   }];
   let arguments = (ins UnitAttr:$reverse, UnitAttr:$transpose, UnitAttr:$unit,

@@ -212,19 +212,45 @@ def test_solve_triangular(rng, triangle, transpose, unit, n, m):
     # The other triangle, and with `unit` the diagonal, must not be read.
     a = rng.standard_normal((n, n)).astype(np.float32) * 0.3
     a[np.diag_indices(n)] = rng.uniform(1, 2, n)
-    b = rng.standard_normal((n, m)).astype(np.float32)
+    b = rng.standard_normal((2, n, m)).astype(np.float32)
     read = (np.tril(a) if triangle == "lower" else np.triu(a)).astype(np.float64)
     a[read == 0] = np.nan
     if unit:
         read[np.diag_indices(n)] = 1
         a[np.diag_indices(n)] = np.nan
-    module = f"""
-func.func @solve(%a: tensor<{n}x{n}xf32>, %b: tensor<{n}x{m}xf32>) -> tensor<{n}x{m}xf32> {{
-  %x = block.solve_triangular {triangle} {transpose} {unit} %a outs(%b) : tensor<{n}x{n}xf32> -> tensor<{n}x{m}xf32>
-  return %x : tensor<{n}x{m}xf32>
-}}"""
     expected = np.linalg.solve(read.T if transpose else read, b.astype(np.float64))
-    assert_close(emulate(module, "solve", [a, b]), [expected], 1e-5)
+    assert_close(emulate(solving(f"{triangle} {transpose} {unit}", n, m), "solve", [a, b]), [expected], 1e-5)
+
+
+def solving(how, n, m):
+    """A system by each of two blocks: outside of blocks, such an op becomes loops over rows."""
+    return f"""
+func.func @solve(%a: tensor<{n}x{n}xf32>, %b: tensor<2x{n}x{m}xf32>) -> tensor<2x{n}x{m}xf32> {{
+  %e = tensor.empty() : tensor<2x{n}x{m}xf32>
+  %y = scf.forall (%i) in (2) shared_outs(%o = %e) -> (tensor<2x{n}x{m}xf32>) {{
+    %right = tensor.extract_slice %b[%i, 0, 0] [1, {n}, {m}] [1, 1, 1] : tensor<2x{n}x{m}xf32> to tensor<{n}x{m}xf32>
+    %x = block.solve_triangular {how} %a outs(%right) : tensor<{n}x{n}xf32> -> tensor<{n}x{m}xf32>
+    scf.forall.in_parallel {{
+      tensor.parallel_insert_slice %x into %o[%i, 0, 0] [1, {n}, {m}] [1, 1, 1] : tensor<{n}x{m}xf32> into tensor<2x{n}x{m}xf32>
+    }}
+  }}
+  return %y : tensor<2x{n}x{m}xf32>
+}}"""
+
+
+@pytest.mark.parametrize("m", [8, 128])
+@pytest.mark.parametrize("how, first", [("lower unit", True), ("lower transpose unit", False)])
+def test_rows_that_are_solved_do_not_change(rng, how, first, m):
+    """An infinite right-hand side makes rows behind it what they are, and none before it; and -0 stays."""
+    n = 16
+    a = rng.standard_normal((n, n)).astype(np.float32) * 0.3
+    b = np.full((2, n, m), -0.0, np.float32)
+    b[:, 7] = np.inf
+    [x] = emulate(solving(how, n, m), "solve", [a, b])
+    before, behind = (slice(0, 7), slice(8, n)) if first else (slice(8, n), slice(0, 7))
+    assert (x[:, 7] == np.inf).all() and not np.isfinite(x[:, behind]).any()
+    edge = 0 if first else n - 1
+    assert (x[:, before] == 0).all() and np.signbit(x[:, edge]).all()
 
 
 def test_loops_that_do_not_run_read_nothing(rng):
