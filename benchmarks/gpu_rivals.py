@@ -87,6 +87,8 @@ def step_of(torch, network, x, parameters, cotangent):
 
 def of_torch(torch, case, arguments):
     """By name, what makes a run."""
+    if case.recurrence:
+        return {}
     tensors = [to_torch(torch, array, case.element) for array in arguments]
     trains = case.entry == "train"
     x, cotangent, parameters = tensors[0], tensors[1] if trains else None, tensors[2 if trains else 1:]
