@@ -76,6 +76,15 @@ struct BlockBudget {
   int64_t pieceIterations = 0;
 };
 
+/// A choice that is made by trying: how many times BlockBudget's bytes of tiles
+/// with products and sums blocks may have. What is predicted for one set
+/// decides for all, so that all cut sums alike.
+struct TileTrial {
+  const class CompileTarget *target = nullptr;
+  std::string isa;
+  std::vector<int64_t> scales;
+};
+
 /// A machine that programs are compiled for. It owns everything below the phase
 /// `blocks`; block programs themselves know of none.
 class CompileTarget {
@@ -130,6 +139,15 @@ public:
   /// MachineFacts::blockBytes limits, in the phase `kernels` or where that
   /// failed; 0 where it is not known.
   virtual int64_t blockBytesOf(mlir::ModuleOp module) const { return 0; }
+  /// What is worth trying, the ordinary budget in front; nothing where that is
+  /// all there is.
+  virtual std::optional<TileTrial> tileTrial() const { return std::nullopt; }
+  /// Predicted time of the kernels of a function, in any unit, from a module in
+  /// the phase `kernels`; 0 where it is not known.
+  virtual double predictedTime(mlir::ModuleOp module,
+                               llvm::StringRef function) const {
+    return 0;
+  }
   /// Emits code from a module in the phase `llvm`.
   virtual llvm::Expected<Artifact::Variant>
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;

@@ -262,6 +262,11 @@ int64_t Estimator::most(ArrayRef<Life> lives) {
 
 double Estimator::tripsOf(scf::ForOp loop) {
   std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
+  // The last block has less to do than the others.
+  if (auto least = loop.getUpperBound().getDefiningOp<arith::MinSIOp>())
+    for (Value bound : least.getOperands())
+      if (std::optional<int64_t> most = getConstantIntValue(bound))
+        to = most;
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
   // The loop over blocks starts at the block's own number.

@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Conversion/Passes.h"
@@ -71,6 +72,31 @@ int64_t GpuTarget::blockBytesOf(ModuleOp module) const {
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(sharedBytesAttr))
       most = std::max(most, bytes.getInt());
   return most;
+}
+
+std::optional<TileTrial> GpuTarget::tileTrial() const {
+  // The architecture with the least memory: what fits there fits everywhere.
+  return TileTrial{&cudaTarget(), "sm_80", {1, 2, 4, 8}};
+}
+
+double GpuTarget::predictedTime(ModuleOp module, StringRef function) const {
+  double clocks = 0;
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    auto considered = kernel->getAttrOfType<ArrayAttr>(consideredAttr);
+    if (kernel.getName().rsplit('_').first != function || !considered ||
+        considered.empty())
+      continue;
+    auto chosen = cast<DictionaryAttr>(considered[0]);
+    auto number = [&](StringRef name) {
+      auto found = chosen.getAs<IntegerAttr>(name);
+      return found ? found.getInt() : 0;
+    };
+    // What ptxas makes of such kernels is not predicted well.
+    if (number("spilled") > 0)
+      return 0;
+    clocks += static_cast<double>(number("clocks"));
+  }
+  return clocks;
 }
 
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,

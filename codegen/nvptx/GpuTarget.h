@@ -21,6 +21,9 @@ public:
   void buildPhase(mlir::OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
   int64_t blockBytesOf(mlir::ModuleOp module) const override;
+  std::optional<TileTrial> tileTrial() const override;
+  double predictedTime(mlir::ModuleOp module,
+                       llvm::StringRef function) const override;
 
 protected:
   /// Those of an H200, unless a target knows its devices.

@@ -31,6 +31,11 @@ namespace {
 /// and temporaries.
 constexpr int64_t workingRegisters = 72;
 
+/// More of them than that are kept free by tiles that are copied to memory
+/// anyway: waiting there costs no more than that they are read again. Memory
+/// that they take longer does, but where registers let no second block run.
+constexpr int64_t spareRegisters = 24;
+
 /// The same of a loop with sums of columns between its products: the gradients
 /// of an activation's coefficients are long arithmetic.
 constexpr int64_t summingRegisters = 128;
@@ -82,6 +87,7 @@ public:
       : kernel(kernel), limit(limit), builder(kernel.getContext()) {
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
     available = std::min<int64_t>(255, 65536 / (32 * warps));
+    spare = 2 * 32 * warps * available > 65536 ? spareRegisters : 0;
   }
   /// Registers beyond what a thread has, where most is alive in the end.
   int64_t run(Block &block);
@@ -100,7 +106,7 @@ private:
   func::FuncOp kernel;
   int64_t limit;
   OpBuilder builder;
-  int64_t available;
+  int64_t available, spare;
 
   DenseMap<Operation *, int64_t> places;
   SmallVector<tile::DotOp> dots;
@@ -327,7 +333,7 @@ int64_t Keeper::run(Block &block) {
       if (alive > most)
         most = alive, worst = place;
     }
-    if (most <= budget)
+    if (most <= budget - spare)
       return 0;
     // What waits longest; what is copied anyway costs least.
     const Wait *chosen = nullptr;
@@ -338,12 +344,17 @@ int64_t Keeper::run(Block &block) {
         continue;
       int64_t length =
           (wait.firstAfter(worst) - wait.lastBefore(worst)) * wait.registers;
-      if (storeOf(block, wait.value))
+      bool isCopied = storeOf(block, wait.value) != nullptr;
+      if (most <= budget && !isCopied)
+        continue;
+      if (isCopied)
         length *= 4;
       if (length > longest)
         longest = length, chosen = &wait;
     }
     if (!chosen) {
+      if (most <= budget)
+        return 0;
       if (keepSum(block, refused))
         continue;
       return std::max<int64_t>(0, most - (available - workingRegisters));

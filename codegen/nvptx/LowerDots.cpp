@@ -17,6 +17,7 @@
 #include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/LowerKernel.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Staging.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -168,6 +169,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
   int64_t n = memory.strides[op.getTransposeB() ? 0 : 1];
   int64_t across = op.getTransposeB() ? 0 : 1;
 
+  // Of rows that are alike a thread keeps one.
+  bool rowsAlike = op->hasAttr(rowsAlikeAttr);
   // The op has words for bf16, pairs for f16.
   auto operands = [&](const Registers &words) -> Registers {
     if (element.isBF16())
@@ -228,6 +231,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
         Registers c;
         for (int64_t place : places)
           c.push_back(result[place]);
+        if (rowsAlike)
+          c[2] = c[3] = LLVM::ConstantOp::create(builder, loc, builder.getF32Type(), builder.getF32FloatAttr(0));
         Type f32 = builder.getF32Type();
         Type four = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                                      SmallVector<Type>(4, f32));
@@ -241,7 +246,10 @@ void LowerKernel::lowerMma(tile::DotOp op) {
         ++ops;
         for (auto [i, place] : llvm::enumerate(places))
           result[place] =
-              LLVM::ExtractValueOp::create(builder, loc, product, i);
+              rowsAlike && i >= 2
+                  ? result[places[i - 2]]
+                  : LLVM::ExtractValueOp::create(builder, loc, product, i)
+                        .getResult();
       }
     }
   }

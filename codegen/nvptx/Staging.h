@@ -29,6 +29,9 @@ inline constexpr int64_t sharedAlignment = 128;
 /// has a sign.
 inline constexpr llvm::StringLiteral nonnegativeAttr = "drawloom.nonnegative";
 
+/// A discardable attribute of products: their rows are alike.
+inline constexpr llvm::StringLiteral rowsAlikeAttr = "drawloom.rows_alike";
+
 /// The buffers of a kernel and when each is in use.
 struct SharedBuffers {
   llvm::SmallVector<tile::AllocOp> buffers;

@@ -83,13 +83,14 @@ void sumByProducts(OpBuilder &builder, func::FuncOp kernel) {
       Operation *reduce =
           (add.getLhs() == carried ? add.getRhs() : add.getLhs())
               .getDefiningOp();
-      Value sum = tile::DotOp::create(builder, loc, sums, ones, rows, carried,
-                                      /*transposeA=*/false,
-                                      /*transposeB=*/false,
-                                      /*neighbours=*/IntegerAttr(),
-                                      /*tf32=*/false,
-                                      /*batch=*/IntegerAttr());
-      add.replaceAllUsesWith(sum);
+      auto sum = tile::DotOp::create(builder, loc, sums, ones, rows, carried,
+                                     /*transposeA=*/false,
+                                     /*transposeB=*/false,
+                                     /*neighbours=*/IntegerAttr(),
+                                     /*tf32=*/false,
+                                     /*batch=*/IntegerAttr());
+      sum->setAttr(rowsAlikeAttr, builder.getUnitAttr());
+      add.replaceAllUsesWith(sum.getResult());
       add.erase();
       Operation *wide = reduce->getOperand(0).getDefiningOp();
       if (reduce->use_empty())

@@ -46,6 +46,9 @@ struct CompileOptions {
   /// blocks, as those of the attempt before did not fit: what was said and
   /// measured of that does not count.
   std::function<void()> restarting;
+  /// Called before choices are tried on copies of the module (true) and
+  /// afterwards (false): remarks in between are not of what is compiled.
+  std::function<void(bool)> trying;
   /// Asked before each pass and before machine code is made; true stops the
   /// compilation, which then fails without a diagnostic. Once true, it must
   /// stay so.

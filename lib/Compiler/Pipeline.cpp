@@ -14,13 +14,17 @@
 #include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WholeFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/IR/Action.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
+#include "passes/Block/RowCost.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -263,6 +267,106 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
   return success();
 }
 
+/// Runs the phases behind `from` up to `to` and says nothing.
+static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
+                               const MachineFacts &machine, Phase from,
+                               Phase to) {
+  HeldDiagnostics diagnostics(module.getContext());
+  CompileOptions quiet;
+  quiet.target = options.target;
+  quiet.codegen = options.codegen;
+  quiet.cancelled = options.cancelled;
+  quiet.verify = options.verify;
+  quiet.from = from;
+  quiet.to = to;
+  LogicalResult result = runPhases(module, quiet, machine);
+  diagnostics.forget();
+  return result;
+}
+
+/// Whether blocks of a function are likely to multiply and to carry sums: it
+/// multiplies twice at least.
+static bool maySum(func::FuncOp function) {
+  return !function.isExternal() &&
+         llvm::count_if(function.getBody().front(), [](Operation &op) {
+           auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+           return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+         }) >= 2;
+}
+
+/// Of tiles this much faster than smaller ones something is left where the
+/// prediction is a little off.
+constexpr double worthwhile = 0.95;
+
+/// Finds how many times the ordinary budget the tiles of each function should
+/// have, by what is predicted of kernels that have it, and notes it on the
+/// function. Where something fails, that is for the compilation to say.
+static void chooseTiles(ModuleOp module, const CompileOptions &given) {
+  std::optional<TileTrial> trial = given.target->tileTrial();
+  if (!trial || given.from >= Phase::Blocks || given.to < Phase::Blocks ||
+      llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+        return function->hasAttr(tileScaleAttr);
+      }))
+    return;
+  CompileOptions options = given;
+  options.target = trial->target;
+  options.codegen.isa = trial->isa;
+  llvm::Expected<MachineFacts> machine =
+      options.target->machine(options.codegen);
+  if (!machine)
+    return llvm::consumeError(machine.takeError());
+  if (options.trying)
+    options.trying(true);
+  auto end = llvm::scope_exit([&] {
+    if (options.trying)
+      options.trying(false);
+  });
+  OwningOpRef<ModuleOp> structured = module.clone();
+  if (options.from < Phase::Structured &&
+      failed(tryPhases(*structured, options, *machine, options.from,
+                       Phase::Structured)))
+    return;
+  struct Best {
+    double time = 0;
+    int64_t scale = 1;
+    bool mayImprove = true;
+  };
+  llvm::MapVector<StringAttr, Best> functions;
+  for (auto function : structured->getOps<func::FuncOp>())
+    if (maySum(function))
+      functions[function.getSymNameAttr()] = {};
+  for (int64_t scale : trial->scales) {
+    if (llvm::none_of(functions,
+                      [](auto &entry) { return entry.second.mayImprove; }) ||
+        (options.cancelled && options.cancelled()))
+      break;
+    OwningOpRef<ModuleOp> copy = structured->clone();
+    Builder builder(copy->getContext());
+    for (auto function : copy->getOps<func::FuncOp>())
+      if (auto found = functions.find(function.getSymNameAttr());
+          found != functions.end())
+        function->setAttr(
+            tileScaleAttr,
+            builder.getI64IntegerAttr(
+                found->second.mayImprove ? scale : found->second.scale));
+    bool fits = succeeded(tryPhases(*copy, options, *machine,
+                                    Phase::Structured, Phase::Kernels));
+    for (auto &[name, best] : functions) {
+      if (!best.mayImprove)
+        continue;
+      double time = fits ? options.target->predictedTime(*copy, name) : 0;
+      best.mayImprove =
+          time > 0 && (scale == 1 || time < best.time * worthwhile);
+      if (best.mayImprove)
+        best.time = time, best.scale = scale;
+    }
+  }
+  for (auto &[name, best] : functions)
+    if (auto function = module.lookupSymbol<func::FuncOp>(name))
+      function->setAttr(tileScaleAttr,
+                        Builder(module.getContext()).getI64IntegerAttr(best.scale));
+}
+
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
   CompileOptions options = given;
   CancelPasses cancelPasses(module.getContext(), options.cancelled);
@@ -273,6 +377,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
              << llvm::toString(set.takeError());
     options.codegen.isa = *set;
   }
+  chooseTiles(module, options);
   return compileToFit(module, options, [&](const MachineFacts &machine) {
     return runPhases(module, options, machine);
   });
@@ -335,6 +440,8 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
     options.from = options.to;
   }
   options.to = Phase::Llvm;
+  // Once for all sets.
+  chooseTiles(module, options);
   Artifact artifact;
   for (const std::string &set : *sets) {
     options.codegen.isa = set;

@@ -80,6 +80,8 @@ bool Recorder::collectRemarks(mlir::MLIRContext &context, StringRef filter,
 
 void Recorder::add(Remark remark) {
   std::lock_guard<std::mutex> lock(mutex);
+  if (muted)
+    return;
   auto known = find_if(said, [&](const Remark &other) {
     return std::tie(other.kind, other.category, other.name, other.place,
                     other.message, other.values) ==
@@ -118,6 +120,15 @@ void Recorder::follow(CompileOptions &options) {
       seconds += time;
     clear();
     times.push_back({"with blocks that did not fit", seconds});
+  };
+  options.trying = [this, before = options.trying](bool begins) {
+    if (before)
+      before(begins);
+    end();
+    current = begins ? "choosing tiles" : "";
+    since = Clock::now();
+    std::lock_guard<std::mutex> lock(mutex);
+    muted = begins;
   };
   options.emitting = [this, before = options.emitting] {
     if (before)

@@ -85,6 +85,8 @@ private:
   /// Passes on different functions may say something at once.
   std::mutex mutex;
   std::vector<Remark> said;
+  /// What is said now is not of what is compiled.
+  bool muted = false;
   /// The phase that is under way.
   std::string current;
   std::chrono::steady_clock::time_point since;

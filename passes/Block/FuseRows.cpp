@@ -164,6 +164,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.productBytes = productBytes;
     costs.mostPlainRows = mostPlainRows;
     costs.summedProductBytes = summedProductBytes;
+    if (auto scale = getOperation()->getAttrOfType<IntegerAttr>(tileScaleAttr))
+      costs.summedProductBytes *= scale.getInt();
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.
     if (auto given =

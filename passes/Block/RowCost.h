@@ -13,6 +13,10 @@
 
 namespace drawloom {
 
+/// An attribute of functions: how many times their budget blocks with products
+/// and sums over rows may have, since that was found to be faster.
+inline constexpr llvm::StringLiteral tileScaleAttr = "drawloom.tile_scale";
+
 struct RowCostOptions {
   /// Rows of a tile; 0: the largest power of two between these whose working
   /// set fits.
