@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/Estimate.h"
 #include "codegen/nvptx/Dots.h"
+#include "codegen/nvptx/LowerKernel.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Staging.h"
 #include "dialects/Tile/Tile.h"
@@ -27,8 +28,6 @@ namespace {
 
 /// Addresses, loop counters, constants: what kernels of ours have beside tiles.
 constexpr int64_t otherRegisters = 28;
-/// Registers that LowerKernel works on at once, and from how many on it does.
-constexpr int64_t partRegisters = 8;
 /// What places of buffers are multiples of.
 constexpr int64_t bufferPiece = 128;
 /// Warps that hide the latency of arithmetic and shared memory, with the
@@ -63,6 +62,8 @@ private:
   //===- What is alive ----------------------------------------------------===//
   void number(Region &region);
   void findRuns(Block &block);
+  void cutRuns();
+  bool isWorkedOnInParts(Value value);
   int64_t registersOf(Value value);
   int64_t lastUse(Value value, Region *home);
   void collectLives();
@@ -88,7 +89,11 @@ private:
   int64_t warps, grid;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> places;
   DenseMap<Operation *, int64_t> runOf;
-  int64_t next = 0, runs = 0;
+  /// Of each run its ops, registers of a tile, and how many of these are worked
+  /// on at once.
+  std::vector<SmallVector<Operation *>> members;
+  SmallVector<int64_t> counts, steps;
+  int64_t next = 0;
   SmallVector<Life> registers, buffers;
   Estimate estimate;
 };
@@ -107,22 +112,23 @@ void Estimator::number(Region &region) {
     }
 }
 
+/// The tile whose layout is that of the run that an op belongs to.
+static Value tileOfRun(Operation &op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return store.getSource();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return reduce.getSource();
+  if (op.getNumResults() == 1 && tileType(op.getResult(0)) &&
+      op.getNumRegions() == 0 &&
+      (isa<tile::LoadOp, tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op) ||
+       OpTrait::hasElementwiseMappableTraits(&op)))
+    return op.getResult(0);
+  return {};
+}
+
 /// Runs as LowerKernel forms them: of what only one of them knows, a part at a
 /// time is alive.
 void Estimator::findRuns(Block &block) {
-  auto tileOfRun = [](Operation &op) -> Value {
-    if (auto store = dyn_cast<tile::StoreOp>(op))
-      return store.getSource();
-    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-      return reduce.getSource();
-    if (op.getNumResults() == 1 && tileType(op.getResult(0)) &&
-        op.getNumRegions() == 0 &&
-        (isa<tile::LoadOp, tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(
-             op) ||
-         OpTrait::hasElementwiseMappableTraits(&op)))
-      return op.getResult(0);
-    return {};
-  };
   std::optional<Layout> now;
   DenseSet<Value> made;
   DenseSet<Value> stored;
@@ -152,13 +158,11 @@ void Estimator::findRuns(Block &block) {
       if (!tile)
         continue;
       now = tile::layoutOf(tile.getType());
-      if (now->registerCount() <= 2 * partRegisters) {
-        now.reset();
-        continue;
-      }
-      ++runs;
+      members.emplace_back();
+      counts.push_back(now->registerCount());
     }
-    runOf[&op] = runs;
+    runOf[&op] = static_cast<int64_t>(members.size()) - 1;
+    members.back().push_back(&op);
     made.insert(op.result_begin(), op.result_end());
     if (auto store = dyn_cast<tile::StoreOp>(op))
       stored.insert(rootOf(store.getDest()));
@@ -172,6 +176,41 @@ void Estimator::findRuns(Block &block) {
         findRuns(inner);
 }
 
+/// How much of their tiles runs work on at once.
+void Estimator::cutRuns() {
+  for (auto [run, count] : llvm::zip(members, counts)) {
+    bool whole = count <= 2 * partRegisters && stepOfRun(run, count) == count;
+    steps.push_back(whole ? count : stepOfRun(run, partRegisters));
+  }
+}
+
+/// Whether all that read a value do so element by element and before the next
+/// product or barrier: in the same run, or in another one that ptxas moves
+/// there, since few registers are alive then.
+bool Estimator::isWorkedOnInParts(Value value) {
+  Operation *def = value.getDefiningOp();
+  auto run = runOf.find(def);
+  if (run == runOf.end())
+    return false;
+  std::optional<Layout> layout = tile::layoutOf(value.getType());
+  Operation *last = def;
+  for (Operation *user : value.getUsers()) {
+    if (user->getBlock() != def->getBlock() || !runOf.contains(user))
+      return false;
+    if (runOf.lookup(user) == run->second)
+      continue;
+    Value tile = tileOfRun(*user);
+    if (!tile || !(tile::layoutOf(tile.getType()) == layout))
+      return false;
+    if (last->isBeforeInBlock(user))
+      last = user;
+  }
+  for (Operation *op = def; op != last; op = op->getNextNode())
+    if (isa<tile::DotOp, tile::BarrierOp>(op) || op->getNumRegions() > 0)
+      return false;
+  return true;
+}
+
 /// 32-bit registers that a tile takes; none where they are another tile's.
 int64_t Estimator::registersOf(Value value) {
   RankedTensorType type = tileType(value);
@@ -181,11 +220,11 @@ int64_t Estimator::registersOf(Value value) {
   if (def && (isKeptElsewhere(def) || isa<tile::SplatOp, tile::IotaOp>(def)))
     return 0;
   int64_t count = tile::layoutOf(type)->registerCount();
-  if (def && runOf.count(def) && !isa<tile::ReduceOp>(def) &&
-      llvm::all_of(value.getUsers(), [&](Operation *user) {
-        return runOf.lookup(user) == runOf.lookup(def);
-      }))
-    count = std::min(count, partRegisters);
+  if (def && !isa<tile::ReduceOp>(def) && isWorkedOnInParts(value)) {
+    int64_t step = steps[runOf.lookup(def)];
+    count = std::min(
+        count, isa<tile::LoadOp>(def) ? std::max(step, partRegisters) : step);
+  }
   Type element = type.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   // Predicates have registers of their own.
@@ -441,6 +480,7 @@ Estimate Estimator::run() {
   number(kernel.getBody());
   for (Block &block : kernel.getBody())
     findRuns(block);
+  cutRuns();
   collectLives();
   const Architecture &limits = **findArchitecture(machine.architecture);
   estimate.registers = otherRegisters + most(registers);

@@ -232,7 +232,8 @@ void LowerKernel::lowerMma(tile::DotOp op) {
         for (int64_t place : places)
           c.push_back(result[place]);
         if (rowsAlike)
-          c[2] = c[3] = LLVM::ConstantOp::create(builder, loc, builder.getF32Type(), builder.getF32FloatAttr(0));
+          c[2] = c[3] = LLVM::ConstantOp::create(
+              builder, loc, builder.getF32Type(), builder.getF32FloatAttr(0));
         Type f32 = builder.getF32Type();
         Type four = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                                      SmallVector<Type>(4, f32));

@@ -20,6 +20,14 @@
 
 namespace drawloom::nvptx {
 
+/// Registers of a tile that ops on tiles of one layout are written for at once:
+/// whole vectors of memory.
+constexpr int64_t partRegisters = 8;
+
+/// How many elements of a part of a run go through its arithmetic at once: all,
+/// or as few as their values have registers for.
+int64_t stepOfRun(llvm::ArrayRef<mlir::Operation *> run, int64_t part);
+
 /// Writes what each thread of a block does: a tile is the list of the values
 /// in its registers.
 class LowerKernel {
@@ -93,7 +101,6 @@ private:
   mlir::FailureOr<mlir::Operation *> lowerRun(mlir::Operation *op);
   bool joinsRun(mlir::Operation *op, const tile::Layout &layout);
   void lowerPart(mlir::Operation *op, Range range);
-  static constexpr int64_t partRegisters = 8; ///< Whole vectors of memory.
   /// Lowers a run that would be very long as a loop over groups of registers.
   /// False, with a remark, where it cannot be one.
   bool rollRun(llvm::ArrayRef<mlir::Operation *> run,

@@ -57,9 +57,7 @@ void LowerKernel::lowerPart(Operation *op, Range range) {
 /// stores.
 static constexpr int64_t mostRunRegisters = 72;
 
-/// How many elements of a part of a run go through its arithmetic at once: all,
-/// or as few as their values have registers for.
-static int64_t stepOfRun(ArrayRef<Operation *> run, int64_t part) {
+int64_t stepOfRun(ArrayRef<Operation *> run, int64_t part) {
   DenseMap<Value, size_t> last;
   for (auto [i, op] : llvm::enumerate(run))
     for (Value operand : op->getOperands())

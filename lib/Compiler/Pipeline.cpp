@@ -304,9 +304,11 @@ constexpr double worthwhile = 0.95;
 static void chooseTiles(ModuleOp module, const CompileOptions &given) {
   std::optional<TileTrial> trial = given.target->tileTrial();
   if (!trial || given.from >= Phase::Blocks || given.to < Phase::Blocks ||
-      llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-        return function->hasAttr(tileScaleAttr);
-      }))
+      llvm::any_of(
+          module.getOps<func::FuncOp>(),
+          [](func::FuncOp function) {
+            return function->hasAttr(tileScaleAttr);
+          }))
     return;
   CompileOptions options = given;
   options.target = trial->target;
@@ -345,12 +347,12 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
     for (auto function : copy->getOps<func::FuncOp>())
       if (auto found = functions.find(function.getSymNameAttr());
           found != functions.end())
-        function->setAttr(
-            tileScaleAttr,
-            builder.getI64IntegerAttr(
-                found->second.mayImprove ? scale : found->second.scale));
-    bool fits = succeeded(tryPhases(*copy, options, *machine,
-                                    Phase::Structured, Phase::Kernels));
+        function->setAttr(tileScaleAttr,
+                          builder.getI64IntegerAttr(found->second.mayImprove
+                                                        ? scale
+                                                        : found->second.scale));
+    bool fits = succeeded(
+        tryPhases(*copy, options, *machine, Phase::Structured, Phase::Kernels));
     for (auto &[name, best] : functions) {
       if (!best.mayImprove)
         continue;
@@ -363,8 +365,9 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
   }
   for (auto &[name, best] : functions)
     if (auto function = module.lookupSymbol<func::FuncOp>(name))
-      function->setAttr(tileScaleAttr,
-                        Builder(module.getContext()).getI64IntegerAttr(best.scale));
+      function->setAttr(
+          tileScaleAttr,
+          Builder(module.getContext()).getI64IntegerAttr(best.scale));
 }
 
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
