@@ -284,10 +284,11 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
   return result;
 }
 
-/// Whether blocks of a function are likely to multiply and to carry sums: it
-/// multiplies twice at least.
+/// Whether blocks of a function are likely to multiply and to carry sums, and
+/// nobody has said how large their tiles are: it multiplies twice at least.
 static bool maySum(func::FuncOp function) {
-  return !function.isExternal() &&
+  auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
+  return !function.isExternal() && !(given && given.contains("rows")) &&
          llvm::count_if(function.getBody().front(), [](Operation &op) {
            auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
            return linalgOp && linalg::isaContractionOpInterface(linalgOp);

@@ -7,7 +7,7 @@
 // The sum of the rows that a product multiplies is a product with ones, carried as sixteen equal rows.
 // CHECK: scf.for {{.*}} -> (tensor<64x64xf32, {{.*}}>, tensor<16x64xf32
 // CHECK: tile.splat %{{.*}} : bf16 -> tensor<16x16xbf16
-// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<16x16xbf16, {{.*}}>, memref<16x64xbf16, {{.*}}>, tensor<16x64xf32
+// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} {drawloom.rows_alike} : tensor<16x16xbf16, {{.*}}>, memref<16x64xbf16, {{.*}}>, tensor<16x64xf32
 // CHECK-NOT: tile.reduce add
 // CHECK: tile.reduce max %{{.*}} along [0] : tensor<16x64xf32
 func.func @f(%h: memref<64x64xbf16>, %dz: memref<64x64xbf16>, %dw: memref<64x64xf32>, %db: memref<64xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64} {
