@@ -102,6 +102,9 @@ def emulate(case, rows, folder, **environment):
         for site in launch["sites"]:
             key = gpu_turns.site(site["where"], site["shared"])
             amount = site["accesses"] * (1 if key[0] == "matrix load" else site["bytes"])
+            if site["where"].startswith("nvvm.stmatrix"):
+                # A clock of the banks is a matrix, and that a word a lane.
+                amount = 4 * site["ideal"]
             # A copy is in the counts with both of its sides.
             if key[0] != "copy" or site["shared"]:
                 kernel["moved"][key] = kernel["moved"].get(key, 0) + amount

@@ -12,7 +12,8 @@ import re
 
 import numpy as np
 
-KINDS = {"LDG": "load", "STG": "store", "LDS": "shared load", "STS": "shared store", "LDSM": "matrix load", "LDGSTS": "copy"}
+KINDS = {"LDG": "load", "STG": "store", "LDS": "shared load", "STS": "shared store", "STSM": "shared store",
+         "LDSM": "matrix load", "LDGSTS": "copy"}
 # Of new weights.
 ROUNDS = 50
 
@@ -25,7 +26,7 @@ def site(where, shared):
     elif "cp.async" in op:
         kind = "copy"
     else:
-        kind = ("shared " if shared else "") + ("store" if op.endswith("store") else "load")
+        kind = ("shared " if shared else "") + ("store" if op.endswith(("store", "stmatrix")) else "load")
     return kind, int(line or 0)
 
 

@@ -82,6 +82,9 @@ def classify(instruction):
         parts = name.split(".")[1:]
         width = next((part.lstrip("US") for part in parts if part.lstrip("US") in ("8", "16", "64", "128", "256")), "32")
         return f"{best}.{width}"
+    if best == "STSM":
+        # A word of each matrix: STSM.16.M88.4 stores 16 bytes a lane.
+        return f"{best}.{32 * int(re.search(r'[.]MT?88[.]?([24]?)', name)[1] or 1)}"
     return best
 
 

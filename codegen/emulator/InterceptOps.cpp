@@ -291,6 +291,8 @@ LogicalResult Interceptor::interceptMatrix(Operation *op) {
         auto count = static_cast<int64_t>(store.getSources().size());
         Value words = buffer(loc, count);
         storeWords(loc, store.getSources(), words, 0);
+        if (failed(describe(op, store.getPtr(), {})))
+          return failure();
         call(loc, "emuStoreMatrix", {},
              {thread, store.getPtr(), constant(loc, count),
               constant(loc, columns(store.getLayout())), words, site(op)});

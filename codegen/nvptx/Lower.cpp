@@ -58,8 +58,9 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
                              "global_smem", Attribute(), /*alignment=*/1024,
                              /*addrSpace=*/3);
     for (func::FuncOp kernel : kernels)
-      if (failed(
-              LowerKernel(kernel, maxOps, describeAccesses, splitWords).run()))
+      if (failed(LowerKernel(kernel, maxOps, describeAccesses, splitWords,
+                             storeMatrices)
+                     .run()))
         return signalPassFailure();
 
     if (failed(lowerMath(module)))

@@ -78,6 +78,91 @@ static Value pack(OpBuilder &builder, Location loc, Value low, Value high) {
   return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair);
 }
 
+bool LowerKernel::storeMatrices(const Memory &memory, const Layout &layout,
+                                ArrayRef<int64_t> shape,
+                                const Registers &source, Range range) {
+  const SmallVector<Digit> fragment{
+      {1, 2, 2}, {1, 4, 2}, {0, 1, 2}, {0, 2, 2}, {0, 4, 2}};
+  bool fits = storesMatrices && memory.space == 3 && shape.size() == 2 &&
+              bytesOf(memory.element) == 2 && layout.lanes == fragment &&
+              !layout.registers.empty() &&
+              layout.registers.front() == Digit{1, 1, 2} &&
+              memory.strides[1] == 1 && memory.strides[0] * 2 % 16 == 0 &&
+              memory.alignment % 16 == 0 && range.begin % 2 == 0 &&
+              range.end % 2 == 0 && layout.extents(2) == shape;
+  for (auto [size, extent] : llvm::zip(memory.sizes, shape))
+    fits = fits && getConstantIntValue(size) == extent;
+  if (!fits)
+    return false;
+  SmallVector<Digit> threads(layout.lanes);
+  llvm::append_range(threads, layout.warps);
+  int64_t rows = memory.strides[0];
+  // Where the matrix is that begins with a register, and how far the next one
+  // is from it: along which dimension, unless along both.
+  auto placeOf = [&](int64_t i) { return layout.registerOffset(i, 2); };
+  auto apart = [&](int64_t from, int64_t to) -> std::optional<Digit> {
+    SmallVector<int64_t> a = placeOf(from), b = placeOf(to);
+    if ((a[0] == b[0]) == (a[1] == b[1]))
+      return std::nullopt;
+    return a[0] == b[0] ? Digit{1, b[1] - a[1], 2} : Digit{0, b[0] - a[0], 2};
+  };
+  // Four matrices, two, or one: lanes 8 to 15 say where the second is, 16 to 31
+  // where the others are.
+  auto stepsFrom = [&](int64_t i) {
+    SmallVector<Digit> steps;
+    if (i + 4 > range.end)
+      return steps;
+    std::optional<Digit> next = apart(i, i + 2);
+    if (!next)
+      return steps;
+    steps.push_back(*next);
+    if (i + 8 > range.end || !(apart(i + 4, i + 6) == next))
+      return steps;
+    if (std::optional<Digit> half = apart(i, i + 4))
+      steps.push_back(*half);
+    return steps;
+  };
+  underCondition(isOwner(layout), [&] {
+    for (int64_t begin = range.begin; begin < range.end;) {
+      SmallVector<int64_t> first = placeOf(begin);
+      SmallVector<Digit> words = stepsFrom(begin);
+      int64_t count = int64_t(1) << words.size();
+      SmallVector<std::pair<int64_t, int64_t>> bits{
+          {0, rows}, {1, 2 * rows}, {2, 4 * rows}};
+      for (auto [i, digit] : llvm::enumerate(words))
+        bits.push_back({3 + i, digit.stride * memory.strides[digit.dim]});
+      for (auto [i, digit] : llvm::enumerate(layout.warps))
+        if (!digit.replicated())
+          bits.push_back(
+              {Layout::laneBits + i, digit.stride * memory.strides[digit.dim]});
+      Value own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                         valueOfBits(bits));
+      Value address = rolledAddress(
+          memory,
+          addElements(addElements(memory.root, memory.offset, memory.element),
+                      own, memory.element));
+      Registers packed;
+      for (int64_t i = 0; i < count; ++i)
+        packed.push_back(pack(builder, loc, source[begin + 2 * i],
+                              source[begin + 2 * i + 1]));
+      auto store = NVVM::StMatrixOp::create(
+          builder, loc, addBytes(address, 2 * (first[0] * rows + first[1])),
+          packed, NVVM::MMALayout::row,
+          NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+          NVVM::LdStMatrixEltType::B16);
+      // A word has two neighbours.
+      SmallVector<Digit> halves{{1, 1, 2}};
+      llvm::append_range(halves, words);
+      if (DictionaryAttr element =
+              describe(memory, first, threads, {0, 0}, halves))
+        store->setAttr(elementAttr, element);
+      ++ops;
+      begin += 2 * count;
+    }
+  });
+  return true;
+}
+
 void LowerKernel::lowerMma(tile::DotOp op) {
   Layout sums = *tile::layoutOf(op.getResult().getType());
   SmallVector<int64_t> extents = sums.extents(2);

@@ -33,9 +33,10 @@ int64_t stepOfRun(llvm::ArrayRef<mlir::Operation *> run, int64_t part);
 class LowerKernel {
 public:
   LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes,
-              bool splitWords)
+              bool splitWords, bool storesMatrices)
       : kernel(kernel), builder(kernel.getContext()), maxOps(maxOps),
-        describes(describes), splitWords(splitWords) {}
+        describes(describes), splitWords(splitWords),
+        storesMatrices(storesMatrices) {}
 
   /// Puts a function of llvm in the kernel's place, whose body still has
   /// control flow of scf and arithmetic of arith and math.
@@ -248,6 +249,11 @@ private:
   void shareOut(tile::Layout &layout, Registers &values, int64_t rank);
   void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
+  /// Stores what the registers of `range` have of a tile in the layout of
+  /// fragments; false where that is not one, or not for stmatrix.
+  bool storeMatrices(const Memory &memory, const tile::Layout &layout,
+                     llvm::ArrayRef<int64_t> shape, const Registers &source,
+                     Range range);
   Registers loadMatrices(mlir::Value address, int64_t bytes, int64_t count,
                          bool transposed, mlir::DictionaryAttr element);
   mlir::Value matrixAddress(const Memory &memory, bool transposed,
@@ -275,6 +281,8 @@ private:
   bool describes;
   /// Make two f32 of a word of bf16 at once.
   bool splitWords;
+  /// There is stmatrix.
+  bool storesMatrices;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
   /// Tiles whose rounding waits for the op that reads them: these registers are

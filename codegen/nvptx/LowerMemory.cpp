@@ -377,6 +377,8 @@ void LowerKernel::lowerStore(tile::StoreOp op, Range range) {
   Layout layout = *tile::layoutOf(op.getSource().getType());
   auto shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
   Registers source = registers.lookup(op.getSource());
+  if (storeMatrices(memory, layout, shape, source, range))
+    return;
   if (range.end - range.begin == layout.registerCount()) {
     shareOut(layout, source, shape.size());
     range = {0, layout.registerCount()};

@@ -134,7 +134,9 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
            "Say of each access which element it is of">,
     Option<"splitWords", "split-words", "bool", "true",
            "Make two f32 of a word of bf16 at once, instead of two numbers that "
-           "instructions of sm_100 add as they are">];
+           "instructions of sm_100 add as they are">,
+    Option<"storeMatrices", "store-matrices", "bool", "false",
+           "Store fragments of matrices by stmatrix, which sm_90 has">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }

@@ -127,6 +127,7 @@ def test_loops_turn_as_often_as_accesses_were_counted():
 @pytest.mark.parametrize("where, shared, expected", [("llvm.load at a/b.mlir:20:13", True, ("shared load", 20)),
                                                      ("llvm.store at b.mlir:3:1", False, ("store", 3)),
                                                      ("nvvm.ldmatrix at b.mlir:4:1", True, ("matrix load", 4)),
+                                                     ("nvvm.stmatrix at b.mlir:5:1", True, ("shared store", 5)),
                                                      ("llvm.load", False, ("load", 0))])
 def test_places_of_accesses_are_read(where, shared, expected):
     assert gpu_turns.site(where, shared) == expected

@@ -49,6 +49,8 @@ def test_early_exits_are_found():
 
 
 @pytest.mark.parametrize("instruction, group", [("LDSM.16.M88.4 R4, [R2]", "LDSM"), ("LDGDEPBAR", "BAR"),
+                                                ("STSM.16.M88.4 [R2], R4", "STSM.128"), ("STSM.16.MT88.2 [R2], R4", "STSM.64"),
+                                                ("STSM.16.M88 [R2], R4", "STSM.32"),
                                                 ("LDGSTS.E.BYPASS.128 [R1], [R2.64]", "LDGSTS.128"),
                                                 ("LDG.E.U8 R1, [R2.64]", "LDG.8"), ("FFMA2 R0, R1, R2, R3", "packed"),
                                                 ("HGMMA.64x64x16.F32.BF16 R24", "tensor"), ("IMAD R1, R2, R3, R4", "integer"),
