@@ -69,6 +69,9 @@ struct BlockBudget {
   bool packUniform = true;
   /// Blocks that carry partial sums.
   int64_t maxBlocks = 64;
+  /// Operations that each of them should do for a byte of these
+  /// (RowCostOptions); 0: as many blocks as there may be.
+  int64_t operationsPerSumByte = 230;
   /// Of ops that share no rows: pieces of one, how many iterations make it
   /// worth cutting, and how many a piece should have (0: as many as there are).
   int64_t maxPieces = 64;

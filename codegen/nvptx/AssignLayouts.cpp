@@ -671,7 +671,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
                         schedule.staging.value_or(defaultStaging))
                    .run()))
       return nullptr;
-    lacking = keepShared(*copy, sharedBytes);
+    lacking = keepShared(*copy, sharedBytes, scansInLoops(*copy));
     choosePaddings(*copy, sharedBytes);
     OpBuilder builder(&getContext());
     startCopiesEarly(builder, *copy, sharedBytes);

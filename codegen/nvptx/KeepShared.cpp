@@ -34,6 +34,7 @@ constexpr int64_t workingRegisters = 72;
 /// More of them than that are kept free by tiles that are copied to memory
 /// anyway: waiting there costs no more than that they are read again. Memory
 /// that they take longer does, but where registers let no second block run.
+/// Recurrences read what waits so often that it costs them more than spills do.
 constexpr int64_t spareRegisters = 24;
 
 /// The same of a loop with sums of columns between its products: the gradients
@@ -83,11 +84,12 @@ struct Wait {
 
 class Keeper {
 public:
-  Keeper(func::FuncOp kernel, int64_t limit)
+  Keeper(func::FuncOp kernel, int64_t limit, bool isRecurrence)
       : kernel(kernel), limit(limit), builder(kernel.getContext()) {
     int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
     available = std::min<int64_t>(255, 65536 / (32 * warps));
-    spare = 2 * 32 * warps * available > 65536 ? spareRegisters : 0;
+    bool isAlone = 2 * 32 * warps * available > 65536;
+    spare = isAlone && !isRecurrence ? spareRegisters : 0;
   }
   /// Registers beyond what a thread has, where most is alive in the end.
   int64_t run(Block &block);
@@ -367,12 +369,12 @@ int64_t Keeper::run(Block &block) {
 
 } // namespace
 
-int64_t keepShared(func::FuncOp kernel, int64_t limit) {
+int64_t keepShared(func::FuncOp kernel, int64_t limit, bool isRecurrence) {
   SmallVector<Block *> blocks{&kernel.getBody().front()};
   kernel.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
   int64_t excess = 0;
   for (Block *block : blocks)
-    excess = std::max(excess, Keeper(kernel, limit).run(*block));
+    excess = std::max(excess, Keeper(kernel, limit, isRecurrence).run(*block));
   return excess;
 }
 

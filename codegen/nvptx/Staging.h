@@ -113,7 +113,7 @@ void hoistReductions(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
 /// Tiles that wait while others need their registers wait in shared memory, of
 /// which a block has `limit` bytes. Returns how many registers a thread lacks
 /// nevertheless where most is alive.
-int64_t keepShared(mlir::func::FuncOp kernel, int64_t limit);
+int64_t keepShared(mlir::func::FuncOp kernel, int64_t limit, bool isRecurrence);
 
 /// Whether each element is one thread's alone: what that stores, no other
 /// thread reads in this layout.

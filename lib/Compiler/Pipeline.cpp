@@ -80,6 +80,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.productBytes = budget.productTileBytes;
   rows.summedProductBytes = budget.summedProductTileBytes;
   rows.maxBlocks = budget.maxBlocks;
+  rows.operationsPerSumByte = budget.operationsPerSumByte;
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();
   rows.packUniform = budget.packUniform;

@@ -115,6 +115,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Most rows of a tile that are chosen: a power of two.">,
     Option<"notesRows", "note-rows", "bool", "false",
            "Note the rows of a tile on each block program.">,
+    Option<"operationsPerSumByte", "operations-per-sum-byte", "int64_t", "230",
+           "Operations that a block should do for each byte of partial sums; 0: "
+           "as many blocks as there may be.">,
     Option<"packUniform", "pack-uniform", "bool", "true",
            "Copy matrices that products read across their inner dimension.">,
     Option<"productBytes", "product-bytes", "int64_t", "0",

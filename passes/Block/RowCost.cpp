@@ -179,14 +179,12 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   int64_t tiles = rows / schedule.tileRows;
   schedule.rest = rows % schedule.tileRows;
   if (!region.partials.empty()) {
-    // A block writes its partials once and the second stage reads them once. At
-    // the measured 44 GB/s against 100 GFLOP/s one byte costs as much as 2.3
-    // operations; enough tiles to a block keep that below one part in a
-    // hundred.
+    // A block writes its partials once and the second stage reads them once.
     int64_t workPerTile =
         std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
-    int64_t enough =
-        llvm::divideCeil(2 * footprint.accumulatorBytes * 230, workPerTile);
+    int64_t enough = llvm::divideCeil(2 * footprint.accumulatorBytes *
+                                          options.operationsPerSumByte,
+                                      workPerTile);
     schedule.tilesPerBlock =
         std::max<int64_t>(llvm::divideCeil(tiles, options.maxBlocks),
                           std::min<int64_t>(tiles / 8, enough));
