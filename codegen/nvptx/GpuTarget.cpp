@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/GpuTarget.h"
+#include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
@@ -82,9 +83,25 @@ std::optional<TileTrial> GpuTarget::tileTrial() const {
   return TileTrial{&cudaTarget(), "sm_80", {1, 2, 4, 8}};
 }
 
-/// Registers that ptxas has been seen to do without, of those predicted. What
-/// it makes of kernels that need more is not predicted well.
-constexpr int64_t mostOverestimate = 24;
+/// Registers beyond those of a thread that ptxas has been seen to do without,
+/// of those predicted; and those that it was seen to want besides, for
+/// fragments of operands, where tensor cores multiply. What it makes of kernels
+/// that need more is not predicted well.
+constexpr int64_t mostOverestimate = 24, fragmentRegisters = 48;
+
+/// Whether ptxas will find registers for a kernel of which so many are
+/// predicted.
+static bool fitsRegisters(func::FuncOp kernel, int64_t predicted) {
+  bool fragments = kernel
+                       .walk([](tile::DotOp dot) {
+                         return usesTensorCores(dot) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  int64_t wanted =
+      predicted + (fragments ? fragmentRegisters : -mostOverestimate);
+  return wanted <= llvm::cantFail(findArchitecture("sm_80"))->registers;
+}
 
 double GpuTarget::predictedTime(ModuleOp module, StringRef function) const {
   double clocks = 0;
@@ -98,7 +115,7 @@ double GpuTarget::predictedTime(ModuleOp module, StringRef function) const {
       auto found = chosen.getAs<IntegerAttr>(name);
       return found ? found.getInt() : 0;
     };
-    if (number("spilled") > mostOverestimate)
+    if (!fitsRegisters(kernel, number("registers")))
       return 0;
     clocks += static_cast<double>(number("clocks"));
   }
