@@ -187,7 +187,9 @@ Value Keeper::copyOf(Value value) {
 bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
   Value value = wait.value;
   SmallVector<OpOperand *> readers;
-  tile::StoreOp store = storeOf(block, value);
+  Value buffer = copyOf(value);
+  // What was read from a copy may be stored to another one: that reads it, too.
+  tile::StoreOp store = buffer ? nullptr : storeOf(block, value);
   for (OpOperand &use : value.getUses()) {
     Operation *reader = block.findAncestorOpInBlock(*use.getOwner());
     if (reader != store && places.lookup(reader) > place)
@@ -195,7 +197,6 @@ bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
   }
   Operation *made = value.getDefiningOp();
   Operation *moved = nullptr, *added = nullptr;
-  Value buffer = copyOf(value);
   if (buffer) {
     // It was read from there.
   } else if (store) {
