@@ -215,8 +215,8 @@ def examine(key, most, seed):
 
 def explain(program, kernel, mutation):
     """Why a change has no effect, where a probe shows it."""
-    if mutation.kind in mutations.REMOVED:
-        # The report knows of every pair of accesses that nothing orders.
+    if mutation.kind in mutations.REMOVED or mutation.kind == "wait for one less":
+        # The report knows of every pair of accesses that nothing orders, and of every copy under way.
         return "no effect", "orders no two accesses of this launch"
     for why, text in mutations.probes(kernel.text, mutation):
         report, after = program.run(kernel, text)

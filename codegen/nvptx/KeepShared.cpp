@@ -31,10 +31,10 @@ namespace {
 /// and temporaries.
 constexpr int64_t workingRegisters = 72;
 
-/// More of them than that are kept free by tiles that are copied to memory
-/// anyway: waiting there costs no more than that they are read again. Memory
-/// that they take longer does, but where registers let no second block run.
-/// Recurrences read what waits so often that it costs them more than spills do.
+/// Of what is left, so many are kept free as well, where only one block fits a
+/// multiprocessor: by tiles that are copied to shared memory anyway, for which
+/// waiting there costs being read once more. Recurrences read what waits so
+/// often that it costs them more than spills do.
 constexpr int64_t spareRegisters = 24;
 
 /// The same of a loop with sums of columns between its products: the gradients
@@ -195,6 +195,8 @@ bool Keeper::keep(Block &block, const Wait &wait, int64_t place) {
     if (reader != store && places.lookup(reader) > place)
       readers.push_back(&use);
   }
+  if (readers.empty() && !store)
+    return false;
   Operation *made = value.getDefiningOp();
   Operation *moved = nullptr, *added = nullptr;
   if (buffer) {

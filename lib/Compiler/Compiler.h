@@ -34,6 +34,9 @@ struct CompileOptions {
   std::string dumpPhasesTo;
   /// Verify the IR after each pass.
   bool verify = true;
+  /// Try how large the tiles of blocks should be, where the target says that it
+  /// is worth it.
+  bool choosesTiles = true;
   /// Where compiled programs are looked for and kept; null: nowhere.
   const DiskCache *cache = nullptr;
   /// Called with what a user may want to know though nothing failed: an entry

@@ -285,19 +285,33 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
   return result;
 }
 
-/// Whether blocks of a function are likely to multiply and to carry sums, and
-/// nobody has said how large their tiles are: it multiplies twice at least.
+/// Whether blocks of rows of a function multiply and carry sums, and nobody has
+/// said how large their tiles are: a product adds up over the longest extent.
 static bool maySum(func::FuncOp function) {
   auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
-  return !function.isExternal() && !(given && given.contains("rows")) &&
-         llvm::count_if(function.getBody().front(), [](Operation &op) {
-           auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-           return linalgOp && linalg::isaContractionOpInterface(linalgOp);
-         }) >= 2;
+  if (function.isExternal() || function->hasAttr(tileScaleAttr) ||
+      (given && given.contains("rows")))
+    return false;
+  int64_t longest = 0;
+  SmallVector<linalg::LinalgOp> products;
+  for (Operation &op : function.getBody().front())
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      for (int64_t range : linalgOp.getStaticLoopRanges())
+        longest = std::max(longest, range);
+      if (linalg::isaContractionOpInterface(linalgOp))
+        products.push_back(linalgOp);
+    }
+  return llvm::any_of(products, [&](linalg::LinalgOp product) {
+    SmallVector<unsigned> summed;
+    product.getReductionDims(summed);
+    return llvm::any_of(summed, [&](unsigned dim) {
+      return product.getStaticLoopRanges()[dim] == longest;
+    });
+  });
 }
 
-/// Of tiles this much faster than smaller ones something is left where the
-/// prediction is a little off.
+/// Larger tiles are taken where they are predicted to need less than this share
+/// of the time of smaller ones: predictions are a little off.
 constexpr double worthwhile = 0.95;
 
 /// Finds how many times the ordinary budget the tiles of each function should
@@ -305,14 +319,13 @@ constexpr double worthwhile = 0.95;
 /// function. Where something fails, that is for the compilation to say.
 static void chooseTiles(ModuleOp module, const CompileOptions &given) {
   std::optional<TileTrial> trial = given.target->tileTrial();
-  if (!trial || given.from >= Phase::Blocks || given.to < Phase::Blocks ||
-      llvm::any_of(
-          module.getOps<func::FuncOp>(),
-          [](func::FuncOp function) {
-            return function->hasAttr(tileScaleAttr);
-          }))
+  if (!trial || given.from >= Phase::Blocks || given.to < Phase::Blocks)
     return;
   CompileOptions options = given;
+  // What a library would do is asked of the machine: of another target's it is
+  // no business.
+  if (options.target != trial->target)
+    options.codegen.denseProducts = DenseProducts::Own;
   options.target = trial->target;
   options.codegen.isa = trial->isa;
   llvm::Expected<MachineFacts> machine =
@@ -340,19 +353,31 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
     if (maySum(function))
       functions[function.getSymNameAttr()] = {};
   for (int64_t scale : trial->scales) {
-    if (llvm::none_of(functions,
-                      [](auto &entry) { return entry.second.mayImprove; }) ||
-        (options.cancelled && options.cancelled()))
-      break;
     OwningOpRef<ModuleOp> copy = structured->clone();
     Builder builder(copy->getContext());
-    for (auto function : copy->getOps<func::FuncOp>())
-      if (auto found = functions.find(function.getSymNameAttr());
-          found != functions.end())
-        function->setAttr(tileScaleAttr,
-                          builder.getI64IntegerAttr(found->second.mayImprove
-                                                        ? scale
-                                                        : found->second.scale));
+    bool anyImproves = false;
+    for (auto function :
+         llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
+      auto *found = functions.find(function.getSymNameAttr());
+      if (found == functions.end() || !found->second.mayImprove) {
+        // What is not tried takes no time.
+        if (SymbolTable::symbolKnownUseEmpty(function, *copy))
+          function.erase();
+        continue;
+      }
+      function->setAttr(tileScaleAttr, builder.getI64IntegerAttr(scale));
+      // What is said of kernels is of those that the right rows make.
+      if (auto said =
+              function->getAttrOfType<DictionaryAttr>("drawloom.schedule")) {
+        NamedAttrList kept(said);
+        kept.erase("kernels");
+        function->setAttr("drawloom.schedule",
+                          kept.getDictionary(copy->getContext()));
+      }
+      anyImproves = true;
+    }
+    if (!anyImproves || (options.cancelled && options.cancelled()))
+      break;
     bool fits = succeeded(
         tryPhases(*copy, options, *machine, Phase::Structured, Phase::Kernels));
     for (auto &[name, best] : functions) {
@@ -361,8 +386,10 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
       double time = fits ? options.target->predictedTime(*copy, name) : 0;
       best.mayImprove =
           time > 0 && (scale == 1 || time < best.time * worthwhile);
-      if (best.mayImprove)
-        best.time = time, best.scale = scale;
+      if (best.mayImprove) {
+        best.time = time;
+        best.scale = scale;
+      }
     }
   }
   for (auto &[name, best] : functions)
@@ -382,7 +409,8 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
              << llvm::toString(set.takeError());
     options.codegen.isa = *set;
   }
-  chooseTiles(module, options);
+  if (options.choosesTiles)
+    chooseTiles(module, options);
   return compileToFit(module, options, [&](const MachineFacts &machine) {
     return runPhases(module, options, machine);
   });
@@ -446,7 +474,11 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
   }
   options.to = Phase::Llvm;
   // Once for all sets.
-  chooseTiles(module, options);
+  {
+    CancelPasses cancelPasses(module.getContext(), options.cancelled);
+    chooseTiles(module, options);
+  }
+  options.choosesTiles = false;
   Artifact artifact;
   for (const std::string &set : *sets) {
     options.codegen.isa = set;

@@ -165,8 +165,15 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.productBytes = productBytes;
     costs.mostPlainRows = mostPlainRows;
     costs.summedProductBytes = summedProductBytes;
-    if (auto scale = getOperation()->getAttrOfType<IntegerAttr>(tileScaleAttr))
+    if (Attribute value = getOperation()->getAttr(tileScaleAttr)) {
+      auto scale = dyn_cast<IntegerAttr>(value);
+      if (!scale || scale.getInt() < 1 || scale.getInt() > mostTileScale) {
+        getOperation().emitError() << tileScaleAttr << " cannot be " << value
+                                   << ": it is 1 to " << mostTileScale;
+        return signalPassFailure();
+      }
       costs.summedProductBytes *= scale.getInt();
+    }
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.
     if (auto given =

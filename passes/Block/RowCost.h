@@ -16,6 +16,7 @@ namespace drawloom {
 /// An attribute of functions: how many times their budget blocks with products
 /// and sums over rows may have, since that was found to be faster.
 inline constexpr llvm::StringLiteral tileScaleAttr = "drawloom.tile_scale";
+constexpr int64_t mostTileScale = 64;
 
 struct RowCostOptions {
   /// Rows of a tile; 0: the largest power of two between these whose working
@@ -42,7 +43,8 @@ struct RowCostOptions {
   /// Operations that a block should do for each byte of its partial sums. At 44
   /// GB/s against 100 GFLOP/s, as measured, a byte costs as much as 2.3
   /// operations: so it is one part in a hundred.
-  int64_t operationsPerSumByte = 230;
+  static constexpr int64_t ordinaryOperationsPerSumByte = 230;
+  int64_t operationsPerSumByte = ordinaryOperationsPerSumByte;
 };
 
 /// What one row of a region costs.

@@ -1,0 +1,21 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: drawloom-opt %s --fuse-rows --split-input-file --verify-diagnostics
+
+// expected-error @below {{drawloom.tile_scale cannot be 0 : i64: it is 1 to 64}}
+func.func @none(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_scale = 0 : i64} {
+  %e = tensor.empty() : tensor<256x64xf32>
+  %y = linalg.exp ins(%x : tensor<256x64xf32>) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+  return %y : tensor<256x64xf32>
+}
+
+// -----
+
+// expected-error @below {{drawloom.tile_scale cannot be "two": it is 1 to 64}}
+func.func @text(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_scale = "two"} {
+  %e = tensor.empty() : tensor<256x64xf32>
+  %y = linalg.exp ins(%x : tensor<256x64xf32>) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+  return %y : tensor<256x64xf32>
+}
