@@ -182,14 +182,9 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
     // A block writes its partials once and the second stage reads them once.
     int64_t workPerTile =
         std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
-    // The sums of a rest join the others, on GPUs in the memory of one block:
-    // of few blocks, that has room for them.
-    int64_t operations = schedule.rest
-                             ? std::max(options.operationsPerSumByte,
-                                        options.ordinaryOperationsPerSumByte)
-                             : options.operationsPerSumByte;
-    int64_t enough = llvm::divideCeil(
-        2 * footprint.accumulatorBytes * operations, workPerTile);
+    int64_t enough = llvm::divideCeil(2 * footprint.accumulatorBytes *
+                                          options.operationsPerSumByte,
+                                      workPerTile);
     schedule.tilesPerBlock =
         std::max<int64_t>(llvm::divideCeil(tiles, options.maxBlocks),
                           std::min<int64_t>(tiles / 8, enough));

@@ -43,8 +43,7 @@ struct RowCostOptions {
   /// Operations that a block should do for each byte of its partial sums. At 44
   /// GB/s against 100 GFLOP/s, as measured, a byte costs as much as 2.3
   /// operations: so it is one part in a hundred.
-  static constexpr int64_t ordinaryOperationsPerSumByte = 230;
-  int64_t operationsPerSumByte = ordinaryOperationsPerSumByte;
+  int64_t operationsPerSumByte = 230;
 };
 
 /// What one row of a region costs.

@@ -199,7 +199,7 @@ private:
 
 /// One run of blocks over consecutive rows.
 struct BlockRange {
-  int64_t firstRow, rows, tileRows, tilesPerBlock, blocks, firstSlot;
+  int64_t firstRow, rows, tileRows, tilesPerBlock, blocks;
 };
 
 FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
@@ -226,10 +226,6 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
         b, loc, index(range.firstRow + range.rows), first);
     size = arith::MinSIOp::create(b, loc, index(blockRows), left).getResult();
   }
-  Value slot = block;
-  if (range.firstSlot)
-    slot = arith::AddIOp::create(b, loc, block, index(range.firstSlot));
-
   unsigned numResults = region.results.size();
   SmallVector<Value> carried;
   SmallVector<Box> boxes;
@@ -241,7 +237,7 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   }
   for (auto [i, partial] : llvm::enumerate(region.partials)) {
     Value destination = forall.getRegionIterArgs()[numResults + i];
-    boxes.emplace_back(b, tensorType(destination), 0, slot, b.getIndexAttr(1));
+    boxes.emplace_back(b, tensorType(destination), 0, block, b.getIndexAttr(1));
     Value slice = tensor::ExtractSliceOp::create(
         b, loc, partial.type(), destination, boxes.back().offsets,
         boxes.back().sizes, boxes.back().strides);
@@ -301,9 +297,9 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   return forall;
 }
 
-/// Combines the partials of all blocks, in their order, onto the original init.
+/// Combines the partials of all blocks of a range, in their order, onto a sum.
 Value buildSecondStage(OpBuilder &b, Location loc, Value slots,
-                       const RowPartial &partial) {
+                       const RowPartial &partial, Value init) {
   MLIRContext *context = b.getContext();
   unsigned loops = partial.type().getRank() + 1;
   AffineMap identity = AffineMap::getMultiDimIdentityMap(loops, context);
@@ -313,7 +309,7 @@ Value buildSecondStage(OpBuilder &b, Location loc, Value slots,
                                              utils::IteratorType::parallel);
   iterators[0] = utils::IteratorType::reduction;
   return linalg::GenericOp::create(
-             b, loc, partial.type(), slots, partial.init,
+             b, loc, partial.type(), slots, init,
              ArrayRef<AffineMap>{identity, output}, iterators,
              [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
                Operation *combine = nested.clone(*partial.combiner);
@@ -334,54 +330,58 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
     locations.push_back(op->getLoc());
   Location loc = FusedLoc::get(b.getContext(), locations);
 
-  int64_t slots = schedule.blocks + (schedule.rest ? 1 : 0);
-  SmallVector<Value> values;
+  SmallVector<Value> results;
   for (Value result : region.results)
-    values.push_back(
+    results.push_back(
         tensor::EmptyOp::create(b, loc, tensorType(result).getShape(),
                                 tensorType(result).getElementType()));
-  for (const RowPartial &partial : region.partials) {
-    SmallVector<int64_t> shape{slots};
-    llvm::append_range(shape, partial.type().getShape());
-    values.push_back(tensor::EmptyOp::create(b, loc, shape,
-                                             partial.type().getElementType()));
-  }
+  // Of each range an array of partials of its own: nobody has to join them.
+  SmallVector<SmallVector<Value>> arrays;
+  auto build = [&](const BlockRange &range) -> FailureOr<scf::ForallOp> {
+    SmallVector<Value> values(results);
+    for (const RowPartial &partial : region.partials) {
+      SmallVector<int64_t> shape{range.blocks};
+      llvm::append_range(shape, partial.type().getShape());
+      values.push_back(tensor::EmptyOp::create(
+          b, loc, shape, partial.type().getElementType()));
+    }
+    FailureOr<scf::ForallOp> forall =
+        buildForall(b, loc, region, rows, range, values);
+    if (failed(forall))
+      return failure();
+    ResultRange made = (*forall)->getResults();
+    results.assign(made.begin(), made.begin() + results.size());
+    arrays.emplace_back(made.begin() + results.size(), made.end());
+    return forall;
+  };
 
   int64_t mainRows = rows.rows() - schedule.rest;
   if (schedule.blocks) {
     FailureOr<scf::ForallOp> forall =
-        buildForall(b, loc, region, rows,
-                    {0, mainRows, schedule.tileRows, schedule.tilesPerBlock,
-                     schedule.blocks, 0},
-                    values);
+        build({0, mainRows, schedule.tileRows, schedule.tilesPerBlock,
+               schedule.blocks});
     if (failed(forall))
       return failure();
     if (schedule.isNoted)
       (*forall)->setAttr("drawloom.schedule",
                          b.getDictionaryAttr(b.getNamedAttr(
                              "rows", b.getI64IntegerAttr(schedule.tileRows))));
-    values.assign(forall->result_begin(), forall->result_end());
   }
-  if (schedule.rest) {
-    FailureOr<scf::ForallOp> forall = buildForall(
-        b, loc, region, rows,
-        {mainRows, schedule.rest, schedule.rest, 1, 1, schedule.blocks},
-        values);
-    if (failed(forall))
-      return failure();
-    values.assign(forall->result_begin(), forall->result_end());
-  }
+  if (schedule.rest &&
+      failed(build({mainRows, schedule.rest, schedule.rest, 1, 1})))
+    return failure();
 
   auto isOutside = [&](OpOperand &use) {
     return !llvm::is_contained(region.ops, use.getOwner());
   };
   for (auto [i, result] : llvm::enumerate(region.results)) {
-    rows.addRowDim(values[i], *rows.rowDim(result));
-    Value(result).replaceUsesWithIf(values[i], isOutside);
+    rows.addRowDim(results[i], *rows.rowDim(result));
+    Value(result).replaceUsesWithIf(results[i], isOutside);
   }
   for (auto [i, partial] : llvm::enumerate(region.partials)) {
-    Value sum =
-        buildSecondStage(b, loc, values[region.results.size() + i], partial);
+    Value sum = partial.init;
+    for (ArrayRef<Value> array : arrays)
+      sum = buildSecondStage(b, loc, array[i], partial, sum);
     partial.value.replaceUsesWithIf(sum, isOutside);
   }
   for (Operation *op : llvm::reverse(region.ops))
