@@ -80,6 +80,19 @@ def test_a_wrong_result_fails(tmp_path):
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == "8 passed, 1 failed", done.stdout + done.stderr
 
 
+@needs_driver
+def test_only_a_pack_that_is_carried_has_a_limit(monkeypatch, tmp_path):
+    """What the emulated driver runs stays on this machine."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    import gpu_programs
+    import gpu_run
+    case = next(case for case in gpu_programs.cases() if case.name == "AdamW")
+    monkeypatch.setattr(gpu_run, "MOST_BYTES", 1 << 10)
+    gpu_run.pack(tmp_path / "stays", [case], ["sm_90a"], True)
+    with pytest.raises(gpu_run.RunError, match="MiB, more than the 0 that can be carried"):
+        gpu_run.pack(tmp_path / "goes", [case], ["sm_90a"], False)
+
+
 def test_counts_of_accesses_go_to_a_file(tmp_path):
     (tmp_path / "p.mlir").write_text(PROGRAM)
     command = [BUILD / "bin/drawloom-run", tmp_path / "p.mlir", "--random", "--target=emulator"]
