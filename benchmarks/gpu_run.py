@@ -115,13 +115,14 @@ def pack_case(case, folder, architectures, modules, full):
         for i, array in enumerate(arguments):
             files.append(pathlib.Path(name) / f"{i}.npy")
             np.save(files[-1], array)
-        for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator"])):
+        for name, options in (("expected", ["--target=interpreter", "--float64"]), ("emulated", ["--target=emulator"]),
+                              *([("rounded", ["--target=cpu"])] if case.rounded else [])):
             call(BUILD / "bin" / "drawloom-run", program, f"--entry={case.entry}", *options,
                  f"--output={folder / name}.npz", *(f"--input={path}" for path in files))
     if not case.recurrence:  # Their rival is flash-linear-attention.
         export(case, folder / "ttir.json.gz")
     (folder / "case.json").write_text(json.dumps({"key": case.key, "entry": case.entry, "element": case.element,
-                                                  "measure": case.measure, "tolerance": case.tolerance,
+                                                  "tolerance": case.tolerance, "rounded": case.rounded,
                                                   "exact": exact(folder / "small")}) + "\n")
     return None
 
@@ -262,21 +263,31 @@ class Entry:
 
 
 def as_float64(array, element):
-    if element == "bf16" and array.dtype == np.uint16:
-        return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if element == "bf16" and array.dtype.itemsize == 2:
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     return array.astype(np.float64)
 
 
-def error_of(result, expected, measure):
-    """Largest error as a share of the largest expected magnitude, or the same of the roots of mean squares; infinite
-    where something is not finite."""
-    if result.shape != expected.shape:
-        return float("inf")
-    if not expected.size:
-        return 0.0
-    size = (lambda x: np.max(np.abs(x))) if measure == "largest" else lambda x: np.sqrt(np.mean(x**2))
-    error = size(result - expected)
-    return float(error / max(size(expected), 1e-30)) if np.isfinite(error) else float("inf")
+def largest(array):
+    return np.max(np.abs(array))
+
+
+def rms(array):
+    """The root of the mean square."""
+    return np.sqrt(np.mean(array**2))
+
+
+def error_of(results, expected, size):
+    """The size of the error of the worst result, as a share of the expected numbers' own; infinite where something is not
+    finite."""
+    def one(result, expected):
+        if result.shape != expected.shape:
+            return float("inf")
+        if not expected.size:
+            return 0.0
+        error = size(result - expected)
+        return float(error / max(size(expected), 1e-30)) if np.isfinite(error) else float("inf")
+    return max(one(*pair) for pair in zip(results, expected, strict=True))
 
 
 def same_bits(entry, runs):
@@ -316,21 +327,26 @@ def load(path):
 
 
 def check(library, folder, tally, runs, emulated):
-    """A case's small bundle against the interpreter, against itself, and where numbers are defined to agree (on the emulated
-    driver all are) bit for bit against the emulator."""
+    """A case's small bundle against the interpreter, where float64 rounds elsewhere against a CPU too, against itself, and where
+    numbers are defined to agree (on the emulated driver all are) bit for bit against the emulator."""
     case = json.loads((folder / "case.json").read_text())
-    arguments, expected = load(folder / "arguments.npz"), load(folder / "expected.npz")
+    arguments, expected, limit = load(folder / "arguments.npz"), load(folder / "expected.npz"), case["tolerance"]
     try:
         with Entry(library, folder / "small", case["entry"], arguments) as entry:
             differs = same_bits(entry, runs)
-            errors = [error_of(as_float64(result, case["element"]), e, case["measure"])
-                      for result, e in zip(entry.download(), expected, strict=True)]
+            results = [as_float64(result, case["element"]) for result in entry.download()]
+            error = error_of(results, expected, largest)
+            if case["rounded"]:
+                rounded = [as_float64(array, case["element"]) for array in load(folder / "rounded.npz")]
+                limit = max(limit, 2 * error_of(rounded, expected, largest))
+                other = error_of(results, rounded, rms)
             same = [result.tobytes() == e.tobytes() for result, e in zip(entry.results, load(folder / "emulated.npz"), strict=True)]
     except (RunError, ValueError) as error:
         tally.note(False, f"{case['key']}: {error}")
         return
-    tally.note(max(errors) <= case["tolerance"],
-               f"{case['key']}: {case['measure']} error {max(errors):.1e}, tolerance {case['tolerance']:.0e}")
+    tally.note(error <= limit, f"{case['key']}: largest error {error:.1e}, at most {limit:.1e}")
+    if case["rounded"]:
+        tally.note(other <= case["rounded"], f"{case['key']}: rms error {other:.1e} from a CPU's results, at most {case['rounded']:.1e}")
     tally.note(differs is None, f"{case['key']}: " + (f"the same bits in {runs} runs" if differs is None
                                                       else f"run {differs + 1} has other bits than the first"))
     if case["exact"] or emulated:
@@ -389,7 +405,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="write what a GPU machine needs")
     parser.add_argument("--folder", type=pathlib.Path, help="the pack to run (default: where this script was packed)")
-    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build folder; no times. With --pack: a pack that can do that")
+    parser.add_argument("--emulated", action="store_true", help="check on the emulated driver of the build "
+                        "folder; no times. With --pack: a pack that can do that")
     parser.add_argument("--quick", action="store_true", help="some cases")
     parser.add_argument("--only", default="", help="cases with one of these words in their names, with commas between them")
     parser.add_argument("--runs", type=int, help="runs whose bits are compared (default: 100, emulated 2)")

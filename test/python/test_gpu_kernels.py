@@ -62,8 +62,9 @@ def test_kernels_are_right_on_the_emulated_driver():
     assert done.returncode == 0, done.stdout + done.stderr
     passed, _, failed, _ = done.stdout.splitlines()[-1].split()
     # Five tables of fragments; each program is right, has the same bits twice and those of the emulator, and is taken by Triton
-    # where that is its rival.
-    assert int(passed) == 5 + 4 * done.stdout.count("packed    ") - 1 >= 20 and failed == "0"
+    # where that is its rival. Networks in bf16 have a CPU's results, too.
+    networks = done.stdout.count("packed    MLP")
+    assert int(passed) == 5 + 4 * done.stdout.count("packed    ") + networks - 1 >= 20 and networks and failed == "0"
     assert "left out" not in done.stdout and "GLA 64x64 forward bf16: the bits of the emulator" in done.stdout
 
 
