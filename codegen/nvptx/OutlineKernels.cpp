@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Program.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ProductAttributes.h"
 #include "codegen/nvptx/Schedule.h"
@@ -43,9 +44,28 @@ bool isRepeatable(Operation *op) {
          (scalar || op->hasTrait<OpTrait::ConstantLike>());
 }
 
-/// What is no part of a kernel that others share: a block program, or a product
-/// that a library computes.
-bool isApart(Operation *op) { return isa<scf::ForallOp, func::CallOp>(op); }
+/// What a block copies to change some of it, bytes: less costs no launch.
+constexpr int64_t mostCopied = 4096;
+
+bool isApart(Operation *op);
+
+/// Whether an op puts a tensor into another one that would take long to copy:
+/// the rest of rows into what blocks made of the others.
+bool isPutInPlace(Operation *op) {
+  auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+  if (!insert || !insert.getOffsets().empty() || !insert.getSizes().empty() ||
+      !insert.getStrides().empty())
+    return false;
+  std::optional<ValueType> type = valueTypeOf(insert.getDestType());
+  Operation *before = insert.getDest().getDefiningOp();
+  return type && type->bytes() > mostCopied && before && isApart(before);
+}
+
+/// What is no part of a kernel that others share: a block program, a product
+/// that a library computes, a change of what these have made.
+bool isApart(Operation *op) {
+  return isa<scf::ForallOp, func::CallOp>(op) || isPutInPlace(op);
+}
 
 /// Other names for the memory of their operand.
 bool isView(Operation *op) {
@@ -207,6 +227,22 @@ void Outliner::markNeeds(Value value, unsigned user) {
   }
 }
 
+/// One block that writes the part that changes.
+static void putInPlace(OpBuilder &builder, tensor::InsertSliceOp insert,
+                       IRMapping &mapping) {
+  OpBuilder::InsertionGuard guard(builder);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  auto single = scf::ForallOp::create(
+      builder, insert.getLoc(), ArrayRef(zero), ArrayRef(one), ArrayRef(one),
+      ValueRange(mapping.lookup(insert.getDest())), std::nullopt);
+  builder.setInsertionPointToEnd(single.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      builder, insert.getLoc(), mapping.lookup(insert.getSource()),
+      single.getRegionIterArgs().front(), insert.getMixedOffsets(),
+      insert.getMixedSizes(), insert.getMixedStrides());
+  mapping.map(insert.getResult(), single.getResult(0));
+}
+
 void Outliner::outline(unsigned index) {
   Kernel &kernel = kernels[index];
   OpBuilder host(body().getTerminator());
@@ -252,7 +288,7 @@ void Outliner::outline(unsigned index) {
   for (ArrayRef<Operation *> part : kernel.parts)
     for (Operation *op : part)
       for (Value value : valuesReadBy(op)) {
-        if (isa<scf::ForallOp>(op))
+        if (isApart(op))
           bring(value);
         else
           bringRoots(value, part);
@@ -260,6 +296,11 @@ void Outliner::outline(unsigned index) {
   for (ArrayRef<Operation *> part : kernel.parts) {
     if (isa<scf::ForallOp>(part.front())) {
       inside.clone(*part.front(), mapping);
+      continue;
+    }
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(part.front());
+        insert && isPutInPlace(insert)) {
+      putInPlace(inside, insert, mapping);
       continue;
     }
     // One block that writes its results as a whole.
@@ -320,18 +361,23 @@ void Outliner::outline(unsigned index) {
   auto call = func::CallOp::create(host, loc, outlined, operands);
   // Blocks that leave some of their result as it was update it in place.
   SmallVector<int64_t> updates;
+  auto update = [&](Value result, Value before) {
+    if (before.getDefiningOp<tensor::EmptyOp>())
+      return;
+    const auto *place = llvm::find(kernel.results, result);
+    const auto *operand =
+        llvm::find(operands, replacements.lookup_or(before, before));
+    updates.append(
+        {place - kernel.results.begin(), operand - operands.begin()});
+  };
   for (ArrayRef<Operation *> part : kernel.parts)
-    if (auto blocks = dyn_cast<scf::ForallOp>(part.front()))
-      for (OpOperand &init : blocks.getOutputsMutable()) {
-        if (init.get().getDefiningOp<tensor::EmptyOp>())
-          continue;
-        const auto *place =
-            llvm::find(kernel.results, Value(blocks.getTiedOpResult(&init)));
-        const auto *operand = llvm::find(
-            operands, replacements.lookup_or(init.get(), init.get()));
-        updates.append(
-            {place - kernel.results.begin(), operand - operands.begin()});
-      }
+    if (auto blocks = dyn_cast<scf::ForallOp>(part.front())) {
+      for (OpOperand &init : blocks.getOutputsMutable())
+        update(blocks.getTiedOpResult(&init), init.get());
+    } else if (isPutInPlace(part.front())) {
+      auto insert = cast<tensor::InsertSliceOp>(part.front());
+      update(insert.getResult(), insert.getDest());
+    }
   if (!updates.empty())
     call->setAttr(updatesAttr, host.getDenseI64ArrayAttr(updates));
   for (auto [value, result] : llvm::zip(kernel.results, call.getResults())) {

@@ -61,6 +61,12 @@ private:
   /// Where a value is. Numbers that come out of a kernel are in the memory of
   /// their tensor.
   FailureOr<LaunchOperand> placeOf(Value value);
+  /// The tensor in whose memory a value is, after the last change of it.
+  Value homeOf(Value value);
+  /// Notes which results take the place of what they update: what no kernel
+  /// reads any more, not even the one that makes them.
+  void findUpdatedInPlace(ArrayRef<func::CallOp> calls,
+                          const DenseMap<Operation *, int64_t> &number);
 
   /// The last of the calls that reads the memory of a value; `end` where it is
   /// returned.
@@ -70,6 +76,8 @@ private:
   func::FuncOp function;
   int64_t productWorkspace;
   DenseMap<Value, LaunchOperand> places;
+  /// What a tensor becomes in its memory.
+  DenseMap<Value, Value> updated;
 };
 
 int64_t Planner::lastUse(Value value, int64_t end,
@@ -87,8 +95,49 @@ int64_t Planner::lastUse(Value value, int64_t end,
   return last;
 }
 
+Value Planner::homeOf(Value value) {
+  value = memoryOf(value);
+  while (Value later = updated.lookup(value))
+    value = later;
+  return value;
+}
+
+/// Pairs of a result of a call and the operand that it starts as.
+static SmallVector<std::pair<OpResult, OpOperand *>>
+updatesOf(func::CallOp call) {
+  SmallVector<std::pair<OpResult, OpOperand *>> pairs;
+  if (auto updates = call->getAttrOfType<DenseI64ArrayAttr>(updatesAttr))
+    for (size_t i = 0; i + 1 < static_cast<size_t>(updates.size()); i += 2)
+      pairs.push_back({cast<OpResult>(call.getResult(updates[i])),
+                       &call->getOpOperand(updates[i + 1])});
+  return pairs;
+}
+
+void Planner::findUpdatedInPlace(ArrayRef<func::CallOp> calls,
+                                 const DenseMap<Operation *, int64_t> &number) {
+  auto end = static_cast<int64_t>(calls.size());
+  for (func::CallOp call : calls)
+    for (auto [result, operand] : updatesOf(call)) {
+      Value before = memoryOf(operand->get());
+      bool isOnce = llvm::count_if(call.getOperands(), [&](Value other) {
+                      return memoryOf(other) == before;
+                    }) == 1;
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      // Only as what the blocks' result starts as.
+      BlockArgument inside = kernel.getArgument(operand->getOperandNumber());
+      auto blocks = inside.hasOneUse()
+                        ? dyn_cast<scf::ForallOp>(*inside.user_begin())
+                        : nullptr;
+      if (before.getDefiningOp<func::CallOp>() && isOnce && blocks &&
+          llvm::is_contained(blocks.getOutputs(), inside) &&
+          lastUse(before, end, number) == number.lookup(call))
+        updated[before] = result;
+    }
+}
+
 FailureOr<LaunchOperand> Planner::placeOf(Value value) {
-  auto found = places.find(memoryOf(value));
+  auto found = places.find(homeOf(value));
   if (found != places.end())
     return found->second;
   return emitError(value.getLoc())
@@ -109,6 +158,12 @@ FailureOr<LaunchEntry> Planner::run() {
                             : LaunchOperand::Scalar,
                         argument.getArgNumber()};
   }
+  SmallVector<func::CallOp> calls(
+      function.getBody().front().getOps<func::CallOp>());
+  DenseMap<Operation *, int64_t> number;
+  for (auto [i, call] : llvm::enumerate(calls))
+    number[call] = i;
+  findUpdatedInPlace(calls, number);
   auto returned =
       cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
@@ -116,27 +171,23 @@ FailureOr<LaunchEntry> Planner::run() {
     if (failed(type))
       return failure();
     entry.signature.results.push_back(*type);
-    places.try_emplace(memoryOf(value), LaunchOperand{LaunchOperand::Result,
-                                                      static_cast<int64_t>(i)});
+    places.try_emplace(homeOf(value), LaunchOperand{LaunchOperand::Result,
+                                                    static_cast<int64_t>(i)});
   }
   // Workspace for the others, by when they are in use.
-  SmallVector<func::CallOp> calls(
-      function.getBody().front().getOps<func::CallOp>());
-  DenseMap<Operation *, int64_t> number;
-  for (auto [i, call] : llvm::enumerate(calls))
-    number[call] = i;
   SmallVector<Value> between;
   SmallVector<Lifetime> lifetimes;
   for (auto [i, call] : llvm::enumerate(calls))
     for (Value result : call.getResults()) {
-      if (places.count(result))
+      Value home = homeOf(result);
+      if (places.count(home) || llvm::is_contained(between, home))
         continue;
       int64_t last = std::max<int64_t>(
-          i, lastUse(result, static_cast<int64_t>(calls.size()), number));
+          i, lastUse(home, static_cast<int64_t>(calls.size()), number));
       FailureOr<ValueType> type = typeOf(result);
       if (failed(type))
         return failure();
-      between.push_back(result);
+      between.push_back(home);
       lifetimes.push_back({type->bytes(), static_cast<int64_t>(i), last});
     }
   // And what products need for themselves while they run.
@@ -164,16 +215,14 @@ FailureOr<LaunchEntry> Planner::run() {
       step.operands.push_back(*place);
     }
     for (Value result : call.getResults())
-      step.operands.push_back(places.lookup(result));
-    if (auto updates = call->getAttrOfType<DenseI64ArrayAttr>(updatesAttr))
-      for (size_t i = 0; i + 1 < static_cast<size_t>(updates.size()); i += 2) {
-        Value result = call.getResult(updates[i]);
-        entry.steps.push_back(
-            {"",
-             {step.operands[updates[i + 1]], places.lookup(result)},
-             valueTypeOf(result.getType())->bytes(),
-             std::nullopt});
-      }
+      step.operands.push_back(places.lookup(homeOf(result)));
+    for (auto [result, operand] : updatesOf(call))
+      if (homeOf(operand->get()) != homeOf(result))
+        entry.steps.push_back({"",
+                               {step.operands[operand->getOperandNumber()],
+                                places.lookup(homeOf(result))},
+                               valueTypeOf(result.getType())->bytes(),
+                               std::nullopt});
     if (step.product) {
       step.bytes = productWorkspace;
       step.operands.push_back(
