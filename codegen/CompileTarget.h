@@ -64,6 +64,8 @@ struct BlockBudget {
   int64_t sweptBytes = 0;
   /// Sums over rows that one block may carry, bytes; 0: as many as there are.
   int64_t sumBytes = 0;
+  /// The same of a sum that blocks carry alone: of more, each has a part.
+  int64_t sumPartBytes = 0;
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;

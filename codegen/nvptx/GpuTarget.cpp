@@ -53,6 +53,7 @@ BlockBudget GpuTarget::blockBudget() const {
   // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
   // the first row to the last.
   budget.sumBytes = 112 * 1024;
+  budget.sumPartBytes = 128 * 1024;
   // Matrix instructions read either order.
   budget.packUniform = false;
   budget.maxBlocks = 264;

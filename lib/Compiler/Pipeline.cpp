@@ -77,6 +77,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.sweptBytes = budget.sweptBytes;
   rows.mostPlainRows = budget.mostPlainRows;
   rows.sumBytes = budget.sumBytes;
+  rows.sumPartBytes = budget.sumPartBytes;
   rows.productBytes = budget.productTileBytes;
   rows.summedProductBytes = budget.summedProductTileBytes;
   rows.maxBlocks = budget.maxBlocks;

@@ -161,6 +161,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.mostRows = mostRows;
     costs.sweptBytes = sweptBytes;
     costs.sumBytes = sumBytes;
+    costs.sumPartBytes = sumPartBytes;
     costs.operationsPerSumByte = operationsPerSumByte;
     costs.productBytes = productBytes;
     costs.mostPlainRows = mostPlainRows;

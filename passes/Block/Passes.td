@@ -124,6 +124,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Budget of a block with products; 0: that of the others.">,
     Option<"sumBytes", "sum-bytes", "int64_t", "0",
            "Bytes of the sums over rows that one block may carry; 0: any.">,
+    Option<"sumPartBytes", "sum-part-bytes", "int64_t", "0",
+           "The same of a sum that blocks carry alone: where it has more, each "
+           "carries a part; 0: all of it.">,
     Option<"summedProductBytes", "summed-product-bytes", "int64_t", "0",
            "Budget of a block with products that carries sums as well; 0: that "
            "of the others.">,

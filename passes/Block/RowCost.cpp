@@ -156,6 +156,32 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
   return pieces;
 }
 
+/// Extents of parts of the only sum of a region that blocks can carry; empty
+/// where they carry all of it.
+static SmallVector<int64_t> partOfSum(const RowRegion &region,
+                                      const RowCostOptions &options) {
+  if (!options.sumPartBytes || region.ops.size() != 1 ||
+      region.partials.size() != 1 || !region.results.empty())
+    return {};
+  const RowPartial &partial = region.partials.front();
+  auto op = dyn_cast<linalg::LinalgOp>(region.ops.front());
+  if (!op ||
+      !op.getIndexingMapMatchingResult(partial.value).isProjectedPermutation())
+    return {};
+  SmallVector<int64_t> part(partial.type().getShape());
+  int64_t element = bytesOf(partial.type()) / partial.type().getNumElements();
+  while (llvm::product_of(part) * element > options.sumPartBytes) {
+    // Square parts read the least.
+    auto *longest = llvm::max_element(part);
+    if (*longest % 2 != 0 || *longest < 32)
+      return {};
+    *longest /= 2;
+  }
+  if (ArrayRef(part) == partial.type().getShape())
+    return {};
+  return part;
+}
+
 std::optional<RowSchedule> scheduleRows(const RowRegion &region,
                                         RowAnalysis &analysis,
                                         const RowFootprint &footprint,
@@ -178,6 +204,12 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   schedule.tileRows = std::min(schedule.tileRows, rows);
   int64_t tiles = rows / schedule.tileRows;
   schedule.rest = rows % schedule.tileRows;
+  schedule.sumPart = partOfSum(region, options);
+  int64_t maxBlocks = options.maxBlocks;
+  if (!schedule.sumPart.empty())
+    maxBlocks = std::max<int64_t>(
+        1, maxBlocks * llvm::product_of(schedule.sumPart) /
+               region.partials.front().type().getNumElements());
   if (!region.partials.empty()) {
     // A block writes its partials once and the second stage reads them once.
     int64_t workPerTile =
@@ -186,7 +218,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
                                           options.operationsPerSumByte,
                                       workPerTile);
     schedule.tilesPerBlock =
-        std::max<int64_t>(llvm::divideCeil(tiles, options.maxBlocks),
+        std::max<int64_t>(llvm::divideCeil(tiles, maxBlocks),
                           std::min<int64_t>(tiles / 8, enough));
     schedule.tilesPerBlock = std::max<int64_t>(1, schedule.tilesPerBlock);
   }

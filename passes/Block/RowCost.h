@@ -40,6 +40,8 @@ struct RowCostOptions {
   int64_t productBytes = 0, summedProductBytes = 0;
   /// Sums over rows that one block may carry, bytes; 0: as many as there are.
   int64_t sumBytes = 0;
+  /// The same of one sum alone: where it is more, blocks have parts of it.
+  int64_t sumPartBytes = 0;
   /// Operations that a block should do for each byte of its partial sums. At 44
   /// GB/s against 100 GFLOP/s, as measured, a byte costs as much as 2.3
   /// operations: so it is one part in a hundred.

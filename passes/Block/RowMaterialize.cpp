@@ -202,16 +202,56 @@ struct BlockRange {
   int64_t firstRow, rows, tileRows, tilesPerBlock, blocks;
 };
 
+/// Adds `count` rows from `row` on to a part of the only sum of a region, which
+/// begins at `offsets`.
+FailureOr<Value> addToPart(OpBuilder &b, const RowPartial &partial,
+                           unsigned rowLoop, Value row, int64_t count,
+                           ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<int64_t> sizes, Value sum) {
+  auto op = cast<linalg::LinalgOp>(partial.value.getOwner());
+  auto tiling = cast<TilingInterface>(op.getOperation());
+  SmallVector<OpFoldResult> from, extents;
+  for (Range range : tiling.getIterationDomain(b)) {
+    from.push_back(range.offset);
+    extents.push_back(range.size);
+  }
+  from[rowLoop] = row;
+  extents[rowLoop] = b.getIndexAttr(count);
+  AffineMap map = op.getIndexingMapMatchingResult(partial.value);
+  for (auto [i, offset, size] : llvm::enumerate(offsets, sizes)) {
+    unsigned loop = map.getDimPosition(i);
+    from[loop] = offset;
+    extents[loop] = b.getIndexAttr(size);
+  }
+  FailureOr<TilingResult> result =
+      tiling.getTiledImplementation(b, from, extents);
+  if (failed(result) || result->tiledOps.size() != 1)
+    return op->emitOpError("cannot be tiled along rows and sums");
+  auto tiled = cast<DestinationStyleOpInterface>(result->tiledOps.front());
+  OpOperand *init =
+      tiled.getTiedOpOperand(tiled->getResult(partial.value.getResultNumber()));
+  Operation *whole = init->get().getDefiningOp();
+  init->set(sum);
+  if (whole && llvm::is_contained(result->generatedSlices, whole))
+    whole->erase();
+  return tiled->getResult(partial.value.getResultNumber());
+}
+
 FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
                                      RowRegion &region, RowAnalysis &rows,
                                      const BlockRange &range,
+                                     ArrayRef<int64_t> sumPart,
                                      ValueRange destinations) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  auto forall = scf::ForallOp::create(
-      b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(range.blocks)},
-      destinations, std::nullopt);
+  SmallVector<OpFoldResult> counts{b.getIndexAttr(range.blocks)};
+  if (!sumPart.empty())
+    for (auto [extent, part] :
+         llvm::zip(region.partials.front().type().getShape(), sumPart))
+      counts.push_back(b.getIndexAttr(extent / part));
+  auto forall =
+      scf::ForallOp::create(b, loc, counts, destinations, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Value block = forall.getInductionVar(0), zero = index(0);
@@ -238,9 +278,20 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   for (auto [i, partial] : llvm::enumerate(region.partials)) {
     Value destination = forall.getRegionIterArgs()[numResults + i];
     boxes.emplace_back(b, tensorType(destination), 0, block, b.getIndexAttr(1));
+    RankedTensorType type = partial.type();
+    for (auto [dim, extent] : llvm::enumerate(sumPart)) {
+      boxes.back().offsets[dim + 1] =
+          arith::MulIOp::create(
+              b, loc, forall.getInductionVar(static_cast<int64_t>(dim) + 1),
+              index(extent))
+              .getResult();
+      boxes.back().sizes[dim + 1] = b.getIndexAttr(extent);
+    }
+    if (!sumPart.empty())
+      type = type.clone(sumPart);
     Value slice = tensor::ExtractSliceOp::create(
-        b, loc, partial.type(), destination, boxes.back().offsets,
-        boxes.back().sizes, boxes.back().strides);
+        b, loc, type, destination, boxes.back().offsets, boxes.back().sizes,
+        boxes.back().strides);
     Value neutral = arith::ConstantOp::create(
         b, loc, *arith::getNeutralElement(partial.combiner));
     carried.push_back(
@@ -251,6 +302,15 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
       [&](Value at,
           SmallVector<Value> values) -> FailureOr<SmallVector<Value>> {
     Value row = arith::AddIOp::create(b, loc, first, at);
+    if (!sumPart.empty()) {
+      FailureOr<Value> sum = addToPart(
+          b, region.partials.front(), *rows.rowLoop(region.ops.front()), row,
+          range.tileRows, ArrayRef(boxes.back().offsets).drop_front(), sumPart,
+          values.front());
+      if (failed(sum))
+        return failure();
+      return SmallVector<Value>{*sum};
+    }
     TileBuilder builder(b, rows, row, range.tileRows);
     for (auto [i, partial] : llvm::enumerate(region.partials))
       builder.accumulators[partial.value] = values[numResults + i];
@@ -346,7 +406,7 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
           b, loc, shape, partial.type().getElementType()));
     }
     FailureOr<scf::ForallOp> forall =
-        buildForall(b, loc, region, rows, range, values);
+        buildForall(b, loc, region, rows, range, schedule.sumPart, values);
     if (failed(forall))
       return failure();
     ResultRange made = (*forall)->getResults();

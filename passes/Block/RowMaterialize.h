@@ -42,6 +42,9 @@ struct RowSchedule {
   int64_t blocks = 0;
   /// Rows left for one more, smaller tile.
   int64_t rest = 0;
+  /// Extents of the part of a region's only sum that one block carries: there
+  /// is a block for each part and range of rows. Empty: all of it.
+  llvm::SmallVector<int64_t> sumPart;
   /// Whether the block program has an attribute that says tileRows.
   bool isNoted = false;
 };
