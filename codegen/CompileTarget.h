@@ -87,7 +87,17 @@ struct BlockBudget {
 struct TileTrial {
   const class CompileTarget *target = nullptr;
   std::string isa;
-  std::vector<int64_t> scales;
+  /// The largest share of the ordinary budget, and the smallest: one part of so
+  /// many.
+  int64_t most = 1, parts = 1;
+};
+
+/// What a trial has shown of a function's kernels.
+struct Prediction {
+  /// In any unit.
+  double time = 0;
+  /// Registers that the worst of them lacks.
+  int64_t lacking = 0;
 };
 
 /// A machine that programs are compiled for. It owns everything below the phase
@@ -144,14 +154,13 @@ public:
   /// MachineFacts::blockBytes limits, in the phase `kernels` or where that
   /// failed; 0 where it is not known.
   virtual int64_t blockBytesOf(mlir::ModuleOp module) const { return 0; }
-  /// What is worth trying, the ordinary budget in front; nothing where that is
-  /// all there is.
+  /// What is worth trying; nothing where the ordinary budget is all there is.
   virtual std::optional<TileTrial> tileTrial() const { return std::nullopt; }
-  /// Predicted time of the kernels of a function, in any unit, from a module in
-  /// the phase `kernels`; 0 where it is not known.
-  virtual double predictedTime(mlir::ModuleOp module,
-                               llvm::StringRef function) const {
-    return 0;
+  /// Of the kernels of a function, from a module in the phase `kernels`;
+  /// nothing where it is not known.
+  virtual std::optional<Prediction> predict(mlir::ModuleOp module,
+                                            llvm::StringRef function) const {
+    return std::nullopt;
   }
   /// Emits code from a module in the phase `llvm`.
   virtual llvm::Expected<Artifact::Variant>

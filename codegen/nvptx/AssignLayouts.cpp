@@ -495,10 +495,9 @@ int64_t chooseWarps(func::FuncOp kernel) {
   return most > 4 * 32 * 64 ? 8 : 4;
 }
 
-/// Predicted registers of a thread from which on a kernel takes the other
-/// number of warps, where that changes no bits; and where it may change them.
-constexpr int64_t mostPredicted = 224, mostPredictedOfScans = 176;
-
+/// Predicted registers of a thread from which on a recurrence takes the other
+/// number of warps. It has the same for all lengths, and so the same bits.
+constexpr int64_t mostPredictedOfScans = 176;
 /// Recurrences: their many small tiles fill registers before the sums that
 /// their loops carry do. Products by multiply-adds want large tiles more.
 bool scansInLoops(func::FuncOp kernel) {
@@ -511,16 +510,6 @@ bool scansInLoops(func::FuncOp kernel) {
       multiplies |= !usesTensorCores(dot);
   });
   return solves || (scans && !multiplies);
-}
-
-/// Whether the bits of what a kernel computes depend on its number of warps.
-bool sumsOverThreads(func::FuncOp kernel) {
-  return kernel
-      .walk([](tile::ReduceOp reduce) {
-        return reduce.getKind() == tile::Combiner::Add ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
@@ -575,8 +564,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     OpBuilder builder(kernel.getContext());
     // Sums across warps, or of the rows of a warp, round as these are cut.
     bool scans = scansInLoops(kernel);
-    bool mayChoose = !given->warps && (scans || !sumsOverThreads(kernel));
-    int64_t mostRegisters = scans ? mostPredictedOfScans : mostPredicted;
+    bool mayChoose = !given->warps;
     sumByProducts(builder, kernel);
     if (readsInputsOnce(kernel))
       cutProducts(builder, kernel, mostWholeBytes);
@@ -597,8 +585,12 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
       candidate.said = estimateKernel(*candidate.kernel, *own);
       candidates.push_back(std::move(candidate));
     }
-    if (mayChoose && candidates.front().said.registers > mostRegisters &&
-        candidates.back().said.registers < candidates.front().said.registers)
+    const Estimate &first = candidates.front().said;
+    const Estimate &other = candidates.back().said;
+    if (mayChoose && (scans ? first.registers > mostPredictedOfScans &&
+                                  other.registers < first.registers
+                            : other.spilled < first.spilled &&
+                                  other.blockClocks < first.blockClocks))
       std::swap(candidates.front(), candidates.back());
     adopt(kernel, candidates);
   }

@@ -33,6 +33,10 @@ constexpr int64_t bufferPiece = 128;
 /// Warps that hide the latency of arithmetic and shared memory, with the
 /// independent operations that unrolled tiles have.
 constexpr double enoughWarps = 8;
+/// Registers that ptxas has been seen to do without, of those predicted; and
+/// those that it was seen to want besides, for fragments of operands, where
+/// tensor cores multiply.
+constexpr int64_t mostOverestimate = 24, fragmentRegisters = 48;
 /// Instructions' worth of time that a warp waits at a barrier.
 constexpr double barrierSlots = 24;
 
@@ -79,6 +83,14 @@ private:
   void countDot(tile::DotOp dot, double times);
   void countAccess(Operation *op, Value memory, RankedTensorType type,
                    double times);
+  bool usesFragments() {
+    return kernel
+        .walk([](tile::DotOp dot) {
+          return usesTensorCores(dot) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
   double tripsOf(scf::ForOp loop);
   double chanceOf(scf::IfOp branch);
   /// Instructions of each warp.
@@ -484,8 +496,9 @@ Estimate Estimator::run() {
   collectLives();
   const Architecture &limits = **findArchitecture(machine.architecture);
   estimate.registers = otherRegisters + most(registers);
-  estimate.spilled =
-      std::max<int64_t>(0, estimate.registers - limits.registers);
+  int64_t wanted = estimate.registers +
+                   (usesFragments() ? fragmentRegisters : -mostOverestimate);
+  estimate.spilled = std::max<int64_t>(0, wanted - limits.registers);
   estimate.sharedBytes = most(buffers);
   estimate.resident = residentBlocks(
       machine, std::min<int64_t>(estimate.registers, limits.registers),
@@ -496,8 +509,7 @@ Estimate Estimator::run() {
   // that all of them are: about as often as there are operations for each.
   double traffic = static_cast<double>(estimate.spilled) /
                    std::max<double>(1, limits.registers);
-  estimate.issue *=
-      (1 + 4 * traffic) * static_cast<double>(warps) / machine.issueSlots;
+  estimate.issue *= static_cast<double>(warps) / machine.issueSlots;
   double longest = 0;
   for (auto [name, value] :
        {std::pair<StringRef, double>("issue", estimate.issue),
@@ -509,14 +521,20 @@ Estimate Estimator::run() {
       longest = value;
       estimate.bound = name;
     }
+  auto hiddenBy = [&](double blocks) {
+    return std::min(1.0, blocks * static_cast<double>(warps) / enoughWarps);
+  };
+  longest *= 1 + 4 * traffic;
+  estimate.blockClocks =
+      longest /
+      hiddenBy(static_cast<double>(std::max<int64_t>(1, estimate.resident)));
   // As many blocks as there are run at once, on as many multiprocessors.
   double used =
       std::min<double>(machine.multiprocessors, static_cast<double>(grid));
   double together = std::min<double>(
       static_cast<double>(std::max<int64_t>(1, estimate.resident)),
       std::ceil(static_cast<double>(grid) / used));
-  double hidden =
-      std::min(1.0, together * static_cast<double>(warps) / enoughWarps);
+  double hidden = hiddenBy(together);
   estimate.clocks = longest * static_cast<double>(grid) / used / hidden;
   return estimate;
 }

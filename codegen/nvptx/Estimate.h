@@ -18,7 +18,8 @@ namespace drawloom::nvptx {
 struct Estimate {
   /// Registers that a thread would take if it had as many as it liked.
   int64_t registers = 0;
-  /// Those beyond what the architecture has.
+  /// Those that ptxas is predicted to lack: fragments of the operands of tensor
+  /// cores come to them, and it was seen to do without some of other kernels'.
   int64_t spilled = 0;
   /// Of a block, with nothing of it used twice but by different iterations.
   int64_t sharedBytes = 0;
@@ -31,6 +32,8 @@ struct Estimate {
   /// Clocks of a multiprocessor for the whole grid, with what waits because too
   /// few warps are resident.
   double clocks = 0;
+  /// The same of one of many blocks.
+  double blockClocks = 0;
   /// Which of the five is the longest.
   llvm::StringRef bound;
 

@@ -81,31 +81,12 @@ int64_t GpuTarget::blockBytesOf(ModuleOp module) const {
 
 std::optional<TileTrial> GpuTarget::tileTrial() const {
   // The architecture with the least memory: what fits there fits everywhere.
-  return TileTrial{&cudaTarget(), "sm_80", {1, 2, 4, 8}};
+  return TileTrial{&cudaTarget(), "sm_80", 8, 4};
 }
 
-/// Registers beyond those of a thread that ptxas has been seen to do without,
-/// of those predicted; and those that it was seen to want besides, for
-/// fragments of operands, where tensor cores multiply. What it makes of kernels
-/// that need more is not predicted well.
-constexpr int64_t mostOverestimate = 24, fragmentRegisters = 48;
-
-/// Whether ptxas will find registers for a kernel of which so many are
-/// predicted.
-static bool fitsRegisters(func::FuncOp kernel, int64_t predicted) {
-  bool fragments = kernel
-                       .walk([](tile::DotOp dot) {
-                         return usesTensorCores(dot) ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-                       })
-                       .wasInterrupted();
-  int64_t wanted =
-      predicted + (fragments ? fragmentRegisters : -mostOverestimate);
-  return wanted <= llvm::cantFail(findArchitecture("sm_80"))->registers;
-}
-
-double GpuTarget::predictedTime(ModuleOp module, StringRef function) const {
-  double clocks = 0;
+std::optional<Prediction> GpuTarget::predict(ModuleOp module,
+                                             StringRef function) const {
+  Prediction prediction;
   for (auto kernel : module.getOps<func::FuncOp>()) {
     auto considered = kernel->getAttrOfType<ArrayAttr>(consideredAttr);
     if (kernel.getName().rsplit('_').first != function || !considered ||
@@ -116,11 +97,12 @@ double GpuTarget::predictedTime(ModuleOp module, StringRef function) const {
       auto found = chosen.getAs<IntegerAttr>(name);
       return found ? found.getInt() : 0;
     };
-    if (!fitsRegisters(kernel, number("registers")))
-      return 0;
-    clocks += static_cast<double>(number("clocks"));
+    prediction.lacking = std::max(prediction.lacking, number("spilled"));
+    prediction.time += static_cast<double>(number("clocks"));
   }
-  return clocks;
+  if (prediction.time == 0)
+    return std::nullopt;
+  return prediction;
 }
 
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,

@@ -22,8 +22,8 @@ public:
                   const CodegenOptions &options) const override;
   int64_t blockBytesOf(mlir::ModuleOp module) const override;
   std::optional<TileTrial> tileTrial() const override;
-  double predictedTime(mlir::ModuleOp module,
-                       llvm::StringRef function) const override;
+  std::optional<Prediction> predict(mlir::ModuleOp module,
+                                    llvm::StringRef function) const override;
 
 protected:
   /// Those of an H200, unless a target knows its devices.

@@ -290,7 +290,7 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
 /// said how large their tiles are: a product adds up over the longest extent.
 static bool maySum(func::FuncOp function) {
   auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
-  if (function.isExternal() || function->hasAttr(tileScaleAttr) ||
+  if (function.isExternal() || function->hasAttr(tileBytesAttr) ||
       (given && given.contains("rows")))
     return false;
   int64_t longest = 0;
@@ -311,13 +311,46 @@ static bool maySum(func::FuncOp function) {
   });
 }
 
-/// Larger tiles are taken where they are predicted to need less than this share
-/// of the time of smaller ones: predictions are a little off.
+/// Other tiles are taken where they are predicted to need less than this share
+/// of the time: predictions are a little off.
 constexpr double worthwhile = 0.95;
+/// Registers that a kernel has to lack before smaller tiles are tried: some
+/// that lacked fewer, by what is predicted, did not.
+constexpr int64_t worthRescue = 56;
 
-/// Finds how many times the ordinary budget the tiles of each function should
-/// have, by what is predicted of kernels that have it, and notes it on the
-/// function. Where something fails, that is for the compilation to say.
+namespace {
+/// What trials have shown of a function: the best share of the ordinary budget,
+/// and whether more of it or less is worth another trial.
+struct TileChoice {
+  int64_t bytes = 0;
+  double time = 0;
+  enum { Larger, Smaller, Done } next = Larger;
+
+  void note(const std::optional<Prediction> &found, int64_t tried) {
+    bool isFirst = bytes == 0;
+    bool fits = found && found->lacking == 0;
+    bool isBetter = found && (time == 0 || found->time < time * worthwhile) &&
+                    (fits || isFirst || next == Smaller);
+    if (isFirst)
+      bytes = tried;
+    if (isBetter) {
+      bytes = tried;
+      time = found->time;
+    }
+    if (isFirst)
+      next = fits                                      ? Larger
+             : !found || found->lacking >= worthRescue ? Smaller
+                                                       : Done;
+    else if (!isBetter || (next == Smaller && fits))
+      next = Done;
+  }
+};
+} // namespace
+
+/// Finds how many bytes the tiles of each function should have, by what is
+/// predicted of kernels that have them, and notes it on the function: more than
+/// the ordinary budget as long as registers are enough, less where they are
+/// not. Where something fails, that is for the compilation to say.
 static void chooseTiles(ModuleOp module, const CompileOptions &given) {
   std::optional<TileTrial> trial = given.target->tileTrial();
   if (!trial || given.from >= Phase::Blocks || given.to < Phase::Blocks)
@@ -344,29 +377,26 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
       failed(tryPhases(*structured, options, *machine, options.from,
                        Phase::Structured)))
     return;
-  struct Best {
-    double time = 0;
-    int64_t scale = 1;
-    bool mayImprove = true;
-  };
-  llvm::MapVector<StringAttr, Best> functions;
+  llvm::MapVector<StringAttr, TileChoice> functions;
   for (auto function : structured->getOps<func::FuncOp>())
     if (maySum(function))
       functions[function.getSymNameAttr()] = {};
-  for (int64_t scale : trial->scales) {
+
+  // With so many bytes, the functions for which that is the next trial.
+  auto tryBytes = [&](int64_t bytes, auto next) {
     OwningOpRef<ModuleOp> copy = structured->clone();
     Builder builder(copy->getContext());
-    bool anyImproves = false;
+    SmallVector<StringAttr> tried;
     for (auto function :
          llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
       auto *found = functions.find(function.getSymNameAttr());
-      if (found == functions.end() || !found->second.mayImprove) {
+      if (found == functions.end() || found->second.next != next) {
         // What is not tried takes no time.
         if (SymbolTable::symbolKnownUseEmpty(function, *copy))
           function.erase();
         continue;
       }
-      function->setAttr(tileScaleAttr, builder.getI64IntegerAttr(scale));
+      function->setAttr(tileBytesAttr, builder.getI64IntegerAttr(bytes));
       // What is said of kernels is of those that the right rows make.
       if (auto said =
               function->getAttrOfType<DictionaryAttr>("drawloom.schedule")) {
@@ -375,29 +405,30 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
         function->setAttr("drawloom.schedule",
                           kept.getDictionary(copy->getContext()));
       }
-      anyImproves = true;
+      tried.push_back(found->first);
     }
-    if (!anyImproves || (options.cancelled && options.cancelled()))
-      break;
-    bool fits = succeeded(
+    if (tried.empty() || (options.cancelled && options.cancelled()))
+      return;
+    bool compiles = succeeded(
         tryPhases(*copy, options, *machine, Phase::Structured, Phase::Kernels));
-    for (auto &[name, best] : functions) {
-      if (!best.mayImprove)
-        continue;
-      double time = fits ? options.target->predictedTime(*copy, name) : 0;
-      best.mayImprove =
-          time > 0 && (scale == 1 || time < best.time * worthwhile);
-      if (best.mayImprove) {
-        best.time = time;
-        best.scale = scale;
-      }
-    }
-  }
-  for (auto &[name, best] : functions)
-    if (auto function = module.lookupSymbol<func::FuncOp>(name))
+    for (StringAttr name : tried)
+      functions[name].note(compiles ? options.target->predict(*copy, name)
+                                    : std::nullopt,
+                           bytes);
+  };
+  int64_t ordinary = options.target->blockBudget().summedProductTileBytes;
+  tryBytes(ordinary, TileChoice::Larger);
+  for (int64_t part = 2; part <= trial->parts; part *= 2)
+    tryBytes(ordinary / part, TileChoice::Smaller);
+  for (int64_t scale = 2; scale <= trial->most; scale *= 2)
+    tryBytes(ordinary * scale, TileChoice::Larger);
+
+  for (auto &[name, choice] : functions)
+    if (auto function = module.lookupSymbol<func::FuncOp>(name);
+        function && choice.bytes)
       function->setAttr(
-          tileScaleAttr,
-          Builder(module.getContext()).getI64IntegerAttr(best.scale));
+          tileBytesAttr,
+          Builder(module.getContext()).getI64IntegerAttr(choice.bytes));
 }
 
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {

@@ -166,14 +166,14 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     costs.productBytes = productBytes;
     costs.mostPlainRows = mostPlainRows;
     costs.summedProductBytes = summedProductBytes;
-    if (Attribute value = getOperation()->getAttr(tileScaleAttr)) {
-      auto scale = dyn_cast<IntegerAttr>(value);
-      if (!scale || scale.getInt() < 1 || scale.getInt() > mostTileScale) {
-        getOperation().emitError() << tileScaleAttr << " cannot be " << value
-                                   << ": it is 1 to " << mostTileScale;
+    if (Attribute value = getOperation()->getAttr(tileBytesAttr)) {
+      auto bytes = dyn_cast<IntegerAttr>(value);
+      if (!bytes || bytes.getInt() < 1) {
+        getOperation().emitError()
+            << tileBytesAttr << " cannot be " << value << ": it is 1 or more";
         return signalPassFailure();
       }
-      costs.summedProductBytes *= scale.getInt();
+      costs.chosenBytes = bytes.getInt();
     }
     costs.packUniform = packUniform;
     // Somebody knows better: then no budget has a say.
@@ -189,7 +189,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         costs.tileRows = number.getInt();
         costs.cacheBytes = costs.sweptBytes =
             std::numeric_limits<int64_t>::max() / 4;
-        costs.sumBytes = costs.productBytes = costs.summedProductBytes = 0;
+        costs.sumBytes = costs.productBytes = costs.summedProductBytes =
+            costs.chosenBytes = 0;
       }
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))

@@ -191,13 +191,17 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   schedule.tileRows = options.tileRows;
   int64_t least = leastRowsOf(region, options);
   int64_t budget = tileBudget(region, analysis, options);
+  bool isChosen = options.chosenBytes && hasProducts(region) &&
+                  sumBytesOf(region, analysis);
   int64_t most = options.mostRows;
   if (!hasProducts(region))
     while (2 * most <= options.mostPlainRows &&
            rows / (2 * most) >= options.maxBlocks)
       most *= 2;
   for (int64_t candidate = most; candidate >= least; candidate /= 2)
-    if (!schedule.tileRows && footprint.workingSet(candidate) <= budget)
+    if (!schedule.tileRows &&
+        footprint.workingSet(candidate) <=
+            (isChosen && candidate / 2 >= least ? options.chosenBytes : budget))
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;

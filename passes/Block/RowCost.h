@@ -13,10 +13,9 @@
 
 namespace drawloom {
 
-/// An attribute of functions: how many times their budget blocks with products
-/// and sums over rows may have, since that was found to be faster.
-inline constexpr llvm::StringLiteral tileScaleAttr = "drawloom.tile_scale";
-constexpr int64_t mostTileScale = 64;
+/// An attribute of functions: the budget of tiles of blocks with products and
+/// sums over rows, in bytes, that was found to be the fastest.
+inline constexpr llvm::StringLiteral tileBytesAttr = "drawloom.tile_bytes";
 
 struct RowCostOptions {
   /// Rows of a tile; 0: the largest power of two between these whose working
@@ -38,6 +37,9 @@ struct RowCostOptions {
   /// The same of regions with products, and of those that also carry sums; 0:
   /// no other one. More rows to a tile read each weight less often.
   int64_t productBytes = 0, summedProductBytes = 0;
+  /// What takes the place of the last one, if it is not 0; but the fewest rows
+  /// of a tile have the ordinary budget.
+  int64_t chosenBytes = 0;
   /// Sums over rows that one block may carry, bytes; 0: as many as there are.
   int64_t sumBytes = 0;
   /// The same of one sum alone: where it is more, blocks have parts of it.

@@ -14,9 +14,9 @@ func.func @elements(%x: memref<512x64xf32>, %out: memref<512x64xf32>) attributes
   return
 }
 
-// A sum over rows would be another one.
+// So they do where rows are added up, each warp those that it has.
 // CHECK-LABEL: @sums
-// CHECK-SAME: drawloom.warps = 4
+// CHECK-SAME: drawloom.warps = 8
 func.func @sums(%x: memref<512x64xf32>, %out: memref<512x64xf32>, %sum: memref<64xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
   %a = tile.load %x : memref<512x64xf32> -> tensor<512x64xf32>
   tile.barrier

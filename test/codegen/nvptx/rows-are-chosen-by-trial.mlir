@@ -18,7 +18,7 @@
 
 // It is noted on the function, and remarks are of what was chosen.
 // RUN: drawloom-run %t.many.mlir --random --target=emulator --compile-to=blocks --remarks-filter=fuse-rows 2>%t.remarks | FileCheck %s --check-prefix=NOTED
-// NOTED: func.func @train({{.*}}drawloom.tile_scale = {{[248]}}
+// NOTED: func.func @train({{.*}}drawloom.tile_bytes = {{147456|294912|589824}}
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // REMARK: tileRows=64
 // REMARK-NOT: tileRows=32

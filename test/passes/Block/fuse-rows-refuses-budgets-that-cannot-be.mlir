@@ -4,8 +4,8 @@
 
 // RUN: drawloom-opt %s --fuse-rows --split-input-file --verify-diagnostics
 
-// expected-error @below {{drawloom.tile_scale cannot be 0 : i64: it is 1 to 64}}
-func.func @none(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_scale = 0 : i64} {
+// expected-error @below {{drawloom.tile_bytes cannot be 0 : i64: it is 1 or more}}
+func.func @none(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_bytes = 0 : i64} {
   %e = tensor.empty() : tensor<256x64xf32>
   %y = linalg.exp ins(%x : tensor<256x64xf32>) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
   return %y : tensor<256x64xf32>
@@ -13,8 +13,8 @@ func.func @none(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawlo
 
 // -----
 
-// expected-error @below {{drawloom.tile_scale cannot be "two": it is 1 to 64}}
-func.func @text(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_scale = "two"} {
+// expected-error @below {{drawloom.tile_bytes cannot be "two": it is 1 or more}}
+func.func @text(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_bytes = "two"} {
   %e = tensor.empty() : tensor<256x64xf32>
   %y = linalg.exp ins(%x : tensor<256x64xf32>) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
   return %y : tensor<256x64xf32>
