@@ -34,7 +34,7 @@ static constexpr int64_t mostUnrolled = 768;
 static constexpr int64_t turnRegisters = 16;
 /// The same of runs that only load and add up: written out, ptxas loads all of
 /// it ahead, and that of what comes next.
-static constexpr int64_t mostUnrolledSums = 192;
+static constexpr int64_t mostUnrolledSums = 64;
 static constexpr int64_t turnRegistersOfSums = 20;
 
 namespace {

@@ -451,7 +451,12 @@ Layout leftOperandLayout(int64_t m, int64_t k, int64_t warpsM, int64_t warpsN) {
 Layout outerProductLayout(int64_t m, int64_t n, int64_t warps) {
   Dispenser rows(0, paddedExtent(m)), columns(1, paddedExtent(n));
   Layout layout;
-  for (int i = 0; i < 2; ++i)
+  // Four columns to a thread, unless other threads would have the same ones.
+  int bits = llvm::countr_zero(static_cast<uint64_t>(paddedExtent(m))) +
+             llvm::countr_zero(static_cast<uint64_t>(paddedExtent(n)));
+  int spare = bits - static_cast<int>(Layout::laneBits) -
+              static_cast<int>(llvm::Log2_64(warps));
+  for (int i = 0; i < std::min(2, spare); ++i)
     if (columns.hasBit())
       layout.registers.push_back(columns.take(2));
   // Half of a warp along the columns, so that a row of the right operand is
