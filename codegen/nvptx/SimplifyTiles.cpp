@@ -122,7 +122,8 @@ struct SplatConstants : OpRewritePattern<arith::ConstantOp> {
 };
 
 /// Where max(x, 0) is at hand, it says which x are greater than zero (or no
-/// numbers): x, and a comparison made when x was, need not live until then.
+/// numbers): x, and a comparison made when x was, need not live until then. Of
+/// the maximum itself, those that are not zero are.
 struct ConditionFromMaximum : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::SelectOp op,
@@ -136,9 +137,13 @@ struct ConditionFromMaximum : OpRewritePattern<arith::SelectOp> {
     for (Value number : {x, wide ? wide.getIn() : Value()}) {
       if (!number)
         continue;
-      for (Operation *user : number.getUsers()) {
-        auto maximum = dyn_cast<arith::MaximumFOp>(user);
-        if (!maximum || maximum.getLhs() != number ||
+      SmallVector<Operation *> candidates(number.getUsers());
+      if (Operation *own = number.getDefiningOp())
+        candidates.push_back(own);
+      for (Operation *candidate : candidates) {
+        auto maximum = dyn_cast<arith::MaximumFOp>(candidate);
+        if (!maximum ||
+            (maximum.getLhs() != number && maximum.getResult() != number) ||
             !isZeroTile(maximum.getRhs()) ||
             maximum->getBlock() != op->getBlock() ||
             !maximum->isBeforeInBlock(op))

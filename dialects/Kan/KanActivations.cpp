@@ -33,8 +33,10 @@ Value ReluOp::expand(ScalarBuilder &b, Value x) {
   Value zero = b.constant(0.0, x);
   return b.select(b.greaterOrNan(x, zero), x, zero);
 }
-Value ReluOp::derivative(ScalarBuilder &b, Value x) {
-  return stepFrom(b, x, 0.0);
+// Of the result, which the next layer's gradient needs anyway: x need not wait
+// for the backward pass. NaN is above 0 in both.
+Value ReluOp::derivative(ScalarBuilder &b, Value) {
+  return stepFrom(b, b.widen(getY()), 0.0);
 }
 double ReluOp::evaluate(double x) { return x > 0 || std::isnan(x) ? x : 0; }
 

@@ -13,7 +13,7 @@ func.func private @forward(%x: tensor<4104x128xf32>, %w: tensor<128x128xf32>) ->
   return %h : tensor<4104x128xf32>
 }
 func.func @train(%x: tensor<4104x128xf32>, %dy: tensor<4104x128xf32>, %w: tensor<128x128xf32>) -> (tensor<4104x128xf32>, tensor<128x128xf32>)
-    attributes {drawloom.tile_bytes = 73728} {
+    attributes {drawloom.tile_bytes = 40000} {
   %y, %g = ad.vjp @forward(%x, %w) cotangents(%dy) wrt [1]
     : (tensor<4104x128xf32>, tensor<128x128xf32>) -> (tensor<4104x128xf32>, tensor<128x128xf32>)
   return %y, %g : tensor<4104x128xf32>, tensor<128x128xf32>

@@ -23,3 +23,21 @@ func.func @f(%x: tensor<16x64xbf16>, %g: tensor<16x64xbf16>) -> (tensor<16x64xbf
   %dx = arith.truncf %d : tensor<16x64xf32> to tensor<16x64xbf16>
   return %y, %dx : tensor<16x64xbf16>, tensor<16x64xbf16>
 }
+
+// The same where the gradient compares the maximum.
+// CHECK-LABEL: func.func @of_result
+// CHECK: %[[H:.*]] = arith.maximumf %{{.*}}, %[[ZERO:.*]] : tensor<16x64xbf16>
+// CHECK-NOT: arith.extf
+// CHECK: %[[MASK:.*]] = arith.cmpf une, %[[H]], %[[ZERO]] : tensor<16x64xbf16>
+// CHECK: arith.select %[[MASK]]
+func.func @of_result(%x: tensor<16x64xbf16>, %g: tensor<16x64xbf16>) -> (tensor<16x64xbf16>, tensor<16x64xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %narrow_zero = arith.constant 0.0 : bf16
+  %zeros = tile.splat %zero : f32 -> tensor<16x64xf32>
+  %narrow_zeros = tile.splat %narrow_zero : bf16 -> tensor<16x64xbf16>
+  %y = arith.maximumf %x, %narrow_zeros : tensor<16x64xbf16>
+  %wide = arith.extf %y : tensor<16x64xbf16> to tensor<16x64xf32>
+  %positive = arith.cmpf ugt, %wide, %zeros : tensor<16x64xf32>
+  %d = arith.select %positive, %g, %narrow_zeros : tensor<16x64xi1>, tensor<16x64xbf16>
+  return %y, %d : tensor<16x64xbf16>, tensor<16x64xbf16>
+}
