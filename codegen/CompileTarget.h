@@ -81,8 +81,8 @@ struct BlockBudget {
   int64_t pieceIterations = 0;
 };
 
-/// A choice that is made by trying: how many times BlockBudget's bytes of tiles
-/// with products and sums blocks may have. What is predicted for one set
+/// A choice that is made by trying: the bytes of tiles with products and sums,
+/// between shares of BlockBudget's. What is predicted for one set
 /// decides for all, so that all cut sums alike.
 struct TileTrial {
   const class CompileTarget *target = nullptr;

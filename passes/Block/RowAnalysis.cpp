@@ -62,6 +62,16 @@ DimensionClasses::Class DimensionClasses::ofLoop(Operation *op, unsigned loop) {
   return node(op, loop);
 }
 
+void DimensionClasses::forget(Operation *op) {
+  for (Value result : op->getResults())
+    if (RankedTensorType type = tensorType(result))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        ids.erase({result.getAsOpaquePointer(), dim});
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    for (unsigned loop = 0; loop < linalgOp.getNumLoops(); ++loop)
+      ids.erase({op, loop});
+}
+
 DimensionClasses::Class DimensionClasses::find(Class n) {
   while (parent[n] != n)
     n = parent[n] = parent[parent[n]];

@@ -44,6 +44,8 @@ public:
   Class ofLoop(mlir::Operation *op, unsigned loop);
   void unite(Class a, Class b);
   Class find(Class node);
+  /// What is to be erased: what is made in its memory has other dimensions.
+  void forget(mlir::Operation *op);
 
 private:
   void relate(mlir::Operation *op);
@@ -77,6 +79,8 @@ public:
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);
+  /// Has to be called before an op is erased.
+  void forget(mlir::Operation *op) { classes.forget(op); }
 
 private:
   RowAnalysis(DimensionClasses classes, DimensionClasses::Class row,

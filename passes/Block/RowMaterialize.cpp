@@ -444,8 +444,10 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
       sum = buildSecondStage(b, loc, array[i], partial, sum);
     partial.value.replaceUsesWithIf(sum, isOutside);
   }
-  for (Operation *op : llvm::reverse(region.ops))
+  for (Operation *op : llvm::reverse(region.ops)) {
+    rows.forget(op);
     op->erase();
+  }
   return success();
 }
 

@@ -32,7 +32,7 @@ AffineMap majorMap(unsigned numDims, unsigned numResults,
 /// Keeps the reduced dimension that runs along memory as a dimension of the
 /// partial results: what is added over rows then is vectors. Returns whether
 /// the op was replaced.
-bool keepLanes(linalg::GenericOp op, unsigned rowLoop) {
+bool keepLanes(linalg::GenericOp op, unsigned rowLoop, RowAnalysis &rows) {
   MLIRContext *context = op.getContext();
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -114,6 +114,7 @@ bool keepLanes(linalg::GenericOp op, unsigned rowLoop) {
         });
     op.getResult(k).replaceAllUsesWith(narrow.getResult(0));
   }
+  rows.forget(op);
   op.erase();
   return true;
 }
@@ -171,7 +172,7 @@ void prepareRows(Block &block, RowAnalysis &rows, bool packUniform) {
     if (auto generic = dyn_cast<linalg::GenericOp>(&op))
       if (linalg::isReductionIterator(
               linalgOp.getIteratorTypesArray()[*rowLoop]) &&
-          keepLanes(generic, *rowLoop))
+          keepLanes(generic, *rowLoop, rows))
         continue;
     if (packUniform)
       packUniformOperands(linalgOp, rows);
