@@ -496,7 +496,8 @@ int64_t chooseWarps(func::FuncOp kernel) {
 }
 
 /// Predicted registers of a thread from which on a recurrence takes the other
-/// number of warps. It has the same for all lengths, and so the same bits.
+/// number of warps. Other kernels do where they lack some. Neither depends on
+/// the length of loops: a recurrence has the same bits for any.
 constexpr int64_t mostPredictedOfScans = 176;
 /// Recurrences: their many small tiles fill registers before the sums that
 /// their loops carry do. Products by multiply-adds want large tiles more.
@@ -589,8 +590,7 @@ struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
     const Estimate &other = candidates.back().said;
     if (mayChoose && (scans ? first.registers > mostPredictedOfScans &&
                                   other.registers < first.registers
-                            : other.spilled < first.spilled &&
-                                  other.blockClocks < first.blockClocks))
+                            : other.spilled < first.spilled))
       std::swap(candidates.front(), candidates.back());
     adopt(kernel, candidates);
   }

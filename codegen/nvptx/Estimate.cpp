@@ -521,20 +521,15 @@ Estimate Estimator::run() {
       longest = value;
       estimate.bound = name;
     }
-  auto hiddenBy = [&](double blocks) {
-    return std::min(1.0, blocks * static_cast<double>(warps) / enoughWarps);
-  };
   longest *= 1 + 4 * traffic;
-  estimate.blockClocks =
-      longest /
-      hiddenBy(static_cast<double>(std::max<int64_t>(1, estimate.resident)));
   // As many blocks as there are run at once, on as many multiprocessors.
   double used =
       std::min<double>(machine.multiprocessors, static_cast<double>(grid));
   double together = std::min<double>(
       static_cast<double>(std::max<int64_t>(1, estimate.resident)),
       std::ceil(static_cast<double>(grid) / used));
-  double hidden = hiddenBy(together);
+  double hidden =
+      std::min(1.0, together * static_cast<double>(warps) / enoughWarps);
   estimate.clocks = longest * static_cast<double>(grid) / used / hidden;
   return estimate;
 }

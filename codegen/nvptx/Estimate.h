@@ -32,8 +32,6 @@ struct Estimate {
   /// Clocks of a multiprocessor for the whole grid, with what waits because too
   /// few warps are resident.
   double clocks = 0;
-  /// The same of one of many blocks.
-  double blockClocks = 0;
   /// Which of the five is the longest.
   llvm::StringRef bound;
 

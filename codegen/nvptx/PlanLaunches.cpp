@@ -113,27 +113,60 @@ updatesOf(func::CallOp call) {
   return pairs;
 }
 
+/// The op of a kernel that starts a result as what the operand of its call is
+/// and does nothing else with it, not even read it; none if there is another.
+static scf::ForallOp onlyUpdater(func::FuncOp kernel, OpOperand &operand) {
+  BlockArgument inside = kernel.getArgument(operand.getOperandNumber());
+  if (!inside.hasOneUse())
+    return {};
+  OpOperand &use = *inside.use_begin();
+  auto blocks = dyn_cast<scf::ForallOp>(use.getOwner());
+  if (!blocks || !llvm::is_contained(blocks.getOutputs(), inside) ||
+      !llvm::all_of(blocks.getTiedBlockArgument(&use).getUsers(),
+                    llvm::IsaPred<tensor::ParallelInsertSliceOp>))
+    return {};
+  return blocks;
+}
+
 void Planner::findUpdatedInPlace(ArrayRef<func::CallOp> calls,
                                  const DenseMap<Operation *, int64_t> &number) {
   auto end = static_cast<int64_t>(calls.size());
-  for (func::CallOp call : calls)
+  for (func::CallOp call : calls) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    llvm::BitVector dropped(call.getNumOperands());
+    SmallVector<int64_t> kept;
     for (auto [result, operand] : updatesOf(call)) {
       Value before = memoryOf(operand->get());
       bool isOnce = llvm::count_if(call.getOperands(), [&](Value other) {
                       return memoryOf(other) == before;
                     }) == 1;
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-          call, call.getCalleeAttr());
-      // Only as what the blocks' result starts as.
-      BlockArgument inside = kernel.getArgument(operand->getOperandNumber());
-      auto blocks = inside.hasOneUse()
-                        ? dyn_cast<scf::ForallOp>(*inside.user_begin())
-                        : nullptr;
-      if (before.getDefiningOp<func::CallOp>() && isOnce && blocks &&
-          llvm::is_contained(blocks.getOutputs(), inside) &&
-          lastUse(before, end, number) == number.lookup(call))
-        updated[before] = result;
+      auto blocks = onlyUpdater(kernel, *operand);
+      if (!before.getDefiningOp<func::CallOp>() || !isOnce || !blocks ||
+          lastUse(before, end, number) != number.lookup(call)) {
+        kept.append({static_cast<int64_t>(result.getResultNumber()),
+                     static_cast<int64_t>(operand->getOperandNumber())});
+        continue;
+      }
+      updated[before] = result;
+      // The kernel leaves the rest of its result as it is there.
+      unsigned index = operand->getOperandNumber();
+      BlockArgument inside = kernel.getArgument(index);
+      auto type = cast<RankedTensorType>(inside.getType());
+      OpBuilder builder(blocks);
+      inside.replaceAllUsesWith(tensor::EmptyOp::create(
+          builder, blocks.getLoc(), type.getShape(), type.getElementType()));
+      dropped.set(index);
     }
+    if (dropped.none())
+      continue;
+    for (size_t i = 1; i < kept.size(); i += 2)
+      kept[i] -= llvm::count_if(
+          dropped.set_bits(), [&](unsigned index) { return index < kept[i]; });
+    call->setAttr(updatesAttr, DenseI64ArrayAttr::get(call.getContext(), kept));
+    call->eraseOperands(dropped);
+    (void)kernel.eraseArguments(dropped);
+  }
 }
 
 FailureOr<LaunchOperand> Planner::placeOf(Value value) {

@@ -329,8 +329,8 @@ struct TileChoice {
   void note(const std::optional<Prediction> &found, int64_t tried) {
     bool isFirst = bytes == 0;
     bool fits = found && found->lacking == 0;
-    bool isBetter = found && (time == 0 || found->time < time * worthwhile) &&
-                    (fits || isFirst || next == Smaller);
+    bool isBetter = found && (isFirst || (found->time < time * worthwhile &&
+                                          (fits || next == Smaller)));
     if (isFirst)
       bytes = tried;
     if (isBetter) {
@@ -338,9 +338,9 @@ struct TileChoice {
       time = found->time;
     }
     if (isFirst)
-      next = fits                                      ? Larger
-             : !found || found->lacking >= worthRescue ? Smaller
-                                                       : Done;
+      next = fits                                     ? Larger
+             : found && found->lacking >= worthRescue ? Smaller
+                                                      : Done;
     else if (!isBetter || (next == Smaller && fits))
       next = Done;
   }

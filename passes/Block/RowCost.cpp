@@ -172,8 +172,11 @@ static SmallVector<int64_t> partOfSum(const RowRegion &region,
   int64_t element = bytesOf(partial.type()) / partial.type().getNumElements();
   while (llvm::product_of(part) * element > options.sumPartBytes) {
     // Square parts read the least.
-    auto *longest = llvm::max_element(part);
-    if (*longest % 2 != 0 || *longest < 32)
+    int64_t *longest = nullptr;
+    for (int64_t &extent : part)
+      if (extent % 2 == 0 && extent >= 32 && (!longest || extent > *longest))
+        longest = &extent;
+    if (!longest)
       return {};
     *longest /= 2;
   }

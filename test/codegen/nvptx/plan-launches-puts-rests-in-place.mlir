@@ -15,6 +15,8 @@
 // PLAN: drawloom.plan
 // PLAN-NOT: copy_bytes
 // PLAN-SAME: \22steps\22:[{\22kernel\22:\22f_0\22
+// The kernel has the result alone: two arguments in the same place are an error of the runtime.
+// PLAN-SAME: {\22kernel\22:\22f_1\22,\22operands\22:{{\[\[}}\22workspace\22,0],[\22result\22,0]]}]
 // PLAN-NOT: copy_bytes
 // PLAN-SAME: \22workspace_bytes\22:4096
 func.func @f(%x: tensor<68x256xf32>) -> tensor<68x256xf32> {
