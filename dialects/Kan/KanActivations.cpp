@@ -20,7 +20,7 @@ constexpr double pi = 3.14159265358979323846;
 // Piecewise polynomials
 //===----------------------------------------------------------------------===//
 
-// The two derivatives compare x once more: differentiating the formula would
+// The two derivatives compare once more: differentiating the formula would
 // keep the comparison, as a tensor of i1, from the forward to the backward
 // pass.
 static Value stepFrom(ScalarBuilder &b, Value x, double low) {

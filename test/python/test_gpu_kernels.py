@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from emulated_driver import LIBRARY
@@ -79,6 +80,26 @@ def test_a_wrong_result_fails(tmp_path):
     gpu_run.pack(tmp_path / "pack", [case], ["sm_90a"], True)
     done = script("gpu_run.py", "--emulated", "--only=AdamW", "--folder", tmp_path / "pack")
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == "8 passed, 1 failed", done.stdout + done.stderr
+
+
+@needs_driver
+def test_a_wrong_bias_of_a_network_in_bf16_fails(tmp_path):
+    """One of 80, off by a tenth."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    import gpu_programs
+    import gpu_run
+    case = next(case for case in gpu_programs.cases() if case.key == "MLP 16 relu train bf16")
+    gpu_run.pack(tmp_path / "pack", [case], ["sm_90a"], True)
+    path, = (tmp_path / "pack").glob("*/arguments.npz")
+    with np.load(path) as stored:
+        arguments = [stored[name] for name in stored.files]
+    bias = next(i for i, array in enumerate(arguments) if array.shape == (16,))
+    wrong = gpu_run.as_float64(arguments[bias], "bf16").astype(np.float32)
+    wrong[3] += 0.1
+    arguments[bias] = gpu_programs.store(wrong, "bf16")
+    np.savez(path, *arguments)
+    done = script("gpu_run.py", "--emulated", "--only=MLP 16 relu train bf16", "--folder", tmp_path / "pack")
+    assert done.returncode == 1 and "FAIL  MLP 16 relu train bf16: rms error" in done.stdout, done.stdout + done.stderr
 
 
 @needs_driver

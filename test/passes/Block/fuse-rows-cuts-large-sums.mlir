@@ -32,3 +32,17 @@ func.func @gradient(%x: tensor<520x128xf32>, %d: tensor<520x128xf32>) -> (tensor
     ins(%x, %d : tensor<520x128xf32>, tensor<520x128xf32>) outs(%start : tensor<128x128xf32>) -> tensor<128x128xf32>
   return %y, %sum : tensor<520x128xf32>, tensor<128x128xf32>
 }
+
+// An extent that cannot be halved stays: 75 x 128 numbers of 37.5 KiB are cut in four along the other one.
+// CHECK-LABEL: func.func @odd(
+// CHECK: scf.forall ({{.*}}) in (2, 1, 4) shared_outs({{.*}}) -> (tensor<2x75x128xf32>)
+func.func @odd(%x: tensor<512x75xf32>, %d: tensor<512x128xf32>) -> (tensor<512x75xf32>, tensor<75x128xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %ex = tensor.empty() : tensor<512x75xf32>
+  %y = linalg.elementwise kind=#linalg.elementwise_kind<exp> ins(%x : tensor<512x75xf32>) outs(%ex : tensor<512x75xf32>) -> tensor<512x75xf32>
+  %e = tensor.empty() : tensor<75x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<75x128xf32>) -> tensor<75x128xf32>
+  %sum = linalg.contract indexing_maps = [#rows_in, #columns_in, #out]
+    ins(%x, %d : tensor<512x75xf32>, tensor<512x128xf32>) outs(%start : tensor<75x128xf32>) -> tensor<75x128xf32>
+  return %y, %sum : tensor<512x75xf32>, tensor<75x128xf32>
+}
