@@ -12,7 +12,9 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -150,6 +152,165 @@ void writeRowsThroughSlices(func::FuncOp function) {
   }
 }
 
+/// Whether `value` may lie in the memory of `argument`.
+bool mayAlias(OpOperand &value, Value argument,
+              const bufferization::AnalysisState &state) {
+  bufferization::TraversalConfig anywhere;
+  anywhere.alwaysIncludeLeaves = false;
+  return !state
+              .findValueInReverseUseDefChain(
+                  &value, [&](Value at) { return at == argument; }, anywhere)
+              .empty();
+}
+
+/// Puts what `terminator` hands to the next iteration, from its operand `first`
+/// on, into the memory that the loop carries as `carried`. A loop has one
+/// buffer for each tensor, which bufferization gives only to what it updates in
+/// place: any other value is copied there.
+void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
+                  bufferization::OneShotAnalysisState &state) {
+  OpBuilder builder(terminator);
+  Location loc = terminator->getLoc();
+  SmallVector<std::pair<OpOperand *, Value>> stores;
+  for (auto [i, argument] : llvm::enumerate(carried)) {
+    OpOperand &operand = terminator->getOpOperand(first + i);
+    if (isa<RankedTensorType>(argument.getType()) &&
+        !state.areEquivalentBufferizedValues(operand.get(), argument))
+      stores.push_back({&operand, argument});
+  }
+  // What may lie in another carried buffer is read before that is written.
+  SmallVector<OpOperand *> moved;
+  for (auto [operand, argument] : stores)
+    if (llvm::any_of(carried, [&](Value other) {
+          return other != argument && isa<RankedTensorType>(other.getType()) &&
+                 mayAlias(*operand, other, state);
+        }))
+      moved.push_back(operand);
+  for (OpOperand *operand : moved)
+    operand->set(bufferization::AllocTensorOp::create(
+        builder, loc, cast<RankedTensorType>(operand->get().getType()),
+        ValueRange(), /*copy=*/operand->get()));
+  for (auto [operand, argument] : stores)
+    operand->set(bufferization::MaterializeInDestinationOp::create(
+                     builder, loc, argument.getType(), operand->get(), argument)
+                     ->getResult(0));
+}
+
+/// Lets the condition of each scf.while forward exactly the loop's own
+/// arguments, in their order: only these have memory. What it forwards beyond
+/// them becomes an argument, which starts as anything.
+void carryWhatIsForwarded(ModuleOp module) {
+  SmallVector<scf::WhileOp> loops;
+  module.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
+  for (scf::WhileOp loop : loops) {
+    scf::ConditionOp condition = loop.getConditionOp();
+    bool inPlace =
+        TypeRange(loop.getBeforeArguments()) == loop.getResultTypes();
+    bool hasTensors = llvm::any_of(loop.getResultTypes(), [](Type type) {
+      return isa<RankedTensorType>(type);
+    });
+    if (inPlace || !hasTensors)
+      continue;
+    IRRewriter rewriter(loop);
+    Location loc = loop.getLoc();
+    unsigned own = loop.getInits().size();
+    SmallVector<Value> inits(loop.getInits());
+    for (Type type : loop.getResultTypes()) {
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        inits.push_back(bufferization::AllocTensorOp::create(
+            rewriter, loc, tensor, ValueRange()));
+      else
+        inits.push_back(arith::ConstantOp::create(rewriter, loc,
+                                                  rewriter.getZeroAttr(type)));
+    }
+    SmallVector<Type> types(ValueRange(inits).getTypes());
+    SmallVector<Location> locations(types.size(), loc);
+    auto carrying =
+        scf::WhileOp::create(rewriter, loc, types, inits, nullptr, nullptr);
+    Block *before = &carrying.getBefore().front(),
+          *after = &carrying.getAfter().front();
+    rewriter.setInsertionPoint(condition);
+    SmallVector<Value> forwarded(before->getArguments().take_front(own));
+    llvm::append_range(forwarded, condition.getArgs());
+    rewriter.replaceOpWithNewOp<scf::ConditionOp>(
+        condition, condition.getCondition(), forwarded);
+    scf::YieldOp yield = loop.getYieldOp();
+    rewriter.setInsertionPoint(yield);
+    SmallVector<Value> next(yield.getOperands());
+    llvm::append_range(next, after->getArguments().drop_front(own));
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(yield, next);
+    rewriter.mergeBlocks(loop.getBeforeBody(), before,
+                         before->getArguments().take_front(own));
+    rewriter.mergeBlocks(loop.getAfterBody(), after,
+                         after->getArguments().drop_front(own));
+    rewriter.replaceOp(loop, carrying->getResults().drop_front(own));
+  }
+}
+
+/// Gives each tensor that a loop carries one buffer through all iterations.
+LogicalResult carryInPlace(ModuleOp module) {
+  carryWhatIsForwarded(module);
+  SmallVector<Operation *> loops;
+  module.walk([&](Operation *op) {
+    if (isa<scf::ForOp, scf::WhileOp>(op) &&
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      loops.push_back(op);
+  });
+  if (loops.empty())
+    return success();
+  bufferization::OneShotBufferizationOptions options;
+  // Otherwise the analysis would refuse what is put right here.
+  options.allowReturnAllocsFromLoops = true;
+  bufferization::OneShotAnalysisState state(module, options);
+  if (failed(bufferization::analyzeOp(module, state)))
+    return failure();
+  for (Operation *op : loops) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      storeCarried(loop.getBody()->getTerminator(), 0, loop.getRegionIterArgs(),
+                   state);
+      continue;
+    }
+    auto loop = cast<scf::WhileOp>(op);
+    storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), state);
+    storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), state);
+  }
+  return success();
+}
+
+/// Computes values right where they are inserted or returned: a tensor.empty
+/// that such a value is computed in becomes that place. Upstream's pass also
+/// follows operands that are not written in place. Their memory would then be
+/// the place although it holds another value than the one that goes there: a
+/// value that is changed, and returned beside the changed one, would be
+/// overwritten, since bufferization does not see the store to a result's
+/// memory.
+LogicalResult
+computeInPlace(ModuleOp module,
+               const bufferization::OneShotBufferizationOptions &options) {
+  bufferization::OneShotAnalysisState state(module, options);
+  if (failed(bufferization::analyzeOp(module, state)))
+    return failure();
+  bufferization::TraversalConfig inPlace;
+  inPlace.alwaysIncludeLeaves = false;
+  inPlace.followInPlaceOnly = true;
+  inPlace.followEquivalentOnly = true;
+  inPlace.followSameTypeOrCastsOnly = true;
+  auto placeFor = [&](RewriterBase &rewriter,
+                      SubsetInsertionOpInterface insertion,
+                      tensor::EmptyOp empty, Operation *user) -> Value {
+    SetVector<Value> found = state.findValueInReverseUseDefChain(
+        &insertion.getSourceOperand(),
+        [&](Value value) { return value == empty.getResult(); }, inPlace);
+    if (found.empty())
+      return Value();
+    return bufferization::buildSubsetExtraction(rewriter, insertion, empty,
+                                                user);
+  };
+  IRRewriter rewriter(module.getContext());
+  return bufferization::eliminateEmptyTensors(rewriter, module, state,
+                                              placeFor);
+}
+
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -161,9 +322,10 @@ void CpuBufferize::runOnOperation() {
       return signalPassFailure();
   for (auto function : module.getOps<func::FuncOp>())
     writeRowsThroughSlices(function);
+  if (failed(carryInPlace(module)) || failed(computeInPlace(module, {})))
+    return signalPassFailure();
   {
     OpPassManager pipeline(ModuleOp::getOperationName());
-    pipeline.addPass(bufferization::createEmptyTensorEliminationPass());
     pipeline.addPass(bufferization::createEmptyTensorToAllocTensorPass());
     if (failed(runPipeline(pipeline, module)))
       return signalPassFailure();

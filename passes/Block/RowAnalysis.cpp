@@ -295,6 +295,9 @@ bool RowAnalysis::isMember(Operation *op) {
                insert.getDestType().getDimSize(*dim);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return concat.getDim() != *dim;
+  // Some of the rows of another tensor are no tile of its rows.
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return isInit(slice.getSource()) || rowDim(slice.getSource()).has_value();
   // Rows that a dimension is cut into, or that several are joined to, are none
   // of what they are made of.
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))

@@ -23,6 +23,23 @@ def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def BoundCalls : Pass<"bound-calls"> {
+  let summary = "Refuse programs that calls make too large";
+  let description = [{
+    Calls are inlined, and requests for derivatives copy what they differentiate.
+    A function of a few lines that calls another one twice, and so on, doubles with
+    every step. The pass counts the operations of each function with all that it
+    calls, and refuses one of more than `max-operations`, and one that calls
+    itself: these have no end.
+
+    Example: test/passes/Graph/bound-calls-refuses-doubling.mlir
+  }];
+  let options = [
+    Option<"maxOperations", "max-operations", "int64_t", /*default=*/"1000000",
+           "Operations of a function with all calls expanded">
+  ];
+}
+
 def DecomposeGraph : Pass<"decompose-graph"> {
   let summary = "Express domain ops by linalg, tensor, arith and math";
   let description = [{

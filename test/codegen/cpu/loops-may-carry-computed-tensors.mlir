@@ -1,0 +1,60 @@
+// RUN: drawloom-run %s --entry=for --random --compare=interpreter
+// RUN: drawloom-run %s --entry=exchange --random --compare=interpreter
+// RUN: drawloom-run %s --entry=power --random --compare=interpreter
+// RUN: drawloom-run %s --entry=nested --random --compare=interpreter
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @for(%a: tensor<65x4xf32>) -> tensor<65x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %a) -> (tensor<65x4xf32>) {
+    %n = arith.addf %s, %a : tensor<65x4xf32>
+    scf.yield %n : tensor<65x4xf32>
+  }
+  return %r : tensor<65x4xf32>
+}
+
+// Each is stored where the other one lies.
+func.func @exchange(%a: tensor<5xf32>, %b: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5xf32>) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c1 = arith.constant 1 : index
+  %e = math.exp %a : tensor<5xf32>
+  %r:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %e, %t = %b) -> (tensor<5xf32>, tensor<5xf32>) {
+    %n = arith.addf %s, %t : tensor<5xf32>
+    scf.yield %t, %n : tensor<5xf32>, tensor<5xf32>
+  }
+  return %r#0, %r#1, %e : tensor<5xf32>, tensor<5xf32>, tensor<5xf32>
+}
+
+func.func @power(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4x4xf32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %a) -> (tensor<4x4xf32>) {
+    %n = linalg.matmul ins(%s, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32>
+    scf.yield %n : tensor<4x4xf32>
+  }
+  return %r : tensor<4x4xf32>
+}
+
+func.func @nested(%a: tensor<7x3xf32>, %b: tensor<7x3xf32>) -> tensor<7x3xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %a) -> (tensor<7x3xf32>) {
+    %q = scf.for %j = %c0 to %c3 step %c1 iter_args(%t = %s) -> (tensor<7x3xf32>) {
+      %n = math.tanh %t : tensor<7x3xf32>
+      %m = arith.mulf %n, %s : tensor<7x3xf32>
+      scf.yield %m : tensor<7x3xf32>
+    }
+    %o = arith.subf %q, %b : tensor<7x3xf32>
+    scf.yield %o : tensor<7x3xf32>
+  }
+  return %r : tensor<7x3xf32>
+}
