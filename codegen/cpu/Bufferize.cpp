@@ -163,11 +163,24 @@ bool mayAlias(OpOperand &value, Value argument,
               .empty();
 }
 
+/// Lets a loop that writes where it starts from start from a copy, if others
+/// read that value, too.
+void startApart(OpOperand &init) {
+  if (init.get().hasOneUse())
+    return;
+  OpBuilder builder(init.getOwner());
+  init.set(bufferization::AllocTensorOp::create(
+      builder, init.getOwner()->getLoc(),
+      cast<RankedTensorType>(init.get().getType()), ValueRange(),
+      /*copy=*/init.get()));
+}
+
 /// Puts what `terminator` hands to the next iteration, from its operand `first`
 /// on, into the memory that the loop carries as `carried`. A loop has one
 /// buffer for each tensor, which bufferization gives only to what it updates in
-/// place: any other value is copied there.
+/// place: any other value is copied there. The loop starts from `inits`.
 void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
+                  MutableOperandRange inits,
                   bufferization::OneShotAnalysisState &state) {
   OpBuilder builder(terminator);
   Location loc = terminator->getLoc();
@@ -175,8 +188,10 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
   for (auto [i, argument] : llvm::enumerate(carried)) {
     OpOperand &operand = terminator->getOpOperand(first + i);
     if (isa<RankedTensorType>(argument.getType()) &&
-        !state.areEquivalentBufferizedValues(operand.get(), argument))
+        !state.areEquivalentBufferizedValues(operand.get(), argument)) {
       stores.push_back({&operand, argument});
+      startApart(inits[i]);
+    }
   }
   // What may lie in another carried buffer is read before that is written.
   SmallVector<OpOperand *> moved;
@@ -267,12 +282,14 @@ LogicalResult carryInPlace(ModuleOp module) {
   for (Operation *op : loops) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       storeCarried(loop.getBody()->getTerminator(), 0, loop.getRegionIterArgs(),
-                   state);
+                   loop.getInitArgsMutable(), state);
       continue;
     }
     auto loop = cast<scf::WhileOp>(op);
-    storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), state);
-    storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), state);
+    MutableOperandRange inits = loop.getInitsMutable();
+    storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), inits,
+                 state);
+    storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), inits, state);
   }
   return success();
 }
@@ -298,6 +315,11 @@ computeInPlace(ModuleOp module,
   auto placeFor = [&](RewriterBase &rewriter,
                       SubsetInsertionOpInterface insertion,
                       tensor::EmptyOp empty, Operation *user) -> Value {
+    // What a loop carries is still read while the next value is computed.
+    if (auto stored = dyn_cast<bufferization::MaterializeInDestinationOp>(
+            insertion.getOperation());
+        stored && isa<TensorType>(stored.getDest().getType()))
+      return Value();
     SetVector<Value> found = state.findValueInReverseUseDefChain(
         &insertion.getSourceOperand(),
         [&](Value value) { return value == empty.getResult(); }, inPlace);

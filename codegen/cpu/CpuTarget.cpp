@@ -74,6 +74,7 @@ static void buildKernels(OpPassManager &pm) {
   pm.addPass(createCpuKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createCpuShareRepeats());
 }
 
 static void buildLlvm(OpPassManager &pm, const CodegenOptions &options) {

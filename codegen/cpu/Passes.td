@@ -293,6 +293,31 @@ def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
            "on a dot's accumulators">];
 }
 
+def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
+  let summary = "Make one function of code that a large one repeats";
+  let description = [{
+    Layers of one width give the same loops over and over, on other buffers. A
+    function of `min-operations` or more is cut behind each op that writes memory;
+    parts of at least `min-shared` operations that are the same but for buffers and
+    indices, `min-repeats` times or more, become a function that is called instead.
+    The machine code is then compiled once, and what the optimizer does on long
+    functions in more than linear time is not asked of it. Buffers that never
+    overlap are said to be such. An operation on vectors counts once for each row of
+    its vector.
+
+    Example: test/codegen/cpu/share-repeats-calls-what-layers-have-in-common.mlir
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"minOperations", "min-operations", "int64_t", "4000",
+           "Operations of a function from which on it is searched">,
+    Option<"minRepeats", "min-repeats", "int64_t", "4",
+           "How often code has to occur">,
+    Option<"minShared", "min-shared", "int64_t", "12",
+           "Operations of code that is worth a call">];
+}
+
 def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
   let summary = "Write large results past the cache";
   let description = [{

@@ -695,6 +695,27 @@ LogicalResult takeScalarsAsSuch(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+/// Bytes of the tiles that a loop reads at places that it does not change, and
+/// would carry in registers.
+int64_t carriedBytes(scf::ForOp loop) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    for (Operation *user : argument.getUsers())
+      if (auto read = dyn_cast<vector::TransferReadOp>(user);
+          read && llvm::all_of(read.getIndices(), [&](Value index) {
+            return loop.isDefinedOutsideOfLoop(index);
+          }))
+        bytes +=
+            read.getVectorType().getNumElements() *
+            llvm::divideCeil(read.getVectorType().getElementTypeBitWidth(), 8);
+  return bytes;
+}
+
+/// A loop carries no more tiles than this, several times what the registers
+/// hold: beyond, each goes through the stack anyway, and assigning registers
+/// takes more than linear time.
+constexpr int64_t mostCarriedBytes = 16 * 1024;
+
 /// Hoisting on tensors keeps accumulators in registers: a tile that a loop
 /// reads and writes becomes a vector that the loop carries. Not out of
 /// scf.forall: what leaves it would have to be handed to each block through
@@ -706,7 +727,8 @@ void hoist(RewriterBase &rewriter, func::FuncOp function) {
     moveLoopInvariantCode(loop);
   // From the innermost out: each may be replaced.
   for (scf::ForOp loop : loops)
-    (void)hoistLoopInvariantSubsets(rewriter, loop);
+    if (carriedBytes(loop) <= mostCarriedBytes)
+      (void)hoistLoopInvariantSubsets(rewriter, loop);
 }
 
 void CpuSchedule::runOnOperation() {

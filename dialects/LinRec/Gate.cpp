@@ -37,18 +37,29 @@ std::optional<double> GateOp::getBound() {
 
 namespace {
 
-/// exp is only taken of -|x|, which lies in [0, 1] whatever x is.
+/// -|x|. By a choice and not by the absolute value, so that both signs of zero
+/// are on the positive side, and the derivatives of all terms that look at the
+/// sign fit together there.
+struct Sides {
+  Sides(ScalarBuilder &b, Value x)
+      : zero(b.constant(0.0, x)), isNegative(b.less(x, zero)),
+        below(b.select(isNegative, x, b.neg(x))) {}
+  Value zero, isNegative, below;
+};
+
+/// exp is only taken of -|x|, so that it lies in [0, 1] whatever x is.
 Value sigmoid(ScalarBuilder &b, Value x) {
-  Value e = b.exp(b.neg(b.abs(x)));
+  Sides sides(b, x);
+  Value e = b.exp(sides.below);
   Value one = b.constant(1.0, x);
-  Value numerator = b.select(b.less(x, b.constant(0.0, x)), e, one);
-  return b.div(numerator, b.add(e, one));
+  return b.div(b.select(sides.isNegative, e, one), b.add(e, one));
 }
 
 /// log(1 + exp x)
 Value softplus(ScalarBuilder &b, Value x) {
-  Value positivePart = b.maximum(x, b.constant(0.0, x));
-  return b.add(positivePart, b.log1p(b.exp(b.neg(b.abs(x)))));
+  Sides sides(b, x);
+  return b.add(b.select(sides.isNegative, sides.zero, x),
+               b.log1p(b.exp(sides.below)));
 }
 
 /// The formula on scalars; `scale` is a, already exponentiated.

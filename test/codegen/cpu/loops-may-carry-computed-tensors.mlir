@@ -2,6 +2,7 @@
 // RUN: drawloom-run %s --entry=exchange --random --compare=interpreter
 // RUN: drawloom-run %s --entry=power --random --compare=interpreter
 // RUN: drawloom-run %s --entry=nested --random --compare=interpreter
+// RUN: drawloom-run %s --entry=read_later --random --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -57,4 +58,20 @@ func.func @nested(%a: tensor<7x3xf32>, %b: tensor<7x3xf32>) -> tensor<7x3xf32> {
     scf.yield %o : tensor<7x3xf32>
   }
   return %r : tensor<7x3xf32>
+}
+
+// What the loop starts from is read behind it.
+func.func @read_later(%a: tensor<8x17xf32>) -> (tensor<8x17xf32>, tensor<8x17xf32>) {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c1 = arith.constant 1 : index
+  %e = math.exp %a : tensor<8x17xf32>
+  %r:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %e, %u = %a) -> (tensor<8x17xf32>, tensor<8x17xf32>) {
+    %t = math.tanh %s : tensor<8x17xf32>
+    %v = arith.addf %u, %s : tensor<8x17xf32>
+    scf.yield %t, %v : tensor<8x17xf32>, tensor<8x17xf32>
+  }
+  %o = arith.mulf %r#0, %e : tensor<8x17xf32>
+  %p = arith.mulf %r#1, %a : tensor<8x17xf32>
+  return %o, %p : tensor<8x17xf32>, tensor<8x17xf32>
 }

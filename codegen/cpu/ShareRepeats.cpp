@@ -1,0 +1,337 @@
+//===- ShareRepeats.cpp - repeated code becomes a function ----------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Passes.h"
+#include "codegen/cpu/Signature.h"
+#include "codegen/cpu/StreamStores.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace drawloom::cpu {
+#define GEN_PASS_DEF_CPUSHAREREPEATS
+#include "codegen/cpu/Passes.h.inc"
+} // namespace drawloom::cpu
+
+using namespace mlir;
+
+namespace drawloom::cpu {
+namespace {
+
+/// Whether `value` comes from outside of its readers as a pointer or a number,
+/// and so can be an argument of a function.
+bool isArgument(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (memref)
+    return memref.hasStaticShape() && memref.getLayout().isIdentity();
+  return type.isIntOrIndexOrFloat();
+}
+
+/// What is made anew where it is used: views of buffers.
+bool isView(Operation *op) {
+  return op && isa<ViewLikeOpInterface>(op) &&
+         !isArgument(op->getResult(0).getType());
+}
+
+bool isConstant(Operation *op) {
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// About how many operations of machine vectors an op becomes.
+int64_t sizeOf(Operation *op) {
+  int64_t size = 1;
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                SmallVector<Type>(op->getResultTypes())))
+    if (auto vector = dyn_cast<VectorType>(type);
+        vector && vector.getRank() > 0)
+      size = std::max(size, vector.getNumElements() / vector.getShape().back());
+  return size;
+}
+
+/// Ops of one block that stand one behind the other up to one that writes, with
+/// the views and constants from before that they read.
+struct Segment {
+  SmallVector<Operation *> ops;
+  /// Views and constants in front, in program order; then `ops`.
+  SmallVector<Operation *> all;
+  /// What comes from outside, in the order of its first use in `all`.
+  SmallVector<Value> captured;
+  int64_t operations = 0;
+
+  /// False where a value comes from outside that no function could take, or one
+  /// is used behind the segment.
+  bool complete() {
+    inside.insert(ops.begin(), ops.end());
+    SetVector<Operation *> ahead;
+    for (Operation *op : ops)
+      op->walk([&](Operation *nested) {
+        operations += sizeOf(nested);
+        for (Value operand : nested->getOperands())
+          collect(operand, ahead);
+      });
+    all.assign(ahead.begin(), ahead.end());
+    llvm::append_range(all, ops);
+    SetVector<Value> values;
+    for (Operation *op : all)
+      op->walk([&](Operation *nested) {
+        for (Value operand : nested->getOperands())
+          if (!isLocal(operand) && !ahead.contains(operand.getDefiningOp()))
+            values.insert(operand);
+      });
+    captured = values.takeVector();
+    return llvm::all_of(
+               captured,
+               [](Value value) { return isArgument(value.getType()); }) &&
+           llvm::all_of(ops, [&](Operation *op) {
+             return llvm::all_of(op->getUsers(), [&](Operation *user) {
+               return isInside(user);
+             });
+           });
+  }
+
+private:
+  bool isInside(Operation *op) const {
+    for (; op; op = op->getParentOp())
+      if (inside.contains(op))
+        return true;
+    return false;
+  }
+  bool isLocal(Value value) const {
+    Operation *owner = value.getDefiningOp();
+    return isInside(owner ? owner : value.getParentBlock()->getParentOp());
+  }
+  void collect(Value value, SetVector<Operation *> &ahead) {
+    Operation *op = value.getDefiningOp();
+    if (isLocal(value) || (!isView(op) && !isConstant(op)) ||
+        ahead.contains(op))
+      return;
+    // What a view starts at is handed over: it differs from one place to the
+    // next.
+    if (isView(op))
+      collect(cast<ViewLikeOpInterface>(op).getViewSource(), ahead);
+    ahead.insert(op);
+  }
+
+  DenseSet<Operation *> inside;
+};
+
+/// Whether two segments differ in what comes from outside alone.
+bool areAlike(const Segment &a, const Segment &b) {
+  if (a.all.size() != b.all.size() || a.operations != b.operations ||
+      a.captured.size() != b.captured.size())
+    return false;
+  DenseMap<Value, Value> partner;
+  for (auto [mine, other] : llvm::zip_equal(a.captured, b.captured)) {
+    if (mine.getType() != other.getType())
+      return false;
+    partner[mine] = other;
+  }
+  auto check = [&](Value mine, Value other) {
+    auto known = partner.find(mine);
+    return success(known != partner.end() && known->second == other);
+  };
+  auto mark = [&](Value mine, Value other) { partner[mine] = other; };
+  return llvm::all_of(llvm::zip_equal(a.all, b.all), [&](auto pair) {
+    auto [mine, other] = pair;
+    bool same = OperationEquivalence::isEquivalentTo(
+        mine, other, check, mark, OperationEquivalence::IgnoreLocations);
+    if (same)
+      for (auto [result, twin] :
+           llvm::zip_equal(mine->getResults(), other->getResults()))
+        partner[result] = twin;
+    return same;
+  });
+}
+
+llvm::hash_code hashOf(const Segment &segment) {
+  llvm::hash_code hash = llvm::hash_combine(segment.captured.size());
+  for (Operation *op : segment.all)
+    op->walk([&](Operation *nested) {
+      hash = llvm::hash_combine(
+          hash, OperationEquivalence::computeHash(
+                    nested, OperationEquivalence::ignoreHashValue,
+                    OperationEquivalence::ignoreHashValue,
+                    OperationEquivalence::IgnoreLocations));
+    });
+  return hash;
+}
+
+/// Whether `op` may do anything to memory but read it.
+bool writes(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return false;
+  if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return !hasSingleEffect<MemoryEffects::Read>(op);
+  return llvm::any_of(op->getRegions(), [](Region &region) {
+    return llvm::any_of(region.getOps(),
+                        [](Operation &nested) { return writes(&nested); });
+  });
+}
+
+class Sharing {
+public:
+  Sharing(func::FuncOp parent, SymbolTable &symbols, int64_t minRepeats,
+          int64_t minShared)
+      : parent(parent), symbols(symbols), minRepeats(minRepeats),
+        minShared(minShared) {}
+
+  void run() {
+    // From the outside in: what is shared takes all that it holds along.
+    SmallVector<Block *> level{&parent.getBody().front()};
+    while (!level.empty()) {
+      classes.clear();
+      for (Block *block : level)
+        split(*block);
+      for (auto &[hash, known] : classes)
+        for (SmallVector<Segment> &alike : known)
+          if (static_cast<int64_t>(alike.size()) >= minRepeats)
+            share(alike);
+      SmallVector<Block *> next;
+      for (Block *block : level)
+        for (Operation &op : *block)
+          for (Region &region : op.getRegions())
+            for (Block &nested : region)
+              next.push_back(&nested);
+      level = std::move(next);
+    }
+  }
+
+private:
+  /// Cuts a block into segments, and sorts these by what they do.
+  void split(Block &block) {
+    Segment current;
+    auto finish = [&] {
+      if (current.complete() && current.operations >= minShared &&
+          !touchesStreamed(current))
+        add(std::move(current));
+      current = Segment();
+    };
+    for (Operation &op : block.without_terminator()) {
+      if (isView(&op) || isConstant(&op) || isa<memref::AllocaOp>(op))
+        continue;
+      if (isa<func::CallOp>(op)) {
+        current = Segment();
+        continue;
+      }
+      bool isIndex = llvm::all_of(op.getResultTypes(), [](Type type) {
+        return type.isIntOrIndex() || isa<BaseMemRefType>(type);
+      });
+      // Addresses are used everywhere, and cost nothing.
+      if (isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+          op.getNumResults() > 0 && isIndex)
+        continue;
+      current.ops.push_back(&op);
+      if (writes(&op))
+        finish();
+    }
+  }
+
+  bool touchesStreamed(const Segment &segment) {
+    return llvm::any_of(segment.captured, [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      return argument && argument.getOwner() == &parent.getBody().front() &&
+             parent.getArgAttr(argument.getArgNumber(), streamedAttr);
+    });
+  }
+
+  void add(Segment segment) {
+    auto &known = classes[hashOf(segment)];
+    for (SmallVector<Segment> &alike : known)
+      if (areAlike(alike.front(), segment))
+        return alike.push_back(std::move(segment));
+    known.emplace_back().push_back(std::move(segment));
+  }
+
+  /// Whether no two buffers of any segment are the same memory: arguments of
+  /// kernels that are said not to overlap, allocations, and views of these that
+  /// the layout of scratch memory keeps apart.
+  bool areDistinct(ArrayRef<Segment> alike) {
+    return llvm::all_of(alike, [&](const Segment &segment) {
+      return llvm::all_of(segment.captured, [&](Value value) {
+        if (!isa<MemRefType>(value.getType()))
+          return true;
+        // The host hands over buffers that are apart.
+        if (auto argument = dyn_cast<BlockArgument>(value))
+          return argument.getOwner() == &parent.getBody().front() &&
+                 (parent->hasAttr(signatureAttr) ||
+                  parent.getArgAttr(argument.getArgNumber(), "llvm.noalias"));
+        auto view = value.getDefiningOp<memref::ViewOp>();
+        return value.getDefiningOp<memref::AllocaOp>() ||
+               (view && isa<BlockArgument>(view.getSource()));
+      });
+    });
+  }
+
+  void share(ArrayRef<Segment> alike) {
+    const Segment &first = alike.front();
+    OpBuilder builder(parent);
+    Location loc = first.ops.front()->getLoc();
+    auto function = func::FuncOp::create(
+        builder, loc, (parent.getName() + "_shared" + Twine(count++)).str(),
+        builder.getFunctionType(ValueRange(first.captured).getTypes(), {}));
+    function.setPrivate();
+    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+    function->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+    symbols.insert(function);
+    Block *body = function.addEntryBlock();
+    if (areDistinct(alike))
+      for (auto [i, value] : llvm::enumerate(first.captured))
+        if (isa<MemRefType>(value.getType()))
+          function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    mapping.map(first.captured, body->getArguments());
+    for (Operation *op : first.all)
+      builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, loc);
+    for (const Segment &segment : alike) {
+      builder.setInsertionPoint(segment.ops.back());
+      func::CallOp::create(builder, segment.ops.back()->getLoc(), function,
+                           segment.captured);
+      for (Operation *op : llvm::reverse(segment.ops))
+        op->erase();
+    }
+  }
+
+  func::FuncOp parent;
+  SymbolTable &symbols;
+  int64_t minRepeats, minShared;
+  int count = 0;
+  llvm::MapVector<size_t, SmallVector<SmallVector<Segment>>> classes;
+};
+
+struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
+  using CpuShareRepeatsBase::CpuShareRepeatsBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<func::FuncOp> large;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      int64_t operations = 0;
+      function.walk([&](Operation *op) { operations += sizeOf(op); });
+      if (!function.isExternal() && operations >= minOperations)
+        large.push_back(function);
+    }
+    for (func::FuncOp parent : large)
+      Sharing(parent, symbols, minRepeats, minShared).run();
+  }
+};
+
+} // namespace
+} // namespace drawloom::cpu
