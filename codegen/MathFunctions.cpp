@@ -220,6 +220,20 @@ template <typename OpTy> struct Expand : OpRewritePattern<OpTy> {
 
 } // namespace
 
+namespace {
+/// NaN stays, as from the limits' own ops.
+struct ExpandClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ClampFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(),
+                                             op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+    return success();
+  }
+};
+} // namespace
+
 void populateMathExpansions(RewritePatternSet &patterns, bool all) {
   populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
   // Not the reciprocal square root, whose expansion is an op of AVX2.
@@ -231,6 +245,7 @@ void populateMathExpansions(RewritePatternSet &patterns, bool all) {
            (all || !llvm::is_contained(inaccurate, name));
   });
   MLIRContext *context = patterns.getContext();
+  patterns.add<ExpandClamp>(context);
   patterns.add<Expand<math::TanhOp>>(context, expandTanh);
   patterns.add<Expand<math::ErfOp>>(context, expandErf);
   patterns.add<Expand<math::Log1pOp>>(context, expandLog1p);

@@ -333,6 +333,26 @@ computeInPlace(ModuleOp module,
                                               placeFor);
 }
 
+/// A single element has no stride. Gives each extent of 1 the stride 1:
+/// upstream finds the extents that a slice drops by their strides.
+void dropIdleStrides(Operation *root) {
+  root->walk([](OffsetSizeAndStrideOpInterface op) {
+    if (!isa<tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             tensor::ParallelInsertSliceOp>(op))
+      return;
+    SmallVector<int64_t> strides(op.getStaticStrides());
+    bool changes = false;
+    for (auto [stride, size] : llvm::zip_equal(strides, op.getStaticSizes()))
+      if (size == 1 && stride != 1 && ShapedType::isStatic(stride)) {
+        stride = 1;
+        changes = true;
+      }
+    if (changes)
+      op->setAttr("static_strides",
+                  DenseI64ArrayAttr::get(op->getContext(), strides));
+  });
+}
+
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -344,6 +364,7 @@ void CpuBufferize::runOnOperation() {
       return signalPassFailure();
   for (auto function : module.getOps<func::FuncOp>())
     writeRowsThroughSlices(function);
+  dropIdleStrides(module);
   if (failed(carryInPlace(module)) || failed(computeInPlace(module, {})))
     return signalPassFailure();
   {

@@ -39,7 +39,9 @@ def CpuExpandMath : Pass<"cpu-expand-math"> {
   let description = [{
     On f32, `exp`, `log`, `tanh`, ... become polynomials, so that vectors stay
     vectors; on bf16 and f16 they are computed in f32. f64 is left to the C
-    library. Conversions from and to bf16 become integer arithmetic.
+    library. Conversions from and to bf16 become integer arithmetic. In a module, a
+    function that takes more than 200 of them calls one function for each kind of
+    vector instead.
 
     Example:
 
@@ -51,7 +53,8 @@ def CpuExpandMath : Pass<"cpu-expand-math"> {
     ```
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
 }
 

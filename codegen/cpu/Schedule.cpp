@@ -759,11 +759,11 @@ void CpuSchedule::runOnOperation() {
     return signalPassFailure();
 
   llvm::SetVector<Block *> blocks;
+  function.walk([&](LinalgOp op) { blocks.insert(op->getBlock()); });
+  // Those in the bodies of structured ops, too: each becomes an operation on
+  // vectors for each tile.
   int64_t sourceOps = 0;
-  function.walk([&](LinalgOp op) {
-    blocks.insert(op->getBlock());
-    ++sourceOps;
-  });
+  function.walk([&](Operation *) { ++sourceOps; });
   Builder builder(&getContext());
   function->setAttr(sourceOpsAttr, builder.getI64IntegerAttr(sourceOps));
   Scheduler scheduler(rewriter, tiles);

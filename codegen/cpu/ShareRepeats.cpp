@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/ShareRepeats.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
@@ -280,16 +281,10 @@ private:
     const Segment &first = alike.front();
     OpBuilder builder(parent);
     Location loc = first.ops.front()->getLoc();
-    auto function = func::FuncOp::create(
-        builder, loc, (parent.getName() + "_shared" + Twine(count++)).str(),
+    func::FuncOp function = createSharedFunction(
+        parent, symbols, loc, parent.getName() + "_shared" + Twine(count++),
         builder.getFunctionType(ValueRange(first.captured).getTypes(), {}));
-    function.setPrivate();
-    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-    function->setAttr(
-        "llvm.linkage",
-        LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-    symbols.insert(function);
-    Block *body = function.addEntryBlock();
+    Block *body = &function.getBody().front();
     if (areDistinct(alike))
       for (auto [i, value] : llvm::enumerate(first.captured))
         if (isa<MemRefType>(value.getType()))
@@ -334,4 +329,20 @@ struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
 };
 
 } // namespace
+
+func::FuncOp createSharedFunction(func::FuncOp user, SymbolTable &symbols,
+                                  Location loc, const Twine &name,
+                                  FunctionType type) {
+  OpBuilder builder(user);
+  auto function = func::FuncOp::create(builder, loc, name.str(), type);
+  function.setPrivate();
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  symbols.insert(function);
+  function.addEntryBlock();
+  return function;
+}
+
 } // namespace drawloom::cpu

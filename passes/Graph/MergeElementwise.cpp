@@ -9,10 +9,12 @@
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Passes.h"
+#include <set>
 
 using namespace mlir;
 
@@ -152,8 +154,19 @@ void joinSiblings(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   function.walk([&](Block *block) {
     SmallVector<linalg::GenericOp> ops(block->getOps<linalg::GenericOp>());
-    for (unsigned i = 0; i < ops.size(); ++i)
-      for (unsigned j = i + 1; j < ops.size(); ++j) {
+    DenseMap<Operation *, unsigned> position;
+    for (auto [i, op] : llvm::enumerate(ops))
+      position[op] = i;
+    for (unsigned i = 0; i < ops.size(); ++i) {
+      if (ops[i].getInputs().empty())
+        continue;
+      // Only what reads the same can be joined.
+      std::set<unsigned> later;
+      for (Operation *user : ops[i].getInputs().front().getUsers())
+        if (auto known = position.find(user);
+            known != position.end() && known->second > i)
+          later.insert(known->second);
+      for (unsigned j : later) {
         llvm::SetVector<Operation *> between;
         if (!canJoin(ops[i], ops[j], between))
           continue;
@@ -161,16 +174,93 @@ void joinSiblings(func::FuncOp function) {
         llvm::sort(inOrder, [](Operation *a, Operation *b) {
           return a->isBeforeInBlock(b);
         });
+        position.erase(ops[i]);
+        position.erase(ops[j]);
         ops[j] = join(rewriter, ops[i], ops[j], inOrder);
+        position[ops[j]] = j;
         break;
       }
+    }
   });
+}
+
+/// Each step of a merge copies both bodies. Where a long chain grew by one op
+/// at a time, its body would be copied as often as it has ops.
+constexpr size_t longChain = 200;
+
+/// Merges neighbours in pairs, then pairs with pairs, and so on, in blocks of
+/// many ops. What is left is for the patterns.
+LogicalResult mergeInPairs(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<Block *> blocks;
+  function.walk([&](Block *block) {
+    auto ops = block->getOps<linalg::GenericOp>();
+    if (static_cast<size_t>(std::distance(ops.begin(), ops.end())) > longChain)
+      blocks.push_back(block);
+  });
+  // An output that the body does not read is no second use of what it is.
+  for (Block *block : blocks)
+    for (auto op : block->getOps<linalg::GenericOp>())
+      for (OpOperand &init : op.getDpsInitsMutable()) {
+        auto type = dyn_cast<RankedTensorType>(init.get().getType());
+        if (!type || !type.hasStaticShape() ||
+            op.getNumParallelLoops() != op.getNumLoops() ||
+            op.payloadUsesValueFromOperand(&init) ||
+            init.get().getDefiningOp<tensor::EmptyOp>())
+          continue;
+        rewriter.setInsertionPoint(op);
+        init.set(tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(),
+                                         type.getElementType()));
+      }
+  for (Block *block : blocks)
+    for (bool changed = true; changed;) {
+      changed = false;
+      DenseSet<Operation *> merged;
+      for (linalg::GenericOp op :
+           SmallVector<linalg::GenericOp>(block->getOps<linalg::GenericOp>())) {
+        for (OpOperand *operand : op.getDpsInputOperands()) {
+          Operation *producer = operand->get().getDefiningOp();
+          if (!producer || producer->getBlock() != block ||
+              merged.contains(producer) || !shouldMerge(operand) ||
+              !linalg::areElementwiseOpsFusable(operand))
+            continue;
+          rewriter.setInsertionPoint(op);
+          FailureOr<linalg::ElementwiseOpFusionResult> fused =
+              linalg::fuseElementwiseOps(rewriter, operand);
+          if (failed(fused))
+            continue;
+          for (auto [old, replacement] : fused->replacements)
+            rewriter.replaceUsesWithIf(old, replacement, [&](OpOperand &use) {
+              return use.getOwner() != producer;
+            });
+          merged.insert(fused->fusedOp);
+          rewriter.eraseOp(op);
+          if (producer->use_empty())
+            rewriter.eraseOp(producer);
+          changed = true;
+          break;
+        }
+      }
+      // Operands that both sides of a merge read become one.
+      RewritePatternSet patterns(function.getContext());
+      linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+      if (failed(applyPatternsGreedily(function, std::move(patterns))))
+        return failure();
+    }
+  return success();
 }
 
 struct MergeElementwise : impl::MergeElementwiseBase<MergeElementwise> {
   void runOnOperation() override {
+    {
+      RewritePatternSet patterns(&getContext());
+      linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+      if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+        return signalPassFailure();
+    }
+    if (failed(mergeInPairs(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::populateInlineConstantOperandsPatterns(patterns);

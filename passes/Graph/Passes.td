@@ -104,7 +104,8 @@ def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {
     A function that was written for unknown extents returns casts once its
     arguments have been specialised. Drops a cast to a less specific type in front
     of the return and gives the function the specific result type. For functions
-    that nothing calls.
+    that nothing calls. A branch whose two sides yield casts from one specific type
+    has results of that type.
 
     Example: test/passes/Graph/refine-results-drops-casts.mlir
   }];
