@@ -348,8 +348,31 @@ Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
   return way;
 }
 
+bool Kernel::isForwardMode() const {
+  static PyObject *name = PyUnicode_InternFromString("_current_level");
+  PyObject *level = PyObject_GetAttr(forwardMode.ptr(), name);
+  if (!level)
+    throw nb::python_error();
+  bool isActive = PyLong_AsLong(level) >= 0;
+  Py_DECREF(level);
+  return isActive;
+}
+
+/// Whether one of the arguments is a tensor without memory, of the device
+/// "meta".
+static bool haveNoMemory(nb::handle arguments) {
+  for (nb::handle argument : nb::cast<nb::sequence>(arguments))
+    if (PyList_Check(argument.ptr()) || PyTuple_Check(argument.ptr())
+            ? haveNoMemory(argument)
+            : nb::getattr(argument, "is_meta", nb::bool_(false)).ptr() ==
+                  Py_True)
+      return true;
+  return false;
+}
+
 nb::object Kernel::call(nb::tuple arguments) const {
-  if (PyLong_AsLong(modes().ptr()) != 0 || !transforms().is_none())
+  if (PyLong_AsLong(modes().ptr()) != 0 || !transforms().is_none() ||
+      isForwardMode())
     return dispatch(*arguments);
   bool gradients = gradEnabled().ptr() == Py_True;
   Way way = Way::Compute;
@@ -357,6 +380,16 @@ nb::object Kernel::call(nb::tuple arguments) const {
     way = std::max(way, wayOf(argument, gradients));
   if (way != Way::Compute)
     return (way == Way::Record ? record : dispatch)(*arguments);
+  try {
+    return compute(arguments);
+  } catch (nb::python_error &) {
+    if (!haveNoMemory(arguments))
+      throw;
+  }
+  return dispatch(*arguments);
+}
+
+nb::object Kernel::compute(nb::tuple arguments) const {
   Inputs inputs;
   auto identity = reinterpret_cast<uintptr_t>(this);
   inputs.key.assign(reinterpret_cast<const char *>(&identity),
@@ -385,10 +418,10 @@ nb::object Kernel::call(nb::tuple arguments) const {
     }
   }
   auto it = known().find(inputs.key);
-  return compute(it != known().end()
-                     ? it->second
-                     : resolveNow(specOf(*arguments), resolve, inputs),
-                 inputs, [&] { return nb::cast<unsigned>(threads()); });
+  return python::compute(it != known().end()
+                             ? it->second
+                             : resolveNow(specOf(*arguments), resolve, inputs),
+                         inputs, [&] { return nb::cast<unsigned>(threads()); });
 }
 
 PyObject *callKernel(PyObject *self, PyObject *arguments, PyObject *) {

@@ -99,10 +99,11 @@ struct Kernel {
   nanobind::object record, dispatch;
   /// The two types whose objects are tensors and nothing else, and functions of
   /// torch: the number of active modes, the innermost transform or None,
-  /// whether gradients are recorded, how many threads ops use; and the
+  /// whether gradients are recorded, how many threads ops use; the module of
+  /// forward mode, whose _current_level is -1 where none is active; and the
   /// descriptor of a tensor's requires_grad.
-  nanobind::object plainType, parameterType, modes, transforms, gradEnabled,
-      threads, requiresGrad;
+  nanobind::object plainType, parameterType, modes, transforms, forwardMode,
+      gradEnabled, threads, requiresGrad;
 
   nanobind::object call(nanobind::tuple arguments) const;
 
@@ -110,6 +111,8 @@ private:
   /// In the order in which one prevails.
   enum class Way { Compute, Record, Dispatch };
   Way wayOf(nanobind::handle argument, bool gradients) const;
+  bool isForwardMode() const;
+  nanobind::object compute(nanobind::tuple arguments) const;
 };
 
 /// Kernel::call as Python's type slot has it: null with an exception set.

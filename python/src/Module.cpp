@@ -378,16 +378,16 @@ NB_MODULE(_drawloom, m) {
           [](Kernel *self, nb::object specOf, nb::object resolve,
              nb::object record, nb::object dispatch, nb::object plainType,
              nb::object parameterType, nb::object modes, nb::object transforms,
-             nb::object gradEnabled, nb::object threads,
+             nb::object forwardMode, nb::object gradEnabled, nb::object threads,
              nb::object requiresGrad) {
             new (self)
-                Kernel{specOf,      resolve,       record,      dispatch,
-                       plainType,   parameterType, modes,       transforms,
-                       gradEnabled, threads,       requiresGrad};
+                Kernel{specOf,      resolve,       record,  dispatch,
+                       plainType,   parameterType, modes,   transforms,
+                       forwardMode, gradEnabled,   threads, requiresGrad};
           },
           "spec_of"_a, "resolve"_a, "record"_a, "dispatch"_a, "plain_type"_a,
-          "parameter_type"_a, "modes"_a, "transforms"_a, "grad_enabled"_a,
-          "threads"_a, "requires_grad"_a);
+          "parameter_type"_a, "modes"_a, "transforms"_a, "forward_mode"_a,
+          "grad_enabled"_a, "threads"_a, "requires_grad"_a);
 
   m.def("load", &load, "path"_a, "isa"_a, "target"_a,
         "The program of a file; isa \"\" takes the best that the machine runs, "

@@ -241,7 +241,9 @@ def test_results_have_the_bits_of_every_way_in(tensor):
     (lambda x, a, b: rational(x, a, b[:3]), ValueError, "3 groups, which do not divide the 8 channels"),
     (lambda x, a, b: rational(x, a.float(), b), TypeError, "a is float32, but x is float64"),
     (lambda x, a, b: rational(x.long(), a, b), TypeError, "x is int64; it is float32"),
-    (lambda x, a, b: rational(x.to("meta"), a, b), (ValueError, RuntimeError), "meta"),
+    (lambda x, a, b: rational(None, a, b), TypeError, "rational: x is None; it is a tensor"),
+    (lambda x, a, b: rational(x, a.requires_grad_(), None), TypeError, "rational: b is None; it is a tensor"),
+    (lambda x, a, b: fused_mlp(None, [x, x], [x]), TypeError, "fused_mlp: x is None; it is a tensor"),
     (lambda x, a, b: rational(x.sum(), a, b), ValueError, "is a scalar"),
     (lambda x, a, b: fused_mlp(x, []), ValueError, "there are no weights"),
     (lambda x, a, b: fused_mlp(x, [a]), ValueError, "weights[0] is [1, 6], [out, in], but x has 8 channels"),
@@ -261,6 +263,20 @@ def test_what_does_not_fit_is_refused(tensor, call, error, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("gradients", [False, True])
+def test_tensors_without_memory_have_results_without_memory(tensor, gradients):
+    x, a, b = (t.detach().to("meta").requires_grad_(gradients) for t in (tensor(2, 3, 8), *coefficients(tensor, "abs_terms")))
+    y = rational(x, a, b)
+    assert (y.device.type, y.shape, y.dtype, y.requires_grad) == ("meta", x.shape, torch.float64, gradients)
+    if gradients:
+        y.sum().backward()
+        assert (b.grad.device.type, b.grad.shape) == ("meta", b.shape)
+    z = fused_mlp(x, [torch.empty(5, 8, device="meta", dtype=torch.float64)])
+    assert (z.device.type, z.shape) == ("meta", (2, 3, 5))
+    with pytest.raises(ValueError, match="which do not divide the 7 channels"):
+        rational(x[..., :7], a, b)
+
+
 def test_programs_are_found_by_the_types_of_attributes():
     """Text that looks like a number or None is another attribute."""
     asked, spec = [], _dispatch.intern(ops.Spec("frequency_encode", (("octaves", 1),)))
@@ -273,7 +289,8 @@ def test_programs_are_found_by_the_types_of_attributes():
         raise AssertionError
 
     kernel = _drawloom.Kernel(spec_of, _dispatch._resolve, unexpected, unexpected, torch.Tensor, torch.nn.Parameter, _dispatch._modes,
-                              _dispatch._transforms, _dispatch._grad_enabled, _dispatch._threads, torch._C.TensorBase.requires_grad)
+                              _dispatch._transforms, _dispatch.forward_ad, _dispatch._grad_enabled, _dispatch._threads,
+                              torch._C.TensorBase.requires_grad)
     attributes = [None, "None", 1.0, "1.0", 1, "1", True, "True", "", "\n"]
     for _ in range(2):
         for attribute in attributes:

@@ -39,7 +39,8 @@ class Family:
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
-    are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each."""
+    are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
+    once: it is differentiated once, in reverse mode."""
 
     name: str
     check: Callable
@@ -47,6 +48,7 @@ class Family:
     body: Callable
     rowwise: bool
     axes: Callable
+    once: bool
 
 
 families: dict[str, Family] = {}
@@ -57,8 +59,8 @@ def _rows_as_axes(attributes, arguments):
     return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows]
 
 
-def register(name, check, results, body, rowwise=True, axes=_rows_as_axes):
-    families[name] = Family(name, check, results, body, rowwise, axes)
+def register(name, check, results, body, rowwise=True, axes=_rows_as_axes, once=False):
+    families[name] = Family(name, check, results, body, rowwise, axes, once)
 
 
 def check(spec, arguments):

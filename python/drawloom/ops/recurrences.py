@@ -185,4 +185,4 @@ def _body(attributes, arguments, results, names):
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]
 
 
-register("linear_recurrence", _check, _results, _body, rowwise=False, axes=_axes)
+register("linear_recurrence", _check, _results, _body, rowwise=False, axes=_axes, once=True)

@@ -9,13 +9,15 @@ is differentiable like the others, so that derivatives of any order are the same
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
 from .. import _drawloom, ops
-from .._errors import CallError
+from .._errors import CallError, CallTypeError
 from ..ops import Spec
 
 _library = torch.library.Library("drawloom", "DEF")
@@ -107,7 +109,8 @@ def fake(spec, tensors):
     return made[0] if len(made) == 1 else made
 
 
-# What tells whether a call may compute at once: no mode that watches ops, no transform above.
+# What tells whether a call may compute at once: no mode that watches ops, no transform above, no level of forward mode, whose number
+# is forward_ad._current_level, -1 where there is none.
 _modes = torch._C._len_torch_dispatch_stack
 _transforms = torch._C._functorch.maybe_current_level
 _below_autograd = torch._C._AutoDispatchBelowAutograd
@@ -116,10 +119,10 @@ _grad_enabled = torch.is_grad_enabled
 
 def _now(spec, tensors):
     """The results, or None where the dispatcher has more to do than to compute."""
-    if _modes() or _transforms() is not None:
+    if _modes() or _transforms() is not None or forward_ad._current_level >= 0:
         return None
     for tensor in tensors:
-        if type(tensor) not in _plain_types:
+        if type(tensor) not in _plain_types or tensor.is_meta:
             return None
     return _run_spec(spec, tensors, _threads(), _resolve)
 
@@ -138,17 +141,19 @@ def _derivative(spec, needs, present):
 
 
 class _Differentiable(torch.autograd.Function):
-    """A call of an op that autograd remembers. `call` is the op, on the tensors alone; None where it may compute at once."""
+    """A call of an op that autograd remembers. `call` is the op below autograd, on the tensors alone; None where it may compute at
+    once."""
 
     @staticmethod
     def forward(ctx, spec, call, *tensors):
         ctx.spec = spec
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
-        if call is None:
+        if call is not None:
+            ctx.save_for_forward(*tensors)
+        else:
             return _run_spec(spec, tensors, _threads(), _resolve)
-        with _below_autograd():
-            result = call(tensors)
+        result = call(tensors)
         return tuple(result) if isinstance(result, list) else result
 
     @staticmethod
@@ -169,6 +174,15 @@ class _Differentiable(torch.autograd.Function):
                 gradients[2 + i] = value
         return tuple(gradients)
 
+    @staticmethod
+    def jvp(ctx, *tangents):
+        """Forward mode, which asks here only where a tensor has a tangent. `tangents` begin with what is no tensor, twice."""
+        need(not ops.families[ctx.spec.family].once,
+             f"{ctx.spec.family} has no forward mode: it is differentiated once, in reverse mode, as by torch.func.vjp, jacrev and grad")
+        wrt = [i for i, tangent in enumerate(tangents[2:]) if tangent is not None]
+        derived = intern(ctx.spec.jvp(wrt))
+        return tuple(_vjp_op([*ctx.saved_tensors, *[tangents[2 + i] for i in wrt]], str(derived)))
+
 
 # Not Function.apply: that hands over to torch.func where one of its transforms is active, as is right for a function that a
 # user calls. Here the dispatcher has done that, and the tensors are those of one level.
@@ -179,23 +193,30 @@ def _autograd_kernel(spec_of, flatten, call):
     """An op's kernel for the Autograd keys. call(tensors, arguments) is the op, below them. In the common case, nothing to
     record and nobody to tell, the extension module computes at once."""
     def record(*arguments):
-        return _apply(spec_of(*arguments), None, *flatten(*arguments))
+        spec, tensors = spec_of(*arguments), flatten(*arguments)
+        try:
+            return _apply(spec, None, *tensors)
+        except CallError:
+            # Tensors without memory have results without memory.
+            if any(tensor.is_meta for tensor in tensors):
+                return dispatch(*arguments)
+            raise
 
     def dispatch(*arguments):
-        tensors = flatten(*arguments)
-        if _grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-            def below(tensors):
+        spec, gradients = spec_of(*arguments), _grad_enabled()
+
+        def below(tensors):
+            # What autograd's function turned off for this transform, those further out need as it was. Forward mode is on, as in
+            # torch's own custom functions; transforms turn it off where they are to.
+            with torch.set_grad_enabled(gradients), forward_ad._set_fwd_grad_enabled(True), _below_autograd():
                 return call(tensors, arguments)
 
-            if _transforms() is None:
-                return _apply(spec_of(*arguments), below, *tensors)
-            with enable_single_level_autograd_function():
-                return _apply(spec_of(*arguments), below, *tensors)
-        with _below_autograd():
-            return call(tensors, arguments)
+        # Also where no gradient is wanted: autograd's function knows whether there are tangents.
+        with enable_single_level_autograd_function() if _transforms() is not None else contextlib.nullcontext():
+            return _apply(spec, below, *flatten(*arguments))
 
     return _drawloom.Kernel(spec_of, _resolve, record, dispatch, torch.Tensor, torch.nn.Parameter, _modes, _transforms,
-                            _grad_enabled, _threads, torch._C.TensorBase.requires_grad)
+                            forward_ad, _grad_enabled, _threads, torch._C.TensorBase.requires_grad)
 
 
 # --- drawloom::vjp ---------------------------------------------------------------------------------------------------
@@ -241,18 +262,25 @@ _vjp_op: Any = torch.ops.drawloom.vjp.default
 defined[_vjp_op] = lambda tensors, spec: _spec_of(spec), lambda tensors, spec: tuple(tensors)
 
 
-def _unbatched(info, in_dims, tensors, call):
-    """A call for each example: what sums over rows must not sum over the batch."""
-    def example(i):
-        return [tensor if dim is None else tensor.select(dim, i) for tensor, dim in zip(tensors, in_dims)]
+def _batched(spec, info, dims, tensors, call):
+    """The results of call(tensors) for a batch, as (list, dims)."""
+    given, gives = spec.rows(len(tensors)) if ops.families[spec.family].rowwise else ([], [False])
+    if all(gives) and all(row or dim is None for row, dim in zip(given, dims)):
+        # The batch is more rows: no parameter has one, and nothing is summed over rows.
+        def front(tensor, dim, row):
+            return tensor.movedim(dim, 0) if dim is not None else tensor.expand(info.batch_size, *tensor.shape) if row else tensor
 
-    results = [_as_list(call(example(i))) for i in range(info.batch_size)]
-    return [torch.stack(parts) for parts in zip(*results)]
+        results = _as_list(call([front(*one) for one in zip(tensors, dims, given)]))
+    else:
+        # A call for each example: what sums over rows must not sum over the batch.
+        examples = [[tensor if dim is None else tensor.select(dim, i) for tensor, dim in zip(tensors, dims)]
+                    for i in range(info.batch_size)]
+        results = [torch.stack(parts) for parts in zip(*[_as_list(call(example)) for example in examples])]
+    return results, [0] * len(results)
 
 
 def _vjp_vmap(info, in_dims, tensors, spec):
-    stacked = _unbatched(info, in_dims[0], tensors, lambda tensors: _vjp_op(tensors, spec))
-    return stacked, [0] * len(stacked)
+    return _batched(_spec_of(spec), info, in_dims[0], tensors, lambda tensors: _vjp_op(tensors, spec))
 
 
 torch.library.register_vmap("drawloom::vjp", _vjp_vmap, lib=_library)
@@ -284,6 +312,14 @@ def define(schema, spec_of, flatten, join, autocast=None):
     _library.define(schema)
     op = getattr(torch.ops.drawloom, name).default
     defined[op] = spec_of, flatten
+    # The dispatcher takes None for a tensor, too.
+    required = [(i, one.name) for i, one in enumerate(op._schema.arguments) if str(one.type) == "Tensor"]
+
+    def checked_spec_of(*arguments):
+        for i, one in required:
+            if arguments[i] is None:
+                raise CallTypeError(f"{name}: {one} is None; it is a tensor")
+        return spec_of(*arguments)
 
     def of_schema(results):
         return tuple(results) if isinstance(results, list) else results
@@ -291,19 +327,16 @@ def define(schema, spec_of, flatten, join, autocast=None):
     def cpu(*arguments):
         return of_schema(run(spec_of(*arguments), flatten(*arguments)))
 
-    autograd = _autograd_kernel(spec_of, flatten, lambda tensors, arguments: op(*join(tensors, *arguments)))
+    autograd = _autograd_kernel(checked_spec_of, flatten, lambda tensors, arguments: op(*join(tensors, *arguments)))
 
     def shapes(*arguments):
         return of_schema(fake(spec_of(*arguments), flatten(*arguments)))
 
     def vmap(info, in_dims, *arguments):
         tensors = flatten(*arguments)
-        dims = _tensor_dims(in_dims, arguments)
-        if ops.families[spec_of(*arguments).family].rowwise and all(dim is None for dim in dims[1:]):
-            # Only x has a batch: more rows.
-            return op(*join([tensors[0].movedim(dims[0], 0), *tensors[1:]], *arguments)), 0
-        stacked = _unbatched(info, dims, tensors, lambda tensors: op(*join(tensors, *arguments)))
-        return (stacked[0], 0) if len(stacked) == 1 else (tuple(stacked), (0,) * len(stacked))
+        results, of_results = _batched(spec_of(*arguments), info, _tensor_dims(in_dims, arguments), tensors,
+                                       lambda tensors: op(*join(tensors, *arguments)))
+        return (results[0], 0) if len(results) == 1 else (tuple(results), tuple(of_results))
 
     _library.impl(name, cpu, "CPU")
     _library.impl(name, autograd, "Autograd")
