@@ -13,7 +13,7 @@ class Error(RuntimeError):
     message     what went wrong
     location    "name:line:column" in the source, or ""
     phase       the phase that the compiler was in, or ""
-    reproducer  a drawloom-run command that shows the same, or ""
+    reproducer  a drawloom-run command that shows the same, or ""; text that is in no file is written to one for it
     """
 
     def __init__(self, message: str, location: str = "", phase: str = "", reproducer: str = "") -> None:

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 import sys
+import tempfile
 import threading
 import warnings
 
-from ._errors import Error
+from ._errors import CompileError, Error
 
 
 def _extension():
@@ -66,18 +69,68 @@ def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):
         return _compilers[key]
 
 
+_written: dict[bytes, str] = {}
+
+
+def _file_of(name, contents):
+    """The path of a file that holds a source: itself where it is one, else a new one in the folder of temporary files."""
+    if os.path.isfile(name):
+        with open(name, "rb") as file:
+            if file.read() == contents:
+                return name
+    if not os.path.isfile(_written.get(contents, "")):
+        with tempfile.NamedTemporaryFile(prefix="drawloom-", suffix=".mlirbc" if contents.startswith(b"ML\xefR") else ".mlir",
+                                         delete=False) as file:
+            file.write(contents)
+        _written[contents] = file.name
+    return _written[contents]
+
+
+@contextlib.contextmanager
+def reproducible(sources):
+    """Sources that are no files, which the command that shows an error of the program would miss, are written to files for it."""
+    try:
+        yield
+    except CompileError as error:
+        missing = " ".join(["drawloom-run", *(name for name, _ in sources)])
+        if not error.reproducer.startswith(missing):
+            raise
+        try:
+            files = [shlex.quote(_file_of(*source)) for source in sources]
+        except OSError:  # Nowhere to write: the error itself matters more.
+            raise error from None
+        raise CompileError(error.message, error.location, error.phase,
+                           " ".join(["drawloom-run", *files]) + error.reproducer.removeprefix(missing)) from None
+
+
+def parse(compiler, sources):
+    """The program's public functions, of which nothing is compiled."""
+    with reproducible(sources):
+        return compiler.parse(sources).functions
+
+
 def build(compiler, sources, shapes):
     """Compiles; what the compiler noted (a damaged entry of the cache, say) becomes a warning."""
     try:
-        return compiler.compile(sources, shapes)
+        with reproducible(sources):
+            return compiler.compile(sources, shapes)
     finally:
         for note in compiler.take_notes():
             warnings.warn(note, RuntimeWarning, stacklevel=3)
 
 
-def default_threads():
-    """As many as this process may use at once."""
+def processors():
+    """How many threads this process may run at once."""
     return len(os.sched_getaffinity(0))
+
+
+def torch_threads():
+    """How many threads torch's own ops use, which calls run on from now on; None while torch is not imported."""
+    count = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    if count is None:
+        return None
+    _drawloom.use_openmp()
+    return count()
 
 
 # A lock that another thread holds while this one forks would stay locked in the child for ever.

@@ -45,6 +45,19 @@ def type_text(name, shape, scalar=False):
     return "tensor<" + "".join(f"{extent if extent >= 0 else '?'}x" for extent in shape) + _MLIR_NAMES[name] + ">"
 
 
+# With the object as an argument: torch.compile loses that of a bound method.
+_call = _drawloom.Function.call
+
+
+def _type_in_words(name, shape):
+    return name + str([extent if extent >= 0 else "?" for extent in shape]).replace("'", "")
+
+
+def _named_types(types, names):
+    """For each type ("float32", (4, -1)) "float32[4, ?]", or behind its name, "argument 0: float32[4, ?]"."""
+    return [f"{name}: {_type_in_words(*one)}" for name, one in zip(names, types)] if names else [_type_in_words(*one) for one in types]
+
+
 class Function:
     """A function of a module. Calling it computes its results from arrays.
 
@@ -66,7 +79,11 @@ class Function:
         self._arguments, self._results, self._scalars = parsed.arguments, parsed.results, parsed.scalars
         self._open = any(extent < 0 for _, shape in self._arguments for extent in shape)
         self._compiled: dict[tuple[tuple[int, ...], ...], _drawloom.Function] = {}
-        self._call: Any = None
+        # The one for all shapes, once it is compiled.
+        self._fixed: _drawloom.Function | None = None
+        # What `grad` says that they are, as "cotangent of result 0".
+        self._argument_names: list[str] = []
+        self._result_names: list[str] = []
 
     @property
     def arguments(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -79,20 +96,26 @@ class Function:
         return list(self._results)
 
     def __repr__(self):
-        def text(types):
-            return ", ".join(name + str([extent if extent >= 0 else "?" for extent in shape]).replace("'", "")
-                             for name, shape in types)
-
-        return f"<drawloom function @{self.name}({text(self._arguments)}) -> ({text(self._results)})>"
+        arguments, results = (", ".join(_named_types(*one)) for one in ((self._arguments, self._argument_names),
+                                                                         (self._results, self._result_names)))
+        return f"<drawloom function @{self.name}({arguments}) -> ({results})>"
 
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
                  stream: int | None = None) -> Any:
-        call = self._call
-        if call is None:
-            call = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays))).call
+        if self._argument_names and len(arrays) != len(self._arguments):
+            raise self._count_error(len(arrays))
+        compiled = self._fixed
+        if compiled is None:
+            compiled = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays)))
             if not self._open:
-                self._call = call
-        return call(arrays, out, self._module.threads if threads is None else check_threads(threads), stream)
+                self._fixed = compiled
+        return _call(compiled, arrays, out, self._module.threads if threads is None else check_threads(threads), stream)
+
+    # torch.compile leaves a call to Python; where it may not (fullgraph=True) it says this.
+    __call__._torchdynamo_disable = True  # type: ignore[attr-defined]
+    __call__._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
+        "a drawloom.Function is compiled already, and torch cannot look into it: define an op that calls it, by "
+        "torch.library.custom_op with a register_fake, or leave out fullgraph=True")
 
     def _shape(self, i, array):
         shape = getattr(array, "shape", None)
@@ -115,13 +138,16 @@ class Function:
             compiled = self._compiled[key] = self._module._compile(self.name, extents if self._open else None)
         return compiled
 
+    def _count_error(self, given):
+        takes = ", ".join(_named_types(self._arguments, self._argument_names))
+        return CallTypeError(f"@{self.name} takes {len(self._arguments)} arguments ({takes}), but {given} are given")
+
     def _check(self, shapes):
         if len(shapes) != len(self._arguments):
-            raise CallTypeError(f"@{self.name} takes {len(self._arguments)} arguments, but {len(shapes)} are given")
+            raise self._count_error(len(shapes))
         for i, ((name, wanted), given) in enumerate(zip(self._arguments, shapes)):
             if len(wanted) != len(given) or any(w not in (-1, g) for w, g in zip(wanted, given)):
-                wanted = str([extent if extent >= 0 else "?" for extent in wanted]).replace("'", "")
-                raise CallError(f"argument {i} of @{self.name} takes {name}{wanted}, but its shape is {list(given)}")
+                raise CallError(f"argument {i} of @{self.name} takes {_type_in_words(name, wanted)}, but its shape is {list(given)}")
 
 
 class Module:
@@ -132,11 +158,11 @@ class Module:
         self._sources = sources
         self._options = target, threads, isa, cache
         self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"))
-        self.threads = threads or _library.default_threads()
+        self._threads, self._processors = threads, _library.processors()
         self._lock = threading.Lock()
         self._static: dict[str, _drawloom.Function] | None = None
         self._program: _drawloom.Program | None = None
-        parsed = self._compiler.parse(sources).functions
+        parsed = _library.parse(self._compiler, sources)
         self._functions = {function.name: Function(self, function) for function in parsed}
         if entry is not None and entry not in self._functions:
             raise CallError(f"the program has no function @{entry}; it has {self._names()}")
@@ -146,6 +172,12 @@ class Module:
             self._compile_static()
         elif entry is not None and not self._functions[entry]._open:
             self._functions[entry].specialize()
+
+    @property
+    def threads(self) -> int:
+        """How many threads a call uses at most: those that were asked for; else as many as this process may use or, once torch is
+        imported, as many as torch.get_num_threads() says."""
+        return self._threads or _library.torch_threads() or self._processors
 
     def save(self, path: Path) -> None:
         """Writes the compiled program to a file for `load`, and for the C and C++ runtime, which needs no compiler: code for
@@ -260,7 +292,8 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
              are linked: a private function that one only declares is defined by another
     entry    the function that calling the module calls; only it is compiled at once, and others when they are first called
     target   "cpu"; "cuda" for the first NVIDIA GPU; "emulator" runs the kernels for GPUs on the CPU and checks them
-    threads  that a call uses at most; by default as many as this process may. Results have the same bits for any number
+    threads  that a call uses at most; by default as many as this process may, once torch is imported as many as its own ops, and on
+             their threads. Results have the same bits for any number
     isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"
     cache    keep compiled programs for other processes: True (in the user's folder, see drawloom.cache), False, or a folder
 
@@ -285,7 +318,7 @@ def load(path: Path, *, isa: str | None = None, threads: int | None = None, targ
     program = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
-                           threads=threads or _library.default_threads())
+                           _threads=threads, _processors=_library.processors())
     module._static = {function.name: function for function in program.functions}
     module._functions = {name: Function(module, function) for name, function in module._static.items()}
     return module
@@ -300,7 +333,8 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
         (x, g) -> (all results of f, sum_j (dy_j / dx_i)^T g_j for each i of wrt)
 
     with a cotangent g_j of the type of each result y_j. Order n takes the vector-Jacobian product of the gradients of
-    order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v).
+    order n - 1: for a loss, order 2 is (x, v) -> (gradients, Hessian times v). repr() of what this gives says what each argument
+    and result is.
     """
     if not isinstance(module, Module):
         raise CallTypeError(f"grad is given a {type(module).__name__}; it takes a module, and the name of a function")
@@ -324,14 +358,17 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
         raise CallError(f"order is {order!r}; it is 1 or more")
     arguments, results = ([(*one, scalar) for one, scalar in zip(types, scalars)]
                           for types, scalars in zip((function.arguments, function.results), function._scalars))
-    text, name = derivative_text(entry, arguments, results, wrt, order)
+    text, name, argument_names, result_names = derivative_text(entry, arguments, results, wrt, order)
     # The functions of the module itself serve the derivative, and are not compiled with it.
     sources = only(module._sources, [getattr(module, known) for known in names], None)
-    return getattr(Module([*sources, ("derivative", text.encode())], name, *module._options), name)
+    derivative = getattr(Module([*sources, ("derivative", text.encode())], name, *module._options), name)
+    derivative._argument_names, derivative._result_names = argument_names, result_names
+    return derivative
 
 
 def derivative_text(entry, arguments, results, wrt, order):
-    """MLIR text of @<entry>_grad<order> beside a declaration of @entry, and its name. Types are those of `type_text`."""
+    """MLIR text of @<entry>_grad<order> beside a declaration of @entry, its name, and what its arguments and results are. Types are
+    those of `type_text`."""
     def types(of):
         return [type_text(*one) for one in of]
 
@@ -344,6 +381,7 @@ def derivative_text(entry, arguments, results, wrt, order):
              f"  %y:{len(results)} = call @{entry}({', '.join(names)}) : {signature}\n"
              f"  return {values} : {', '.join(types(results))}\n}}"]
     callee, given, gives = f"{entry}_called", list(arguments), list(results)
+    takes, makes = ([f"{what} {i}" for i in range(len(of))] for what, of in (("argument", arguments), ("result", results)))
     for level in range(1, order + 1):
         loss = level == 1 and not gives[0][1] and gives[0][0].startswith("float")
         name = f"{entry}_grad" + (str(level) if level > 1 else "")
@@ -366,5 +404,8 @@ def derivative_text(entry, arguments, results, wrt, order):
                 continue
             lines.append(f"func.func {'' if last else 'private '}@{function}({parameters}) -> ({', '.join(types(all_results[first:]))}) {{\n"
                          f"{body}  return {', '.join(values[first:])} : {', '.join(types(all_results[first:]))}\n}}")
+        wanted = [f"{f'order-{level} ' if level > 1 else ''}gradient of argument {i}" for i in wrt]
+        takes = takes if loss else takes + [f"cotangent of {'the ' if level > 1 else ''}{one}" for one in makes]
+        makes = makes + wanted if last else wanted
         callee, given, gives = inner, given + cotangents, gradients
-    return "\n".join(lines), name
+    return "\n".join(lines), name, takes, makes

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -255,6 +256,26 @@ def test_the_reproducer_shows_the_same(tmp_path):
         done = subprocess.run([BUILD / "bin" / command[0], *command[1:]], capture_output=True, text=True)
         assert done.returncode and error.message.partition("\n")[0] in done.stderr
         assert error.location.startswith(str(path)) and error.location in done.stderr
+
+
+def test_the_reproducer_of_text_names_a_file_that_holds_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a folder"))
+    (tmp_path / "a folder").mkdir()
+    text = "func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %y : tensor<3xf32>\n}"
+    for _ in range(2):
+        with pytest.raises(drawloom.CompileError) as caught:
+            drawloom.compile(text)
+        command = shlex.split(caught.value.reproducer)
+        done = subprocess.run([BUILD / "bin" / command[0], *command[1:]], capture_output=True, text=True)
+        assert done.returncode and caught.value.message in done.stderr and f"{command[1]}:2:10" in done.stderr
+    # The same text, the same file.
+    assert [path.read_text() for path in (tmp_path / "a folder").iterdir()] == [text]
+
+
+def test_an_error_is_told_where_no_file_can_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(drawloom.CompileError, match="expected operation name"):
+        drawloom.compile("func.func @f() {\n  1\n}")
 
 
 # --- installations ----------------------------------------------------------------------------------------------------

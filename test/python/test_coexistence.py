@@ -79,3 +79,30 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 def test_calls_run_on_torchs_threads_and_in_a_child_on_own_ones():
     subprocess.run([sys.executable, "-c", FORK], check=True, timeout=60)
+
+
+COUNT = """
+import os, drawloom, numpy as np
+module = drawloom.compile('''func.func @f(%x: tensor<65536x8xf32>) -> tensor<65536x8xf32> {
+  %y = math.exp %x : tensor<65536x8xf32>
+  return %y : tensor<65536x8xf32>
+}''')
+other = drawloom.compile("func.func @g(%x: f32) -> f32 {\\n return %x : f32\\n}", threads=3)
+assert (module.threads, other.threads) == (len(os.sched_getaffinity(0)), 3)
+import torch
+x = torch.randn(65536, 8)
+for count in (1, 2):
+    torch.set_num_threads(count)
+    torch.sin(x)
+    # No thread is added to those that torch has made.
+    mine = set(os.listdir("/proc/self/task"))
+    for array in (x, x.numpy()):
+        module.f(array)
+    assert set(os.listdir("/proc/self/task")) == mine
+    assert (module.threads, other.threads) == (count, 3)
+    assert drawloom.report(module.f, x, calls=1).threads == count
+"""
+
+
+def test_calls_of_a_module_obey_torchs_number_of_threads():
+    subprocess.run([sys.executable, "-c", COUNT], check=True, timeout=60)
