@@ -155,9 +155,31 @@ def test_layers_with_hooks_or_dropout_stay(capsys):
     fused = dt.fuse(model)
     said = capsys.readouterr().out
     assert "hooked.fc1 stays as it is: a module in it has hooks or parametrizations" in said
-    assert "drops.fc1 and 1 more stay as they are: it is a single layer: Dropout(p=0.5) draws random numbers between the layers" in said
+    assert ("drops.fc1 and 1 more stay as they are: it is a single layer: Dropout(p=0.5) draws random numbers between the layers; of a model "
+            "in eval() it does not") in said
     fused["hooked"](torch.zeros(1, 8))
     assert seen and type(fused["drops"]) is Mlp
+
+
+@pytest.mark.parametrize("drop", [nn.Dropout, nn.AlphaDropout, nn.FeatureAlphaDropout, nn.Dropout1d])
+def test_dropout_is_the_identity_of_a_model_that_is_evaluated(drop, capsys):
+    def sequential():
+        return nn.Sequential(nn.Linear(8, 32), nn.ReLU(), drop(0.5), nn.Linear(32, 8), drop(0.5))
+
+    x = torch.randn(5, 8)
+    for model, kind in ((sequential().eval(), "FusedSequential"), (Mlp(drop=0.5).eval(), "FusedMlp")):
+        fused = dt.fuse(model)
+        assert type(fused).__name__ == kind and "is one program now: 8 -> 32 -> 8" in capsys.readouterr().out
+        torch.testing.assert_close(fused(x), model(x))
+        # In training numbers are drawn as before.
+        fused.train()
+        torch.manual_seed(1)
+        drawn = fused(x)
+        model.train()
+        torch.manual_seed(1)
+        torch.testing.assert_close(drawn, model(x))
+        model.eval()
+        assert not torch.allclose(drawn, model(x))
 
 
 def test_shared_layers_are_fused_and_their_gradients_added():

@@ -46,6 +46,27 @@ def test_modules_train_and_are_saved(name):
     assert torch.equal(other(x), model(x)) and torch.equal(copy.deepcopy(model)(x), model(x))
 
 
+@pytest.mark.parametrize("make, words", [
+    (lambda: dt.nn.FusedMLP(5, 3, width=8, hidden_layers=-1), "hidden_layers is -1; it is a number from 0"),
+    (lambda: dt.nn.FusedMLP(5, 3, width=0), "width is 0; it is a number from 1"),
+    (lambda: dt.nn.FusedMLP(5, 3.0), "out_features is 3.0; it is a number from 1"),
+    (lambda: dt.nn.FusedMLP(5, 3, activation="rleu"), "FusedMLP: activation is 'rleu' (did you mean 'relu'?)"),
+    (lambda: dt.nn.FusedMLP(5, 3, output_activation="rational"), "FusedMLP: output_activation is 'rational'; it is one of none, relu"),
+    (lambda: dt.nn.FusedMLP(5, 3, activation="rational", form="sum"), "the form is 'sum'; it is one of abs_terms"),
+    (lambda: dt.nn.Rational(10), "Rational: 8 groups do not divide 10 channels"),
+    (lambda: dt.nn.FrequencyEncoding(0), "octaves is 0; it is 1 to 64"),
+])
+def test_what_a_module_cannot_compute_is_refused_when_it_is_made(make, words):
+    with pytest.raises(dt.functional.CallError) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+def test_a_module_of_one_layer_has_no_hidden_ones():
+    model, x = dt.nn.FusedMLP(5, 3, hidden_layers=0), torch.randn(2, 5)
+    torch.testing.assert_close(model(x), nn.functional.linear(x, model.weights[0], model.biases[0]))
+
+
 @pytest.mark.parametrize("init, target", [("silu", nn.functional.silu), ("gelu", nn.functional.gelu), ("tanh", torch.tanh),
                                           ("relu", torch.relu), ("sigmoid", torch.sigmoid), ("identity", lambda x: x)])
 def test_a_rational_starts_as_the_activation_that_it_names(init, target):
@@ -138,7 +159,7 @@ def test_fuse_replaces_chains_and_says_why_not(capsys):
     fused = dt.fuse(model)
     said = capsys.readouterr().out
     assert "body[0:7] is one program now: 8 -> 32 -> 32 -> 8" in said
-    assert "drop[0] stays as it is" in said and "Dropout(p=0.5) draws random numbers" in said
+    assert "drop[0:4] is one program now: 8 -> 8 -> 8" in said
     assert "wide[0] stays as it is: a layer has 1024 channels" in said
     assert "the model stays as it is" not in said and "first stays as it is: it is a single layer" in said
     x = torch.randn(10, 4)
@@ -149,6 +170,12 @@ def test_fuse_replaces_chains_and_says_why_not(capsys):
     assert type(dt.fuse(model, inplace=True, verbose=False).body) is not nn.Sequential
     fused(x).sum().backward()
     assert model.body[0].weight.grad is not None
+
+
+def test_fuse_leaves_dropout_in_training(capsys):
+    dt.fuse(Net())
+    said = capsys.readouterr().out
+    assert "drop[0] stays as it is: it is a single layer: Dropout(p=0.5) draws random numbers" in said
 
 
 def test_fuse_takes_activations_between_rationals():

@@ -7,9 +7,13 @@ from .._errors import CallError
 from . import Array, register
 
 
+def check_octaves(octaves):
+    if not 1 <= octaves <= 64:
+        raise CallError(f"frequency_encode: octaves is {octaves}; it is 1 to 64")
+
+
 def _check(attributes, arguments):
-    if not 1 <= attributes["octaves"] <= 64:
-        raise CallError(f"frequency_encode: octaves is {attributes['octaves']}; it is 1 to 64")
+    check_octaves(attributes["octaves"])
 
 
 def _results(attributes, arguments):

@@ -25,13 +25,12 @@ ACTIVATIONS = {
 RATIONAL = "rational"
 
 
-def check_activation(name, what):
-    if name not in ACTIVATIONS and name != RATIONAL:
+def check_activation(name, what, known=(*ACTIVATIONS, RATIONAL)):
+    if name not in known:
         import difflib
 
-        close = difflib.get_close_matches(str(name), [*ACTIVATIONS, RATIONAL], 1)
-        raise CallError(f"{what} is '{name}'{f' (did you mean {close[0]!r}?)' if close else ''}; "
-                        f"it is one of {', '.join([*ACTIVATIONS, RATIONAL])}")
+        close = difflib.get_close_matches(str(name), known, 1)
+        raise CallError(f"{what} is '{name}'{f' (did you mean {close[0]!r}?)' if close else ''}; it is one of {', '.join(known)}")
 
 
 def _check(attributes, arguments):

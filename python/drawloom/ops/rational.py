@@ -19,10 +19,14 @@ INITS = {
 }
 
 
-def check(form, dtype, channels, a_shape, a_dtype, b_shape, b_dtype, what="rational"):
-    """Raises CallError where tables do not fit x of so many channels; says what would."""
+def check_form(form, what):
     if form not in FORMS:
         raise CallError(f"{what}: the form is '{form}'; it is one of {', '.join(FORMS)}")
+
+
+def check(form, dtype, channels, a_shape, a_dtype, b_shape, b_dtype, what="rational"):
+    """Raises CallError where tables do not fit x of so many channels; says what would."""
+    check_form(form, what)
     for name, shape, table in (("a", a_shape, a_dtype), ("b", b_shape, b_dtype)):
         if len(shape) != 2 or 0 in shape:
             raise CallError(f"{what}: {name} has the shape {list(shape)}; it is [groups, coefficients]")
@@ -78,6 +82,7 @@ def initial(name, degrees, form):
     that they mean the same in every form."""
     import numpy
 
+    check_form(form, "rational")
     m, n = degrees
     if m < 1 or n < 1:
         raise CallError(f"degrees are {degrees}; the numerator's and the denominator's are 1 or more")

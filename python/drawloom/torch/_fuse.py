@@ -17,6 +17,9 @@ __all__ = ["fuse"]
 
 _global_hooks = nn.modules.module._has_any_global_hook
 
+# Every kind of dropout: the identity unless it is training.
+_Dropout = nn.modules.dropout._DropoutNd
+
 # Wider layers are bound by their products, which a library does as well.
 WIDEST = 512
 
@@ -60,7 +63,7 @@ class FusedSequential(nn.Sequential):
 def parts(chain):
     """(layers, rational activations, options of fused_mlp) of a chain of modules."""
     layers = [module for module in chain if isinstance(module, nn.Linear)]
-    between = [module for module in chain if not isinstance(module, (nn.Linear, nn.Dropout, nn.Identity))]
+    between = [module for module in chain if not isinstance(module, (nn.Linear, _Dropout, nn.Identity))]
     inner = between[:len(layers) - 1]
     output = between[len(layers) - 1] if len(between) == len(layers) else None
     rationals = [module for module in between if isinstance(module, Rational)]
@@ -76,10 +79,14 @@ def _call(chain, x):
                                 activation_params=[table for module in rationals for table in (module.a, module.b)], **options)
 
 
+def _draws(module):
+    return isinstance(module, _Dropout) and module.training and module.p > 0
+
+
 def plain(module):
-    """Hooks and parametrizations see or change what a fused chain does not compute."""
+    """Hooks and parametrizations see or change what a fused chain does not compute; dropout in training draws numbers."""
     return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
-                getattr(module, "parametrizations", None))
+                getattr(module, "parametrizations", None) or _draws(module))
 
 
 def chains(children, end_of="the model"):
@@ -95,9 +102,9 @@ def chains(children, end_of="the model"):
             k, activation = end, None
             while k < len(children) and type(children[k]) is not nn.Linear:
                 child = children[k]
-                if isinstance(child, nn.Dropout) and child.p > 0:
-                    why = f"Dropout(p={child.p}) draws random numbers between the layers"
-                elif isinstance(child, (nn.Identity, nn.Dropout)):
+                if _draws(child):
+                    why = f"{type(child).__name__}(p={child.p}) draws random numbers between the layers; of a model in eval() it does not"
+                elif isinstance(child, (nn.Identity, _Dropout)):
                     pass
                 elif _activation(child) is None:
                     why = f"{type(child).__name__} is no activation of the fused op"

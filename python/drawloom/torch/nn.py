@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 
 import torch
 
-from ..ops import rational as _rational
+from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
 from . import functional
 
 __all__ = ["FrequencyEncoding", "FusedMLP", "GRKAN", "Rational"]
@@ -69,6 +70,12 @@ class FusedMLP(torch.nn.Module):
                  form: str = "abs_terms", init: str = "silu", device: torch.device | str | int | None = None,
                  dtype: torch.dtype | None = None) -> None:
         super().__init__()
+        for name, value, least in (("in_features", in_features, 1), ("out_features", out_features, 1), ("width", width, 1),
+                                   ("hidden_layers", hidden_layers, 0)):
+            if not isinstance(value, Integral) or value < least:
+                raise functional.CallError(f"FusedMLP: {name} is {value!r}; it is a number from {least}")
+        _mlp.check_activation(activation, "FusedMLP: activation")
+        _mlp.check_activation(output_activation or "none", "FusedMLP: output_activation", _mlp.ACTIVATIONS)
         options = _options(device, dtype)
         self.in_features, self.out_features, self.width, self.hidden_layers = in_features, out_features, width, hidden_layers
         self.activation, self.output_activation, self.form = activation, output_activation, form
@@ -126,6 +133,7 @@ class FrequencyEncoding(torch.nn.Module):
 
     def __init__(self, octaves: int) -> None:
         super().__init__()
+        _encodings.check_octaves(octaves)
         self.octaves = octaves
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
