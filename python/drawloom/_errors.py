@@ -40,6 +40,9 @@ class TargetError(Error):
 class CallError(Error, ValueError):
     """A call does not fit: shapes, strides, memory that is shared."""
 
+    # The message with the names of operands `so`, where it has some; see drawloom.ops.recurrences.says.
+    of_operands: str | None = None
+
 
 class CallTypeError(CallError, TypeError):
     """A call does not fit: the number of arguments, element types, objects that are no arrays."""

@@ -236,7 +236,7 @@ def call(**changes):
     (dict(decay=torch.zeros(1, 5, 3)), "decay has the shape [1, 5, 3]"),
     (dict(decay=torch.zeros(1, 5, 2, 4, dtype=torch.int32)), "decay is int32"),
     (dict(initial=torch.zeros(1, 2, 4, 5)), "initial has the shape [1, 2, 4, 5]; it is [1, 2, 4, 4]"),
-    (dict(initial=torch.zeros(1, 2, 4, 4, dtype=torch.bfloat16)), "the initial state is bfloat16"),
+    (dict(initial=torch.zeros(1, 2, 4, 4, dtype=torch.bfloat16)), "initial is bfloat16; for q of float32 it is float32"),
     (dict(beta=torch.zeros(1, 5, 2), erase=torch.zeros(1, 5, 2, 4)), "one of them, not both"),
     (dict(lowrank=torch.zeros(1, 5, 2, 4)), "there is no erase"),
     (dict(bonus=torch.zeros(2, 4), beta=torch.zeros(1, 5, 2)), "a bonus goes with neither"),

@@ -11,7 +11,7 @@ import importlib.metadata
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -63,6 +63,43 @@ def _refusal(name: str) -> Callable:
                         "stands around them; docs/linear-recurrences.md lists the models")
 
     return refuse
+
+
+def _name_of_kernel(kernel: Any) -> tuple[str, str]:
+    """(module, name) of what Triton launches, from inside of what tunes and specializes it."""
+    while hasattr(kernel, "fn"):
+        kernel = kernel.fn
+    return getattr(kernel, "__module__", ""), getattr(kernel, "__name__", "")
+
+
+def _called() -> str:
+    """The outermost of the package's functions that run now, but for layers and models."""
+    found = ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        if module.startswith(("fla.ops.", "fla.modules.")) and callable(frame.f_globals.get(name)):
+            found = f"{module}.{name}"
+        frame = frame.f_back
+    return found
+
+
+def _launched(original: Callable) -> Callable:
+    """kernel[grid] of Triton, whose launch says of tensors of the CPU that there are 0 active drivers."""
+    def launched(kernel: Any, grid: Any) -> Any:
+        module, name = _name_of_kernel(kernel)
+        launch = original(kernel, grid)
+        if not module.startswith("fla."):
+            return launch
+
+        def checked(*arguments: Any, **named: Any) -> Any:
+            if _on_cpu(arguments, named):
+                _refusal(_called() or f"the kernel {module}.{name}")()
+            return launch(*arguments, **named)
+
+        return checked
+
+    return launched
 
 
 def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -211,6 +248,8 @@ def _replace(active: dict[int, tuple[Any, Any]]) -> None:
             if module is not None:
                 owner, method = getattr(module, name.partition(".")[0]), name.partition(".")[2]
                 put(owner, method, _routed(getattr(owner, method), form))
+    interface = importlib.import_module("triton.runtime.jit").KernelInterface
+    put(interface, "__getitem__", _launched(interface.__getitem__))
     paths, functions = FLASH_ATTENTION
     for path in paths:
         module = _imported(path)

@@ -18,7 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..._errors import CallError
 from ..linrec import _op
-from ..linrec._calls import additive_gate, gate, l2norm as _l2norm, wide
+from ..linrec._calls import additive_gate, check_chunk, gate, l2norm as _l2norm, wide
 from ..linrec._conv import short_convolution
 
 # --- activations -----------------------------------------------------------------------------------------------------
@@ -185,9 +185,36 @@ def fused_additive_gate(x, initial_state=None, cu_seqlens=None, output_dtype=Non
     return share.to(output_dtype or x.dtype), decay.to(gate_dtype or x.dtype), last
 
 
+def fused_gdn_gate(g, A_log, dt_bias=None, output_dtype=torch.float32):
+    return gate("fused_gdn_gate", g, A_log, dt_bias).to(output_dtype)
+
+
+def fused_addcmul_rwkv7(hidden_states, delta, xr, xw, xk, xv, xa, xg=None):
+    """hidden_states + delta x for each x; None for one of None."""
+    x, change = wide(hidden_states), wide(delta)
+    return tuple(None if one is None else torch.addcmul(x, change, wide(one)).to(hidden_states.dtype)
+                 for one in (xr, xw, xk, xv, xa, xg))
+
+
 def fused_k_rwkv7(k, a, ka, cu_seqlens=None, cu_seqlens_cpu=None):
     """k (1 + (a - 1) ka)."""
-    return k.addcmul(k * (a - 1), ka)
+    x = wide(k)
+    return x.addcmul(x * (wide(a) - 1), wide(ka)).to(k.dtype)
+
+
+def gate_output_correction(o, r, k, r_k, v, g):
+    """(o + (r . k r_k) v) g, o and g [B, T, H D], r, k and v [B, T, H, D], r_k [H, D]."""
+    bonus = (wide(r) * wide(k) * wide(r_k)).sum(-1, keepdim=True) * wide(v)
+    return ((wide(o) + bonus.reshape(o.shape)) * wide(g)).to(o.dtype)
+
+
+def channel_mixing_rwkv7(x, x_prev, x_k, key_weight, value_weight, inplace=True):
+    """relu(mix K)^2 V with mix = x_t + (x_{t-1} - x_t) x_k, x [B, T, D], and x_prev, [B, D], before the first token; the last batch entry
+    of x beside it, as there."""
+    one = wide(x)
+    before = torch.cat((wide(x_prev).reshape(x.shape[0], 1, x.shape[2]), one[:, :-1]), 1)
+    mixed = torch.addcmul(one, before - one, wide(x_k)).to(x.dtype)
+    return sqrelu(mixed @ key_weight) @ value_weight, x[-1, :]
 
 
 # --- neighbours of a token -------------------------------------------------------------------------------------------
@@ -199,6 +226,35 @@ def _sequences(starts, tokens):
     if bounds[0] != 0 or bounds[-1] != tokens or any(a > b for a, b in zip(bounds, bounds[1:])):
         raise CallError(f"cu_seqlens is {bounds}; it goes from 0 to the number of tokens, {tokens}, and does not decrease")
     return list(zip(bounds, bounds[1:]))
+
+
+def _in_chunks(function, x, chunk_size, cu_seqlens):
+    """[(rows in chunks [B, chunks, chunk_size, ...] with zeros behind the last, tokens)] of each sequence."""
+    check_chunk(function, chunk_size)
+    spans = [(0, x.shape[1])] if cu_seqlens is None else _sequences(cu_seqlens, x.shape[1])
+    padding = (0, 0) * (x.dim() - 2)
+    return [(F.pad(wide(x)[:, a:b], (*padding, 0, (a - b) % chunk_size)).unflatten(1, (-1, chunk_size)), b - a) for a, b in spans if a < b]
+
+
+def chunk_local_cumsum(g, chunk_size, reverse=False, scale=None, cu_seqlens=None, output_dtype=torch.float, chunk_indices=None,
+                       use_graph=False, **kwargs):
+    """Sums within each chunk of chunk_size tokens, from its first token or with reverse from its last, g [B, T, H] or [B, T, H, D]."""
+    parts = []
+    for chunks, tokens in _in_chunks("chunk_local_cumsum", g, chunk_size, cu_seqlens):
+        sums = chunks.flip(2).cumsum(2).flip(2) if reverse else chunks.cumsum(2)
+        parts.append(sums.flatten(1, 2)[:, :tokens])
+    o = torch.cat(parts, 1) if parts else wide(g)
+    return (o if scale is None else o * scale).to(output_dtype or g.dtype)
+
+
+def mean_pooling(x, chunk_size, cu_seqlens=None, **kwargs):
+    """The mean of each chunk of chunk_size tokens, x [B, T, H, D] -> [B, chunks, H, D]; the last one of a sequence may have fewer."""
+    means = []
+    for chunks, tokens in _in_chunks("mean_pooling", x, chunk_size, cu_seqlens):
+        counts = torch.full((chunks.shape[1], 1, 1), float(chunk_size), dtype=chunks.dtype)
+        counts[-1] -= -tokens % chunk_size
+        means.append((chunks.sum(2) / counts).to(x.dtype))
+    return torch.cat(means, 1) if means else x[:, :0]
 
 
 def _one_process(what, way_out):

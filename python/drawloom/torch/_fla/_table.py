@@ -55,11 +55,15 @@ FORMS: dict[str, dict[str, Callable | str]] = {
     "fla.ops.attn": {"parallel_attn": _forms.parallel_attn},
     "fla.ops.attn.decoding": {"attn_decoding_one_step": "fla.ops.attn.naive.naive_attn_decoding"},
     "fla.ops.attnres": {"fused_attnres": _forms.fused_attnres},
+    "fla.ops.gated_delta_rule.gate": {"fused_gdn_gate": _forms.fused_gdn_gate},
     "fla.ops.gsa.gate": {"fused_additive_gate": _forms.fused_additive_gate},
     "fla.ops.kda.gate": {"fused_kda_gate": _forms.fused_kda_gate},
-    "fla.ops.rwkv7.fused_addcmul": {"fused_addcmul_rwkv7": "fla.ops.rwkv7.fused_addcmul.torch_addcmul_rwkv7"},
+    "fla.ops.rwkv7.channel_mixing": {"channel_mixing_rwkv7": _forms.channel_mixing_rwkv7},
+    "fla.ops.rwkv7.fused_addcmul": {"fused_addcmul_rwkv7": _forms.fused_addcmul_rwkv7},
     "fla.ops.rwkv7.fused_k_update": {"fused_k_rwkv7": _forms.fused_k_rwkv7},
-    "fla.ops.rwkv7.gate_output_correction": {"gate_output_correction": "fla.ops.rwkv7.gate_output_correction.gate_output_correction_ref"},
+    "fla.ops.rwkv7.gate_output_correction": {"gate_output_correction": _forms.gate_output_correction},
+    "fla.ops.utils.cumsum": {"chunk_local_cumsum": _forms.chunk_local_cumsum},
+    "fla.ops.utils.pooling": {"mean_pooling": _forms.mean_pooling},
 }
 
 # Methods that look at the device before they call anything, or have a recurrence written out.
@@ -71,7 +75,7 @@ METHODS: dict[str, dict[str, Callable]] = {
 # Modules that use another package for softmax attention, and what of it.
 FLASH_ATTENTION = (("fla.layers.attn", "fla.layers.mla", "fla.layers.rodimus"), ("flash_attn_func", "flash_attn_varlen_func"))
 
-# What is neither; by name, since Triton would speak of drivers.
+# What is neither, by name; any other kernel says that it is one.
 REFUSED: dict[str, tuple[str, ...]] = {
     "fla.modules.fused_bitlinear": ("layer_norm_linear_quant",),
     "fla.modules.grpo": ("fused_grpo_loss",),

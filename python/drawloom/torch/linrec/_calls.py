@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import torch
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError, CallTypeError
+from ...ops.recurrences import refuse
 from . import _op
 from ._op import linear_recurrence
 
@@ -30,10 +32,32 @@ def _backward(x, heads=False):
     return x if x is None or (heads and x.dim() == 1) else x.flip(1)
 
 
-def run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first=False, reverse=False, *, decay=None, beta=None,
-        erase=None, lowrank=None, bonus=None, **more):
-    """The op with states as the caller has them. With `reverse`, sequences go from their last token to their first."""
+def _alike(**operands):
+    """Those that are given in the widest of their types: the peer's kernels load any floats, and compute in float32."""
+    types = set()
+    for name, one in operands.items():
+        if one is not None:
+            if not one.dtype.is_floating_point:
+                kind = str(one.dtype).removeprefix("torch.")
+                raise refuse(CallTypeError, f"`{name}` is {kind}; it is float32, float64, bfloat16 or float16")
+            types.add(one.dtype)
+    if len(types) == 1:
+        return operands.values(), False
+    widest = functools.reduce(torch.promote_types, types)
+    return [None if one is None else one.to(widest) for one in operands.values()], True
+
+
+def run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first=False, reverse=False, *, like=None, decay=None,
+        beta=None, erase=None, lowrank=None, bonus=None, **more):
+    """The op with states as the caller has them. With `reverse`, sequences go from their last token to their first. Where the types of
+    operands differ, o has that of `like`, by default q."""
+    dtype = (q if like is None else like).dtype
+    (q, k, v, erase, lowrank), mixed = _alike(q=q, k=k, v=v, erase=erase, lowrank=lowrank)
     initial, starts = turned(wide(initial_state), state_v_first), cu_seqlens
+    # These are float64 with q, and float32 or as they are without.
+    double = q.dtype == torch.float64
+    decay, beta, bonus, initial = (one if one is None or (one.dtype == torch.float64) == double else
+                                   one.to(torch.float64 if double else torch.float32) for one in (decay, beta, bonus, initial))
     if v.shape[1] == 1:
         # A step of decoding is not worth a chunk.
         more.setdefault("chunk", 1)
@@ -49,7 +73,22 @@ def run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_f
                                  starts=starts, scale=None if scale is None else float(scale), **more)
     if reverse:
         o, final = o.flip(1), final if starts is None else final.flip(0)
-    return o, turned(final, state_v_first) if output_final_state else None
+    return o.to(dtype) if mixed else o, turned(final, state_v_first) if output_final_state else None
+
+
+def check_shape(function, name, one, shape):
+    """Before torch's own ops combine it with others and say neither its name nor the function's."""
+    if tuple(one.shape) != tuple(shape):
+        raise CallError(f"{function}: {name} has the shape {list(one.shape)}; it is {list(shape)}")
+
+
+def check_chunk(function, size, *known):
+    """Raises CallError for a number of tokens that the peer refuses; another one has no effect."""
+    if size is None:
+        return
+    if not isinstance(size, int) or size < 1 or (size not in known if known else size & (size - 1)):
+        takes = " or ".join(map(str, known)) if known else "a power of two"
+        raise CallError(f"{function}: chunk_size is {size!r}; it is {takes}")
 
 
 def layout(name, state_v_first, deprecated):
@@ -78,7 +117,9 @@ def no_states_between(name, return_intermediate_states):
 
 
 def l2norm(x, eps=1e-6):
-    return (wide(x) * torch.rsqrt(wide(x).square().sum(-1, keepdim=True) + eps)).to(x.dtype)
+    # One tensor: two would round their gradients one by one.
+    one = wide(x)
+    return (one * torch.rsqrt(one.square().sum(-1, keepdim=True) + eps)).to(x.dtype)
 
 
 def log_decay(g, q):

@@ -10,8 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError
+from ...ops.recurrences import says
 from . import _op
-from ._calls import gate, l2norm, layout, log_decay, no_states_between, one_device, per_value_head, run, shares, wide
+from ._calls import (check_chunk, check_shape, gate, l2norm, layout, log_decay, no_states_between, one_device, per_value_head, run, shares,
+                     wide)
 
 __all__ = ["chunk_comba", "chunk_delta_rule", "chunk_gated_delta_product", "chunk_gated_delta_rule", "chunk_gated_oja_rule",
            "chunk_gdn", "chunk_gdn2", "chunk_kda", "fused_recurrent_comba", "fused_recurrent_delta_rule",
@@ -24,17 +26,20 @@ def _whole(beta, v):
     return beta if beta is not None else wide(v).new_ones(v.shape[:3])
 
 
+@says()
 def chunk_delta_rule(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, scale: float | None = None, initial_state: Tensor | None = None,
                      output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor | None = None,
                      cu_seqlens_cpu: Tensor | None = None, chunk_size: int | None = None,
                      **deprecated: bool) -> tuple[Tensor, Tensor | None]:
     """DeltaNet (arXiv 2406.06484): S_t = S_{t-1} + beta_t k_t^T (v_t - k_t S_{t-1}). Keys have to be normalized."""
     layout("chunk_delta_rule", False, deprecated)
+    check_chunk("chunk_delta_rule", chunk_size, 16, 32, 64)
     if use_qk_l2norm_in_kernel:
         q, k = l2norm(q), l2norm(k)
     return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, beta=beta)
 
 
+@says()
 def fused_recurrent_delta_rule(q: Tensor, k: Tensor, v: Tensor, beta: Tensor | None = None, scale: float | None = None,
                                initial_state: Tensor | None = None, output_final_state: bool = False,
                                use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -42,6 +47,7 @@ def fused_recurrent_delta_rule(q: Tensor, k: Tensor, v: Tensor, beta: Tensor | N
     return chunk_delta_rule(q, k, v, _whole(beta, v), scale, initial_state, output_final_state, use_qk_l2norm_in_kernel, cu_seqlens)
 
 
+@says()
 def chunk_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: float | None = None,
                            initial_state: Tensor | None = None, output_final_state: bool = False,
                            use_qk_l2norm_in_kernel: bool = False, use_beta_sigmoid_in_kernel: bool = False,
@@ -54,6 +60,7 @@ def chunk_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Ten
     name = "chunk_gated_delta_rule"
     state_v_first = layout(name, state_v_first, deprecated)
     one_device(name, cp_context)
+    check_chunk(name, chunk_size, 16, 32, 64)
     if use_gate_in_kernel:
         g = gate(name, g, A_log, dt_bias)
     if use_qk_l2norm_in_kernel:
@@ -62,6 +69,7 @@ def chunk_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Ten
                beta=shares(name, beta, use_beta_sigmoid_in_kernel, allow_neg_eigval))
 
 
+@says()
 def fused_recurrent_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, gk: Tensor | None = None,
                                      gv: Tensor | None = None, beta: Tensor | None = None, scale: float | None = None,
                                      initial_state: Tensor | None = None, output_final_state: bool = False,
@@ -76,15 +84,20 @@ def fused_recurrent_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor 
     state_v_first = layout(name, state_v_first, deprecated)
     if gv is not None:
         raise CallError(f"{name}: decays of values, gv, go with no delta rule; g and gk do")
+    if g is not None:
+        check_shape(name, "g", g, v.shape[:3])
+    if gk is not None:
+        check_shape(name, "gk", gk, (*v.shape[:3], q.shape[-1]))
     if use_gate_in_kernel:
         g = gate(name, g, A_log, dt_bias)
     if use_qk_l2norm_in_kernel:
         q, k = l2norm(q), l2norm(k)
     decay = g if gk is None else gk if g is None else wide(g).unsqueeze(-1) + gk
-    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, decay=log_decay(decay, q),
+    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, like=v, decay=log_decay(decay, q),
                beta=shares(name, _whole(beta, v), use_beta_sigmoid_in_kernel, allow_neg_eigval))
 
 
+@says()
 def chunk_kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: float | None = None,
               initial_state: Tensor | None = None, output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
               use_gate_in_kernel: bool = False, use_beta_sigmoid_in_kernel: bool = False, allow_neg_eigval: bool = False,
@@ -102,6 +115,7 @@ def chunk_kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: f
     name = "chunk_kda"
     state_v_first = layout(name, state_v_first, deprecated)
     one_device(name, cp_context)
+    check_chunk(name, chunk_size, 32, 64)
     no_states_between(name, return_intermediate_states)
     if safe_gate and use_gate_in_kernel and lower_bound is None:
         raise CallError(f"{name}: safe_gate bounds the gate by lower_bound, which is missing")
@@ -109,6 +123,7 @@ def chunk_kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: f
                 use_gate_in_kernel, use_beta_sigmoid_in_kernel, allow_neg_eigval, lower_bound, state_v_first, cu_seqlens, safe_gate)
 
 
+@says()
 def fused_recurrent_kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, A_log: Tensor | None = None,
                         dt_bias: Tensor | None = None, scale: float | None = None, initial_state: Tensor | None = None,
                         output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False, use_gate_in_kernel: bool = False,
@@ -118,20 +133,22 @@ def fused_recurrent_kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor
     name = "fused_recurrent_kda"
     state_v_first = layout(name, state_v_first, deprecated)
     return _kda(name, q, k, v, g, beta, A_log, dt_bias, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel,
-                use_gate_in_kernel, use_beta_sigmoid_in_kernel, allow_neg_eigval, lower_bound, state_v_first, cu_seqlens)
+                use_gate_in_kernel, use_beta_sigmoid_in_kernel, allow_neg_eigval, lower_bound, state_v_first, cu_seqlens, like=v)
 
 
 def _kda(name, q, k, v, g, beta, A_log, dt_bias, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel,
-         use_gate_in_kernel, use_beta_sigmoid_in_kernel, allow_neg_eigval, lower_bound, state_v_first, cu_seqlens, promised=False):
+         use_gate_in_kernel, use_beta_sigmoid_in_kernel, allow_neg_eigval, lower_bound, state_v_first, cu_seqlens, promised=False,
+         like=None):
     if use_gate_in_kernel:
         g = gate(name, g, A_log, dt_bias, lower_bound, keys=True)
     if use_qk_l2norm_in_kernel:
         q, k = l2norm(q), l2norm(k)
-    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, decay=log_decay(g, q),
+    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, like=like, decay=log_decay(g, q),
                beta=shares(name, beta, use_beta_sigmoid_in_kernel, allow_neg_eigval),
                decay_bound=lower_bound if use_gate_in_kernel or promised else None)
 
 
+@says(erase="b")
 def chunk_gdn2(q: Tensor, k: Tensor, v: Tensor, g: Tensor, b: Tensor, w: Tensor, scale: float | None = None,
                initial_state: Tensor | None = None, output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
                use_gate_in_kernel: bool = False, cu_seqlens: Tensor | None = None, cu_seqlens_cpu: Tensor | None = None,
@@ -144,6 +161,7 @@ def chunk_gdn2(q: Tensor, k: Tensor, v: Tensor, g: Tensor, b: Tensor, w: Tensor,
     name = "chunk_gdn2"
     state_v_first = layout(name, state_v_first, deprecated)
     one_device(name, cp_context)
+    check_chunk(name, chunk_size, 64)
     no_states_between(name, return_intermediate_states)
     if safe_gate and use_gate_in_kernel and lower_bound is None:
         raise CallError(f"{name}: safe_gate bounds the gate by lower_bound, which is missing")
@@ -151,6 +169,7 @@ def chunk_gdn2(q: Tensor, k: Tensor, v: Tensor, g: Tensor, b: Tensor, w: Tensor,
                  use_gate_in_kernel, lower_bound, state_v_first, cu_seqlens, safe_gate)
 
 
+@says(erase="b")
 def fused_recurrent_gdn2(q: Tensor, k: Tensor, v: Tensor, g: Tensor, b: Tensor, w: Tensor, A_log: Tensor | None = None,
                          dt_bias: Tensor | None = None, scale: float | None = None, initial_state: Tensor | None = None,
                          output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False, use_gate_in_kernel: bool = False,
@@ -160,20 +179,23 @@ def fused_recurrent_gdn2(q: Tensor, k: Tensor, v: Tensor, g: Tensor, b: Tensor, 
     name = "fused_recurrent_gdn2"
     state_v_first = layout(name, state_v_first, deprecated)
     return _gdn2(name, q, k, v, g, b, w, A_log, dt_bias, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel,
-                 use_gate_in_kernel, lower_bound, state_v_first, cu_seqlens)
+                 use_gate_in_kernel, lower_bound, state_v_first, cu_seqlens, like=v)
 
 
 def _gdn2(name, q, k, v, g, b, w, A_log, dt_bias, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel,
-          use_gate_in_kernel, lower_bound, state_v_first, cu_seqlens, promised=False):
+          use_gate_in_kernel, lower_bound, state_v_first, cu_seqlens, promised=False, like=None):
     if use_gate_in_kernel:
         g = gate(name, g, A_log, dt_bias, lower_bound, keys=True)
     if use_qk_l2norm_in_kernel:
         q, k = l2norm(q), l2norm(k)
-    return run(q, k, (w * v).to(v.dtype), scale, initial_state, output_final_state, cu_seqlens, state_v_first,
+    check_shape(name, "w", w, v.shape)
+    check_shape(name, "b", b, (*v.shape[:3], k.shape[-1]))
+    return run(q, k, (w * v).to(v.dtype), scale, initial_state, output_final_state, cu_seqlens, state_v_first, like=like,
                decay=log_decay(g, q), erase=(b * per_value_head(k, v)).to(k.dtype),
                decay_bound=lower_bound if use_gate_in_kernel or promised else None)
 
 
+@says(erase="p")
 def chunk_comba(q: Tensor, k: Tensor, v: Tensor, p: Tensor, g: Tensor, beta: Tensor | None = None, scale: float | None = None,
                 initial_state: Tensor | None = None, output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
                 cu_seqlens: Tensor | None = None, cu_seqlens_cpu: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -181,11 +203,14 @@ def chunk_comba(q: Tensor, k: Tensor, v: Tensor, p: Tensor, g: Tensor, beta: Ten
     p = k if p is None else p
     if use_qk_l2norm_in_kernel:
         q, k, p = l2norm(q), l2norm(k), l2norm(p)
+    if beta is not None:
+        check_shape("chunk_comba", "beta", beta, v.shape[:3])
     weight = _whole(beta, v).unsqueeze(-1)
     return run(q, k, (v * weight).to(v.dtype), scale, initial_state, output_final_state, cu_seqlens, decay=log_decay(g, q),
                erase=(per_value_head(p, v) * weight).to(p.dtype), erase_before_decay=True)
 
 
+@says()
 def fused_recurrent_comba(q: Tensor, k: Tensor, p: Tensor, v: Tensor, g: Tensor, beta: Tensor | None = None,
                           scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                           use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -198,6 +223,7 @@ def _spread(x, steps, at):
     return F.pad(x.unsqueeze(2), (0, 0) * (x.dim() - 2) + (at, steps - 1 - at)).flatten(1, 2)
 
 
+@says()
 def chunk_gated_delta_product(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None, beta: Tensor, num_householder: int,
                               scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                               use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor | None = None,
@@ -220,6 +246,7 @@ def chunk_gated_delta_product(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None,
     return o[:, num_householder - 1::num_householder], final
 
 
+@says(decay="gv")
 def chunk_gated_oja_rule(q: Tensor, k: Tensor, v: Tensor, gv: Tensor, beta: Tensor, scale: float | None = None,
                          initial_state: Tensor | None = None, output_final_state: bool = False, use_q_l2norm: bool = False,
                          use_k_l2norm: bool = False, cu_seqlens: Tensor | None = None, cu_seqlens_cpu: Tensor | None = None,
@@ -233,6 +260,11 @@ def chunk_gated_oja_rule(q: Tensor, k: Tensor, v: Tensor, gv: Tensor, beta: Tens
     if deprecated.pop("use_qk_l2norm_in_kernel", False) and not use_q_l2norm and not use_k_l2norm:
         use_q_l2norm = use_k_l2norm = True
     layout("chunk_gated_oja_rule", False, deprecated)
+    check_chunk("chunk_gated_oja_rule", chunk_size, 16, 32, 64)
+    if gv is not None:
+        check_shape("chunk_gated_oja_rule", "gv", gv, v.shape)
+    if beta is not None:
+        check_shape("chunk_gated_oja_rule", "beta", beta, v.shape[:3])
     q, k = l2norm(q) if use_q_l2norm else q, per_value_head(l2norm(k) if use_k_l2norm else k, v)
     decay, beta = log_decay(gv, q), log_decay(_whole(beta, v), q)
     twice = v.repeat_interleave(2, 1)
@@ -244,6 +276,7 @@ def chunk_gated_oja_rule(q: Tensor, k: Tensor, v: Tensor, gv: Tensor, beta: Tens
                decay_side="key" if decay is None else "value")
 
 
+@says()
 def fused_recurrent_gated_oja_rule(q: Tensor, k: Tensor, v: Tensor, gv: Tensor | None = None, beta: Tensor | None = None,
                                    scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                                    use_q_l2norm: bool = False, use_k_l2norm: bool = False, cu_seqlens: Tensor | None = None,

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError
+from ...ops.recurrences import says
 from ._calls import log_decay, wide
 from ._op import linear_recurrence
 
@@ -22,6 +23,7 @@ def _heads(channels):
     return channels // size, size
 
 
+@says(v="x")
 def chunk_hgrn(x: Tensor, g: Tensor, initial_state: Tensor | None = None, output_final_state: bool = False,
                cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
     """HGRN (arXiv 2311.04823): h_t = exp(g_t) h_{t-1} + x_t of each channel, x and log-decays g [B, T, D]. Gives all h, and the last
@@ -39,6 +41,7 @@ def chunk_hgrn(x: Tensor, g: Tensor, initial_state: Tensor | None = None, output
 fused_recurrent_hgrn = chunk_hgrn
 
 
+@says(q="C", k="B", v="u", decay="delta", rates="A")
 def selective_scan(u: Tensor, delta: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor | None = None, z: Tensor | None = None,
                    delta_bias: Tensor | None = None, delta_softplus: bool = False,
                    return_last_state: bool = False) -> Tensor | tuple[Tensor, Tensor]:

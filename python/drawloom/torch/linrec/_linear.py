@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError
-from ._calls import layout, log_decay, run, wide
+from ...ops.recurrences import says
+from ._calls import check_chunk, layout, log_decay, run, wide
 
 __all__ = ["chunk_gla", "chunk_hgrn2", "chunk_lightning_attn", "chunk_linear_attn", "chunk_mamba2", "chunk_retention", "chunk_rwkv6",
            "chunk_simple_gla", "fused_chunk_linear_attn", "fused_chunk_retention", "fused_chunk_simple_gla", "fused_recurrent_gla",
@@ -18,6 +19,7 @@ __all__ = ["chunk_gla", "chunk_hgrn2", "chunk_lightning_attn", "chunk_linear_att
            "fused_recurrent_simple_gla", "parallel_retention", "parallel_simple_gla"]
 
 
+@says()
 def fused_recurrent_linear_attn(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None,
                                 initial_state: Tensor | tuple[Tensor, Tensor] | None = None, output_final_state: bool = False,
                                 reverse: bool = False, normalize: bool = False,
@@ -36,6 +38,7 @@ def fused_recurrent_linear_attn(q: Tensor, k: Tensor, v: Tensor, scale: float | 
     return (wide(o) / (weights + 1e-10)).to(o.dtype), (final, keys.permute(0, 3, 1, 2))
 
 
+@says()
 def chunk_linear_attn(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None,
                       initial_state: Tensor | tuple[Tensor, Tensor] | None = None, output_final_state: bool = False,
                       normalize: bool = True,
@@ -57,14 +60,17 @@ def _lightning_decay(q, v, layer_idx, num_layers):
     return _by_head(-(8 / v.shape[2]) * (1 - layer_idx / num_layers) * torch.arange(v.shape[2], dtype=torch.float64), q)
 
 
+@says()
 def chunk_retention(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None, initial_state: Tensor | None = None,
                     output_final_state: bool = False, cu_seqlens: Tensor | None = None, chunk_size: int | None = None,
                     **deprecated: bool) -> tuple[Tensor, Tensor | None]:
     """RetNet: head h decays by 1 - 2^(-5-h) (arXiv 2307.08621)."""
     layout("chunk_retention", False, deprecated)
+    check_chunk("chunk_retention", chunk_size)
     return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, decay=_retention_decay(q, v))
 
 
+@says()
 def fused_recurrent_retention(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None, initial_state: Tensor | None = None,
                               output_final_state: bool = False, reverse: bool = False, state_v_first: bool = False,
                               cu_seqlens: Tensor | None = None, **deprecated: bool) -> tuple[Tensor, Tensor | None]:
@@ -73,6 +79,7 @@ def fused_recurrent_retention(q: Tensor, k: Tensor, v: Tensor, scale: float | No
     return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, reverse, decay=_retention_decay(q, v))
 
 
+@says()
 def parallel_retention(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None, output_attentions: bool = False,
                        cu_seqlens: Tensor | None = None) -> tuple[Tensor, None]:
     """chunk_retention from an empty state, as (o, None): there is no matrix of attention weights."""
@@ -85,14 +92,17 @@ def _no_weights(name, output_attentions):
         raise CallError(f"{name}: output_attentions asks for the matrix of attention weights, which is not computed")
 
 
+@says()
 def chunk_lightning_attn(q: Tensor, k: Tensor, v: Tensor, layer_idx: int, num_layers: int, scale: float | None = None,
                          initial_state: Tensor | None = None, output_final_state: bool = False, cu_seqlens: Tensor | None = None,
                          chunk_size: int | None = None, **deprecated: bool) -> tuple[Tensor, Tensor | None]:
     """Lightning attention: head h of layer l of L decays by exp(-(8 / H) (1 - l / L) h) (arXiv 2405.17381)."""
     layout("chunk_lightning_attn", False, deprecated)
+    check_chunk("chunk_lightning_attn", chunk_size)
     return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, decay=_lightning_decay(q, v, layer_idx, num_layers))
 
 
+@says()
 def fused_recurrent_lightning_attn(q: Tensor, k: Tensor, v: Tensor, layer_idx: int, num_layers: int, scale: float | None = None,
                                    initial_state: Tensor | None = None, output_final_state: bool = False, reverse: bool = False,
                                    cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -107,16 +117,19 @@ def _one_decay(name, g, g_gamma, q):
     return log_decay(g if g_gamma is None else g_gamma, q)
 
 
+@says()
 def chunk_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, g_gamma: Tensor | None = None,
                      scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                      state_v_first: bool = False, cu_seqlens: Tensor | None = None, cu_seqlens_cpu: Tensor | None = None,
                      chunk_size: int | None = None, **deprecated: bool) -> tuple[Tensor, Tensor | None]:
     """One log-decay for each token and head, g [B, T, H], or for each head, g_gamma [H], which has a gradient, too."""
     state_v_first = layout("chunk_simple_gla", state_v_first, deprecated)
+    check_chunk("chunk_simple_gla", chunk_size)
     return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first,
                decay=_one_decay("chunk_simple_gla", g, g_gamma, q))
 
 
+@says()
 def fused_chunk_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, g_gamma: Tensor | None = None,
                            scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                            cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -125,6 +138,7 @@ def fused_chunk_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = N
                decay=_one_decay("fused_chunk_simple_gla", g, g_gamma, q))
 
 
+@says()
 def fused_recurrent_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, g_gamma: Tensor | None = None,
                                scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                                reverse: bool = False, state_v_first: bool = False, cu_seqlens: Tensor | None = None,
@@ -135,6 +149,7 @@ def fused_recurrent_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None
                decay=_one_decay("fused_recurrent_simple_gla", g, g_gamma, q))
 
 
+@says()
 def parallel_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None, scale: float | None = None,
                         output_attentions: bool = False, cu_seqlens: Tensor | None = None,
                         cu_seqlens_cpu: Tensor | None = None) -> tuple[Tensor, None]:
@@ -143,13 +158,15 @@ def parallel_simple_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor | None = None
     return chunk_simple_gla(q, k, v, g, scale=scale, cu_seqlens=cu_seqlens)
 
 
+@says()
 def chunk_gla(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float | None = None, initial_state: Tensor | None = None,
               output_final_state: bool = False, state_v_first: bool = False, cu_seqlens: Tensor | None = None,
               cu_seqlens_cpu: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
     """Gated linear attention, g [B, T, H, K] (arXiv 2312.06635)."""
-    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, decay=log_decay(g, q))
+    return run(q, k, v, scale, initial_state, output_final_state, cu_seqlens, state_v_first, like=v, decay=log_decay(g, q))
 
 
+@says(decay="gk or gv")
 def fused_recurrent_gla(q: Tensor, k: Tensor, v: Tensor, gk: Tensor | None = None, gv: Tensor | None = None,
                         scale: float | None = None, initial_state: Tensor | None = None, output_final_state: bool = False,
                         reverse: bool = False, state_v_first: bool = False, cu_seqlens: Tensor | None = None,
@@ -163,27 +180,33 @@ def fused_recurrent_gla(q: Tensor, k: Tensor, v: Tensor, gk: Tensor | None = Non
                decay=log_decay(gk if gv is None else gv, q), decay_side="key" if gv is None else "value")
 
 
+@says(k="g")
 def chunk_hgrn2(q: Tensor, g: Tensor, v: Tensor, scale: float | None = 1.0, initial_state: Tensor | None = None,
                 output_final_state: bool = False, cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
     """HGRN2: what a gate forgets is what it writes, k = 1 - exp(g) (arXiv 2404.07904)."""
     return run(q, -torch.expm1(g).to(q.dtype), v, scale, initial_state, output_final_state, cu_seqlens, decay=log_decay(g, q))
 
 
+@says()
 def chunk_rwkv6(r: Tensor, k: Tensor, v: Tensor, w: Tensor, u: Tensor, scale: float | None = None,
                 initial_state: Tensor | None = None, output_final_state: bool = False, cu_seqlens: Tensor | None = None,
                 cu_seqlens_cpu: Tensor | None = None, chunk_size: int | None = None, **deprecated: bool) -> tuple[Tensor, Tensor | None]:
     """RWKV-6: reads before the update, with a bonus u [H, K] for the token itself; w are log-decays (arXiv 2404.05892)."""
     layout("chunk_rwkv6", False, deprecated)
+    check_chunk("chunk_rwkv6", chunk_size)
     return fused_recurrent_rwkv6(r, k, v, w, u, scale, initial_state, output_final_state, False, cu_seqlens)
 
 
+@says(q="r", decay="w", bonus="u")
 def fused_recurrent_rwkv6(r: Tensor, k: Tensor, v: Tensor, w: Tensor, u: Tensor, scale: float | None = None,
                           initial_state: Tensor | None = None, output_final_state: bool = False, reverse: bool = False,
                           cu_seqlens: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
     """chunk_rwkv6; with reverse, sequences go from their last token to their first."""
-    return run(r, k, v, scale, initial_state, output_final_state, cu_seqlens, reverse=reverse, decay=log_decay(w, r), bonus=u)
+    return run(r, k, v, scale, initial_state, output_final_state, cu_seqlens, reverse=reverse, like=v, decay=log_decay(w, r),
+               bonus=u)
 
 
+@says(q="C", k="B", v="x", decay="dt", initial="initial_states", starts="seq_starts")
 def chunk_mamba2(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, *, D: Tensor | None = None, z: Tensor | None = None,
                  dt_bias: Tensor | None = None, dt_softplus: bool = False, dt_limit: tuple[float, float] = (0.0, float("inf")),
                  initial_states: Tensor | None = None, return_final_states: bool = False,

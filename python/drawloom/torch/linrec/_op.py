@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..._errors import CallError, CallTypeError
 from ...ops import Spec
-from ...ops.recurrences import OPTIONAL, check_starts
+from ...ops.recurrences import OPTIONAL, check_starts, refuse
 from .. import _dispatch
 from .._dispatch import intern
 
@@ -74,12 +74,12 @@ def _check_starts(starts, tokens, function="linear_recurrence", name="starts"):
     if starts is None:
         return
     if not isinstance(starts, Tensor):
-        raise CallTypeError(f"{function}: {name} is {type(starts).__name__}; it is a tensor of int32 or int64, [sequences + 1]")
+        raise refuse(CallTypeError, f"`{name}` is {type(starts).__name__}; it is a tensor of int32 or int64, [sequences + 1]", function)
     if starts.dim() != 1 or starts.shape[0] < 1 or starts.dtype not in (torch.int32, torch.int64):
         kind = str(starts.dtype).removeprefix("torch.")
-        raise CallError(f"{function}: {name} is {kind} {list(starts.shape)}; it is int32 or int64, [sequences + 1]")
+        raise refuse(CallError, f"`{name}` is {kind} {list(starts.shape)}; it is int32 or int64, [sequences + 1]", function)
     if tokens is not None and not torch.compiler.is_compiling() and type(starts) is Tensor:
-        check_starts(starts.tolist(), tokens, function)
+        check_starts(starts.tolist(), tokens, function, name)
 
 
 # What computes `linear_recurrence` in place of the op: set within context_parallel.sequence_split. A functools.partial, and global:
