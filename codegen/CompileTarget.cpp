@@ -107,6 +107,9 @@ Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {
       return Error::success();
     why += (why.empty() ? "'" : ", '") + set.str() + "': " + *lacks;
   }
+  if (std::optional<std::string> lacks = lacksFor("native"))
+    return createStringError("this machine cannot run target '" + name() +
+                             "': " + *lacks);
   return createStringError("this machine cannot run instruction set " + why +
                            "; use 'native'");
 }

@@ -39,7 +39,9 @@ struct CpuVerifyBuffers : impl::CpuVerifyBuffersBase<CpuVerifyBuffers> {
       else
         remark::missed(op->getLoc(), remark::RemarkOpts::name("LoopMemory")
                                          .category("cpu-verify-buffers"))
-            << report;
+            << report
+            << ", which the compiler could not avoid: a cost where "
+               "the loop's body is short, and nothing to change in the program";
     });
     if (failed)
       signalPassFailure();

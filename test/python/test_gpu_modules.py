@@ -209,8 +209,12 @@ def test_modules_of_the_host_say_that_they_are(program, driver, target):
 
 def test_machine_without_a_driver_says_so(program, monkeypatch):
     monkeypatch.setenv("DRAWLOOM_LIBCUDA", "/there/is/no/libcuda.so.1")
-    with pytest.raises(drawloom.TargetError, match="there is no CUDA driver"):
-        drawloom.compile(program, target="cuda", cache=False, isa="sm_80")
+    for isa in (None, "sm_80"):
+        with pytest.raises(drawloom.TargetError) as caught:
+            drawloom.compile(program, target="cuda", cache=False, isa=isa)
+        assert str(caught.value).startswith("this machine cannot run target 'cuda': there is no CUDA driver: ")
+        # Nothing that has the same lack is recommended.
+        assert "native" not in str(caught.value)
     with pytest.raises(drawloom.TargetError, match="there is no CUDA driver"):
         drawloom.load(program.parent / "program.drawloom", target="cuda")
 

@@ -34,8 +34,9 @@ private:
 /// A target whose instruction sets run or not as a test wants it.
 class Abacus final : public CompileTarget {
 public:
-  explicit Abacus(std::vector<std::string> runs, StringRef machine = "mine")
-      : runs(std::move(runs)), machine(machine) {}
+  explicit Abacus(std::vector<std::string> runs, StringRef machine = "mine",
+                  std::optional<std::string> lacks = std::nullopt)
+      : runs(std::move(runs)), machine(machine), lacks(std::move(lacks)) {}
   StringRef name() const override { return "abacus"; }
   std::vector<std::string> instructionSets() const override {
     return {"native", "beads12", "beads7", "beads5"};
@@ -63,8 +64,8 @@ protected:
     return isa == "native" ? machine : isa.str();
   }
   std::optional<std::string> lacksFor(StringRef isa) const override {
-    if (isa == "native" || llvm::is_contained(runs, isa))
-      return std::nullopt;
+    if (lacks || isa == "native" || llvm::is_contained(runs, isa))
+      return lacks;
     return "its wires are too short";
   }
   llvm::Expected<std::unique_ptr<Program>>
@@ -75,6 +76,7 @@ protected:
 private:
   std::vector<std::string> runs;
   std::string machine;
+  std::optional<std::string> lacks;
 };
 
 std::string selected(StringRef isa) {
@@ -128,6 +130,13 @@ TEST(CompileTarget, CompilesWhereAnyOfTheSetsRuns) {
   EXPECT_EQ(toString(target.checkRunsHere({"beads7,beads12"})),
             "this machine cannot run instruction set 'beads12': its wires are "
             "too short, 'beads7': its wires are too short; use 'native'");
+}
+
+TEST(CompileTarget, SaysWhatAMachineLacksThatRunsNoSet) {
+  Abacus target({}, "mine", "there is no frame");
+  for (StringRef sets : {"native", "beads7", "all"})
+    EXPECT_EQ(toString(target.checkRunsHere({sets.str()})),
+              "this machine cannot run target 'abacus': there is no frame");
 }
 
 TEST(CompileTarget, LoadsTheBestVariantThatRuns) {
