@@ -24,6 +24,8 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%source_dir", config.drawloom_source_dir))
 config.substitutions.append(("%python", sys.executable))
+# %for_each M=0,1,3 %s: the file with each of these for $M.
+config.substitutions.append(("%for_each", "awk -f " + os.path.join(config.test_source_root, "for-each.awk")))
 config.substitutions.append(("%build_dir", config.drawloom_binary_dir))
 config.substitutions.append(("%cxx", config.drawloom_cxx))
 config.substitutions.append(("%cc", config.drawloom_c))

@@ -9,6 +9,8 @@
 #include "dialects/Check/Check.h"
 #include "dialects/Interfaces/Inlining.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include <cmath>
 
 using namespace mlir;
@@ -90,6 +92,57 @@ Tolerance CloseOp::getTolerance() {
 
 LogicalResult EqualBitsOp::verify() { return verifyShapes(*this); }
 
+/// Whether these are two finite numbers, the first not above the second.
+static bool isRange(DenseF64ArrayAttr range) {
+  return range && range.size() == 2 && std::isfinite(range[0]) &&
+         std::isfinite(range[1]) && range[0] <= range[1];
+}
+
+LogicalResult GradientOp::verify() {
+  if (getRangeAttr() && !isRange(getRangeAttr()))
+    return emitOpError("needs a range of the form [low, high] with low <= "
+                       "high");
+  if (getOrder() == 1 || getOrder() == 2)
+    return success();
+  return emitOpError("checks gradients of order 1 or 2, not ") << getOrder();
+}
+
+LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
+  auto callee = tables.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getCalleeAttr());
+  if (!callee || callee.isExternal())
+    return emitOpError("'@")
+           << getCallee() << "' is not a function with a body";
+  auto isDifferentiable = [](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      type = tensor.getElementType();
+    return isa<FloatType>(type);
+  };
+  if (getWrt().empty())
+    return emitOpError("'wrt' must name at least one argument");
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t index : getWrt()) {
+    if (index < 0 || index >= callee.getNumArguments())
+      return emitOpError("'wrt' index ")
+             << index << " is out of range: '@" << getCallee() << "' has "
+             << callee.getNumArguments() << " arguments";
+    if (!seen.insert(index).second)
+      return emitOpError("'wrt' names argument ") << index << " twice";
+    if (!isDifferentiable(callee.getArgumentTypes()[index]))
+      return emitOpError("argument ")
+             << index << " of type " << callee.getArgumentTypes()[index]
+             << " has no gradient: it must be a float or a ranked tensor of "
+                "floats";
+  }
+  for (auto [i, type] : llvm::enumerate(callee.getResultTypes()))
+    if (!isDifferentiable(type))
+      return emitOpError("result ")
+             << i << " of '@" << getCallee() << "' has type " << type
+             << ", which has no cotangent: it must be a float or a ranked "
+                "tensor of floats";
+  return success();
+}
+
 /// check.range and check.shape say what random arguments are like.
 LogicalResult CheckDialect::verifyRegionArgAttribute(Operation *op,
                                                      unsigned regionIndex,
@@ -100,8 +153,7 @@ LogicalResult CheckDialect::verifyRegionArgAttribute(Operation *op,
                   : op->getRegion(regionIndex).getArgument(argument).getType();
   if (attribute.getName() == "check.range") {
     auto range = dyn_cast<DenseF64ArrayAttr>(attribute.getValue());
-    if (!range || range.size() != 2 || !std::isfinite(range[0]) ||
-        !std::isfinite(range[1]) || range[0] > range[1])
+    if (!isRange(range))
       return op->emitOpError("has a check.range that is not of the form "
                              "array<f64: low, high> with low <= high");
     return success();

@@ -7,6 +7,7 @@
 
 include "dialects/Check/CheckDialect.td"
 include "dialects/Interfaces/Interfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 def Check_FloatValue : AnyTypeOf<[AnyFloat, RankedTensorOf<[AnyFloat]>]>;
 def Check_Value : AnyTypeOf<[AnyFloat, AnySignlessIntegerOrIndex,
@@ -102,6 +103,59 @@ def Check_EqualBitsOp : Check_Op<"equal_bits", [
     $actual `,` $expected attr-dict `:`
     custom<OneOrTwoTypes>(type($actual), type($expected))
   }];
+  let hasVerifier = 1;
+}
+
+def Check_GradientOp : Check_Op<"gradient",
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a function's gradients agree with differences";
+  let description = [{
+    Differentiates the callee, as `ad.vjp` asks for it, and compares the
+    gradients of its arguments `wrt` with central differences of the callee, both
+    computed in float64. With `order` 2, the default, the gradients are then
+    differentiated in turn, with respect to those arguments and the cotangents,
+    and compared with differences of the gradients.
+
+    Inputs are drawn with the seed given, uniformly from [low, high], which is
+    [-1, 1] if there is no `in`. The callee's argument attributes `check.range`
+    and `check.shape` say otherwise: a range of one number is a given input.
+    Choose ranges that stay clear of kinks and poles. Cotangents are drawn, too.
+    Of a large tensor 40 elements or so are checked, evenly spread.
+
+    The tolerance is not given but found. A difference quotient is taken with
+    two steps, 2^-10 of the input's size and half as much, and the two are
+    combined to a value of the fourth order. A gradient must be no farther from
+    it than the smaller step has moved the quotient, plus what rounding of the
+    function's values can do. Where that is more than a thousandth of the
+    derivative, the check fails as well: differences tell nothing there.
+
+    Example:
+
+    ```mlir
+    func.func private @squared(%x: tensor<5xf64>) -> tensor<5xf64> {
+      %y = arith.mulf %x, %x : tensor<5xf64>
+      return %y : tensor<5xf64>
+    }
+
+    func.func @gradients() {
+      check.gradient @squared wrt [0] in [-2.0, 2.0]
+      return
+    }
+    ```
+
+    Constraints:
+    1. The callee is a function with a body.
+    2. `wrt` names at least one argument, each at most once, within range.
+    3. The arguments in `wrt` and all results are floats or ranked tensors of
+       floats.
+    4. `in` has two finite numbers, the first not above the second.
+    5. `order` is 1 or 2.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, DenseI64ArrayAttr:$wrt,
+      OptionalAttr<DenseF64ArrayAttr>:$range,
+      DefaultValuedAttr<I64Attr, "2">:$order,
+      DefaultValuedAttr<I64Attr, "1">:$seed);
+  let assemblyFormat = "$callee `wrt` $wrt (`in` $range^)? attr-dict";
   let hasVerifier = 1;
 }
 

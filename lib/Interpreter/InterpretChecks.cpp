@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Ad/Ad.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Interpreter/Passes.h"
+#include "passes/Differentiate/Passes.h"
 
 namespace drawloom {
 
@@ -16,6 +18,12 @@ namespace drawloom {
 
 namespace {
 struct InterpretChecks : impl::InterpretChecksBase<InterpretChecks> {
+  // check.gradient runs that pass.
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<ad::AdDialect>();
+    createDifferentiatePass()->getDependentDialects(registry);
+  }
+
   void runOnOperation() override {
     if (failed(Interpreter::runChecks(getOperation())))
       signalPassFailure();

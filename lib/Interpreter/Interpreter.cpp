@@ -23,6 +23,7 @@ Interpreter::callInPlace(func::FuncOp function,
            << arguments.size();
   interpreter::Machine machine(limits);
   SmallVector<HostTensor> passed;
+  SmallVector<interpreter::View> views;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     Type type = function.getArgumentTypes()[i];
     if (!interpreter::isSupported(type))
@@ -35,22 +36,24 @@ Interpreter::callInPlace(func::FuncOp function,
       passed.push_back(argument);
       continue;
     }
-    passed.push_back(HostTensor::scalar(int64_t(machine.buffers.size())));
-    machine.buffers.push_back(argument);
+    interpreter::View view =
+        machine.memory.add(argument, getElementTypeOrSelf(type));
+    views.push_back(view);
+    passed.push_back(view.value());
   }
   FailureOr<SmallVector<HostTensor>> results =
       machine.call(function, function, passed);
   if (failed(results))
     return failure();
-  unsigned buffer = 0;
+  unsigned next = 0;
   for (auto [argument, type] :
        llvm::zip_equal(arguments, function.getArgumentTypes()))
     if (isa<MemRefType>(type))
-      argument = machine.buffers[buffer++];
+      argument = machine.memory.read(views[next++]);
   for (auto [result, type] :
        llvm::zip_equal(*results, function.getResultTypes()))
     if (isa<MemRefType>(type))
-      result = machine.buffers[result.asInt()];
+      result = machine.memory.read(interpreter::View::of(result));
   return results;
 }
 

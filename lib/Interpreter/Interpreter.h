@@ -30,6 +30,10 @@ public:
     int64_t elements = int64_t(1) << 28;
     /// Iterations of scf loops in one call of the interpreter.
     int64_t iterations = int64_t(1) << 30;
+    /// Whether requests for derivatives are executed, by central differences:
+    /// a few calls of the function for each element of a gradient. Otherwise
+    /// they are errors.
+    bool differences = false;
   };
 
   /// Calls `function` and returns its results. Emits an error and fails where

@@ -165,16 +165,20 @@ LogicalResult LinalgRun::loop() {
 }
 
 LogicalResult LinalgRun::run() {
-  // Memrefs are handles; what they stand for takes their place meanwhile.
-  SmallVector<int64_t, 4> handles;
+  // What is in memory is read as a whole before and written back behind.
+  SmallVector<std::optional<View>, 4> views;
   unsigned inputs = op.getNumDpsInputs();
   for (auto [i, arg] : llvm::enumerate(call.args)) {
-    bool isMemory = isa<MemRefType>(call.op()->getOperand(i).getType());
-    handles.push_back(isMemory ? arg.asInt() : -1);
-    if (isMemory)
-      values.push_back(call.machine.buffers[arg.asInt()]);
-    else
+    views.emplace_back();
+    if (!isa<MemRefType>(call.op()->getOperand(i).getType())) {
       values.push_back(std::move(arg));
+      continue;
+    }
+    views.back() = call.view(i);
+    FailureOr<HostTensor> value = call.machine.read(call.op(), *views.back());
+    if (failed(value))
+      return failure();
+    values.push_back(std::move(*value));
   }
   if (failed(findExtents()) || failed(findAccesses()))
     return failure();
@@ -185,10 +189,10 @@ LogicalResult LinalgRun::run() {
   if (failed(loop()))
     return failure();
   for (unsigned i = inputs; i < values.size(); ++i) {
-    if (handles[i] >= 0)
-      call.machine.buffers[handles[i]] = std::move(values[i]);
-    else
+    if (!views[i])
       call.yield(std::move(values[i]));
+    else if (failed(call.machine.write(call.op(), *views[i], values[i])))
+      return failure();
   }
   return success();
 }

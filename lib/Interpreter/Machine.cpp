@@ -26,17 +26,21 @@ const Instruction &Body::terminator() const {
 }
 
 Machine::Machine(const Interpreter::Limits &limits) : limits(limits) {
+  if (limits.differences)
+    addAdOps(registry);
   addAffineOps(registry);
   addConstantOps(registry);
   addBufferOps(registry);
   addCheckOps(registry);
   addForallOps(registry);
   addFuncOps(registry);
+  addGradientCheck(registry);
   addLinalgOps(registry);
   addScfOps(registry);
   addTensorOps(registry);
   addTensorShapeOps(registry);
   addTensorSliceOps(registry);
+  addTileOps(registry);
   addVectorOps(registry);
   addVectorTransferOps(registry);
 }
@@ -247,6 +251,28 @@ Machine::call(Operation *caller, func::FuncOp function,
     return caller->emitOpError("passes ")
            << arguments.size() << " arguments to @" << function.getName()
            << ", which takes " << function.getNumArguments();
+  auto grid = function->getAttrOfType<IntegerAttr>("drawloom.grid");
+  if (!grid || function.getNumResults() != 0)
+    return runOnce(function, arguments);
+  // Blocks of a kernel may run in any order: in that of their numbers, say.
+  Memory::Mark mark = memory.mark();
+  KernelBlock outer = std::exchange(block, {});
+  for (int64_t number = 0; number < grid.getInt(); ++number) {
+    if (failed(countIteration(function)))
+      return failure();
+    block = {};
+    block.number = number;
+    if (failed(runOnce(function, arguments)))
+      return failure();
+    memory.forget(mark);
+  }
+  block = std::move(outer);
+  return SmallVector<HostTensor>();
+}
+
+FailureOr<SmallVector<HostTensor>>
+Machine::runOnce(func::FuncOp function, ArrayRef<HostTensor> given) {
+  SmallVector<HostTensor> arguments(given);
   std::unique_ptr<Function> &compiled = functions[function];
   if (!compiled) {
     FailureOr<Function> result = Compiler(*this).compile(function);
@@ -293,12 +319,33 @@ FailureOr<HostTensor> Machine::allocateUndefined(Operation *op, Type type,
   FailureOr<HostTensor> value = allocate(op, type, shape);
   if (failed(value))
     return failure();
-  if (value->isFloat())
-    llvm::fill(value->mutableF(), std::numeric_limits<double>::quiet_NaN());
-  else
-    llvm::fill(value->mutableI(),
-               wrapInteger(int64_t(0xDEADBEEFDEADBEEF), elementBits(type)));
-  return value;
+  return undefined(getElementTypeOrSelf(type), shape);
+}
+
+LogicalResult Machine::verifyInside(Operation *op, const View &view) const {
+  if (memory.contains(view))
+    return success();
+  return op->emitOpError("accesses memory of shape ")
+         << indexText(view.sizes) << " with strides " << indexText(view.strides)
+         << " from element " << view.offset << " on, which leaves its buffer";
+}
+
+FailureOr<HostTensor> Machine::read(Operation *op, const View &view) {
+  if (failed(verifyInside(op, view)))
+    return failure();
+  return memory.read(view);
+}
+
+LogicalResult Machine::write(Operation *op, const View &view,
+                             const HostTensor &value) {
+  if (failed(verifyInside(op, view)))
+    return failure();
+  if (value.shape() != ArrayRef<int64_t>(view.sizes))
+    return op->emitOpError("writes a value of shape ")
+           << indexText(value.shape()) << " to memory of shape "
+           << indexText(view.sizes);
+  memory.write(view, value);
+  return success();
 }
 
 LogicalResult Machine::verifyFits(Operation *op, const HostTensor &value,

@@ -10,6 +10,7 @@
 #define DRAWLOOM_LIB_INTERPRETER_MACHINE_H
 
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Interpreter/Memory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -97,17 +98,20 @@ struct Handler {
 
 /// Handlers by op name.
 using Registry = llvm::StringMap<Handler>;
+void addAdOps(Registry &registry);
 void addAffineOps(Registry &registry);
 void addConstantOps(Registry &registry);
 void addBufferOps(Registry &registry);
 void addCheckOps(Registry &registry);
 void addForallOps(Registry &registry);
 void addFuncOps(Registry &registry);
+void addGradientCheck(Registry &registry);
 void addLinalgOps(Registry &registry);
 void addScfOps(Registry &registry);
 void addTensorOps(Registry &registry);
 void addTensorShapeOps(Registry &registry);
 void addTensorSliceOps(Registry &registry);
+void addTileOps(Registry &registry);
 void addVectorOps(Registry &registry);
 void addVectorTransferOps(Registry &registry);
 
@@ -116,11 +120,26 @@ const Handler &linalgHandler();
 const Handler &elementwiseHandler();
 const Handler &interfaceHandler();
 
+/// The state of a block of threads, which is executed as one.
+struct KernelBlock {
+  int64_t number = 0;
+  /// The arena of shared memory; -1 where no buffer has a place in it yet.
+  int64_t arena = -1;
+  /// A copy from global to shared memory that has been started.
+  struct Copy {
+    View to;
+    HostTensor elements;
+  };
+  std::vector<Copy> started;
+  /// Copies by groups, the oldest first.
+  std::vector<std::vector<Copy>> groups;
+};
+
 class Machine {
 public:
   explicit Machine(const Interpreter::Limits &limits);
 
-  /// Calls a function of the module. Memrefs are handles, see `buffers`.
+  /// Calls a function of the module; a kernel once for each of its blocks.
   mlir::FailureOr<llvm::SmallVector<HostTensor>>
   call(mlir::Operation *caller, mlir::func::FuncOp function,
        llvm::MutableArrayRef<HostTensor> arguments);
@@ -141,6 +160,13 @@ public:
   mlir::FailureOr<HostTensor> allocateUndefined(mlir::Operation *op,
                                                 mlir::Type type,
                                                 llvm::ArrayRef<int64_t> shape);
+  /// Fails with an error at `op` where a view leaves its buffer.
+  llvm::LogicalResult verifyInside(mlir::Operation *op, const View &view) const;
+  /// A view's elements; fails likewise.
+  mlir::FailureOr<HostTensor> read(mlir::Operation *op, const View &view);
+  /// Writes a tensor of the view's shape there; fails likewise.
+  llvm::LogicalResult write(mlir::Operation *op, const View &view,
+                            const HostTensor &value);
   /// Counts one loop iteration against the limit.
   llvm::LogicalResult countIteration(mlir::Operation *loop);
 
@@ -149,14 +175,20 @@ public:
                                         const HostTensor &value,
                                         mlir::Type type, llvm::StringRef what);
 
-  /// The memory behind memref values, which are indices into this list.
-  std::vector<HostTensor> buffers;
+  /// What memref values refer to.
+  Memory memory;
+  /// The block of threads that runs, where a function is a kernel.
+  KernelBlock block;
   /// The loop indices of the linalg op whose body runs, for linalg.index.
   llvm::ArrayRef<int64_t> point;
 
   const Handler *find(mlir::Operation *op) const;
 
 private:
+  /// Runs the function's body once.
+  mlir::FailureOr<llvm::SmallVector<HostTensor>>
+  runOnce(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> arguments);
+
   Interpreter::Limits limits;
   Registry registry;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Function>> functions;
@@ -182,12 +214,18 @@ struct Call {
   const Body &region(unsigned i) const { return instruction.regions[i]; }
   mlir::InFlightDiagnostic error() const { return op()->emitOpError(); }
   void yield(HostTensor value) { results.push_back(std::move(value)); }
+  /// The memref that operand `i` is.
+  View view(unsigned i) const { return View::of(args[i]); }
 
   /// Mixes static extents with the operands that stand for the dynamic ones,
   /// which start at operand `dynamic`.
   llvm::SmallVector<int64_t, 4> mixed(llvm::ArrayRef<int64_t> statics,
                                       unsigned dynamic) const;
 };
+
+/// A new buffer for memory of the type, whose dynamic extents are the first
+/// operands.
+mlir::FailureOr<View> allocateMemory(Call &call, mlir::MemRefType type);
 
 /// Whether values of the type can be held: floats of up to 64 bits, integers of
 /// up to 64 bits, index, and tensors, vectors and memrefs of these.

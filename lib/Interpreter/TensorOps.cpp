@@ -98,12 +98,12 @@ static LogicalResult runFromElements(Call &call) {
 static LogicalResult runDim(Call &call) {
   int64_t dim = call.args[1].asInt();
   bool isMemory = isa<BaseMemRefType>(call.op()->getOperand(0).getType());
-  const HostTensor &value =
-      isMemory ? call.machine.buffers[call.args[0].asInt()] : call.args[0];
-  if (dim < 0 || dim >= value.rank())
+  SmallVector<int64_t, 4> shape(isMemory ? ArrayRef<int64_t>(call.view(0).sizes)
+                                         : call.args[0].shape());
+  if (dim < 0 || dim >= int64_t(shape.size()))
     return call.error() << "asks for dimension " << dim
-                        << " of a value of rank " << value.rank();
-  call.yield(HostTensor::scalar(value.dim(dim)));
+                        << " of a value of rank " << shape.size();
+  call.yield(HostTensor::scalar(shape[dim]));
   return success();
 }
 

@@ -25,6 +25,15 @@ struct SemanticsOptions {
   /// Both sides are computed in float64, so that only constants that a pass
   /// rounds to a narrower type, and expansions of functions, differ.
   Tolerance tolerance = {1e-6, 1e-9};
+  /// Runs what a kernel has become in the module after the passes, where that
+  /// is a function that cannot be interpreted: memory among the arguments then
+  /// holds what the kernel left there. It computes in the types that the memory
+  /// has, so that the tolerance is at least theirs. Where this is null such
+  /// functions count as gone.
+  std::function<llvm::LogicalResult(mlir::func::FuncOp kernel,
+                                    mlir::ModuleOp after,
+                                    llvm::MutableArrayRef<HostTensor>)>
+      runLowered;
 };
 
 /// Adds the passes that `addPipeline` adds, between one that remembers the

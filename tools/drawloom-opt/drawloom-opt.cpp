@@ -13,6 +13,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "tools/drawloom-opt/EmulateKernels.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -50,6 +51,7 @@ runWithSemanticsVerified(llvm::StringRef input, llvm::StringRef output,
   drawloom::SemanticsOptions options;
   options.entry = semanticsEntry;
   options.tolerance = {semanticsRtol, semanticsAtol};
+  options.runLowered = drawloom::emulateKernel;
   if (!verifySemantics.empty() &&
       llvm::StringRef(verifySemantics).getAsInteger(10, options.seed)) {
     llvm::errs() << "--verify-semantics takes a seed, a number; not '"

@@ -81,3 +81,96 @@ func.func @shape(%a: tensor<?x4xf32> {check.shape = array<i64: 3, 5>}) {
 func.func @name(%a: f32 {check.rnage = array<f64: 2.0, 1.0>}) {
   return
 }
+
+// -----
+
+func.func @gradients() {
+  // expected-error @+1 {{'@none' is not a function with a body}}
+  check.gradient @none wrt [0]
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{'wrt' must name at least one argument}}
+  check.gradient @f wrt []
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{'wrt' index 2 is out of range: '@f' has 2 arguments}}
+  check.gradient @f wrt [2]
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{'wrt' names argument 0 twice}}
+  check.gradient @f wrt [0, 0]
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{argument 1 of type 'i32' has no gradient: it must be a float or a ranked tensor of floats}}
+  check.gradient @f wrt [1]
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{needs a range of the form [low, high] with low <= high}}
+  check.gradient @f wrt [0] in [1.0, 0.0]
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32, %i: i32) -> f32 {
+  return %x : f32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{checks gradients of order 1 or 2, not 3}}
+  check.gradient @f wrt [0] {order = 3}
+  return
+}
+
+// -----
+
+func.func private @f(%x: f32) -> i32 {
+  %y = arith.fptosi %x : f32 to i32
+  return %y : i32
+}
+
+func.func @gradients() {
+  // expected-error @+1 {{result 0 of '@f' has type 'i32', which has no cotangent: it must be a float or a ranked tensor of floats}}
+  check.gradient @f wrt [0]
+  return
+}

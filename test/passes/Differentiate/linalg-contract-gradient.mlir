@@ -1,0 +1,20 @@
+// RUN: %for_each M=0,1,3 N=1,5 %s | drawloom-opt -split-input-file --interpret-checks -o /dev/null
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @f(%a: tensor<4x$Mx2xf64>, %b: tensor<$Nx4xf64>, %c: tensor<2x$Mx$Nxf64>) -> tensor<2x$Mx$Nxf64> {
+  %y = linalg.contract
+      indexing_maps = [affine_map<(b, m, n, k) -> (k, m, b)>,
+                       affine_map<(b, m, n, k) -> (n, k)>,
+                       affine_map<(b, m, n, k) -> (b, m, n)>]
+      ins(%a, %b : tensor<4x$Mx2xf64>, tensor<$Nx4xf64>)
+      outs(%c : tensor<2x$Mx$Nxf64>) -> tensor<2x$Mx$Nxf64>
+  return %y : tensor<2x$Mx$Nxf64>
+}
+
+func.func @gradients() {
+  check.gradient @f wrt [0, 1, 2]
+  return
+}
