@@ -63,6 +63,12 @@ struct PreparedElementwise : Prepared {
 };
 } // namespace
 
+/// arith.select chooses between memrefs, too.
+static bool selectsMemory(Operation *op) {
+  return isa<arith::SelectOp>(op) &&
+         isa<MemRefType>(op->getResult(0).getType());
+}
+
 static FailureOr<std::shared_ptr<Prepared>> prepareElementwise(Operation *op,
                                                                Compiler &) {
   auto prepared = std::make_shared<PreparedElementwise>();
@@ -75,6 +81,10 @@ static FailureOr<std::shared_ptr<Prepared>> prepareElementwise(Operation *op,
 }
 
 static LogicalResult runElementwise(Call &call) {
+  if (selectsMemory(call.op())) {
+    call.yield(call.args[call.args[0].asInt() ? 1 : 2]);
+    return success();
+  }
   const ScalarOp &scalar = call.prepared<PreparedElementwise>().scalar;
   unsigned inputs = call.args.size();
   // A scalar operand beside tensors (the condition of arith.select) counts for

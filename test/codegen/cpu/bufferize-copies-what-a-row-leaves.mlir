@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-bufferize | FileCheck %s
+// RUN: drawloom-opt %s --cpu-bufferize --verify-semantics | FileCheck %s
 
 // The tensor is read again after a row of it was written: the write gets a copy,
 // and in the copy the other row must be what it was.

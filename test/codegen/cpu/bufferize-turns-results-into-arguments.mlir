@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-bufferize | FileCheck %s
+// RUN: drawloom-opt %s --cpu-bufferize --verify-semantics | FileCheck %s
 
 // CHECK: func.func @f(%[[X:.*]]: memref<4xf32>, %[[S:.*]]: f32, %[[Y:.*]]: memref<4xf32>, %[[T:.*]]: memref<f32>)
 // CHECK-SAME: arguments = [tensor<4xf32>, f32]

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --cpu-lower-copies | FileCheck %s
+// RUN: drawloom-opt %s --cpu-lower-copies --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: @rows
 // CHECK-SAME: (%[[A:[a-z0-9]+]]: memref<?x64xf32

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-expand-math | FileCheck %s
+// RUN: drawloom-opt %s --cpu-expand-math --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @both
 // CHECK: math.tanh {{.*}} : vector<4xf64>

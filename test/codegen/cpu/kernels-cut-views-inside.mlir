@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-kernels | FileCheck %s
+// RUN: drawloom-opt %s --cpu-kernels --verify-semantics | FileCheck %s
 
 // The buffer is handed over whole and once: its views would overlap it.
 // CHECK: func.func private @f_kernel0(%[[OUT:.*]]: memref<8x4xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: index)

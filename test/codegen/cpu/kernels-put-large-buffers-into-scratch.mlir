@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-kernels=stack-bytes=1024 | FileCheck %s
+// RUN: drawloom-opt %s --cpu-kernels=stack-bytes=1024 --verify-semantics | FileCheck %s
 
 // 256 bytes fit the stack, 4096 do not. Neither is allocated per block.
 // CHECK: func.func private @f_kernel0({{.*}}, %[[SCRATCH:.*]]: memref<4096xi8> {llvm.noalias}) attributes {drawloom.kernel = "scratch"}

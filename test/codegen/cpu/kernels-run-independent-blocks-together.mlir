@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-kernels | FileCheck %s
+// RUN: drawloom-opt %s --cpu-kernels --verify-semantics | FileCheck %s
 
 // Nothing orders these two: one kernel, of whose range each runs its share. The
 // third reads what the first has written.

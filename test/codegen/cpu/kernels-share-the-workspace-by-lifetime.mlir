@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-kernels --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --cpu-kernels --canonicalize --verify-semantics | FileCheck %s
 
 // The first buffer is dead before the third is written: 2 x 4 KB serve three.
 // CHECK-LABEL: func.func @f

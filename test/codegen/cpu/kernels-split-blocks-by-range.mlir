@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-kernels | FileCheck %s
+// RUN: drawloom-opt %s --cpu-kernels --verify-semantics | FileCheck %s
 
 // Blocks are counted along both dimensions; the steps come back as offsets.
 // CHECK: func.func private @f_kernel0(%[[OUT:.*]]: memref<8x6xf32> {llvm.noalias}, %[[LO:.*]]: index, %[[HI:.*]]: index) attributes {drawloom.kernel}

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-lower-copies | FileCheck %s
+// RUN: drawloom-opt %s --cpu-lower-copies --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @strided
 // CHECK-NOT: memref.copy

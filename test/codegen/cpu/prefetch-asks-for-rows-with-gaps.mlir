@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-prefetch-tiles | FileCheck %s
+// RUN: drawloom-opt %s --cpu-prefetch-tiles --verify-semantics | FileCheck %s
 
 // A head's row of the next token, with its row of this one; in the last
 // iteration that is this one's again. 16 floats are one line of cache.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}),cpu-bufferize,func.func(cpu-verify-buffers{strict}))' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}),cpu-bufferize,func.func(cpu-verify-buffers{strict}))' --verify-semantics | FileCheck %s
 
 // A block's result is stored in another shape than it is computed in: it needs
 // neither memory of its own nor a copy.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 // The bias is added to the accumulators before they are stored.
 #rc = affine_map<(r, c) -> (r, c)>

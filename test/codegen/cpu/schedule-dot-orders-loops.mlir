@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics | FileCheck %s
 
 // The gradient of a product's right factor comes with the rows' loop first and
 // with the operands the other way round.

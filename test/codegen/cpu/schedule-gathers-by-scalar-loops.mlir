@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 // Several computed indices have no vector form.
 // CHECK-LABEL: func.func @gather

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cse,cpu-schedule{isa=avx2}),cpu-bufferize,cpu-verify-buffers{strict=true})' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cse,cpu-schedule{isa=avx2}),cpu-bufferize,cpu-verify-buffers{strict=true})' --verify-semantics | FileCheck %s
 
 // CSE has made one of the two fills; neither dot may copy a zeroed buffer.
 // CHECK-LABEL: func.func @two

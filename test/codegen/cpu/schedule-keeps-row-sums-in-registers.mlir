@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @column_sums
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>)

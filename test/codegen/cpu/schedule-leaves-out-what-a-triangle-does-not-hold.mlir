@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 #ik = affine_map<(i, j, k) -> (i, k)>
 #jk = affine_map<(i, j, k) -> (j, k)>

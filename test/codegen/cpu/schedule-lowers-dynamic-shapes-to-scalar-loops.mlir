@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @unknown
 // CHECK: %[[N:.*]] = tensor.dim

@@ -1,5 +1,5 @@
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=amx}))' | FileCheck %s
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}))' | FileCheck %s --check-prefix=WIDE
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=amx}))' --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}))' --verify-semantics | FileCheck %s --check-prefix=WIDE
 
 // The right operand is interleaved once, the left one read as it lies; sums are
 // tiles of 32 x 32.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics | FileCheck %s
 
 // 4096 rows of 64 columns do not stay in the cache: rows outside, although the
 // sums could stay in registers the other way round.

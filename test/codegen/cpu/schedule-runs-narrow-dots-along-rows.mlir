@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --cpu-verify-vectors --verify-semantics | FileCheck %s
 
 // Three columns fill no vector; 32 rows of the transposed operand do.
 // CHECK-LABEL: func.func @weights

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}))' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}))' --verify-semantics | FileCheck %s
 
 // The bias is repeated in registers, not in memory.
 // CHECK-LABEL: func.func @layer

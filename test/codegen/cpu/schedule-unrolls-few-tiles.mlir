@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics | FileCheck %s
 
 // Four tiles at constant offsets need no loop, so that what an outer loop
 // carries can stay in registers.

@@ -1,5 +1,5 @@
-// RUN: drawloom-opt %s --decompose-graph | FileCheck %s --check-prefix=GRAPH
-// RUN: drawloom-opt %s --decompose-blocks | FileCheck %s --check-prefix=BLOCK
+// RUN: drawloom-opt %s --decompose-graph --verify-semantics | FileCheck %s --check-prefix=GRAPH
+// RUN: drawloom-opt %s --decompose-blocks --verify-semantics | FileCheck %s --check-prefix=BLOCK
 
 // An op that can be tiled is decomposed in its tile, not before.
 // GRAPH: linalg.softmax

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --distribute-ops | FileCheck %s
+// RUN: drawloom-opt %s --distribute-ops --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @large
 // CHECK: scf.forall (%{{.*}}) = (0) to (1024) step (16)

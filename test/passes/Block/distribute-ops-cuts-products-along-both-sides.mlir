@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --distribute-ops | FileCheck %s
+// RUN: drawloom-opt %s --distribute-ops --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @tall
 // CHECK: scf.forall ({{.*}}) = (0) to (4096) step (128)

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --distribute-ops=min-iterations=16 | FileCheck %s
+// RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --verify-semantics -o /dev/null
 
 // Updated in place, %p would be copied before the first block.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --canonicalize --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --verify-semantics -o /dev/null
 
 // The partial sums of a gradient are added up and applied in one block program.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-neighbours --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --fuse-neighbours --canonicalize --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --fuse-neighbours --verify-semantics -o /dev/null
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-neighbours --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --fuse-neighbours --canonicalize --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --fuse-neighbours --verify-semantics -o /dev/null
 // RUN: drawloom-opt %s --interpret-checks -o /dev/null
 // RUN: drawloom-opt %s --fuse-neighbours --interpret-checks -o /dev/null

@@ -1,6 +1,6 @@
-// RUN: drawloom-opt %s --fuse-neighbours --remarks-filter=fuse-neighbours 2>%t | FileCheck %s
+// RUN: drawloom-opt %s --fuse-neighbours --remarks-filter=fuse-neighbours --verify-semantics 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
-// RUN: drawloom-opt %s --fuse-neighbours=operations-per-byte=5 | FileCheck %s --check-prefix=FAST
+// RUN: drawloom-opt %s --fuse-neighbours=operations-per-byte=5 --verify-semantics | FileCheck %s --check-prefix=FAST
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

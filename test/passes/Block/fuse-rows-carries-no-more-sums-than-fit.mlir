@@ -1,5 +1,5 @@
-// RUN: drawloom-opt %s --fuse-rows=sum-bytes=3000 --remarks-filter=fuse-rows -o /dev/null 2>&1 | FileCheck %s
-// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
+// RUN: drawloom-opt %s --fuse-rows=sum-bytes=3000 --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
 
 // Each weight gradient is 2 KiB: one block program carries one of them.
 // CHECK-COUNT-2: [Passed] Fused {{.*}}accumulatorBytes=2048

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --canonicalize --verify-semantics | FileCheck %s
 
 // Two layers become one block program; the hidden activations exist only as tiles.
 // CHECK-LABEL: func.func @two_layers

@@ -2,8 +2,8 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --fuse-rows="sum-bytes=4096 sum-part-bytes=16384 tile-rows=32 max-blocks=8 operations-per-sum-byte=0" | FileCheck %s
-// RUN: drawloom-opt %s --fuse-rows="sum-bytes=4096 tile-rows=32 max-blocks=8 operations-per-sum-byte=0" | FileCheck %s --check-prefix=WHOLE
+// RUN: drawloom-opt %s --fuse-rows="sum-bytes=4096 sum-part-bytes=16384 tile-rows=32 max-blocks=8 operations-per-sum-byte=0" --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows="sum-bytes=4096 tile-rows=32 max-blocks=8 operations-per-sum-byte=0" --verify-semantics | FileCheck %s --check-prefix=WHOLE
 
 // A sum that is more than a block can carry has blocks for parts of it: of 8 blocks, 2 for each quarter.
 // CHECK-LABEL: func.func @gradient(

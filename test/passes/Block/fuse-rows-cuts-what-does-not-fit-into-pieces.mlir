@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows=cache-bytes=26000 --remarks-filter=fuse-rows -o %t 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows=cache-bytes=26000 --remarks-filter=fuse-rows --verify-semantics -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=IR --input-file=%t
 // RUN: drawloom-opt %s --fuse-rows=cache-bytes=26000 --verify-semantics -o /dev/null
 

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows="cache-bytes=16384 swept-bytes=1048576 product-bytes=32768 summed-product-bytes=8192" --remarks-filter=fuse-rows -o /dev/null 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows="cache-bytes=16384 swept-bytes=1048576 product-bytes=32768 summed-product-bytes=8192" --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
 
 // Tiles have their budget by what is done on them: 512 bytes a row of a product alone are 64 rows, of a product with a sum beside it 16,
 // and where nothing is multiplied 32.

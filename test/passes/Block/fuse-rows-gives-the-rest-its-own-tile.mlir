@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // 100 rows: one tile of 64 and one of 36, both of static shape.
 // CHECK: scf.forall (%{{.*}}) in (1)

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(fuse-rows))' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(fuse-rows))' --verify-semantics | FileCheck %s
 
 // The rows are the 64 columns of %t: the inserted row is as long as a tile, and
 // the dimension that it lacks stays what it is.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --canonicalize --verify-semantics | FileCheck %s
 
 // The sum over rows and columns keeps one lane a column in the blocks; one small op
 // adds the lanes at the end.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(fuse-rows))' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(fuse-rows))' --verify-semantics | FileCheck %s
 
 #rows = affine_map<(b, t, h, k) -> (b, t, h, k)>
 #sums = affine_map<(b, t, h, k) -> (b, t, h)>

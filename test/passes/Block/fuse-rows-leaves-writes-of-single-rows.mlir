@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // One row put into the rows is not a tile: it comes ahead of the blocks.
 // CHECK: tensor.insert_slice {{.*}}[5, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<64x8xf32>

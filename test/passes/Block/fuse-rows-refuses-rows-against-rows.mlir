@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows --verify-semantics 2>&1 | FileCheck %s
 
 // CHECK: [[@LINE+6]]:8: remark: [Missed] NotFused | Category:fuse-rows{{.*}}Reason="the op relates rows with rows"
 // CHECK-NOT: scf.forall

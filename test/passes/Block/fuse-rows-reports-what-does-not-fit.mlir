@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows=cache-bytes=1000 --remarks-filter=fuse-rows 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows=cache-bytes=1000 --remarks-filter=fuse-rows --verify-semantics 2>&1 | FileCheck %s
 
 // CHECK: remark: [Missed] NotFused{{.*}}tiles of 16 rows need 4096 bytes, budget 1000
 // CHECK-NOT: scf.forall

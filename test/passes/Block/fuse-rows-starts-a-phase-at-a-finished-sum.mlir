@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // Rows that need the column sums of all rows come in a second block program.
 // CHECK-LABEL: func.func @normalise

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // A part of a larger empty tensor, of lower rank, is what the rows are written into.
 // CHECK-LABEL: func.func @f

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // An op that takes a row value as a whole gets it from memory, after the blocks.
 // CHECK: %[[Y:.*]] = scf.forall

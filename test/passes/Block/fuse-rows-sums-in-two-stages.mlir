@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows=max-blocks=4 --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows=max-blocks=4 --canonicalize --verify-semantics | FileCheck %s
 
 // A weight gradient is a partial of each block, carried through its tiles, and an
 // ordered sum of the partials.

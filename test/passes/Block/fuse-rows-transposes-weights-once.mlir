@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --verify-semantics | FileCheck %s
 
 // dx = dy W^T: the tiles read W^T along its rows; the copy is made ahead of the blocks.
 // CHECK: linalg.transpose ins(%{{.*}} : tensor<32x16xf32>) outs(%{{.*}} : tensor<16x32xf32>)

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --keep-wide | FileCheck %s
+// RUN: drawloom-opt %s --keep-wide --verify-semantics | FileCheck %s
 
 #ij = affine_map<(i, j) -> (i, j)>
 #ik = affine_map<(i, j, k) -> (i, k)>

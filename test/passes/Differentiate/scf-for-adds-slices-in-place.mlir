@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --differentiate | FileCheck %s
+// RUN: drawloom-opt %s --differentiate --verify-semantics | FileCheck %s
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

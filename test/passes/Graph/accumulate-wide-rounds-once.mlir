@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --accumulate-wide | FileCheck %s
+// RUN: drawloom-opt %s --accumulate-wide --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --accumulate-wide --verify-semantics -o /dev/null
 
 // CHECK-LABEL: func.func @product

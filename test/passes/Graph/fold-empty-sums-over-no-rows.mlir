@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fold-empty | FileCheck %s
+// RUN: drawloom-opt %s --fold-empty --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @sum
 // CHECK-SAME: %[[X:.*]]: tensor<0x4xf32>, %[[INIT:.*]]: tensor<4xf32>

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --merge-elementwise | FileCheck %s
+// RUN: drawloom-opt %s --merge-elementwise --verify-semantics | FileCheck %s
 
 // CHECK-LABEL: func.func @chain
 // CHECK-COUNT-1: linalg.generic

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --split-input-file --merge-elementwise --cse | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --merge-elementwise --cse --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --split-input-file --merge-elementwise --verify-semantics -o /dev/null
 
 // An activation and its derivative read the same and share a term.

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --merge-elementwise | FileCheck %s
+// RUN: drawloom-opt %s --merge-elementwise --verify-semantics | FileCheck %s
 
 // A value with two users is computed once.
 // CHECK-LABEL: func.func @shared

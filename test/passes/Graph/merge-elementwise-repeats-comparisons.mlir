@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --merge-elementwise --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --merge-elementwise --canonicalize --verify-semantics | FileCheck %s
 
 // Two readers: each compares for itself, no tensor<8xi1> is kept.
 // CHECK-LABEL: func.func @both
