@@ -71,6 +71,14 @@ FailureOr<SmallVector<HostTensor>> randomArguments(func::FuncOp function,
     if (auto given =
             function.getArgAttrOfType<DenseI64ArrayAttr>(i, "check.shape"))
       shape.assign(given.asArrayRef().begin(), given.asArrayRef().end());
+    int64_t elements = 1;
+    for (int64_t extent : shape)
+      if (__builtin_mul_overflow(elements, extent, &elements) ||
+          elements > Interpreter::Limits().elements)
+        return function.emitOpError("has no random values for argument #")
+               << i << " of type " << type
+               << ", which is above the interpreter's limit of "
+               << Interpreter::Limits().elements << " elements";
     std::optional<Random::Range> range;
     if (auto given =
             function.getArgAttrOfType<DenseF64ArrayAttr>(i, "check.range"))

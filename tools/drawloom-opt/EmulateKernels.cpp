@@ -77,10 +77,15 @@ LogicalResult emulateKernel(func::FuncOp kernel, ModuleOp lowered,
   };
   emulator::Grid grid;
   grid.x = number(nvptx::gridAttr, 1);
+  // Passes may have placed the buffers.
+  const emulator::KernelInfo *info = (*module)->find(kernel.getName());
+  int64_t sharedBytes = number(nvptx::sharedBytesAttr, 0);
+  if (info && info->sharedBytes > 0)
+    sharedBytes = info->sharedBytes;
   emulator::LaunchOptions options;
   options.memory = &memory;
   auto report = (*module)->launch(kernel.getName(), grid, parameters,
-                                  number(nvptx::sharedBytesAttr, 0), options);
+                                  sharedBytes, options);
   if (!report)
     return error(report.takeError());
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes()))

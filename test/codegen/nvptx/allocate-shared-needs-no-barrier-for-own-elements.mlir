@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-allocate-shared | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-allocate-shared --verify-semantics | FileCheck %s
 
 #own = #tile.layout<registers = [0:128*2], lanes = [0:1, 0:2, 0:4, 0:8, 0:16], warps = [0:32, 0:64]>
 #copies = #tile.layout<registers = [0:64*4], lanes = [0:1, 0:2, 0:4, 0:8, 0:16], warps = [0:32, ?]>
@@ -11,7 +11,7 @@
 // CHECK-LABEL: @own
 // CHECK-NOT: tile.barrier
 // CHECK: return
-func.func @own(%x: memref<256xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
+func.func @own(%x: memref<256xf32>, %out: memref<256xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -23,6 +23,8 @@ func.func @own(%x: memref<256xf32>) attributes {drawloom.kernel, drawloom.grid =
     %2 = arith.addf %1, %1 : tensor<256xf32, #own>
     tile.store %2, %a : tensor<256xf32, #own>, memref<256xf32, 3>
   }
+  %3 = tile.load %a : memref<256xf32, 3> -> tensor<256xf32, #own>
+  tile.store %3, %out : tensor<256xf32, #own>, memref<256xf32>
   return
 }
 

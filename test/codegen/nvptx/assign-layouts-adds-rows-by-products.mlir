@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // The sum of the rows that a product multiplies is a product with ones, carried as sixteen equal rows.
 // CHECK: scf.for {{.*}} -> (tensor<64x64xf32, {{.*}}>, tensor<16x64xf32

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // Only what the kernel just reads may be copied at any time; %c is written by it.
 // CHECK-LABEL: @f

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // Six sums of every column, in sixteen registers each as the product leaves its results: they get a layout in which a
 // thread has two columns (with four warps), reached through shared memory in 16 bits.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --nvptx-allocate-shared | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --nvptx-allocate-shared --verify-semantics | FileCheck %s
 
 // Two sums of 128 registers each are more than a thread has beside its work: they are added up in shared memory, each element by
 // one thread, which waits for no other.

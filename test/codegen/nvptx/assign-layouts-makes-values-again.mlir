@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --verify-semantics | FileCheck %s
 
 // What waits for the second product would not fit into registers: it is made again behind it, from the 16 bits of the
 // first product's result.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=1 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=1 --verify-semantics | FileCheck %s
 
 // What nothing else fixes: a thread takes 16 bytes, its neighbours the next ones.
 // CHECK-DAG: tile.load %{{.*}} : memref<64x64xf32> -> tensor<64x64xf32, #tile.layout<registers = [1:1, 1:2, 0:2*32], lanes = [1:4, 1:8, 1:16, 1:32, 0:1]

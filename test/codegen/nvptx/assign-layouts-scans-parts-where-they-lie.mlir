@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // Scans along 16 and along 8 of the same rows: a thread has all 16, loads them itself, and nothing goes through
 // shared memory.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --verify-semantics | FileCheck %s
 
 // Four runs of eight rows, counted by the upper two bits of the lane; what is scanned is loaded as it is needed.
 // CHECK: tile.load {{.*}} -> tensor<32x64xf32, #tile.layout<registers = [1:1, 0:1*8], lanes = [1:2, 1:4, 1:8, 0:8, 0:16], warps = [1:16, 1:32]>>

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --verify-semantics | FileCheck %s
 
 // Of 24 x 24 sums, eight by eight are lanes and warps: no lane of the first two warps holds what another one has, as it would with four neighbours to a thread.
 // CHECK: tile.dot {{.*}} tensor<24x24xf32, #tile.layout<registers = [1:8*3, 0:8*3], lanes = [1:1, 1:2, 1:4, 0:1, 0:2], warps = [0:4, ?]>>

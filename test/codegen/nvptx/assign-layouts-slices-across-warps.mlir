@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=warps=4 --verify-semantics | FileCheck %s
 
 // Warps hold different rows of a product's result: a row of it goes through shared memory.
 // CHECK-LABEL: func.func @f

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // Rows of 32 bytes, 48 apart: the eight lanes that copy 16 bytes each at once take the halves of rows 0, 2, 4 and 6. Of rows 0 to
 // 3, two pieces would lie in the same banks.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts -split-input-file | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts -split-input-file --verify-semantics | FileCheck %s
 
 // The right operand is the same in all iterations: it is loaded and stored into shared memory in front of the loop.
 // CHECK-LABEL: @a_loop_that_runs

@@ -2,9 +2,9 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=65536 | FileCheck %s --check-prefix=ROOM
-// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=16384 | FileCheck %s --check-prefix=SHORT
-// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=16384 --nvptx-allocate-shared=limit=16384 -o /dev/null
+// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=65536 --verify-semantics | FileCheck %s --check-prefix=ROOM
+// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=16384 --verify-semantics | FileCheck %s --check-prefix=SHORT
+// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=16384 --nvptx-allocate-shared=limit=16384 --verify-semantics -o /dev/null
 
 // Both weights are staged once, in front of the loop, where memory holds both; else each takes the place of the other, and the schedule
 // says so.

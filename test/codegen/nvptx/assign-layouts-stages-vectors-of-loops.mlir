@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // 64 numbers for each row of lanes would take 32 registers in each thread through the whole loop: they are widened once, in front
 // of it, and read from shared memory.

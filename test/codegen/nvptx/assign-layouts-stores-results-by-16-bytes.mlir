@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts --nvptx-allocate-shared="limit=100000" --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --nvptx-allocate-shared="limit=100000" --nvptx-lower --verify-semantics | FileCheck %s
 
 // Eight neighbouring columns of 16 bits in a thread; the right operand lies in the order of the instructions, its pairs of
 // columns 8 apart.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=166912 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts=limit=166912 --verify-semantics | FileCheck %s
 
 // 64 rows and columns of 1000 steps would take 250 KiB: 64 steps at a time, copied an iteration ahead into a ring of two slots,
 // and the last 40 behind the loop.

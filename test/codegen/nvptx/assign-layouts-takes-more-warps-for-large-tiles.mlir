@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-assign-layouts | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-assign-layouts --verify-semantics | FileCheck %s
 
 // 256 registers of each thread of four warps are too many: eight share the tile, and no bits change.
 // CHECK-LABEL: @elements

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-block-to-tile=max-grid=8 --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-block-to-tile=max-grid=8 --canonicalize --verify-semantics | FileCheck %s
 
 // CHECK: drawloom.grid = 8 : i64
 // CHECK-DAG: %[[ALL:.*]] = arith.constant 21 : index

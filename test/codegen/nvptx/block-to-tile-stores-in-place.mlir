@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-block-to-tile --canonicalize | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-block-to-tile --canonicalize --verify-semantics | FileCheck %s
 
 // A row of the result that a loop writes part by part is written in global memory: no shared memory, no copies.
 // CHECK-LABEL: func.func @f(

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --split-input-file --nvptx-choose-products=all | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --nvptx-choose-products=all --verify-semantics | FileCheck %s
 
 // Bias, ReLU and the rounding to bf16 are the library's; the sum's bias is
 // widened in front of the product.

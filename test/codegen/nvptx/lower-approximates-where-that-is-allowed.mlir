@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 // With `afn`, an exponential is a product and ex2, a quotient rcp and a product.
 // CHECK: %[[POWER:.*]] = llvm.fmul %{{.*}}, %{{.*}} : f32

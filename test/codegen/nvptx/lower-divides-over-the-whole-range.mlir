@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 // rcp.approx.ftz takes denormal numbers for zero, and gives zero for what is above 2^126.
 // CHECK-DAG: %[[UP:.*]] = llvm.mlir.constant(0x4B800000 : f32)

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 #wide = #tile.layout<registers = [1:1, 1:2, 1:4], lanes = [1:8, 0:1, 0:2, 0:4, 0:8], warps = []>
 #pairs = #tile.layout<registers = [1:1], lanes = [1:2, 1:4, 1:8, 0:1, 0:2], warps = []>
@@ -19,7 +19,7 @@
 // CHECK: llvm.store %{{.*}} : bf16, !llvm.ptr<3>
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: nvvm.cp.async.wait.group 1
-func.func @f(%x: memref<40x16xbf16>, %rows: index) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 1 : i64, drawloom.shared_bytes = 2048 : i64, drawloom.warps = 1 : i64} {
+func.func @f(%x: memref<40x16xbf16>, %rows: index {check.range = array<f64: 3.0, 13.0>}, %outs: memref<16x16xbf16>, %four_out: memref<4x16xbf16>, %two_out: memref<2x16xbf16>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64, drawloom.shared_bytes = 2048 : i64, drawloom.warps = 1 : i64} {
   %buffer = tile.alloc at 0 : memref<16x16xbf16, strided<[24, 1]>, 3>
   %part = memref.subview %x[0, 0] [%rows, 16] [1, 1] : memref<40x16xbf16> to memref<?x16xbf16, strided<[16, 1]>>
   tile.copy_async %part, %buffer by tensor<16x16xbf16, #wide> : memref<?x16xbf16, strided<[16, 1]>>, memref<16x16xbf16, strided<[24, 1]>, 3>
@@ -31,5 +31,13 @@ func.func @f(%x: memref<40x16xbf16>, %rows: index) attributes {drawloom.kernel, 
   tile.copy_async %two, %last by tensor<2x16xbf16, #single> : memref<2x16xbf16, strided<[16, 1]>>, memref<2x16xbf16, 3>
   tile.commit_copies
   tile.wait_copies 1
+  tile.wait_copies 0
+  tile.barrier
+  %there = tile.load %buffer : memref<16x16xbf16, strided<[24, 1]>, 3> -> tensor<16x16xbf16, #wide>
+  tile.store %there, %outs : tensor<16x16xbf16, #wide>, memref<16x16xbf16>
+  %four_there = tile.load %to : memref<4x16xbf16, 3> -> tensor<4x16xbf16, #pairs>
+  tile.store %four_there, %four_out : tensor<4x16xbf16, #pairs>, memref<4x16xbf16>
+  %two_there = tile.load %last : memref<2x16xbf16, 3> -> tensor<2x16xbf16, #single>
+  tile.store %two_there, %two_out : tensor<2x16xbf16, #single>, memref<2x16xbf16>
   return
 }

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 #rows = #tile.layout<registers = [0:4*2], lanes = [?, ?, ?, 0:1, 0:2], warps = []>
 #tile = #tile.layout<registers = [0:4*2], lanes = [1:1, 1:2, 1:4, 0:1, 0:2], warps = []>

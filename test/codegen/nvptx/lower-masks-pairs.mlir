@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 #t = #tile.layout<registers = [1:1*2], lanes = [1:2, 1:4, 1:8, 0:1, 0:2], warps = [0:4, 0:8]>
 
@@ -13,7 +13,7 @@
 // CHECK: llvm.call_intrinsic "llvm.nvvm.prmt"
 // CHECK-NOT: llvm.select
 // CHECK: llvm.return
-func.func @f(%h: memref<16x16xbf16>, %g: memref<16x16xbf16>, %y: memref<16x16xbf16>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64, drawloom.warps = 4 : i64, drawloom.shared_bytes = 0 : i64} {
+func.func @f(%h: memref<16x16xbf16> {check.range = array<f64: 0.0, 2.0>}, %g: memref<16x16xbf16>, %y: memref<16x16xbf16>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64, drawloom.warps = 4 : i64, drawloom.shared_bytes = 0 : i64} {
   %0 = tile.load %h {drawloom.nonnegative} : memref<16x16xbf16> -> tensor<16x16xbf16, #t>
   %1 = tile.load %g : memref<16x16xbf16> -> tensor<16x16xbf16, #t>
   %zero = arith.constant 0.0 : bf16

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 #tile = #tile.layout<registers = [0:64*2], lanes = [0:1, 0:2, 0:4, 0:8, 0:16], warps = [0:32]>
 #sum = #tile.layout<registers = [], lanes = [?, ?, ?, ?, ?], warps = [?]>

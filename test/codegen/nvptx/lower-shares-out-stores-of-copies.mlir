@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 // Two halves of a warp hold the same elements, sixteen rows a thread: each stores eight of them, without a branch.
 // CHECK-LABEL: llvm.func @f

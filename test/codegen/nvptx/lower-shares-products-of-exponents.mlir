@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --split-input-file --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --nvptx-lower --verify-semantics --verify-semantics-rtol=1e-4 | FileCheck %s
 
 // Exponentials of differences from one number share its product with log2 e: a fused multiply-add each.
 // CHECK-LABEL: llvm.func @all_may
@@ -129,7 +129,7 @@ func.func @sums_may_not(%x: memref<128xf32>, %y: f32, %z: f32, %out: memref<128x
 // CHECK-COUNT-4: llvm.intr.fma(%{{.*}}, %{{.*}}, %[[SHARED]])
 // CHECK: llvm.return
 #line = #tile.layout<registers = [0:1*4], lanes = [0:4, 0:8, 0:16, 0:32, 0:64], warps = []>
-func.func @of_exponentials(%x: memref<128xf32>, %y: f32, %out: memref<128xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64, drawloom.shared_bytes = 0 : i64, drawloom.warps = 1 : i64} {
+func.func @of_exponentials(%x: memref<128xf32> {check.range = array<f64: -1.0, 1.0>}, %y: f32 {check.range = array<f64: -1.0, 1.0>}, %out: memref<128xf32>) attributes {drawloom.kernel, drawloom.grid = 1 : i64, drawloom.inputs = 2 : i64, drawloom.shared_bytes = 0 : i64, drawloom.warps = 1 : i64} {
   %t = tile.load %x : memref<128xf32> -> tensor<128xf32, #line>
   %same = tile.splat %y : f32 -> tensor<128xf32, #line>
   %c0 = arith.constant 3.0 : f32

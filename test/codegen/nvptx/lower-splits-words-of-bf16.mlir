@@ -2,8 +2,8 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
-// RUN: drawloom-opt %s --nvptx-lower=split-words=false | FileCheck %s --check-prefix=APART
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower=split-words=false --verify-semantics | FileCheck %s --check-prefix=APART
 
 // Two bf16 that one load brought in one word become two f32 by an instruction
 // each: a shift, and a mask for the upper half.

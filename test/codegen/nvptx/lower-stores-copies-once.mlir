@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-lower --verify-semantics | FileCheck %s
 
 #line = #tile.layout<registers = [], lanes = [0:1, 0:2, 0:4, ?, ?], warps = []>
 // Four threads hold each element: the one whose bits 3 and 4 are zero stores it.

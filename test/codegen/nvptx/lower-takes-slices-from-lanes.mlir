@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --split-input-file --nvptx-lower | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --nvptx-lower --verify-semantics | FileCheck %s
 
 // Row 13 is the sixth of the second run of eight: of the lanes with the same columns, which the lower three bits tell apart, the one whose
 // upper bits are 01 holds it, in the sixth row of its registers: 5 * 16 * 4 = 320 bytes behind its first.

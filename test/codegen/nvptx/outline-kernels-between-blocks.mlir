@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-outline-kernels | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-outline-kernels --verify-semantics | FileCheck %s
 
 // The sum behind the blocks is a kernel of its own; the function calls both.
 // CHECK-LABEL: func.func private @f_0(

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-outline-kernels | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-outline-kernels --verify-semantics | FileCheck %s
 
 // Memory has to be written with them, by a kernel of their own; not with what is not defined.
 // CHECK-LABEL: func.func private @f_0() -> tensor<4xf32> attributes {drawloom.kernel}

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: drawloom-opt %s --nvptx-outline-kernels --nvptx-plan-launches | FileCheck %s
+// RUN: drawloom-run %s --random --target=emulator --compare=interpreter
 
 // CHECK: drawloom.plan
 // CHECK-SAME: \22operands\22:{{\[\[}}\22scalar\22,1],[\22argument\22,0],[\22result\22,0]]

@@ -2,6 +2,9 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+// RUN: drawloom-run %s --entry=f --random --target=emulator --compare=interpreter
+// RUN: drawloom-run %s --entry=both --random --target=emulator --compare=interpreter
+// RUN: drawloom-run %s --entry=beside --random --target=emulator --compare=interpreter
 // RUN: drawloom-opt %s --split-input-file --nvptx-outline-kernels | FileCheck %s
 // RUN: drawloom-opt %s --split-input-file --nvptx-outline-kernels --nvptx-plan-launches | FileCheck %s --check-prefix=PLAN
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: drawloom-opt %s --nvptx-outline-kernels --nvptx-plan-launches | FileCheck %s
+// RUN: drawloom-run %s --random --target=emulator --compare=interpreter
 
 // Of three tensors between kernels the first is no longer in use when the third is made: bytes of two, not of three.
 // CHECK: drawloom.plan

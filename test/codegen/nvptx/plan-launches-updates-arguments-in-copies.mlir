@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: drawloom-opt %s --nvptx-outline-kernels --nvptx-plan-launches | FileCheck %s
+// RUN: drawloom-run %s --random --target=emulator --compare=interpreter
 
 // Blocks that leave rows of their result as they were start from a copy: an argument is not changed.
 // CHECK: drawloom.plan

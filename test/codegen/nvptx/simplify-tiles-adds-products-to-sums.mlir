@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-simplify-tiles | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-simplify-tiles --verify-semantics | FileCheck %s
 
 // A product of tensor cores starts from what it is added to; f32 products keep the order of their sums, and what is the same in all rows
 // is added behind.

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-simplify-tiles | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-simplify-tiles --verify-semantics | FileCheck %s
 
 // The gradient of a maximum with zero: which numbers were greater than zero is read from the maximum, in the narrow type.
 // CHECK-LABEL: func.func @f

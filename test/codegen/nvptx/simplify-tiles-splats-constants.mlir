@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(nvptx-simplify-tiles))' | FileCheck %s
+// RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(nvptx-simplify-tiles))' --verify-semantics | FileCheck %s
 
 // Folding leaves a constant of tiles, which has no layout.
 // CHECK-LABEL: @folded

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-simplify-tiles | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-simplify-tiles --verify-semantics | FileCheck %s
 
 // A row of a tile that is at hand needs no copy of the tile; many rows do.
 // CHECK-LABEL: func.func @f

@@ -2,7 +2,7 @@
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-spill-arrays=limit=1024 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-spill-arrays=limit=1024 --verify-semantics | FileCheck %s
 
 // What one loop fills and another reads is a part of a result of the program.
 // CHECK-LABEL: func.func @filled_and_read

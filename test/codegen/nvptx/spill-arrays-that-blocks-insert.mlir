@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-spill-arrays=limit=1024 | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-spill-arrays=limit=1024 --verify-semantics | FileCheck %s
 
 // What a block inserts as it began is made in front of its inserts, which hold nothing else.
 // CHECK-LABEL: func.func @undefined

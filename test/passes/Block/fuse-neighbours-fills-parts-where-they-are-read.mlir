@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-neighbours | FileCheck %s
+// RUN: drawloom-opt %s --fuse-neighbours --verify-semantics=1 | FileCheck %s
 
 // Parts of a tensor that has one value everywhere need no memory for the whole of it, whether loops say their sizes or not, and rows of
 // zeros by index are zeros.

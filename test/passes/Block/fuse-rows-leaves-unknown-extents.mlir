@@ -1,10 +1,10 @@
-// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows --remarks-filter=fuse-rows --verify-semantics 2>&1 | FileCheck %s
 
 // CHECK: remark: [Missed] NotFused {{.*}} Reason="an extent is not known; give the function's arguments static shapes"
 // CHECK-LABEL: func.func @partly
 // CHECK-NOT: scf.forall
 // CHECK: linalg.matmul
-func.func @partly(%x: tensor<128x16xf32>, %w: tensor<16x8xf32>, %y: tensor<?x8xf32>) -> (tensor<128x8xf32>, tensor<?x8xf32>) {
+func.func @partly(%x: tensor<128x16xf32>, %w: tensor<16x8xf32>, %y: tensor<?x8xf32> {check.shape = array<i64: 128, 8>}) -> (tensor<128x8xf32>, tensor<?x8xf32>) {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<128x8xf32>
   %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x8xf32>) -> tensor<128x8xf32>
