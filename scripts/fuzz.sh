@@ -4,15 +4,32 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # scripts/fuzz.sh [N]
+# scripts/fuzz.sh programs [--seconds=S] [--count=N] [--seed=FIRST] [options]
 #
-# Builds the libFuzzer targets with clang++-22 and AddressSanitizer, in
+# The first form builds the libFuzzer targets with clang++-22 and AddressSanitizer, in
 # build-fuzz, and runs each on N inputs (default: 100000) that are mutations of
 # the checked-in corpus: test/**/*.mlir for the parser and the verifiers, arrays
 # that NumPy wrote for the .npy and .npz readers, compiled programs, their
 # object files, bundles and launch plans for what loads them. An input that crashes is kept
 # in build-fuzz/findings and makes the exit status non-zero.
+#
+# The second runs random programs in what scripts/build.sh built (in
+# DRAWLOOM_BUILD_DIR, else in build): values, gradients and second derivatives
+# of each are compared with torch in float64 and with the interpreter. Programs
+# that fail are kept in build-fuzz/findings, as they are and shrunk, and make the
+# exit status non-zero. A seed is a program; scripts/fuzz.sh programs --help
+# lists the options (--family=recurrences, --target=emulator, --isa=avx2, ...).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+if [ "${1:-}" = programs ]; then
+  shift
+  build=${DRAWLOOM_BUILD_DIR:-$root/build}
+  export DRAWLOOM_BUILD_DIR=$build DRAWLOOM_CACHE=
+  export PYTHONPATH=$root/test/python:$build/python${PYTHONPATH:+:$PYTHONPATH}
+  [ -x "$build/bin/drawloom-run" ] || die "fuzz.sh: no drawloom-run in $build/bin; run scripts/build.sh first"
+  exec .venv/bin/python -m programs.fuzz "$@"
+fi
 
 runs=100000
 for argument in "$@"; do

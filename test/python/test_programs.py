@@ -1,0 +1,155 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random programs (`programs/`): a fixed share of those that scripts/fuzz.sh programs runs, and the generator itself."""
+
+import re
+
+import pytest
+import torch
+
+from programs import check, fuzz, program, shrink
+from programs.graph import OPS, Graph, Step, Type
+from programs.oracle import EPSILON
+from programs.program import Program
+
+# (options, how many): together some hundreds, in two minutes of two cores.
+SHARES = {
+    "graphs": (["--seed=0", "--count=120"]),
+    "graphs, more": (["--seed=120", "--count=120"]),
+    "avx2": (["--seed=1000", "--count=40", "--isa=avx2"]),
+    "avx512": (["--seed=2000", "--count=20", "--isa=avx512"]),
+    "baseline": (["--seed=3000", "--count=30", "--isa=baseline"]),
+    "emulator": (["--seed=4000", "--count=30", "--target=emulator"]),
+    "recurrences": (["--family=recurrences", "--seed=0", "--count=40"]),
+}
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_programs_compute_what_they_say(share):
+    options = fuzz.parse([*SHARES[share], "--shrink=0"])
+    options.findings = None
+    counts, failures = fuzz.run(options, report=lambda text: None)
+    assert not failures, "\n".join(f"{fuzz.command(options, seed)}\n  {reply['kind']}: {reply['detail'][:600]}"
+                                   for seed, reply in failures)
+    assert counts["right"] == options.count
+
+
+def test_a_seed_is_a_program():
+    for family in ("graphs", "recurrences"):
+        for seed in range(20):
+            one, other = program.generate(seed, family=family), program.generate(seed, family=family)
+            assert one.text() == other.text()
+            assert all(torch.equal(a, b) for a, b in zip(one.arguments, other.arguments))
+
+
+def test_programs_have_every_op():
+    """Each row of the table is in some program; and each type."""
+    seen, types = set(), set()
+    for seed in range(4000):
+        made = program.generate(seed, family="recurrences" if seed % 20 == 0 else "graphs")
+        seen |= set(made.graph.ops())
+        types |= {t.element for t in made.graph.all_types()}
+        if seen == set(OPS):
+            break
+    assert seen == set(OPS), sorted(set(OPS) - seen)
+    assert {"f64", "f32", "bf16", "f16", "i64", "i32", "i8", "i1"} <= types
+
+
+def small_program(**more):
+    """x * y and the exponential of that."""
+    type = Type((3, 2), "f32")
+    graph = Graph()
+    x, y, product, result = (graph.new(type) for _ in range(4))
+    graph.inputs = [x, y]
+    graph.steps = [Step("arith.mulf", [x, y], [product]), Step("math.exp", [product], [result])]
+    graph.outputs = [result]
+    arguments = [torch.arange(6, dtype=torch.float64).reshape(3, 2) / 8 + 0.25 * i for i in range(2)]
+    return Program(0, graph, arguments, **more)
+
+
+def test_a_right_program_is_right():
+    assert check.check(small_program()).kind == "right"
+
+
+@pytest.mark.parametrize("spoil, said", [
+    (lambda r: r["f"][0][0].view(-1)[3:4].mul_(1 + 1e-4), "@f, result 0, element 3 of 6"),
+    (lambda r: r["f"][0][0].view(-1)[0:1].fill_(float("nan")), "@f, result 0, element 0 of 6: nan"),
+    (lambda r: r["f"][1][0].view(-1)[3:4].mul_(1 + 2e-7), "@f: other bits on 2 threads"),
+    (lambda r: r["g"][0][2].neg_(), "@g, result 2"),
+], ids=["a value", "nan", "bits", "a gradient"])
+def test_a_wrong_result_is_noticed(spoil, said):
+    asked = small_program(wrt=[0, 1], cotangents=[torch.ones(3, 2, dtype=torch.float64)])
+    verdict = check.check(asked, spoil=spoil)
+    assert verdict.kind == "wrong" and verdict.detail.startswith(said), verdict
+
+
+def test_tolerances_are_small():
+    """What rounding may do to a program is a small part of its values, and no more than some hundred roundings."""
+    for seed in range(60):
+        made = program.generate(seed)
+        for expected in made.expected().values():
+            assert expected.loose() < program.LOOSE
+            if made.epsilon() <= EPSILON["f32"] and made.direction is None and not made.wrt:
+                assert expected.loose() < 1e4 * made.epsilon(), seed
+
+
+def test_operands_are_not_near_kinks():
+    """A change of the arguments in their last digits moves no value by more than its tolerance."""
+    for seed in range(40):
+        made = program.generate(seed)
+        moved = [x * (1 + made.epsilon() * (2 * torch.rand(x.shape, dtype=torch.float64) - 1)) if t.is_float else x
+                 for x, t in zip(made.arguments, made.graph.input_types())]
+        again = Program(seed, made.graph, moved, made.wrt, made.cotangents, made.direction)
+        for name, expected in made.expected().items():
+            for i, (value, other) in enumerate(zip(expected.values, again.expected()[name].values)):
+                if value.is_floating_point() and value.numel():
+                    assert float((value - other).abs().max()) <= 20 * expected.tolerances[i], (seed, name, i)
+
+
+def test_shrinking_keeps_what_fails():
+    """A program of many ops that fails for one of them becomes that op."""
+    for seed in range(300):
+        made = program.generate(seed)
+        if "linalg.matmul" in set(made.graph.ops()) and made.graph.size() > 8 and made.wrt:
+            break
+    small = shrink.shrink(made, lambda candidate: "linalg.matmul" in set(candidate.graph.ops()))
+    assert list(small.graph.ops()) == ["linalg.matmul"]
+    assert not small.wrt and len(small.graph.outputs) == 1 and len(small.arguments) == 3
+    assert check.check(small).kind == "right"
+
+
+CRASHING = """
+import json, os, signal, sys
+for line in sys.stdin:
+    seed = json.loads(line)["seed"]
+    if seed == 1:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if seed == 2:
+        import time; time.sleep(1000)
+    print(json.dumps({"kind": "right", "detail": "", "values": 1, "gradients": 0, "second": 0}), flush=True)
+"""
+
+
+def test_crashes_and_hangs_are_those_of_their_seed(monkeypatch):
+    monkeypatch.setattr(fuzz, "WORKER", ["-c", CRASHING])
+    options = fuzz.parse(["--count=5", "--limit=3", "--jobs=2", "--shrink=0"])
+    options.findings = None
+    counts, failures = fuzz.run(options, report=lambda text: None)
+    assert sorted((seed, reply["kind"]) for seed, reply in failures) == [(1, "crashed"), (2, "timed out")]
+    assert "SIGSEGV" in dict(failures)[1]["detail"] and counts["right"] == 3
+
+
+def test_findings_are_kept_and_shrunk(tmp_path, monkeypatch):
+    """The folder of findings: the program, what came of it with the command, and what is left of it."""
+    monkeypatch.setattr(fuzz, "WORKER", ["-c", "from programs import check, fuzz\n"
+                                               "check.check = lambda made, *_: check.Verdict('wrong' if 'linalg.matmul' in made.text() "
+                                               "else 'right', 'every product is wrong')\nfuzz.work()"])
+    options = fuzz.parse(["--count=25", f"--findings={tmp_path}"])
+    counts, failures = fuzz.run(options, report=lambda text: None)
+    seed = failures[0][0]
+    assert counts["wrong"] == len(failures) >= 1
+    assert f"--seed={seed} --count=1" in (tmp_path / f"graphs-{seed}.txt").read_text()
+    assert "linalg.matmul" in (tmp_path / f"graphs-{seed}.mlir").read_text()
+    left = (tmp_path / f"graphs-{seed}-shrunk.mlir").read_text()
+    assert len(re.findall(r"^  %\w+ = (?!arith.constant)", left, re.MULTILINE)) == 1 and "linalg.matmul" in left
