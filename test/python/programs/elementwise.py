@@ -240,22 +240,18 @@ op("arith.select", _say_select, lambda c, k, x, y: torch.where(k, x, y), _make_s
 
 # Conversions
 
-WIDER = {"f32": ["f64"], "bf16": ["f32"], "f16": ["f32"], "f64": []}
-NARROWER = {"f64": ["f32"], "f32": ["bf16", "f16"], "bf16": [], "f16": []}
-
-
 def convert(name, targets):
     def make(b):
         first = b.tensor(ranks=(0, 1, 2, 3))
         type = b.type(first)
-        if not targets(b.element, type.element):
+        if not targets[type.element] or b.gpu and "f64" in targets[type.element]:
             raise Rejected("no such type")
-        b.add(name, [b.scaled(first, 100.0)], [type.of(b.rng.choice(targets(b.element, type.element)))])
+        b.add(name, [b.scaled(first, 100.0)], [type.of(b.rng.choice(targets[type.element]))])
     op(name, lambda p: p.say(f"{name} {p.operands[0]} : {p.operand_types[0]} to {p.type}"), lambda c, x: x.clone(), make, weight=0.7)
 
 
-convert("arith.extf", lambda main, at: [t for t in WIDER[at] if main == "f64" or t != "f64"])
-convert("arith.truncf", lambda main, at: NARROWER[at] if main != "f64" else [])
+convert("arith.extf", {"bf16": ["f32"], "f16": ["f32"], "f32": ["f64"], "f64": []})
+convert("arith.truncf", {"f64": ["f32"], "f32": ["bf16", "f16"], "bf16": [], "f16": []})
 
 
 def _make_from_integer(b):

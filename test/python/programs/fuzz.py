@@ -90,8 +90,9 @@ class Worker:
     def said(self):
         """The end of what the process wrote to its error stream."""
         try:
-            self.text = (self.text + (self.process.stderr.read() or ""))[-3000:]
-        except (OSError, ValueError):
+            while more := os.read(self.process.stderr.fileno(), 1 << 16):
+                self.text = (self.text + more.decode(errors="replace"))[-3000:]
+        except BlockingIOError:
             pass
         return self.text
 

@@ -162,13 +162,7 @@ op("tensor.insert", lambda p: p.say(f"tensor.insert {p.operands[0]} into {p.oper
 
 
 def _make_splat(b):
-    known = [v for v in b.recent if b.type(v).shape is None and b.type(v).element == b.element]
-    if not known:
-        raise Rejected("no scalar")
-    shape = b.shape()
-    if any(isinstance(e, Extent) for e in shape):
-        raise Rejected("open")
-    b.add("tensor.splat", [b.rng.choice(known)], [Type(shape, b.element)])
+    b.add("tensor.splat", [b.like(Type(None, b.element))], [Type(b.shape(), b.element)])
 
 
 op("tensor.splat", lambda p: p.say(
