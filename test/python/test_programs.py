@@ -138,7 +138,7 @@ for line in sys.stdin:
 
 def test_crashes_and_hangs_are_those_of_their_seed(monkeypatch):
     monkeypatch.setattr(fuzz, "WORKER", ["-c", CRASHING])
-    options = fuzz.parse(["--count=5", "--limit=3", "--jobs=2", "--shrink=0"])
+    options = fuzz.parse(["--count=5", "--limit=0.4", "--jobs=2", "--shrink=0"])
     options.findings = None
     counts, failures = fuzz.run(options, report=lambda text: None)
     assert sorted((seed, reply["kind"]) for seed, reply in failures) == [(1, "crashed"), (2, "timed out")]

@@ -33,6 +33,7 @@ class Builder:
         self.rng = rng
         self.element, self.differentiable, self.gpu, self.opened = element, differentiable, gpu, opened
         self.graph = Graph()
+        self.epsilon = EPSILON[element]  # of the coarsest type so far
         self.contexts: list[Context] = evaluations if evaluations is not None else contexts(rng.randrange(2**31))
         self.values: list[list] = [[] for _ in self.contexts]  # of each context, by the number of the value
         self.arguments: list[torch.Tensor] = []
@@ -152,7 +153,7 @@ class Builder:
         return step.results[0] if len(types) == 1 else step.results
 
     def _check(self, types, evaluations):
-        epsilon = max(EPSILON[t.element] if t.is_float else EPSILON[self.element] for t in types) if types else 0
+        self.epsilon = epsilon = max([self.epsilon, *(EPSILON[t.element] for t in types if t.is_float)])
         exact, others = evaluations[0], list(zip(self.contexts[1:], evaluations[1:]))
         for type, value, error in zip(types, exact, moved(exact, others, epsilon)):
             if type.is_float and value.numel():
@@ -161,7 +162,7 @@ class Builder:
                 if error > min(CONDITION * epsilon, SHARE) * float(value.abs().max()) + 1e-30:
                     raise Rejected("badly conditioned")
         for i, distance in enumerate(self.contexts[0].distances):
-            error = max((float((c.distances[i] - distance).abs().max()) * (EPSILON[self.element] / EPSILON["f32"] if c.kind == "float32" else 1)
+            error = max((float((c.distances[i] - distance).abs().max()) * (self.epsilon / EPSILON["f32"] if c.kind == "float32" else 1)
                          for c in self.contexts[1:] if distance.numel()), default=0.0)
             if distance.numel() and float(distance.min()) <= 64 * error:
                 raise Rejected("too near a kink")
@@ -228,7 +229,7 @@ class Region(Builder):
         self.outer = outer
         self.captured: list[int] = []
         super().__init__(outer.rng, outer.element, differentiable, outer.gpu, outer.opened, outer.contexts)
-        self.depth = outer.depth + 1
+        self.depth, self.epsilon = outer.depth + 1, outer.epsilon
         self.extents = outer.extents
 
     def fresh(self, type, **options):

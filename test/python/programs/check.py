@@ -78,7 +78,9 @@ def interpret(program):
 
 
 def as_list(results):
-    return list(results) if isinstance(results, tuple) else [results]
+    """Results as torch tensors; those of functions without arguments are NumPy's, and its bfloat16 is not torch's."""
+    return [x if isinstance(x, torch.Tensor) else torch.as_tensor(x.astype(np.float32) if x.dtype == ml_dtypes.bfloat16 else x)
+            for x in (results if isinstance(results, tuple) else (results,))]
 
 
 def same_bits(left, right):
@@ -104,7 +106,7 @@ def check(program, target="cpu", isa=None, spoil=None):
     if spoil:
         spoil(compiled)
     for name, runs in compiled.items():
-        wrong = expected[name].difference([torch.as_tensor(r) for r in runs[0]])
+        wrong = expected[name].difference(runs[0])
         if wrong:
             return dataclasses.replace(verdict, kind="wrong", detail=f"@{name}, {wrong}")
         for n, run in zip(THREADS[1:], runs[1:]):

@@ -63,7 +63,8 @@ def _make_for(b):
     inner.graph.outputs = [output(inner, t, inner.graph.inputs[1 + i]) for i, t in enumerate(types)]
     inner.graph.prune()
     bound = []
-    if b.rng.random() < 0.3:
+    # The way back of a loop keeps what it carried, in memory whose size has to be known.
+    if b.rng.random() < 0.3 and not b.differentiable:
         bound = [index(b, trips)]
     b.add("scf.for", [*bound, *carried, *inner.captured], types, {"trips": None if bound else trips, "carried": len(carried)}, [inner.graph])
 
@@ -139,7 +140,7 @@ def _say_while(p):
     p.line("}")
 
 
-op("scf.while", _say_while, _while, _make_while, weight=1.0, differentiable=False)
+op("scf.while", _say_while, _while, _make_while, weight=1.0, differentiable=False, gpu=False)
 
 
 # Conditions. Operands: the condition, what either side captures.

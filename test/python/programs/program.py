@@ -135,7 +135,7 @@ def _attempt(rng, seed, element, gpu, family):
         b = Builder(rng, element or rng.choice(ELEMENTS), mode != "values", gpu, opened=rng.random() < 0.12)
         for _ in range(rng.randint(1, 4)):
             b.like(Type(b.shape(), b.element), fresh=1.0)
-        b.grow(rng.randint(3, 16), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])
+        b.grow(rng.randint(3, 20), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])
     outputs = []
     if mode in ("loss", "second"):
         loss = _loss(b)

@@ -189,6 +189,9 @@ def _make_pad(b):
     low = [b.rng.choice((0, 0, 1, 3)) for _ in type.shape]
     high = [b.rng.choice((0, 1, 2, 5)) for _ in type.shape]
     with_value = b.rng.random() < 0.5
+    if b.gpu:
+        # GPUs pad with zeros, at the end.
+        low, with_value = [0] * type.rank, False
     shape = tuple(int(e) + l + h for e, l, h in zip(type.shape, low, high))
     if Type(shape, "f32").count() > MOST:
         raise Rejected("too large")
@@ -210,7 +213,7 @@ def _say_pad(p):
     p.line(f"}} : {p.operand_types[0]} to {p.type}")
 
 
-op("tensor.pad", _say_pad, _pad, _make_pad, weight=2.0, gpu=False)
+op("tensor.pad", _say_pad, _pad, _make_pad, weight=2.0)
 
 
 def _make_concat(b):

@@ -301,6 +301,8 @@ def _make_generic(b):
         # A result that is not summed has an init that nothing reads.
         inits.append(start(b, result) if sums else None)
         body.graph.outputs.append(yielded)
+    if set(range(loops)) - {d for dims in [*maps, *out_maps] for d in dims}:
+        raise Rejected("a loop whose extent nothing says")
     if reduced and "map" in kinds and b.gpu:
         raise Rejected("results of two kinds")
     body.graph.prune()
