@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The smallest part of a program that still fails.
 
-Steps are replaced by arguments that hold what the steps gave, so that what is left sees the same numbers. Then results, gradients
+Steps are replaced by arguments that hold what the steps gave, rounded to their types. Then results, gradients
 and arguments go, and the steps of regions.
 """
 
@@ -17,7 +17,7 @@ import torch
 
 from .graph import Type
 from .oracle import Context
-from .program import Program
+from .program import Program, to_array
 
 
 def values(program):
@@ -56,7 +56,8 @@ def argument_for(program, step, known):
     arguments = list(program.arguments)
     new = []
     for value, type in zip(at.results, types):
-        data = known[value].detach()
+        data = to_array(known[value].detach(), type)
+        data = data.to(torch.float64) if type.is_float else data
         if type.shape is None:
             # Scalars are taken out of tensors, as the generator has it.
             if at.op == "tensor.extract":
@@ -110,6 +111,20 @@ def inner_steps(program):
                     break
 
 
+def earlier_results(program):
+    """Programs that give an operand of the step that made a result in place of that result."""
+    graph = program.graph
+    for i, value in enumerate(graph.outputs):
+        for step in graph.steps:
+            for operand in step.operands if value in step.results else ():
+                type = graph.types[operand]
+                if type.shape is None or operand in graph.inputs or program.wrt and type != graph.types[value]:
+                    continue
+                smaller = copy.deepcopy(graph)
+                smaller.outputs[i] = operand
+                yield with_graph(program, smaller, program.arguments)
+
+
 def smaller_programs(program):
     """Programs with a little less, those with much less first."""
     if program.direction is not None:
@@ -132,6 +147,7 @@ def smaller_programs(program):
         if (smaller := argument_for(program, step, known)) is not None:
             yield smaller
         yield from by_operand(program, step)
+    yield from earlier_results(program)
     yield from inner_steps(program)
 
 
