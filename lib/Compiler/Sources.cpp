@@ -115,6 +115,15 @@ LogicalResult specializeShapes(ModuleOp module, StringRef entry,
     return function.emitError("takes ")
            << function.getNumArguments()
            << " arguments, but shapes were given for " << shapes.size();
+  // What refers to it, calls and requests of derivatives, passes tensors of
+  // unknown extents on: to a copy that keeps them.
+  if (!SymbolTable::symbolKnownUseEmpty(function, module)) {
+    func::FuncOp open = function.clone();
+    open.setPrivate();
+    StringAttr name = SymbolTable(module).insert(open);
+    if (failed(SymbolTable::replaceAllSymbolUses(function, name, module)))
+      return function.emitError("cannot be told from a copy of its own");
+  }
   // A program may have tensors without an op of the dialect that casts them.
   module.getContext()->loadDialect<tensor::TensorDialect>();
   SmallVector<Type> inputs;
