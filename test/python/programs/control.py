@@ -201,7 +201,7 @@ def _make_call(b):
 
 
 def _say_call(p):
-    name = f"called{len(p.functions)}"
+    name = f"called{next(p.calls)}"
     p.function(name, p.step.regions[0], private=True)
     types = ", ".join(map(str, p.types))
     p.say(f"func.call @{name}({', '.join(p.operands)}) : ({', '.join(map(str, p.operand_types))}) -> ({types})")

@@ -10,6 +10,7 @@ What a step says and means is in its op's row of the table (`Op`).
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -181,6 +182,7 @@ class Printer:
 
     def __init__(self):
         self.functions: list[str] = []
+        self.calls = itertools.count()
         self._lines: list[str] = []
         self._depth, self._count = 1, 0
         self._extents: dict[str, str] = {}
@@ -239,7 +241,7 @@ class Printer:
     def function(self, name, graph, private=False):
         """Adds a function; functions that it calls come first."""
         inner = Printer()
-        inner.functions = self.functions
+        inner.functions, inner.calls = self.functions, self.calls
         arguments = [f"%a{i}" for i in range(len(graph.inputs))]
         for argument, type in zip(arguments, graph.input_types()):
             for axis, extent in enumerate(type.shape or ()):
