@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace drawloom::runtime {
@@ -45,9 +46,11 @@ private:
   int64_t bytes = 0;
 };
 
-/// Bytes that the machine can give before it swaps or kills; the largest int64
-/// where it does not tell.
-int64_t availableMemory();
+/// Bytes that the machine can give before it swaps or kills: what it has, and
+/// what the control groups of this process (Linux's, versions 1 and 2, and
+/// those around them) leave. The largest int64 where nothing tells. `root` is
+/// the folder that /proc and /sys/fs/cgroup are in.
+int64_t availableMemory(const std::string &root = "");
 
 } // namespace drawloom::runtime
 
