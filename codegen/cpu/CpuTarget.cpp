@@ -15,7 +15,6 @@
 #include "codegen/cpu/Signature.h"
 #include "drawloom/runtime/CpuFeatures.h"
 #include "drawloom/runtime/CpuProgram.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"

@@ -12,7 +12,7 @@
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "dialects/Tile/Tile.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
