@@ -14,12 +14,20 @@
  *   no-locks       no locks of files, anywhere
  *   interrupt-write, interrupt-link, interrupt-rename
  *                  SIGINT amid a write, before a link, before a rename
+ *   kill-write, kill-link, kill-rename
+ *                  SIGKILL there
+ *
+ * With $PRELOAD_COUNT, the process writes to that file how often it has called
+ * malloc; with $PRELOAD_AT, it gets SIGINT, or what $PRELOAD_SIGNAL says, in
+ * the call of that number: a place in its work that does not depend on how fast
+ * the machine is.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +40,45 @@
 static int listed(const char *what) {
   const char *list = getenv("PRELOAD");
   return list && strstr(list, what);
+}
+
+/// Raises what is asked for at a moment of file systems.
+static void moment(const char *name) {
+  char what[32];
+  snprintf(what, sizeof(what), "interrupt-%s", name);
+  if (listed(what))
+    raise(SIGINT);
+  snprintf(what, sizeof(what), "kill-%s", name);
+  if (listed(what))
+    raise(SIGKILL);
+}
+
+static atomic_long allocations;
+static long signalledAt = -1;
+static int signalNumber = SIGINT;
+
+__attribute__((constructor)) static void readEnvironment(void) {
+  const char *at = getenv("PRELOAD_AT"), *number = getenv("PRELOAD_SIGNAL");
+  if (number)
+    signalNumber = atoi(number);
+  if (at)
+    signalledAt = atol(at);
+}
+
+__attribute__((destructor)) static void writeCount(void) {
+  const char *path = getenv("PRELOAD_COUNT");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (!file)
+    return;
+  fprintf(file, "%ld\n", atomic_load(&allocations));
+  fclose(file);
+}
+
+void *__libc_malloc(size_t size);
+void *malloc(size_t size) {
+  if (atomic_fetch_add(&allocations, 1) == signalledAt)
+    raise(signalNumber);
+  return __libc_malloc(size);
 }
 
 static int below(const char *path) {
@@ -80,17 +127,17 @@ ssize_t write(int file, const void *bytes, size_t count) {
     return NEXT(write)(file, bytes, count);
   if (listed("no-write"))
     return refused(ENOSPC);
-  if (listed("interrupt-write")) {
+  if (listed("interrupt-write") || listed("kill-write")) {
     NEXT(write)(file, bytes, count / 2);
-    raise(SIGINT);
+    moment("write");
   }
   return NEXT(write)(file, bytes, count);
 }
 
 int linkat(int fromFolder, const char *from, int toFolder, const char *to,
            int flags) {
-  if (below(to) && listed("interrupt-link"))
-    raise(SIGINT);
+  if (below(to))
+    moment("link");
   if (below(to) && listed("no-link"))
     return refused(EPERM);
   return NEXT(linkat)(fromFolder, from, toFolder, to, flags);
@@ -101,8 +148,8 @@ int link(const char *from, const char *to) {
 }
 
 int rename(const char *from, const char *to) {
-  if (below(to) && listed("interrupt-rename"))
-    raise(SIGINT);
+  if (below(to))
+    moment("rename");
   return below(to) && listed("no-rename") ? refused(EIO)
                                           : NEXT(rename)(from, to);
 }

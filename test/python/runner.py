@@ -13,6 +13,15 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
 
+SANITIZED = "DRAWLOOM_SANITIZE:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
+
+
+def preload_library(folder):
+    """What preload_file_system.c says, for LD_PRELOAD."""
+    library = folder / "file_system.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, ROOT / "test/python/preload_file_system.c"], check=True)
+    return str(library)
+
 
 class ToolError(Exception):
     """A tool failed; the message is what it said."""
