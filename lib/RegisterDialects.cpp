@@ -1,4 +1,4 @@
-//===- RegisterAll.cpp - every dialect and pass, for the tools ------------===//
+//===- RegisterDialects.cpp - every dialect, with its external models -----===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/RegisterAll.h"
 #include "codegen/CompileTarget.h"
-#include "codegen/emulator/Passes.h"
 #include "dialects/Ad/Ad.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
@@ -17,15 +15,12 @@
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
 #include "lib/Compiler/Targets.h"
-#include "lib/Interpreter/Passes.h"
+#include "lib/RegisterAll.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
-#include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
-#include "passes/Graph/Passes.h"
 
 using namespace mlir;
 
@@ -49,15 +44,6 @@ void registerAllDialects(DialectRegistry &registry) {
     context->loadDialect<block::BlockDialect>();
   });
   registerDifferentiationRules(registry);
-}
-
-void registerAllPasses() {
-  for (const CompileTarget *target : allTargets())
-    target->registerPasses();
-  registerBlockPasses();
-  registerDifferentiatePasses();
-  registerGraphPasses();
-  registerInterpreterPasses();
 }
 
 } // namespace drawloom
