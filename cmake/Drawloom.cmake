@@ -21,9 +21,11 @@ endforeach()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # ccache refuses precompiled headers unless told that their time stamps and
-  # the macros inside them do not matter.
+  # the macros inside them do not matter. Paths below the source tree are hashed
+  # relative to it, so that clones share what they compile.
   set(DRAWLOOM_LAUNCHER ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_PCH_EXTSUM=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${DRAWLOOM_LAUNCHER})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${DRAWLOOM_LAUNCHER})
@@ -41,7 +43,7 @@ add_link_options(-Wl,--build-id=sha1)
 # The same flag for libraries and tools, or they could not share one precompiled
 # header.
 add_compile_options(-fPIC)
-add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter)
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these inside LLVM's own inlined containers.
   add_compile_options(-Wno-maybe-uninitialized -Wno-dangling-pointer
@@ -52,13 +54,11 @@ else()
   # clang reports what libstdc++ 12 deprecates inside its own stable_sort; g++
   # reports our own uses of what is deprecated.
   add_compile_options(-Wno-deprecated-declarations)
+  # ccache keeps what does not depend on when a precompiled header was made, and
+  # knows this option to name one.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
 endif()
-if(DRAWLOOM_ASSERTIONS)
-  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
-  string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
-endif()
-# -O1 builds in half the time of -O3; what runs hot is code that we generate.
-string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 if(DRAWLOOM_SANITIZE)
   # `function` reads the word in front of a function that is called by pointer,
   # where code that we generate has none.
@@ -78,7 +78,17 @@ target_include_directories(DrawloomPch SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLI
 target_include_directories(DrawloomPch PRIVATE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}")
 target_compile_options(DrawloomPch PRIVATE ${DRAWLOOM_CXX_FLAGS})
-target_precompile_headers(DrawloomPch PRIVATE "${CMAKE_CURRENT_LIST_DIR}/Pch.h")
+target_precompile_headers(DrawloomPch PRIVATE <cmake/Pch.h>)
+# What ccache takes for the contents of the precompiled header, which hold paths
+# of this build: the list of headers and the package that they are of.
+set(pch "${CMAKE_CURRENT_LIST_DIR}/Pch.h")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${pch}")
+file(SHA256 "${pch}" pch)
+file(TIMESTAMP "${MLIR_CMAKE_DIR}/MLIRConfig.cmake" package)
+foreach(extension gch pch)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/CMakeFiles/DrawloomPch.dir/cmake_pch.hxx.${extension}.sum"
+    CONTENT "${pch} ${LLVM_PACKAGE_VERSION} ${package}")
+endforeach()
 
 # Common settings of every target that sees LLVM. Everything links the shared
 # libMLIR and libLLVM: a static archive beside them would put two copies of a
@@ -102,6 +112,13 @@ function(drawloom_add_library name)
   endif()
 endfunction()
 
+# All headers that are generated from ODS.
+add_custom_target(drawloom-headers)
+function(drawloom_add_generated target)
+  add_public_tablegen_target(${target})
+  add_dependencies(drawloom-headers ${target})
+endfunction()
+
 # drawloom_add_dialect(Kan dialect-name sources... LINK libs...)
 #
 # Expects <Name>Ops.td in the current folder, which also includes the dialect's
@@ -123,7 +140,7 @@ function(drawloom_add_dialect name dialect)
     mlir_tablegen(${name}Enums.h.inc -gen-enum-decls ${includes})
     mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs ${includes})
   endif()
-  add_public_tablegen_target(Drawloom${name}IncGen)
+  drawloom_add_generated(Drawloom${name}IncGen)
   drawloom_add_library(Drawloom${name} ${ARG_UNPARSED_ARGUMENTS}
     LINK DrawloomInterfaces ${ARG_LINK})
   add_dependencies(Drawloom${name} Drawloom${name}IncGen)
@@ -136,7 +153,7 @@ endfunction()
 function(drawloom_add_passes group)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${group} ${DRAWLOOM_TABLEGEN_INCLUDES})
-  add_public_tablegen_target(Drawloom${group}PassIncGen)
+  drawloom_add_generated(Drawloom${group}PassIncGen)
   drawloom_add_doc(${group}Passes Passes.td "passes/${group}.md" -gen-pass-doc)
 endfunction()
 

@@ -19,6 +19,9 @@ die() {
 # The comment block at the top of a script, after the licence, is its --help.
 usage() { sed -n '6,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"; }
 
+# Where a preset of CMakePresets.json is built.
+build_folder() { [ "$1" = developer ] && echo build || echo "build-$1"; }
+
 # One job a core, but no more than the memory carries: a source file that
 # includes MLIR takes up to 1.5 GiB.
 jobs_here() {

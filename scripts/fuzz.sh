@@ -41,13 +41,8 @@ for argument in "$@"; do
 done
 
 scripts/setup.sh
-build=build-fuzz
-if [ ! -f $build/build.ninja ]; then
-  say "Configure $build"
-  cmake -S . -B $build -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
-    -DDRAWLOOM_SANITIZE=ON -DDRAWLOOM_FUZZ=ON
-fi
-scripts/build.sh --build-dir=$build parser-fuzzer npy-fuzzer program-fuzzer
+build=$(build_folder fuzz)
+scripts/build.sh --preset=fuzz parser-fuzzer npy-fuzzer program-fuzzer
 
 corpus=$build/corpus
 mkdir -p $corpus/parser $corpus/npy $corpus/program $build/findings

@@ -8,23 +8,20 @@
 # Sets up, builds and runs every test: lit, GoogleTest, pytest. The last line is
 # "N passed, N failed"; the exit status is non-zero when one failed.
 #
-#   --sanitize             everything under AddressSanitizer and
-#                          UndefinedBehaviorSanitizer, in build-asan. (Without
-#                          it, the tests of the runtime and of the embedding
-#                          library run under these, and under ThreadSanitizer.)
-#   --compiler=gcc|clang   as in scripts/build.sh
-#   --no-setup             skip scripts/setup.sh
+#   --preset=NAME   what is built and tested, as in scripts/build.sh: sanitize
+#                   runs everything under AddressSanitizer and
+#                   UndefinedBehaviorSanitizer. (Without it, the tests of the
+#                   runtime and of the embedding library run under these, and
+#                   under ThreadSanitizer.)
+#   --no-setup      skip scripts/setup.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-build=build
-options=()
+preset=developer
 setup=1
 for argument in "$@"; do
   case "$argument" in
-  --sanitize) build=build-asan; options+=("$argument") ;;
-  --compiler=gcc) options+=("$argument") ;;
-  --compiler=clang) build=build-clang; options+=("$argument") ;;
+  --preset=*) preset=${argument#*=} ;;
   --no-setup) setup=0 ;;
   -h | --help) usage "scripts/test.sh"; exit 0 ;;
   *) die "test.sh: unknown option '$argument'; see scripts/test.sh --help" ;;
@@ -32,7 +29,8 @@ for argument in "$@"; do
 done
 
 [ "$setup" = 1 ] && scripts/setup.sh
-scripts/build.sh "${options[@]}" --build-dir="$build"
+scripts/build.sh --preset="$preset"
+build=$(build_folder "$preset")
 
 # Debian's LLVM is not instrumented: it moves containers across the border whose
 # annotations AddressSanitizer would misread, and it keeps its registries alive.
