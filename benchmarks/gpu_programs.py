@@ -50,14 +50,16 @@ class Case:
     """`text(rows)` is the program with the public function `entry`, `arguments(rng, rows)` what it takes;
     `products(rows)` is the number of multiply-adds that tensor cores should do, `fused(rows)` of those of f32 products,
     which they cannot; 0 where none should. Of launches with `counted` rows, all where it is left out, the emulator runs `blocks`
-    blocks, to count accesses. `label` stands for the element type in the key; `recurrence` is the kind of a linear recurrence."""
+    blocks, to count accesses. `label` stands for the element type in the key; `recurrence` is the kind of a linear recurrence.
+    Results are checked with `small` rows, a block or a few; with `middle`, more blocks than a device has multiprocessors, and a last
+    one that is not full where the program allows it; and with all."""
 
     def __init__(self, name, element, entry, text, arguments, rows, small, products=lambda rows: 0, fused=lambda rows: 0,
-                 blocks=4, quick=False, counted=None, label=None, recurrence=None):
+                 blocks=4, quick=False, counted=None, label=None, recurrence=None, *, middle):
         self.name, self.element, self.entry = name, element, entry
         self.label, self.recurrence = label or element, recurrence
         self.text, self.arguments, self.products, self.fused = text, arguments, products, fused
-        self.rows, self.small, self.blocks, self.quick = rows, small, blocks, quick
+        self.rows, self.middle, self.small, self.blocks, self.quick = rows, middle, small, blocks, quick
         self.counted = counted or rows
         # From float64; None where no bound can be given.
         self.tolerance = TOLERANCES[element]
@@ -82,7 +84,7 @@ def rational(element, entry, channels=768, groups=8, quick=False):
         return [store(one, element) for one in out]
 
     return Case(f"rational {'forward' if entry == 'forward' else 'backward'}", element, entry,
-                lambda rows: plain.replace("ROWS", str(rows)), arguments, 1 << 16, 48, quick=quick)
+                lambda rows: plain.replace("ROWS", str(rows)), arguments, 1 << 16, 48, quick=quick, middle=5003)
 
 
 def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
@@ -138,7 +140,7 @@ def mlp(element, entry, activation="relu", width=64, layers=5, quick=False):
         return rows * layers * width * width * (3 if entry == "train" else 1)
 
     case = Case(f"MLP {width} {activation} {entry}", element, entry, text, arguments, 1 << 18, 192,
-                blocks=1 if entry == "train" else 4, quick=quick, **{"fused" if element == "f32" else "products": products})
+                blocks=1 if entry == "train" else 4, quick=quick, middle=20011, **{"fused" if element == "f32" else "products": products})
     if case.rounded and entry == "train":
         # The reference rounds nothing in between. On the way to a gradient each layer rounds four times (z and h, and their
         # gradients), each by half a unit in the last place at most, and weights of variance 1 / width keep sizes: to first order
@@ -160,7 +162,8 @@ def adamw(quick=False):
         return [inputs.normal(rng, rows), inputs.normal(rng, rows), inputs.normal(rng, rows, scale=0.1),
                 np.abs(inputs.normal(rng, rows, scale=0.01)), np.float32(1e-3), np.int64(7)]
 
-    return Case("AdamW", "f32", "step", lambda rows: text.replace("ROWS", str(rows)), arguments, 1 << 24, 5000, quick=quick)
+    return Case("AdamW", "f32", "step", lambda rows: text.replace("ROWS", str(rows)), arguments, 1 << 24, 5000, quick=quick,
+                middle=300007)
 
 
 def gla():
@@ -173,7 +176,7 @@ def gla():
 
     return Case("GLA chunks", "f32", "gla", lambda rows: irregular.gla(heads(rows), rows, 2), arguments, 1 << 14, 200,
                 # Per token and head: with the state twice, with half of a chunk twice.
-                fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2)
+                fused=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 2 * 32 * 64), blocks=2, middle=3001)
 
 
 def gla_steps():
@@ -187,7 +190,7 @@ def gla_steps():
 
     # Per token and head: with the state twice; scores of 16 tokens, five times, and these with the values.
     return Case("GLA steps", "bf16", "gla_steps", lambda rows: narrow.gla_steps(heads(rows), rows, 2), arguments, 1 << 14, 200,
-                products=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 5 * 16 * 64 + 16 * 64), blocks=2)
+                products=lambda rows: rows * heads(rows) * (2 * 64 * 64 + 5 * 16 * 64 + 16 * 64), blocks=2, middle=3001)
 
 
 def rgcn():
@@ -199,7 +202,7 @@ def rgcn():
         return irregular.rgcn(**make(np.random.default_rng(11), rows)[1])
 
     return Case("RGCN layer", "f32", "rgcn", text, lambda rng, rows: make(np.random.default_rng(11), rows)[0], 1 << 14, 64,
-                fused=lambda rows: rows * 6 * 64 * 64, blocks=32, quick=True)
+                fused=lambda rows: rows * 6 * 64 * 64, blocks=32, quick=True, middle=2144)
 
 
 def rgcn_segments():
@@ -211,7 +214,7 @@ def rgcn_segments():
     # Of the products with W_r, those of segments that there are.
     return Case("RGCN segments", "bf16", "rgcn_segments", lambda rows: narrow.rgcn_segments(**make(rows)[1]),
                 lambda rng, rows: make(rows)[0], 1 << 14, 128,
-                products=lambda rows: (make(rows)[1]["messages"] + rows) * 64 * 64, blocks=16)
+                products=lambda rows: (make(rows)[1]["messages"] + rows) * 64 * 64, blocks=16, middle=1 << 13)
 
 
 def lora():
@@ -220,7 +223,7 @@ def lora():
                 inputs.normal(rng, 16, 768)]
 
     return Case("LoRA 768", "f32", "lora", lambda rows: dense.lora(rows, 768, 768, 16), arguments, 1 << 13, 64,
-                fused=lambda rows: rows * 768 * (768 + 2 * 16), quick=True)
+                fused=lambda rows: rows * 768 * (768 + 2 * 16), quick=True, middle=768)
 
 
 def block_sparse():
@@ -238,7 +241,7 @@ def block_sparse():
                 inputs.normal(rng, rows, 64)]
 
     return Case("block-sparse product", "f32", "block_sparse", text, arguments, 1 << 14, 128,
-                fused=lambda rows: sizes(rows)[1] * 32 * 32 * 64, blocks=64, quick=True)
+                fused=lambda rows: sizes(rows)[1] * 32 * 32 * 64, blocks=64, quick=True, middle=6400)
 
 
 def csr():
@@ -248,7 +251,7 @@ def csr():
         return [inputs.normal(rng, 8 * rows), starts, columns, inputs.normal(rng, rows, 64)]
 
     return Case("CSR product", "f32", "csr", lambda rows: irregular.csr(rows, rows, 8 * rows), arguments, 1 << 14, 64,
-                blocks=128, quick=True)
+                blocks=128, quick=True, middle=5008)
 
 
 def cases():

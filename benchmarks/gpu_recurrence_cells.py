@@ -1,13 +1,15 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Linear recurrences that gpu_recurrences.py counts and gpu_run.py checks and times, as cases (gpu_programs.py)."""
+"""Linear recurrences that gpu_recurrences.py counts and gpu.sh checks and times, as cases (gpu_programs.py)."""
 
 import numpy as np
 
 import gpu_programs
 
 KINDS = {"gla": "GLA", "scalar": "scalar gate", "gated_delta": "gated delta rule"}
+# Of each sequence in the middle size: several chunks, and a part of one.
+MIDDLE_TOKENS = 333
 
 
 class Cell:
@@ -19,7 +21,7 @@ class Cell:
         self.kind, self.keys, self.values, self.element, self.entry = kind, keys, values, element, entry
         self.batch, self.tokens, self.heads = batch, tokens, heads
         self.numbers = "f32" if element == "tf32" else element
-        self.rows = batch * tokens * heads
+        self.rows, self.middle = batch * tokens * heads, batch * MIDDLE_TOKENS * heads
         # flash-linear-attention multiplies f32 as TF32.
         self.rival_key = f"{KINDS[kind]} {keys}x{values} {self.numbers}"
         # Multiply-adds of a token and head, at least: the state is written and read, and the gradients of q, k, v and of the state
@@ -35,12 +37,13 @@ class Cell:
             # A block is a head of a sequence, and of gradients another: of two heads, one of each kind.
             blocks=1 if entry == "forward" else 2, counted=2 * tokens,
             quick=(kind, keys, values, element, entry) == ("gla", 64, 64, "bf16", "forward"), recurrence=kind,
-            **{"fused" if element == "f32" else "products": lambda rows: rows * products})
+            middle=self.middle, **{"fused" if element == "f32" else "products": lambda rows: rows * products})
 
     def shapes(self, rows):
         """Of each operand for so many tokens of all heads, and its element type. Where it is not the whole, it is one sequence of two
-        heads. Decays are f32 for all types, as flash-linear-attention asks for."""
-        part = (self.batch, self.tokens, self.heads) if rows == self.rows else (1, rows // 2, 2)
+        heads; in the middle size all heads of shorter sequences. Decays are f32 for all types, as flash-linear-attention asks for."""
+        part = {self.rows: (self.batch, self.tokens, self.heads),
+                self.middle: (self.batch, MIDDLE_TOKENS, self.heads)}.get(rows, (1, rows // 2, 2))
         out = {"q": ((*part, self.keys), self.numbers), "k": ((*part, self.keys), self.numbers), "v": ((*part, self.values), self.numbers),
                "decay": ((*part, self.keys) if self.kind == "gla" else part, "f32")}
         if self.kind == "gated_delta":

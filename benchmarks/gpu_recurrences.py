@@ -59,7 +59,7 @@ def check_decomposed(cell):
         for number, text in enumerate((cell.said, cell.case.text)):
             folder = pathlib.Path(name) / str(number)
             folder.mkdir()
-            plain = gpu_programs.Case(cell.case.name, cell.numbers, cell.entry, text, cell.arguments, cell.rows, 64)
+            plain = gpu_programs.Case(cell.case.name, cell.numbers, cell.entry, text, cell.arguments, cell.rows, 64, middle=cell.middle)
             manifest, _ = gpu_kernels.compile_bundle(plain, cell.rows, "sm_90a", folder)
             made.append([gpu_kernels.sass.disassemble(folder / "bundle" / kernel["cubin"])[0].counts for kernel in manifest["kernels"]])
     if made[0] != made[1]:

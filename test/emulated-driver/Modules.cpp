@@ -17,6 +17,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -307,14 +308,20 @@ static void execute(Driver &driver, const LaunchRequest &request) {
   if (driver.failure)
     return;
   ++driver.launches;
-  if (std::optional<int> after =
-          variableNames("DRAWLOOM_EMULATED_FAULT", "late-failure"))
-    if (driver.launches > *after) {
-      logLine("drawloom: @" + request.kernel->name +
-              " fails because DRAWLOOM_EMULATED_FAULT says so");
-      driver.failure = LaunchFailed;
-      return;
-    }
+  auto comesNow = [&](llvm::StringRef word) {
+    std::optional<int> after = variableNames("DRAWLOOM_EMULATED_FAULT", word);
+    return after && driver.launches > *after;
+  };
+  if (comesNow("abort"))
+    std::abort();
+  while (comesNow("hang"))
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (comesNow("late-failure")) {
+    logLine("drawloom: @" + request.kernel->name +
+            " fails because DRAWLOOM_EMULATED_FAULT says so");
+    driver.failure = LaunchFailed;
+    return;
+  }
   std::vector<const void *> parameters;
   for (const std::vector<char> &value : request.values)
     parameters.push_back(value.data());

@@ -12,13 +12,12 @@ import pytest
 from runner import ROOT
 
 sys.path.append(str(ROOT / "benchmarks"))
-import gpu_fragments  # noqa: E402
 import gpu_page  # noqa: E402
 import gpu_programs  # noqa: E402
-import gpu_rivals  # noqa: E402
 import gpu_triton  # noqa: E402
 import gpu_turns  # noqa: E402
 import sass  # noqa: E402
+from gpu import rivals  # noqa: E402
 from gpu_recurrence_cells import Cell  # noqa: E402
 
 # A loop of two loads and an inner one of one load, as nvdisasm prints them.
@@ -176,22 +175,8 @@ def test_averages_say_where_triton_spills():
     assert gpu_page.rival_cells(results["cases"]["b"]["sm_90a"], results["triton"]["b"]["sm_90a"], 10) == ["40.0", "10.0*", "4.00"]
 
 
-def test_a_fragment_in_other_places_is_seen():
-    """What the device says goes into the table as it is."""
-    table = gpu_fragments.expected("ldmatrix.x4")
-
-    def launch(kernel, blocks, inputs, shape, kind):
-        return np.asarray(list(reversed(table)), np.uint16).view(np.uint32).reshape(shape)
-
-    assert gpu_fragments.ask(launch, "ldmatrix.x4") == table[::-1] != table
-    # Every element of A meets those of one column of B, each once.
-    for instruction in gpu_fragments.PRODUCTS:
-        table = gpu_fragments.expected(instruction)
-        assert sorted(place for met in table for place, _ in met) == sorted(list(range(128)) * (len(table) // 16))
-
-
-def gpu_run(*arguments):
-    return subprocess.run([sys.executable, ROOT / "benchmarks/gpu_run.py", *map(str, arguments)], capture_output=True, text=True)
+def gpu(*arguments):
+    return subprocess.run([ROOT / "benchmarks/gpu.sh", *map(str, arguments)], capture_output=True, text=True)
 
 
 def test_flashkat_is_taken_from_a_folder(tmp_path):
@@ -199,34 +184,34 @@ def test_flashkat_is_taken_from_a_folder(tmp_path):
     kernels.mkdir(parents=True)
     (kernels / "flash_rational_triton.py").write_text(
         "class FlashRationalTriton1DGroup:\n    @staticmethod\n    def apply(x, a, b):\n        return x + a + b\n")
-    assert gpu_rivals.flashkat(tmp_path)(1, 2, 3) == 6
+    assert rivals.flashkat(tmp_path)(1, 2, 3) == 6
     assert str(tmp_path) not in sys.path
-    done = gpu_run("--emulated", "--flashkat", tmp_path / "none")
-    assert done.returncode == 1 and "has no package 'rational_kat'; name a checkout of" in done.stderr
+    done = gpu("--emulated", "--flashkat", tmp_path / "none")
+    assert done.returncode == 2 and "has no package 'rational_kat'; name a checkout of" in done.stderr
     (kernels / "flash_rational_triton.py").write_text("import a_module_that_is_missing\n")
-    done = gpu_run("--emulated", "--flashkat", tmp_path)
-    assert done.returncode == 1 and "fails: ModuleNotFoundError" in done.stderr and done.stdout.splitlines()[-1] == "0 passed, 1 failed"
+    done = gpu("--emulated", "--flashkat", tmp_path)
+    assert done.returncode == 2 and "fails: ModuleNotFoundError" in done.stderr and not done.stdout
 
 
 def test_flash_linear_attention_is_taken_from_a_folder(monkeypatch, tmp_path):
     """A package of that name, whose operator gives what it gets, and the recurrence's arguments in the order that theirs takes."""
-    done = gpu_run("--emulated", "--fla", tmp_path)
-    assert done.returncode == 1 and "has no package 'fla'; name the folder of: pip install" in done.stderr
+    done = gpu("--emulated", "--fla", tmp_path)
+    assert done.returncode == 2 and "has no package 'fla'; name the folder of: pip install" in done.stderr
     for name in ("gated_delta_rule", "gla", "simple_gla"):
         (tmp_path / "fla" / "ops" / name).mkdir(parents=True)
         for package in ("fla", "fla/ops"):
             (tmp_path / package / "__init__.py").touch()
         (tmp_path / "fla" / "ops" / name / "__init__.py").write_text(
             f"def chunk_{name}(q, k, v, g, *more):\n    return (q, k, v, g, more), None\n")
-    gpu_rivals.Folders(fla=tmp_path).check()
+    rivals.Folders(fla=tmp_path).check()
     monkeypatch.setattr(sys, "path", list(sys.path))
     installed = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "fla"}
-    monkeypatch.setattr(gpu_rivals, "to_torch", lambda torch, array, element: array.shape)
+    monkeypatch.setattr(rivals, "to_torch", lambda torch, array, element: array.shape)
     taken = []
-    monkeypatch.setattr(gpu_rivals, "step_of", lambda torch, network, x, p, cotangent: taken.append((network(x, p), cotangent)))
+    monkeypatch.setattr(rivals, "step_of", lambda torch, network, x, p, cotangent: taken.append((network(x, p), cotangent)))
     for cell in (Cell("gla", 8, 16, "bf16", "train"), Cell("gated_delta", 8, 16, "bf16", "forward")):
         arguments = cell.arguments(np.random.default_rng(1), 128)
-        assert list(gpu_rivals.of_fla(None, cell.case, arguments, tmp_path)) == ["flash-linear-attention"]
+        assert list(rivals.of_fla(None, cell.case, arguments, tmp_path)) == ["flash-linear-attention"]
     keys, values = (1, 64, 2, 8), (1, 64, 2, 16)
     assert taken == [((keys, keys, values, keys, ()), values), ((keys, keys, values, (1, 64, 2), ((1, 64, 2),)), None)]
     for name in [name for name in sys.modules if name.split(".")[0] == "fla"]:
@@ -234,24 +219,34 @@ def test_flash_linear_attention_is_taken_from_a_folder(monkeypatch, tmp_path):
     sys.modules.update(installed)
 
 
-@pytest.mark.parametrize("trains", [False, True])
-def test_torchs_program_is_ours(rng, trains):
-    """The rival computes what kan.rational does: coefficients of the denominator by their absolute value."""
+@pytest.mark.parametrize("key, names", [
+    ("MLP 64 rational train bf16", ["torch", "torch.compile", "GELU block"]), ("GLA 128x256 train bf16", ["flash-linear-attention"]),
+    ("rational forward bf16", ["torch", "torch.compile", "FlashKAT"]), ("RGCN layer f32", [])])
+def test_every_case_names_its_rivals(tmp_path, key, names):
+    """Triton is one where the pack has the program for it."""
+    assert rivals.of(key, tmp_path, {"flashkat": "there"}) == names
+    (tmp_path / "ttir.json.gz").touch()
+    assert rivals.of(key, tmp_path, {"flashkat": "there"}) == names + ["Triton"] * ("GLA 128" not in key)
+
+
+@pytest.mark.parametrize("key", ["rational forward f32", "rational backward f32", "MLP 64 rational train f32", "LoRA 768 f32", "CSR product f32",
+                                 "block-sparse product f32"])
+def test_torchs_programs_compute_what_ours_do(monkeypatch, key):
+    """Rivals and references are two ways to the same numbers."""
     torch = pytest.importorskip("torch")
-    x, a, b = rng.normal(size=(5, 16)), rng.normal(size=(8, 6)), rng.normal(size=(8, 4))
-    tensors = [torch.from_numpy(array).requires_grad_(trains) for array in (x, a, b)]
-    result = gpu_rivals.rational(torch, *tensors)
-    wide = [np.repeat(array, 2, axis=0) for array in (a, b)]
-    p = sum(wide[0][:, k] * x**k for k in range(6))
-    q = 1 + sum(abs(wide[1][:, k]) * abs(x)**(k + 1) for k in range(4))
-    # A dozen roundings in numerator and denominator on either side, each of 2^-53 of the sum of magnitudes.
-    magnitude = sum(abs(wide[0][:, k]) * abs(x)**k for k in range(6))
-    assert (np.abs(result.detach().numpy() - p / q) <= 48 * 2.0**-53 * magnitude / q).all()
-    if trains:
-        assert all(g is not None for g in torch.autograd.grad(result.sum(), tensors))
+    from gpu import cases, checks, reference
+    case = next(case for case in cases.all_cases() if case.key == key)
+    case.rows = case.small
+    monkeypatch.setattr(torch.Tensor, "cuda", lambda tensor: tensor)
+    arguments = case.arguments(np.random.default_rng(3), case.small)
+    found = rivals.of_torch(torch, case, arguments)["torch"]()
+    found = [tensor.detach().double().numpy() for tensor in (found if isinstance(found, tuple) else [found]) if tensor is not None]
+    expected = reference.reference(case, arguments, case.small, "cpu").expected
+    # Of what trains, torch gives the gradients alone.
+    assert checks.error_of(found, expected[-len(found):], checks.largest) <= case.tolerance
 
 
 def test_exported_programs_come_back_as_they_were(tmp_path):
     function = {"name": "f", "kernels": [], "buffers": [{"data": "00ff"}]}
-    gpu_rivals.write_exported(tmp_path / "t.json.gz", function)
-    assert gpu_rivals.read_exported(tmp_path / "t.json.gz") == function
+    rivals.write_exported(tmp_path / "t.json.gz", function)
+    assert rivals.read_exported(tmp_path / "t.json.gz") == function

@@ -4,10 +4,10 @@
 """What else does the programs on a GPU: torch (its products are cuBLAS's), torch.compile, Triton from our TTIR, FlashKAT,
 flash-linear-attention.
 
-Each rival of a case is a function without arguments that puts one run on the default stream. One that is missing or fails is
-named with the reason and has no time.
+Each rival of a case is a function without arguments that puts one run on torch's current stream, and an item of its own.
 """
 
+import ctypes
 import dataclasses
 import gzip
 import importlib
@@ -18,6 +18,9 @@ import tempfile
 import warnings
 
 import numpy as np
+
+from gpu import cases, timing, watch
+from gpu.device import Cuda
 
 
 class RivalError(RuntimeError):
@@ -50,28 +53,9 @@ def to_torch(torch, array, element):
     return tensor.view(torch.bfloat16) if element == "bf16" and array.dtype == "uint16" else tensor
 
 
-def rational(torch, x, a, b):
-    """P(x) / (1 + sum |b_i| |x|^(i+1)) by Horner, a group of channels each."""
-    groups, shape = a.shape[0], x.shape
-    x = x.reshape(shape[0], groups, -1)
-    p = a[:, 5, None]
-    for k in (4, 3, 2, 1, 0):
-        p = p * x + a[:, k, None]
-    size, b = x.abs(), b.abs()
-    q = b[:, 3, None]
-    for k in (2, 1, 0):
-        q = q * size + b[:, k, None]
-    return (p / (1 + q * size)).reshape(shape)
-
-
-def mlp(torch, per, activation):
-    def network(x, p):
-        for i in range(0, len(p), per):
-            x = torch.addmm(p[i + 1], x, p[i])
-            if i + 2 < len(p):
-                x = activation(x, *p[i + 2:i + per])
-        return x
-    return network
+def spread(network):
+    """A function of x and its parameters as one list."""
+    return lambda x, p: network(x, *p)
 
 
 def step_of(torch, network, x, parameters, cotangent):
@@ -79,7 +63,7 @@ def step_of(torch, network, x, parameters, cotangent):
     if cotangent is None:
         def run():
             with torch.no_grad():
-                network(x, parameters)
+                return network(x, parameters)
         return run
     leaves = [t.detach().requires_grad_() for t in (x, *parameters)]
     return lambda: torch.autograd.grad(network(leaves[0], leaves[1:]), leaves, cotangent, allow_unused=True)
@@ -87,36 +71,35 @@ def step_of(torch, network, x, parameters, cotangent):
 
 def of_torch(torch, case, arguments):
     """By name, what makes a run."""
-    if case.recurrence:
-        return {}
+    from gpu import reference
     tensors = [to_torch(torch, array, case.element) for array in arguments]
     trains = case.entry == "train"
     x, cotangent, parameters = tensors[0], tensors[1] if trains else None, tensors[2 if trains else 1:]
     networks = {}
     if case.name.startswith("rational"):
-        networks["torch"] = lambda x, p: rational(torch, x, *p)
+        networks["torch"] = lambda x, p: reference.rational(x, *p)
     elif case.name.startswith("MLP"):
         rationals = "rational" in case.name
         per = 4 if rationals else 2
-        networks["torch (cuBLAS)"] = mlp(torch, per, (lambda x, a, b: rational(torch, x, a, b)) if rationals else torch.relu)
+        networks["torch"] = spread(reference.mlp(per, reference.rational if rationals else torch.relu))
         if rationals:
             # The block that a rational one replaces: other numbers, the same products.
-            networks["GELU block (cuBLAS)"] = mlp(torch, per, lambda x, a, b: torch.nn.functional.gelu(x))
+            networks["GELU block"] = spread(reference.mlp(per, lambda x, a, b: torch.nn.functional.gelu(x)))
     elif case.name == "AdamW":
         parameter = torch.nn.Parameter(tensors[0])
         parameter.grad = tensors[1]
-        return {"torch fused": torch.optim.AdamW([parameter], lr=1e-3, weight_decay=0.01, fused=True).step}
+        return {"torch": torch.optim.AdamW([parameter], lr=1e-3, weight_decay=0.01, fused=True).step}
     elif case.name.startswith("LoRA"):
         x, w, a, b = tensors
-        return {"torch (cuBLAS)": lambda: torch.addmm(x @ w, x @ a, b)}
+        return {"torch": lambda: torch.addmm(x @ w, x @ a, b, alpha=2)}
     elif case.name.startswith("CSR"):
         values, starts, columns, x = tensors
         matrix = torch.sparse_csr_tensor(starts, columns, values, (case.rows, case.rows))
-        return {"torch (cuSPARSE)": lambda: matrix @ x}
+        return {"torch": lambda: matrix @ x}
     elif case.name.startswith("block-sparse"):
         values, starts, columns, x = tensors
         matrix = torch.sparse_bsr_tensor(starts, columns, values, (case.rows, case.rows))
-        return {"torch (BSR)": lambda: matrix @ x}
+        return {"torch": lambda: matrix @ x}
     else:
         return {}
     out = {name: step_of(torch, network, x, parameters, cotangent) for name, network in networks.items()}
@@ -240,36 +223,74 @@ def of_triton(torch, case, arguments, path):
 # ---------------------------------------------------------------------------
 
 
-def times(case, arguments, exported, folders, microseconds, say):
-    """Microseconds by rival; empty without torch. `microseconds(run)` measures run(times)."""
+def of(key, folder, folders):
+    """The names of a case's rivals; `folders` are those of Folders, as a dictionary."""
+    if cases.find(key).recurrence:
+        return ["flash-linear-attention"]
+    out = []
+    if key.startswith(("rational", "MLP")):
+        out = ["torch", "torch.compile"]
+    elif key.startswith(("AdamW", "LoRA", "CSR", "block-sparse")):
+        out = ["torch"]
+    if key.startswith("MLP") and "rational" in key:
+        out.append("GELU block")
+    if key.startswith("rational") and folders.get("flashkat"):
+        out.append("FlashKAT")
+    return [*out, "Triton"] if (folder / "ttir.json.gz").exists() else out
+
+
+def make(torch, case, rival, arguments, folder, folders):
+    """What makes one run of a rival."""
+    if rival == "Triton":
+        found = of_triton(torch, case, arguments, folder / "ttir.json.gz")
+    elif rival == "FlashKAT":
+        found = of_flashkat(torch, case, arguments, folders["flashkat"])
+    elif case.recurrence:
+        found = of_fla(torch, case, arguments, folders.get("fla"))
+    else:
+        found = of_torch(torch, case, arguments)
+    return found[rival]
+
+
+def item(request):
+    """Times a rival, or runs it a few times so that what it compiles is in its caches. Where no device is, Triton's kernels are compiled
+    all the same."""
+    case = cases.find(request["key"])
+    folder, rival = pathlib.Path(request["folder"]), request["rival"]
+    if request["emulated"]:
+        if rival != "Triton" or not request["prepares"]:
+            return "skipped", "torch cannot use the emulated device", {}
+        watch.phase("compiling")
+        found = check_exported(folder / "ttir.json.gz")
+        return ("ok", f"Triton compiles {found[0]}, {found[1]} bytes", {}) if found else ("skipped", "Python has no triton", {})
+    watch.phase("importing torch")
     try:
         import torch
-    except ImportError:
-        say("no rivals: Python has no torch")
-        return {}
-    out = {}
-    with warnings.catch_warnings():
+    except ImportError as error:
+        return "skipped", f"Python has no torch ({error})", {}
+    if not torch.cuda.is_available():
+        return "skipped", "torch finds no device", {}
+    watch.phase("making arguments")
+    arguments = cases.arguments(case, "full")
+    stream = torch.cuda.Stream()
+    with warnings.catch_warnings(), torch.cuda.stream(stream):
         warnings.simplefilter("ignore")
-        makers = (lambda: of_torch(torch, case, arguments), lambda: of_triton(torch, case, arguments, exported),
-                  lambda: of_flashkat(torch, case, arguments, folders.flashkat), lambda: of_fla(torch, case, arguments, folders.fla))
-        for maker in makers:
-            try:
-                steps = maker()
-            except Exception as error:  # A rival that fails is no reason to stop.
-                say(f"{case.key}: a rival fails: {(str(error).splitlines() or [type(error).__name__])[0][:160]}")
-                continue
-            for name, step in steps.items():
-                try:
-                    def run(count, step=step):
-                        for _ in range(count):
-                            step()
-                    run(3)
-                    out[name] = microseconds(run)
-                except Exception as error:
-                    say(f"{case.key}: {name} fails: {(str(error).splitlines() or [type(error).__name__])[0][:160]}")
-            del steps
-        torch.cuda.empty_cache()
-    return out
+        watch.phase("compiling")
+        run = make(torch, case, rival, arguments, folder, request["rivals"])
+        for _ in range(3):
+            run()
+        torch.cuda.synchronize()
+        if request["prepares"]:
+            return "ok", "compiled, and run three times", {}
+        cuda, handle = Cuda(), ctypes.c_void_p(stream.cuda_stream)
+
+        def capture(work):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                work()
+            return graph.replay
+        found = timing.measure(cuda, handle, run, capture, **request["measure"])
+    return "ok", timing.says(found), found
 
 
 def check_exported(path):

@@ -1,28 +1,44 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which lane and register of a fragment holds which element: asked of the machine that runs, compared with the manual.
+"""What the compiler's instructions do with lanes, registers and words: asked of the machine that runs, compared with the manual.
 
 For `mma.sync` every place of A is one once while all others are zero, and every place of B has a number of its own: what
 comes out says which places of A, B and D meet. For `ldmatrix` memory holds its own addresses. The tables say, for each
-place of A (lane by lane, element by element), [[place of D, place of B], ...]; for `ldmatrix` the address in each place.
+place of A (lane by lane, element by element), [[place of D, place of B], ...]; for `ldmatrix` the address in each place; for `stmatrix`
+the place whose element came to each address; for the rest the words that came out. Kernels are written in the dialects that the
+compiler ends with, so that the emulator answers the same questions.
 """
 
 import ctypes
-import json
+import pathlib
 
 import numpy as np
+
+from gpu import runtime
 
 LANES = 32
 # Of mma.sync: PTX type, shape, registers of A and B, elements in a register.
 PRODUCTS = {"mma.sync.m16n8k16.bf16": ("bf16", (16, 8, 16), 4, 2, 2), "mma.sync.m16n8k16.f16": ("f16", (16, 8, 16), 4, 2, 2),
             "mma.sync.m16n8k8.tf32": ("tf32", (16, 8, 8), 4, 2, 1)}
 MATRICES = {"ldmatrix.x4": "row", "ldmatrix.x4.trans": "col"}
+# Matrices and layout; the last ones are read by the lanes that had them, with no barrier in between.
+STORES = {"stmatrix.x1": (1, "row"), "stmatrix.x2": (2, "row"), "stmatrix.x4": (4, "row"), "stmatrix.x4.trans": (4, "col"),
+          "stmatrix.x4 then own elements": (4, "row")}
+# Of what is rounded, and chosen by signs: zeros, denormals, NaN, infinity, ties.
+SPECIAL = np.array([0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x3F800000, 0xBF800000, 0x3F808000, 0x3F818000, 0x3F807FFF,
+                    0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F7FFFFF, 0xFF7FFFFF], np.uint32)
+WORDS = ["cp.async 16 of 0 to 16 bytes", "cvt.rn.bf16x2", "cvt.rn.relu.bf16x2", "prmt of signs"]
 HEAD = "llvm.mlir.global external @global_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>\n"
 
 
 def name_of(instruction):
-    return instruction.replace(".", "_")
+    return "".join(c if c.isalnum() else "_" for c in instruction)
+
+
+def instructions(architecture):
+    """What is asked on an architecture."""
+    return [*PRODUCTS, *MATRICES, *(STORES if architecture != "sm_80" else []), *WORDS]
 
 
 def function(name, parameters, body, shared):
@@ -96,9 +112,77 @@ def matrix_kernel(instruction):
     return function(name_of(instruction), ["source", "out"], body, 512)
 
 
-def module():
+def store_kernel(instruction):
+    count, layout = STORES[instruction]
+    body = load("v", "source", "%lane", count) + "  %arena = llvm.mlir.addressof @global_smem : !llvm.ptr<3>\n"
+    values = ", ".join(f"%v{i}" for i in range(count))
+    body += f"""  %four = llvm.mlir.constant(4 : i32) : i32
+  %start = llvm.mul %lane, %four : i32
+  %at = llvm.getelementptr %arena[%start] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  nvvm.stmatrix %at, {values} {{layout = #nvvm.mma_layout<{layout}>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} : !llvm.ptr<3>, {", ".join(["i32"] * count)}
+"""
+    own = instruction.endswith("own elements")
+    if not own:
+        body += "  nvvm.barrier0\n"
+    # Own elements are in row lane / 4 of each matrix, words lane mod 4; rows of matrices lie behind each other: so word `lane`.
+    for i in range(count):
+        step = f"%lane, %x{i}" if own else f"%vs, %vc{i}"
+        body += f"""  %x{i} = llvm.mlir.constant({32 * i} : i32) : i32
+  %w{i} = llvm.add {step} : i32
+  %wp{i} = llvm.getelementptr %arena[%w{i}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %r{i} = llvm.load %wp{i} {{alignment = 4 : i64}} : !llvm.ptr<3> -> i32
+"""
+    body += save("o", "out", "%lane", [f"%r{i}" for i in range(count)], "i32")
+    return function(name_of(instruction), ["source", "out"], body, 128 * count)
+
+
+def copy_kernel(instruction):
+    """Lane i copies i mod 17 bytes of its 16."""
+    body = """  %four = llvm.mlir.constant(4 : i32) : i32
+  %start = llvm.mul %lane, %four : i32
+  %arena = llvm.mlir.addressof @global_smem : !llvm.ptr<3>
+  %to = llvm.getelementptr %arena[%start] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %from = llvm.getelementptr %source[%start] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  %most = llvm.mlir.constant(17 : i32) : i32
+  %bytes = llvm.urem %lane, %most : i32
+  nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %bytes : !llvm.ptr<3>, !llvm.ptr<1>, i32
+  nvvm.cp.async.commit.group
+  nvvm.cp.async.wait.group 0
+  nvvm.barrier0
+"""
+    for i in range(4):
+        body += f"""  %c{i} = llvm.mlir.constant({i} : i32) : i32
+  %a{i} = llvm.add %start, %c{i} : i32
+  %p{i} = llvm.getelementptr %arena[%a{i}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %r{i} = llvm.load %p{i} {{alignment = 4 : i64}} : !llvm.ptr<3> -> i32
+"""
+    body += save("o", "out", "%lane", [f"%r{i}" for i in range(4)], "i32")
+    return function(name_of(instruction), ["source", "out"], body, 512)
+
+
+def word_kernel(instruction):
+    """Of two words of each lane."""
+    body = load("v", "source", "%lane", 2)
+    if instruction.startswith("prmt"):
+        body += """  %select = llvm.mlir.constant(48025 : i32) : i32
+  %r = llvm.call_intrinsic "llvm.nvvm.prmt"(%v0, %v0, %select) : (i32, i32, i32) -> i32
+"""
+    else:
+        relu = ".relu" if "relu" in instruction else ""
+        body += f"""  %f0 = llvm.bitcast %v0 : i32 to f32
+  %f1 = llvm.bitcast %v1 : i32 to f32
+  %h = llvm.call_intrinsic "llvm.nvvm.ff2bf16x2.rn{relu}"(%f1, %f0) : (f32, f32) -> vector<2xbf16>
+  %r = llvm.bitcast %h : vector<2xbf16> to i32
+"""
+    return function(name_of(instruction), ["source", "out"], body + save("o", "out", "%lane", ["%r"], "i32"), 0)
+
+
+def module(architecture="sm_90a"):
     """All kernels, in the dialects that the NVIDIA target ends with."""
-    return HEAD + "".join(map(product_kernel, PRODUCTS)) + "".join(map(matrix_kernel, MATRICES))
+    def kernel(instruction):
+        makers = ((PRODUCTS, product_kernel), (MATRICES, matrix_kernel), (STORES, store_kernel), (WORDS[:1], copy_kernel), (WORDS, word_kernel))
+        return next(maker for known, maker in makers if instruction in known)(instruction)
+    return HEAD + "".join(map(kernel, instructions(architecture)))
 
 
 def bits(values, kind):
@@ -116,6 +200,15 @@ def ask(launch, instruction):
         source = np.arange(256, dtype=np.uint16).view(np.uint32)
         out = launch(name_of(instruction), 1, [source], (LANES, 4), np.uint32)
         return np.ascontiguousarray(out).view(np.uint16).reshape(-1).tolist()
+    if instruction in STORES:
+        count = STORES[instruction][0]
+        source = np.arange(LANES * count * 2, dtype=np.uint16).view(np.uint32)
+        out = launch(name_of(instruction), 1, [source], (LANES, count), np.uint32)
+        return np.ascontiguousarray(out).view(np.uint16).reshape(-1).tolist()
+    if instruction in WORDS:
+        source = words_of(instruction)
+        out = launch(name_of(instruction), 1, [source], (LANES, 4 if instruction == WORDS[0] else 1), np.uint32)
+        return out.reshape(-1).tolist()
     kind, _, of_a, of_b, packed = PRODUCTS[instruction]
     places, numbers = LANES * of_a * packed, LANES * of_b * packed
     left = bits(np.eye(places, dtype=np.float32).reshape(-1), kind)
@@ -135,6 +228,10 @@ def expected(instruction):
         if instruction.endswith(".trans"):
             row, column = column, row
         return (matrix * 64 + row * 8 + column).reshape(-1).tolist()
+    if instruction in STORES:
+        return expected_store(*STORES[instruction], instruction.endswith("own elements"))
+    if instruction in WORDS:
+        return expected_words(instruction)
     kind, _, of_a, of_b, packed = PRODUCTS[instruction]
     i = np.arange(of_a * packed)[None, :]
     j = np.arange(of_b * packed)[None, :]
@@ -157,16 +254,62 @@ def expected(instruction):
     return out
 
 
-def check(library, folder, tally):
-    """Asks the device that `library` has for all tables and notes those that are not the manual's; gives them."""
-    found = {}
-    for instruction in (*PRODUCTS, *MATRICES):
-        table = ask(lambda *what: run(library, folder, *what), instruction)
-        differ = sum(a != b for a, b in zip(table, expected(instruction), strict=True))
-        tally.note(not differ, f"{instruction}: " + (f"{differ} places hold other elements than the manual says" if differ
-                                                    else f"{len(table)} places hold the elements that the manual says"))
-        found[instruction] = table
-    return found
+def words_of(instruction):
+    """What the lanes are given."""
+    if instruction == WORDS[0]:
+        return (np.arange(4 * LANES, dtype=np.uint32) * 0x01030507 + 0x11223344).astype(np.uint32)
+    # Each special word beside each other one would be more than there are lanes: four neighbours are enough.
+    return np.stack([np.tile(SPECIAL, 2), np.concatenate([np.roll(SPECIAL, 1), np.roll(SPECIAL, 5)])], 1).reshape(-1)
+
+
+def expected_store(count, layout, own):
+    """A lane's registers hold two neighbours of a row each, row lane / 4 of the matrix; rows go where lanes 0 to 7, 8 to 15, ... say, here
+    behind each other."""
+    place = np.arange(LANES * count * 2).reshape(LANES, count, 2)
+    if own:
+        return place.reshape(-1).tolist()
+    memory = np.empty((count, 8, 8), int)
+    for lane in range(LANES):
+        for half in range(2):
+            row, column = lane // 4, 2 * (lane % 4) + half
+            memory[(slice(None), row, column) if layout == "row" else (slice(None), column, row)] = place[lane, :, half]
+    return memory.reshape(-1).tolist()
+
+
+def expected_words(instruction):
+    words = words_of(instruction)
+    if instruction == WORDS[0]:
+        data = words.view(np.uint8).reshape(LANES, 16).copy()
+        for lane in range(LANES):
+            data[lane, lane % 17:] = 0
+        return data.reshape(-1).view(np.uint32).tolist()
+    pairs = words.reshape(LANES, 2)
+    if instruction.startswith("prmt"):
+        # Selectors 9 and b: the signs of bytes 1 and 3, all over two bytes each.
+        low, high = ((pairs[:, 0] >> bit & 1) * 0xFFFF for bit in (15, 31))
+        return (high << 16 | low).tolist()
+    rounded = ((words.astype(np.uint64) + 0x7FFF + (words >> 16 & 1)) >> 16).astype(np.uint32)
+    nan = (words & 0x7FFFFFFF) > 0x7F800000
+    rounded[nan] = 0x7FFF
+    if "relu" in instruction:
+        # Minus zero becomes zero.
+        rounded[~nan & (words >> 31 == 1)] = 0
+    return (rounded.reshape(LANES, 2)[:, 1] << 16 | rounded.reshape(LANES, 2)[:, 0]).tolist()
+
+
+def item(request):
+    """Asks the device for the table of an instruction."""
+    folder = pathlib.Path(request["pack"]) / "fragments"
+    library = runtime.Library(pathlib.Path(request["pack"]) / runtime.LIBRARY)
+    instruction = request["subject"]
+    table = ask(lambda *what: run(library, folder, *what), instruction)
+    right = expected(instruction)
+    differ = [i for i, pair in enumerate(zip(table, right, strict=True)) if pair[0] != pair[1]]
+    if differ:
+        i = differ[0]
+        says = f"{len(differ)} of {len(table)} places are not what the manual says; place {i} is {table[i]}, not {right[i]}"
+        return "wrong", says, {"table": table}
+    return "ok", f"{len(table)} places are what the manual says", {"table": table}
 
 
 def run(library, folder, kernel, blocks, inputs, shape, kind):
@@ -183,16 +326,9 @@ def run(library, folder, kernel, blocks, inputs, shape, kind):
         count = len(memories)
         library("AddLaunch", runner, kernel.encode(), ctypes.c_int64(blocks), ctypes.c_size_t(count), (ctypes.c_int * count)(),
                 (ctypes.c_uint64 * count)(*(memory.value for memory in memories)))
-        library("Run", runner, 1)
+        library.run(runner)
         library("Wait", runner)
         library("Download", runner, out.ctypes.data_as(ctypes.c_void_p), memories[-1], ctypes.c_size_t(out.nbytes))
         return out
     finally:
         library.library.drawloomGpuClose(runner)
-
-
-def write(path, device, tables):
-    """Goldens, a line an instruction."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(table, separators=(',', ':'))}" for name, table in tables.items())
-    path.write_text(f'{{"device": {json.dumps(device)},\n{lines}}}\n')

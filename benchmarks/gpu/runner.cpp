@@ -1,4 +1,4 @@
-//===- gpu_runner.cpp - runs the launch plan of a bundle, for ctypes ------===//
+//===- runner.cpp - runs the launch plan of a bundle, for ctypes ----------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,20 +6,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The GPU runtime behind functions of C, which benchmarks/gpu_run.py calls on
-// machines without LLVM. Functions that return int give 0, or 1 where
+// The GPU runtime behind functions of C, which benchmarks/gpu/runtime.py calls
+// on machines without LLVM. Functions that return int give 0, or 1 where
 // drawloomGpuMessage() says what went wrong. One thread at a time.
 //
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
+#include <algorithm>
+#include <cstring>
 
 using namespace drawloom::runtime::cuda;
 
 namespace {
 struct Step {
   bool copies = false;
+  std::string name;
   size_t kernel = 0, bytes = 0;
   int64_t grid = 1;
   void *to = nullptr;
@@ -34,10 +37,25 @@ struct Runner {
   std::shared_ptr<Module> module;
   std::shared_ptr<ProductLibrary> products;
   std::unique_ptr<CachingAllocator> memory;
+  std::vector<void *> taken;
   std::vector<Step> steps;
+
+  ~Runner() {
+    // The allocator gives back what was released to it.
+    for (void *one : taken)
+      memory->release(one, nullptr);
+  }
 };
 
 std::string message;
+/// Where the name of what is launched is written, or null.
+char *watched = nullptr;
+size_t watchedBytes = 0;
+
+void watch(const char *name) {
+  if (watched)
+    std::strncpy(watched, name, watchedBytes - 1);
+}
 
 int fail(const Status &status) {
   message = status.message();
@@ -64,6 +82,13 @@ Result<std::shared_ptr<Device>> openDevice() {
 extern "C" {
 
 const char *drawloomGpuMessage() { return message.c_str(); }
+
+/// From now on each launch writes its kernel's name there first, so that
+/// another process sees where this one is. The last byte stays as it is.
+void drawloomGpuWatch(char *memory, size_t bytes) {
+  watched = memory;
+  watchedBytes = bytes;
+}
 
 /// The device's name and 10 * major + minor of its capability.
 int drawloomGpuDevice(const char **name, int *capability) {
@@ -99,10 +124,13 @@ int drawloomGpuOpen(const char *folder, void **runner, const char **arch) {
 void drawloomGpuClose(void *runner) { delete static_cast<Runner *>(runner); }
 
 int drawloomGpuAllocate(void *runner, size_t bytes, void **memory) {
-  auto result = static_cast<Runner *>(runner)->memory->allocate(bytes, nullptr);
+  auto *to = static_cast<Runner *>(runner);
+  auto result = to->memory->allocate(bytes, nullptr);
   if (!result.ok())
     return fail(result.status());
   *memory = *result;
+  if (*result)
+    to->taken.push_back(*result);
   return 0;
 }
 
@@ -126,6 +154,7 @@ int drawloomGpuAddLaunch(void *runner, const char *kernel, int64_t grid,
   if (!index.ok())
     return fail(index.status());
   Step step;
+  step.name = kernel;
   step.kernel = *index;
   step.grid = grid;
   for (size_t i = 0; i < count; ++i) {
@@ -152,6 +181,7 @@ int drawloomGpuAddProduct(void *runner, const int64_t *numbers,
     to->products = *opened;
   }
   Step step;
+  step.name = "product by cuBLASLt";
   Product &product = step.product.emplace();
   auto next = [&] { return *numbers++; };
   for (int64_t *field : {&product.m, &product.n, &product.k, &product.batch})
@@ -182,6 +212,7 @@ int drawloomGpuAddProduct(void *runner, const int64_t *numbers,
 void drawloomGpuAddCopy(void *runner, void *to, const void *from,
                         size_t bytes) {
   Step step;
+  step.name = "copy";
   step.copies = true;
   step.to = to;
   step.from = from;
@@ -189,17 +220,23 @@ void drawloomGpuAddCopy(void *runner, void *to, const void *from,
   static_cast<Runner *>(runner)->steps.push_back(std::move(step));
 }
 
-/// Puts all steps on the default stream so many times; waits for nothing.
-int drawloomGpuRun(void *runner, int times) {
+/// Puts the steps from `first` to before `last` on a stream (null is the
+/// default one) so many times; waits for nothing.
+int drawloomGpuRun(void *runner, size_t first, size_t last, int times,
+                   void *stream) {
   auto *of = static_cast<Runner *>(runner);
+  last = std::min(last, of->steps.size());
   for (int i = 0; i < times; ++i)
-    for (const Step &step : of->steps) {
+    for (size_t j = first; j < last; ++j) {
+      const Step &step = of->steps[j];
+      watch(step.name.c_str());
       Status status =
           step.product
-              ? of->products->multiply(*step.product, step.operands, nullptr)
-          : step.copies ? of->device->copy(step.to, step.from, step.bytes)
-                        : of->module->launch(step.kernel, Grid{step.grid, 1, 1},
-                                             step.arguments, nullptr);
+              ? of->products->multiply(*step.product, step.operands, stream)
+          : step.copies
+              ? of->device->copy(step.to, step.from, step.bytes, stream)
+              : of->module->launch(step.kernel, Grid{step.grid, 1, 1},
+                                   step.arguments, stream);
       if (!status.ok())
         return fail(status);
     }
