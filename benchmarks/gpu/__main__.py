@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Everything about our kernels that a machine with a GPU can tell, in one run.
 
-    benchmarks/gpu.sh --pack FOLDER       with a build: write what the machine with a GPU needs (below 60 MiB)
-    FOLDER/benchmarks/gpu.sh --out FILE   there (Python with NumPy, and torch for most): run it, stage by stage
-    benchmarks/gpu.sh --read FILE         anywhere: print a file of results
-    benchmarks/gpu.sh --emulated          with a build: the same run on the emulated driver, which is its test
+    benchmarks/gpu.sh --pack pack.tar.gz                        with a build: write what the machine with a GPU needs (below 50 MiB)
+    tar xzf pack.tar.gz; pack/benchmarks/gpu.sh --out FILE      there (Python with NumPy, and torch for most): run it, stage by stage
+    benchmarks/gpu.sh --read FILE                               anywhere: print a file of results
+    benchmarks/gpu.sh --emulated                                with a build: the same run on the emulated driver, which is its test
 
 Each item is done in a process of its own with a time limit, so a crash, a hang or a lack of memory costs that item and no other. Each
 result is a line of JSON in FILE, written before the next item starts: a run that is cut off leaves all that it had. A case that fails is run
@@ -15,9 +15,9 @@ found. Exit status: 0 where nothing of ours failed.
 
 A machine that is lent for ten minutes at a time:
 
-    FOLDER/benchmarks/gpu.sh --out results.jsonl --deadline 560                             what is ours, most worth first
-    FOLDER/benchmarks/gpu.sh --out results.jsonl --resume --deadline 560 --stages prepare,rivals
-    FOLDER/benchmarks/gpu.sh --out results.jsonl --resume --deadline 560 --stages sanitizer
+    pack/benchmarks/gpu.sh --out results.jsonl --deadline 560                             what is ours, most worth first
+    pack/benchmarks/gpu.sh --out results.jsonl --resume --deadline 560 --stages prepare,rivals
+    pack/benchmarks/gpu.sh --out results.jsonl --resume --deadline 560 --stages sanitizer
 
 Keep the file as benchmarks/results/gpu/DEVICE-DATE.jsonl, as in nvidia-h200-2026-12-01.jsonl.
 """
@@ -43,7 +43,8 @@ def parse(arguments):
     table = "\n".join(f"  {name:10} {what}" for name, (what, _) in stages.STAGES.items())
     parser = argparse.ArgumentParser(prog="gpu.sh", description=__doc__, epilog=f"stages, in their order:\n{table}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="write a pack; with --emulated, one that the emulated driver runs too")
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FILE.tar.gz",
+                        help="write a pack, or a folder where the name has no such end; with --emulated, one that the emulated driver runs too")
     parser.add_argument("--read", type=pathlib.Path, metavar="FILE", help="print a file of results")
     parser.add_argument("--emulated", action="store_true", help="run on the emulated driver of the build folder; times mean nothing there")
     parser.add_argument("--folder", type=pathlib.Path, help="the pack to run (default: where this script was packed)")
@@ -85,6 +86,15 @@ def chosen_cases(options):
     return [case for case in cases.all_cases() if (not options.quick or case.quick) and any(word in case.key for word in options.only.split(","))]
 
 
+def wanted_stages(options):
+    """In their order."""
+    words = [word for word in options.stages.split(",") if word] or (list(stages.STAGES) if options.emulated else stages.OURS)
+    for word in words:
+        if word not in stages.STAGES:
+            raise RunError(f"--stages: there is no stage '{word}'; there are {', '.join(stages.STAGES)}")
+    return [stage for stage in stages.STAGES if stage in words]
+
+
 def find_pack(options, temporary):
     """The folder to run; on the emulated driver without one, a pack that is made now."""
     from gpu import pack
@@ -93,7 +103,9 @@ def find_pack(options, temporary):
         folder = options.folder or here
     elif options.emulated:
         folder = pathlib.Path(temporary) / "pack"
-        pack.pack(folder, chosen_cases(options), modules=True, sizes=["small", "middle"])
+        wanted = wanted_stages(options)
+        pack.pack(folder, chosen_cases(options), modules=True, sizes=["small", "middle"] if "middle" in wanted else ["small"],
+                  ttir="prepare" in wanted)
     else:
         folder = here
     if not (folder / LIBRARY).exists():
@@ -136,10 +148,7 @@ def run(options, folder, out):
     setting = stages.Setting(folder, "", options.emulated, options.runs or (2 if options.emulated else 100), processors,
                              {name: str(path) for name, path in (("flashkat", options.flashkat), ("fla", options.fla)) if path},
                              None if options.emulated else shutil.which("compute-sanitizer"))
-    wanted = [word for word in options.stages.split(",") if word] or (list(stages.STAGES) if options.emulated else stages.OURS)
-    for word in wanted:
-        if word not in stages.STAGES:
-            raise RunError(f"--stages: there is no stage '{word}'; there are {', '.join(stages.STAGES)}")
+    wanted = wanted_stages(options)
     journal = driver.Journal(out, options.resume)
     jobs = options.jobs or max(1, min(SHARED_BY, processors // 2))
     progress = reports.Progress(sys.stdout)
@@ -149,7 +158,7 @@ def run(options, folder, out):
         items = seed(stages.items(setting, options.only), options)
         if not any(item.stage == "load" for item in items):
             raise RunError("the pack has no such case")
-        for stage in [stage for stage in stages.STAGES if stage in wanted]:
+        for stage in wanted:
             mine = [item for item in items if item.stage == stage]
             before = {item.name for item in mine if journal.finished(item.name)}
             runner.run(mine)
@@ -167,6 +176,16 @@ def run(options, folder, out):
     return 0 if right else 1
 
 
+def write_pack(options):
+    from gpu import pack
+    path, archived = options.pack.resolve(), options.pack.name.endswith(pack.SUFFIX)
+    with tempfile.TemporaryDirectory(prefix="drawloom-gpu-pack-") as temporary:
+        folder = pathlib.Path(temporary) / "pack" if archived else path
+        pack.pack(folder, chosen_cases(options), options.architecture, options.emulated, ["small", "middle"] if options.emulated else cases.SIZES)
+        if archived:
+            pack.archive(folder, path)
+
+
 def main(arguments=None):
     options = parse(arguments)
     if options.read:
@@ -178,9 +197,7 @@ def main(arguments=None):
     except rivals.RivalError as error:
         raise RunError(error) from None
     if options.pack:
-        from gpu import pack
-        pack.pack(options.pack, chosen_cases(options), options.architecture, options.emulated,
-                  ["small", "middle"] if options.emulated else cases.SIZES)
+        write_pack(options)
         return 0
     out = (options.out or pathlib.Path(time.strftime("gpu-%Y%m%d-%H%M%S.jsonl"))).resolve()
     with tempfile.TemporaryDirectory(prefix="drawloom-gpu-pack-") as temporary:

@@ -18,7 +18,7 @@ DEVICE = {"multiprocessors": 16, "kilohertz": 13, "integrated": 18, "memory_kilo
           "capability_major": 75, "capability_minor": 76, "registers_per_multiprocessor": 82, "ecc": 32,
           "shared_bytes_per_multiprocessor": 81, "shared_bytes_per_block": 97}
 MOST_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-CAPTURE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
+CAPTURE_GLOBAL = 0  # The strictest mode, which is what torch captures in.
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 
 
@@ -156,7 +156,7 @@ class Cuda:
 
     def capture(self, stream, work):
         """A CUDA graph of what work() puts on the stream, ready to be launched."""
-        self.StreamBeginCapture_v2(stream, ctypes.c_int(CAPTURE_RELAXED))
+        self.StreamBeginCapture_v2(stream, ctypes.c_int(CAPTURE_GLOBAL))
         graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
         try:
             work()

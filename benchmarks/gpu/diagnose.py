@@ -19,6 +19,7 @@ from gpu.inventory import find_ptxas
 from gpu.runtime import RunError
 
 ASSEMBLE_SECONDS = 60
+NEW = np.uint8(0xFF)  # What new memory of the emulated driver holds.
 
 
 def digest(data):
@@ -146,15 +147,18 @@ def to_explain(items, results):
 
 
 def record(request):
-    """Where the pack is made, on the emulated driver: what the workspace and the results hold after each step."""
+    """Where the pack is made, on the emulated driver: what each step changes of the workspace and the results, as an exclusive or with what
+    was there. New memory of that driver holds ones."""
     folder, case = packed.details(request)
     with runtime.Entry(packed.library_of(request), folder / "small", case["entry"], packed.load(folder / "arguments.npz")) as entry:
-        states = {}
+        changes, before = {}, None
         for step in range(len(entry.steps)):
             entry.run(1, None, step, step + 1)
-            for i, part in enumerate(entry.state()):
-                states[f"{step}-{i}"] = part
-    np.savez_compressed(folder / "steps.npz", **states)
+            state = entry.state()
+            for i, part in enumerate(state):
+                changes[f"{step}-{i}"] = part ^ (before[i] if before else NEW)
+            before = state
+    np.savez_compressed(folder / "steps.npz", **changes)
     return "ok", f"{len(entry.steps)} steps", {}
 
 
@@ -178,26 +182,28 @@ def steps(request):
     stored = np.load(folder / "steps.npz")
     # Sums in another order differ by this and less.
     tolerance = max(case["tolerance"] or 0, case["rounded"] or 0)
+    right = {}
     with runtime.Entry(packed.library_of(request), pathlib.Path(request.get("bundle", folder / "small")), case["entry"],
                        packed.load(folder / "arguments.npz")) as entry:
         for step, name in enumerate(entry.steps):
             watch.phase(f"step {step}")
             entry.run(1, None, step, step + 1)
             for i, part in enumerate(entry.state()):
-                right = stored[f"{step}-{i}"]
-                before = stored[f"{step - 1}-{i}"] if step else None
-                # What the emulated step did not write holds anything.
-                wrote = right != before if step else right != 0xFF
-                if np.array_equal(part[wrote], right[wrote]):
+                change = stored[f"{step}-{i}"]
+                right[i] = change ^ right.get(i, NEW)
+                # What the emulated step did not change holds anything.
+                wrote = change != 0
+                if np.array_equal(part[wrote], right[i][wrote]):
                     continue
-                found, expected = numbers(part), numbers(right)
+                found, expected = numbers(part), numbers(right[i])
                 if found.shape != expected.shape:
-                    expected = found.astype(np.float64) * np.nan
-                words = np.repeat(wrote.reshape(-1, part.size // found.size).any(1), 1)
-                error = np.abs(found - expected)[words]
-                scale = max(checks.largest(expected[words][np.isfinite(expected[words])]) if np.isfinite(expected[words]).any() else 0, 1e-30)
-                if not (error / scale <= tolerance).all():
+                    expected = np.full(found.shape, np.nan)  # Not even numbers of the same type.
+                words = wrote.reshape(found.size, -1).any(1)
+                found, expected = found[words], expected[words]
+                finite = expected[np.isfinite(expected)]
+                scale = max(checks.largest(finite) if finite.size else 0, 1e-30)
+                off = int(np.sum(~(np.abs(found - expected) / scale <= tolerance)))
+                if off:
                     where = "the workspace" if i == 0 else f"result {i - 1}"
-                    off = int(np.sum(~(error / scale <= tolerance)))
                     return "wrong", f"step {step} of {len(entry.steps)}, {name}, is the first that is wrong: {off} numbers of {where}", {"step": step}
     return "ok", f"all {len(entry.steps)} steps leave what the emulator's left", {}

@@ -149,6 +149,11 @@ class Process:
             return {"status": "crash", "code": name, "says": f"ended by {name}, while {phase or 'starting'}", **where}
         error = result.pop("error", None)
         result["says"] = result["says"][:SAYS_BYTES]
+        if error is None and code:
+            # The worker is content, but not what it runs under: compute-sanitizer.
+            found = [line.strip("= ") for line in log.splitlines() if "ERROR SUMMARY" in line] or [f"exit status {code}"]
+            return {**result, "status": "wrong", "says": f"{found[-1]}, of {pathlib.Path(self.item.prefix[0]).name if self.item.prefix else 'Python'}",
+                    **where}
         if error is None:
             return {**result, **(where if result["status"] == "wrong" else {})}
         text = f"{error}: {result['says']}"
@@ -237,4 +242,4 @@ class Driver:
             record = self.alone(Item("alive", "device", {"do": "alive"}, limit=ALIVE_SECONDS))
             if record["status"] == "ok":
                 return
-        self.dead = f"the device no longer answers: {record['says']}"[:300]
+        self.dead = f"the device does not answer: {record['says']}"[:300]

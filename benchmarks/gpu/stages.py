@@ -30,6 +30,7 @@ STAGES = {
 # Those of a run that names none: what is ours. Rivals take longer than all of it.
 OURS = [stage for stage in STAGES if stage not in ("prepare", "rivals", "sanitizer")]
 SANITIZERS = ["memcheck", "racecheck", "synccheck", "initcheck"]
+RUNS = {"middle": 10, "full": 3}  # Whose bits are compared, at most.
 SANITIZED = 3  # Cases; each runs a hundred times slower.
 
 
@@ -67,6 +68,8 @@ def items(setting, words=""):
 
     def add(stage, subject, do, *, folders=(), **options):
         fields = {name: options.pop(name) for name in ("limit", "needs", "prefix") if name in options}
+        # The emulator takes its time.
+        fields["limit"] = fields.get("limit", Item.limit) * (10 if setting.emulated else 1)
         out.append(Item(stage, subject, {**base, "do": do, "subject": subject, **options},
                         environment={**emulated_modules(setting, folders), **options.pop("environment", {})}, **fields))
 
@@ -75,20 +78,19 @@ def items(setting, words=""):
     architecture = json.loads((pack / "pack.json").read_text())["architecture"]
     sizes = [size for size in cases.SIZES if not setting.emulated or size != "full"]
     for key, folder in found.items():
-        add("load", key, "load", folder=str(folder), sizes=[size for size in sizes if (folder / size).exists()], folders=[folder])
+        add("load", key, "load", folder=str(folder), sizes=[size for size in sizes if (folder / size).exists()], folders=[folder], limit=120)
     if not words:
         for instruction in fragments.instructions(architecture):
             add("fragments", instruction, "fragments", folders=[pack / "fragments"])
         for subject in probes.SUBJECTS if architecture == "sm_90a" and not setting.emulated else []:
             add("probes", subject, "probe", limit=90)
     for key, folder in found.items():
-        add("small", key, "small", folder=str(folder), runs=setting.runs, folders=[folder], needs={f"load/{key}": "runs"},
-            limit=600 if setting.emulated else 60)
+        add("small", key, "small", folder=str(folder), runs=setting.runs, folders=[folder], needs={f"load/{key}": "runs"})
     for size, stage in (("middle", "middle"), ("full", "full")):
         for key, folder in found.items():
             if size in sizes and (folder / size).exists():
-                add(stage, key, "large", key=key, size=size, folder=str(folder), runs=min(setting.runs, 10), threads=threads, folders=[folder],
-                    needs={f"small/{key}": "ok", **({f"middle/{key}": "ok"} if size == "full" else {})}, limit=900 if setting.emulated else 120)
+                add(stage, key, "large", key=key, size=size, folder=str(folder), runs=min(setting.runs, RUNS[size]), threads=threads, folders=[folder],
+                    needs={f"small/{key}": "ok", **({f"middle/{key}": "ok"} if size == "full" else {})}, limit=120)
     quick = {"measurements": 2, "seconds": 1e-6, "flush": 1 << 16} if setting.emulated else {}
     for key, folder in found.items():
         size = "small" if setting.emulated or not (folder / "full").exists() else "full"
