@@ -62,7 +62,7 @@ def parse(arguments):
     parser.add_argument("--architecture", default="sm_90a", choices=["sm_80", "sm_90a"], help="what to pack for (default: %(default)s)")
     parser.add_argument("--fault", action="append", default=[], metavar="ITEM=FAULT",
                         help="with --emulated: DRAWLOOM_EMULATED_FAULT of one item, to see what a failure costs")
-    parser.add_argument("--limit", action="append", default=[], metavar="STAGE=SECONDS", help="the time limit of a stage's items")
+    parser.add_argument("--limit", action="append", default=[], metavar="NAME=SECONDS", help="the time limit of an item, or of a stage's items")
     parser.add_argument("--flashkat", type=pathlib.Path, default=os.environ.get("DRAWLOOM_FLASHKAT"), metavar="FOLDER",
                         help="a checkout of github.com/OSU-STARLAB/FlashKAT, a rival (default: $DRAWLOOM_FLASHKAT)")
     parser.add_argument("--fla", type=pathlib.Path, default=os.environ.get("DRAWLOOM_FLA"), metavar="FOLDER",
@@ -138,8 +138,7 @@ def seed(items, options):
     for item in items:
         if item.name in faults:
             item.environment["DRAWLOOM_EMULATED_FAULT"] = faults[item.name]
-        if item.stage in limits:
-            item.limit = float(limits[item.stage])
+        item.limit = float(limits.get(item.name, limits.get(item.stage, item.limit)))
     return items
 
 

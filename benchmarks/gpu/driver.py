@@ -184,10 +184,14 @@ class Driver:
             self.run_stage([item for item in items if item.stage == stage], self.jobs(stage))
 
     def run_stage(self, items, jobs):
-        waiting, running = list(items), []
+        waiting, running, suspect = list(items), [], False
         try:
             while waiting or running:
-                while waiting and len(running) < jobs:
+                # Nobody new starts on a device that may be gone.
+                if suspect and not running:
+                    self.check_device()
+                    suspect = False
+                while waiting and len(running) < jobs and not suspect:
                     item = waiting.pop(0)
                     if self.journal.finished(item.name):
                         continue
@@ -200,8 +204,7 @@ class Driver:
                 for process, record in ended:
                     running.remove(process)
                     self.record(record)
-                    if record["status"] in ("crash", "hang") and not running:
-                        self.check_device()
+                    suspect |= record["status"] in ("crash", "hang")
                 if not ended:
                     time.sleep(0.02)
         finally:
