@@ -153,6 +153,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
       return reportMissed(op, "the op relates rows with rows");
     prepareRows(block, *rows, packUniform);
     rows = rows->refreshed(block);
+    if (!rows)
+      return reportMissed(getOperation(), "only constants have rows");
     RowCostOptions costs;
     costs.tileRows = tileRows;
     costs.maxBlocks = maxBlocks;
@@ -257,6 +259,8 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
     return {};
   prepareRows(block, *rows, costs.packUniform);
   rows = rows->refreshed(block);
+  if (!rows)
+    return {};
   DenseMap<Operation *, Operation *> original;
   function.walk([&](Operation *op) {
     if (Operation *made = mapping.lookupOrNull(op))

@@ -239,7 +239,7 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   return RowAnalysis(std::move(classes), best, chosen.extent);
 }
 
-RowAnalysis RowAnalysis::refreshed(Block &block) {
+std::optional<RowAnalysis> RowAnalysis::refreshed(Block &block) {
   auto hasRows = [&](Value value) { return rowDim(value).has_value(); };
   Value anchor;
   for (Value argument : block.getArguments())
@@ -249,7 +249,9 @@ RowAnalysis RowAnalysis::refreshed(Block &block) {
     for (Value result : op.getResults())
       if (!anchor && hasRows(result))
         anchor = result;
-  assert(anchor && "some value has rows");
+  // Only constants have rows, and these have none of their own.
+  if (!anchor)
+    return std::nullopt;
   unsigned dim = *rowDim(anchor);
   DimensionClasses fresh(block);
   unsigned freshRow = fresh.find(fresh.of(anchor, dim));
