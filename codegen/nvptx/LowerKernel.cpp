@@ -615,6 +615,29 @@ LogicalResult LowerKernel::lower(Operation *op) {
       });
 }
 
+/// Whether nothing is read through the pointer.
+static bool isOnlyStoredTo(Value pointer) {
+  return llvm::all_of(pointer.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto store = dyn_cast<LLVM::StoreOp>(user))
+      return store.getAddr() == use.get() && store.getValue() != use.get();
+    return isa<LLVM::GEPOp, LLVM::SelectOp>(user) &&
+           isOnlyStoredTo(user->getResult(0));
+  });
+}
+
+/// For LLVM, no barrier changes what a `noalias` pointer leads to: loads would
+/// be taken across barriers behind which other threads have written. So it is
+/// for what nobody writes, and for what nobody reads.
+static void addNoAlias(LLVM::LLVMFuncOp function, ArrayRef<Type> arguments,
+                       unsigned inputs) {
+  for (auto [number, type] : llvm::enumerate(arguments))
+    if (isa<MemRefType>(type) &&
+        (number < inputs || isOnlyStoredTo(function.getArgument(number))))
+      function.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          UnitAttr::get(function.getContext()));
+}
+
 LogicalResult LowerKernel::run() {
   loc = placeOf(kernel.getLoc());
   builder.setInsertionPoint(kernel);
@@ -659,8 +682,6 @@ LogicalResult LowerKernel::run() {
       scalars.map(argument, given);
       continue;
     }
-    function.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        builder.getUnitAttr());
     function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
                         builder.getI64IntegerAttr(16));
     if (number < inputs)
@@ -690,6 +711,7 @@ LogicalResult LowerKernel::run() {
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   mark->erase();
+  addNoAlias(function, kernel.getArgumentTypes(), inputs);
   kernel.erase();
   return success();
 }

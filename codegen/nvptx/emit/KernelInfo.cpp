@@ -87,10 +87,8 @@ static Error readParameters(LLVMFuncOp kernel, KernelInfo &info) {
       parameter.alignment = align.getInt();
     parameter.nonnull = bool(kernel.getArgAttr(
         index, mlir::LLVM::LLVMDialect::getNonNullAttrName()));
-    auto reaches =
-        kernel.getArgAttrOfType<mlir::IntegerAttr>(index, bytesAttribute);
-    if (reaches && kernel.getArgAttr(
-                       index, mlir::LLVM::LLVMDialect::getNoAliasAttrName())) {
+    if (auto reaches =
+            kernel.getArgAttrOfType<mlir::IntegerAttr>(index, bytesAttribute)) {
       parameter.bytes = reaches.getInt();
       parameter.written = !kernel.getArgAttr(
           index, mlir::LLVM::LLVMDialect::getReadonlyAttrName());

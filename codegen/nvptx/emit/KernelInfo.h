@@ -31,9 +31,9 @@ struct KernelParameter {
   /// may be null (not with llvm.nonnull). Callers check both.
   int64_t alignment = 1;
   bool nonnull = false;
-  /// Of a pointer that no other one may reach the memory of (llvm.noalias): the
-  /// bytes behind it (drawloom.bytes), 0 if they are not known, and whether the
-  /// kernel writes there (not with llvm.readonly). Callers check overlaps.
+  /// Of a pointer that no other one may reach the memory of: the bytes behind
+  /// it (drawloom.bytes), 0 if they are not known, and whether the kernel
+  /// writes there (not with llvm.readonly). Callers check overlaps.
   int64_t bytes = 0;
   bool written = false;
 };
