@@ -31,6 +31,24 @@ using namespace mlir;
 namespace drawloom::nvptx {
 namespace {
 
+/// Functions that are instructions, or a few of them. What lowerMath has left
+/// of the others has no code on a GPU: those of f64.
+LogicalResult checkMath(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) ||
+        isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+            math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+            math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
+            math::RoundOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op))
+      return WalkResult::advance();
+    op->emitOpError() << "of " << op->getOperand(0).getType()
+                      << " has no code on a GPU: compute it in f32, or the "
+                         "function on the CPU";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
   using NvptxLowerBase::NvptxLowerBase;
 
@@ -68,7 +86,7 @@ struct NvptxLower : impl::NvptxLowerBase<NvptxLower> {
                      .run()))
         return signalPassFailure();
 
-    if (failed(lowerMath(module)))
+    if (failed(lowerMath(module)) || failed(checkMath(module)))
       return signalPassFailure();
     OpPassManager last(ModuleOp::getOperationName());
     last.addPass(createCSEPass());
