@@ -7,19 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/emulator/Emulator.h"
+#include "codegen/emulator/Intercept.h"
 #include "codegen/emulator/Jit.h"
-#include "codegen/emulator/Passes.h"
+#include "codegen/emulator/Places.h"
+#include "codegen/nvptx/emit/EmitPtx.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
-#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 using namespace mlir;
 using llvm::createStringError;
 using llvm::Expected;
 
 namespace drawloom::emulator {
+
+static constexpr unsigned sharedSpace = 3;
 
 Module::Module() = default;
 Module::~Module() = default;
@@ -57,49 +62,21 @@ static Expected<KernelInfo> describeKernel(LLVM::LLVMFuncOp function,
   return info;
 }
 
-/// The pass has checked that the numbers are there.
-static Element elementOf(DictionaryAttr meant) {
-  auto numbers = [&](StringRef name) -> ArrayRef<int64_t> {
-    auto found = meant.getAs<DenseI64ArrayAttr>(name);
-    return found ? found.asArrayRef() : ArrayRef<int64_t>();
-  };
-  auto digits = [&](StringRef name) {
-    std::vector<Element::Digit> found;
-    for (ArrayRef<int64_t> rest = numbers(name); rest.size() >= 2;
-         rest = rest.drop_front(2))
-      found.push_back({rest[0], rest[1]});
-    return found;
-  };
-  Element element;
-  element.at = numbers("at");
-  element.sizes = numbers("sizes");
-  element.strides = numbers("strides");
-  element.threads = digits("threads");
-  element.registers = digits("registers");
-  if (ArrayRef<int64_t> buffer = numbers("buffer"); buffer.size() == 2) {
-    element.start = buffer[0];
-    element.bytes = buffer[1];
-  }
-  if (ArrayRef<int64_t> moves = numbers("moves"); moves.size() == 3) {
-    element.fixed = moves[0];
-    element.step = moves[1];
-    element.limit = moves[2];
-  }
-  return element;
-}
+namespace {
+/// What is emitted for a GPU, with calls of the emulator in it.
+struct Intercepted {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  Places places;
+};
+} // namespace
 
-Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
-  std::unique_ptr<Module> result(new Module());
-  DataLayout layout(module);
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-      continue;
-    Expected<KernelInfo> info = describeKernel(function, layout);
-    if (!info)
-      return info.takeError();
-    result->infos.push_back(std::move(*info));
-  }
-
+static Expected<Intercepted> interceptKernels(ModuleOp module, StringRef arch,
+                                              ArrayRef<std::string> kernels) {
+  Expected<const nvptx::Architecture *> architecture =
+      nvptx::findArchitecture(arch);
+  if (!architecture)
+    return architecture.takeError();
   OwningOpRef<ModuleOp> clone(module.clone());
   std::string problems;
   ScopedDiagnosticHandler handler(
@@ -111,29 +88,57 @@ Expected<std::unique_ptr<Module>> Module::load(ModuleOp module) {
                << ": " << diagnostic;
         return success();
       });
-  PassManager pm(module.getContext());
-  pm.addPass(createEmulatorInterceptNvvm());
-  if (failed(pm.run(*clone)))
-    return createStringError("the module cannot be emulated: " + problems);
-  for (Attribute text : (*clone)->getAttrOfType<ArrayAttr>(sitesAttr))
-    result->sites.push_back(cast<StringAttr>(text).str());
-  (*clone)->removeAttr(sitesAttr);
-  if (auto meant = (*clone)->getAttrOfType<ArrayAttr>(elementsAttr))
-    for (Attribute one : meant)
-      result->elements.push_back(elementOf(cast<DictionaryAttr>(one)));
-  (*clone)->removeAttr(elementsAttr);
+  auto cannot = [](const std::string &why) {
+    return createStringError("the module cannot be emulated: " + why);
+  };
+  Intercepted result;
+  if (failed(result.places.number(*clone)))
+    return cannot(problems);
+  result.context = std::make_unique<llvm::LLVMContext>();
+  Expected<nvptx::DeviceIr> ir = nvptx::emitDeviceIr(
+      *clone, **architecture, {}, *result.context, Places::keep);
+  if (!ir)
+    return cannot(llvm::toString(ir.takeError()));
+  result.module = std::move(ir->module);
+  if (llvm::Error error = intercept(*result.module, result.places, kernels))
+    return cannot(llvm::toString(std::move(error)));
+  return result;
+}
 
-  Expected<std::unique_ptr<Jit>> jit = Jit::create(*clone);
+Expected<std::unique_ptr<Module>> Module::load(ModuleOp module,
+                                               StringRef arch) {
+  std::unique_ptr<Module> result(new Module());
+  DataLayout layout(module);
+  std::vector<std::string> kernels;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+      continue;
+    Expected<KernelInfo> info = describeKernel(function, layout);
+    if (!info)
+      return info.takeError();
+    kernels.push_back(info->name);
+    result->infos.push_back(std::move(*info));
+  }
+  Expected<Intercepted> intercepted = interceptKernels(module, arch, kernels);
+  if (!intercepted)
+    return intercepted.takeError();
+  result->sites = std::move(intercepted->places.texts);
+  result->elements = std::move(intercepted->places.elements);
+  Expected<std::unique_ptr<Jit>> jit = Jit::create(
+      std::move(intercepted->module), std::move(intercepted->context));
   if (!jit)
-    return problems.empty()
-               ? jit.takeError()
-               : llvm::joinErrors(jit.takeError(), createStringError(problems));
+    return jit.takeError();
   result->jit = std::move(*jit);
   std::vector<GlobalMemory::Range> constants;
-  for (auto global : clone->getOps<LLVM::GlobalOp>()) {
+  for (auto global : module.getOps<LLVM::GlobalOp>()) {
+    if (global.getAddrSpace() == sharedSpace)
+      continue;
+    // One that nothing reads is gone.
     Expected<void *> address = result->jit->lookup(global.getSymName());
-    if (!address)
-      return address.takeError();
+    if (!address) {
+      llvm::consumeError(address.takeError());
+      continue;
+    }
     auto start = reinterpret_cast<uintptr_t>(*address);
     constants.push_back(
         {start, start + layout.getTypeSize(global.getGlobalType())});
@@ -186,6 +191,22 @@ Expected<Report> Module::launch(llvm::StringRef kernel, Grid grid,
   if (!findings.empty())
     return createStringError(findings);
   return report;
+}
+
+Expected<std::string> printIntercepted(ModuleOp module, StringRef arch) {
+  std::vector<std::string> kernels;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+      kernels.push_back(function.getName().str());
+  Expected<Intercepted> intercepted = interceptKernels(module, arch, kernels);
+  if (!intercepted)
+    return intercepted.takeError();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (auto [i, place] : llvm::enumerate(intercepted->places.texts))
+    stream << "; place " << i << ": " << place << '\n';
+  stream << *intercepted->module;
+  return text;
 }
 
 } // namespace drawloom::emulator

@@ -19,6 +19,9 @@ namespace drawloom::emulator {
 
 class Jit;
 
+/// What the emulator's own target compiles for.
+inline constexpr llvm::StringLiteral defaultArchitecture = "sm_90a";
+
 struct Parameter {
   enum Kind { Pointer, Integer, Float } kind = Pointer;
   /// As it lies in memory; an i1 takes 1 byte.
@@ -41,9 +44,11 @@ class Module {
 public:
   ~Module();
 
-  /// Copies the module, which is not changed. Fails where it holds what is not
-  /// emulated, and names it.
-  static llvm::Expected<std::unique_ptr<Module>> load(mlir::ModuleOp module);
+  /// Compiles a copy of the module as for a GPU of that architecture, and runs
+  /// what the back end would get. Fails where it holds what is not emulated,
+  /// and names it.
+  static llvm::Expected<std::unique_ptr<Module>>
+  load(mlir::ModuleOp module, llvm::StringRef arch = defaultArchitecture);
 
   llvm::ArrayRef<KernelInfo> kernels() const { return infos; }
   const KernelInfo *find(llvm::StringRef name) const;
@@ -66,6 +71,12 @@ private:
   std::vector<Element> elements;
   std::unique_ptr<Jit> jit;
 };
+
+/// The LLVM IR of a module with the calls of the emulator in it, and what
+/// stands where: to look at.
+llvm::Expected<std::string>
+printIntercepted(mlir::ModuleOp module,
+                 llvm::StringRef arch = defaultArchitecture);
 
 } // namespace drawloom::emulator
 

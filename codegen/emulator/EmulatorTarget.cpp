@@ -9,7 +9,6 @@
 #include "codegen/emulator/EmulatorTarget.h"
 #include "codegen/LoadedProgram.h"
 #include "codegen/emulator/Emulator.h"
-#include "codegen/emulator/Passes.h"
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
@@ -167,8 +166,8 @@ public:
   std::vector<std::string> instructionSets() const override {
     return {"native"};
   }
-  // Those of the kernels are the CUDA target's.
-  void registerPasses() const override { registerEmulatorPasses(); }
+  // They are the CUDA target's.
+  void registerPasses() const override {}
 
   llvm::Expected<Artifact::Variant>
   emit(ModuleOp module, const CodegenOptions &options) const override {

@@ -1,4 +1,4 @@
-//===- Intercept.h - calls of the emulator in place of ops ------*- C++ -*-===//
+//===- Intercept.h - calls of the emulator in LLVM IR -----------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,75 +9,105 @@
 #ifndef DRAWLOOM_CODEGEN_EMULATOR_INTERCEPT_H
 #define DRAWLOOM_CODEGEN_EMULATOR_INTERCEPT_H
 
-#include "codegen/nvptx/Passes.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
+#include "codegen/emulator/Places.h"
+#include "runtime/emulator/Shadow.h"
+#include "runtime/emulator/Symbols.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/Error.h"
 
 namespace drawloom::emulator {
 
-/// Rewrites the ops of one module. Ops that it takes over are erased.
+/// In front of a kernel's name: the function that runs one thread of it.
+inline constexpr llvm::StringLiteral emulatePrefix = "emulate.";
+
+/// Turns LLVM IR of GPU kernels, as the back end would get it, into functions
+/// that a CPU runs for each thread: instructions of the GPU become calls of the
+/// emulator's runtime (runtime/emulator/Symbols.h), accesses of memory get a
+/// call in front of them that checks them, each function gets the emulated
+/// thread as its first argument, the arena becomes the memory that the runtime
+/// has for the block. Each kernel @k gets a function
+/// @emulate.k(thread, parameters). What the runtime lacks is an error that
+/// names it. Places that have no number get one.
+llvm::Error intercept(llvm::Module &module, Places &places,
+                      llvm::ArrayRef<std::string> kernels);
+
+/// Rewrites the instructions of one function.
 class Interceptor {
 public:
-  explicit Interceptor(mlir::ModuleOp module);
+  Interceptor(llvm::Module &module, Places &places,
+              const llvm::DenseMap<const llvm::Instruction *, int32_t> &numbers)
+      : module(module), places(places), numbers(numbers),
+        b(module.getContext()), i32(b.getInt32Ty()), i64(b.getInt64Ty()),
+        ptr(b.getPtrTy()) {}
 
-  /// What is behind a function's first argument, while its ops are rewritten.
-  mlir::Value thread;
-
-  /// The number of a place in the source.
-  mlir::Value site(mlir::Operation *op, llvm::StringRef suffix = "");
-  /// Calls a function of runtime/emulator/Symbols.h; no result where `result`
-  /// is null.
-  mlir::Value call(mlir::Location loc, llvm::StringRef name, mlir::Type result,
-                   mlir::ValueRange operands);
-  mlir::Value constant(mlir::Location loc, int64_t value);
-  /// Memory of the thread for `words` numbers of 32 bits.
-  mlir::Value buffer(mlir::Location loc, int64_t words);
-  mlir::Value wordAddress(mlir::Location loc, mlir::Value buffer,
-                          int64_t index);
-
-  /// Rewrites an op of the nvvm dialect or a call of an intrinsic. Fails with a
-  /// diagnostic where the emulator lacks it.
-  llvm::LogicalResult interceptNvvm(mlir::Operation *op);
-  llvm::LogicalResult interceptIntrinsic(mlir::LLVM::CallIntrinsicOp op);
-
-  /// What an access is meant to be, where the op says so (`elementAttr` of
-  /// codegen/nvptx/Passes.h): the call in front of it. `bytes` is null for
-  /// matrices.
-  llvm::LogicalResult describe(mlir::Operation *op, mlir::Value address,
-                               mlir::Value bytes,
-                               llvm::StringRef name = nvptx::elementAttr);
-  llvm::ArrayRef<mlir::Attribute> elements() const {
-    return elementAttrs.getArrayRef();
-  }
-
-  /// In the order of their numbers.
-  llvm::ArrayRef<mlir::Attribute> sites() const { return siteTexts; }
-
-  mlir::OpBuilder b;
-  mlir::ModuleOp module;
+  llvm::Error run(llvm::Function &function);
 
 private:
-  llvm::LogicalResult interceptMatrix(mlir::Operation *op);
-  llvm::LogicalResult interceptExchange(mlir::Operation *op);
-  llvm::LogicalResult interceptSynchronization(mlir::Operation *op);
-  llvm::LogicalResult interceptConversion(mlir::Operation *op);
-  /// What add.rn.ftz.f and the like compute; null for other names.
-  mlir::Value arithmetic(mlir::LLVM::CallIntrinsicOp op, llvm::StringRef name);
-  void replace(mlir::Operation *op, mlir::Value value);
-  /// Packs numbers of 32 bits into a struct or gives the one that there is.
-  mlir::Value loadResult(mlir::Location loc, mlir::Type type,
-                         mlir::Value buffer);
-  void storeWords(mlir::Location loc, mlir::ValueRange values,
-                  mlir::Value buffer, int64_t index);
-  mlir::Value pairResult(mlir::Location loc, mlir::Type type,
-                         mlir::Value packed, mlir::Type valueType);
+  /// The number of the instruction's place.
+  int32_t place(llvm::Instruction &instruction);
+  llvm::Value *site(llvm::Instruction &instruction) {
+    return number(place(instruction));
+  }
+  llvm::Error notEmulated(llvm::Instruction &instruction,
+                          llvm::StringRef what = "is not emulated");
 
-  llvm::SmallVector<mlir::Attribute> siteTexts;
-  llvm::SetVector<mlir::Attribute> elementAttrs;
-  mlir::Type i32, i64, ptr;
+  // What the calls are made of.
+  llvm::Value *number(int64_t value) {
+    return b.getInt32(static_cast<uint32_t>(value));
+  }
+  template <typename Enum> llvm::Value *code(Enum value) {
+    return number(static_cast<int64_t>(value));
+  }
+  /// Calls a function of the runtime; pointers lose their address spaces.
+  llvm::Value *call(llvm::StringRef name, llvm::Type *result,
+                    llvm::ArrayRef<llvm::Value *> operands);
+  llvm::Value *generic(llvm::Value *pointer);
+  /// Memory of the thread for that many numbers of 32 bits.
+  llvm::Value *buffer(size_t words);
+  void storeWords(llvm::ArrayRef<llvm::Value *> values, llvm::Value *buffer);
+  /// Packs numbers of 32 bits into a struct or gives the one that there is.
+  llvm::Value *loadResult(llvm::Type *type, llvm::Value *buffer);
+  /// A value of 32 bits below and a predicate in bit 32: the value, or both as
+  /// a struct.
+  llvm::Value *pairResult(llvm::Type *type, llvm::Value *packed,
+                          llvm::Type *valueType);
+  llvm::Value *toWord(llvm::Value *value);
+  void replace(llvm::Instruction &instruction, llvm::Value *value);
+
+  // Accesses of memory.
+  llvm::Error interceptInstruction(llvm::Instruction &instruction);
+  void access(llvm::Instruction &at, llvm::Value *address, llvm::Type *type,
+              AccessKind kind, llvm::Align alignment);
+  void accessBytes(llvm::Instruction &at, llvm::Value *address,
+                   llvm::Value *bytes, AccessKind kind, uint64_t alignment);
+  void fence(llvm::Instruction &at, bool before, llvm::AtomicOrdering ordering);
+  llvm::Value *rootOf(const Meaning &meaning);
+  void describe(llvm::Instruction &at, llvm::Value *address, llvm::Value *bytes,
+                const Meaning *meaning);
+
+  // Calls. The names are those behind "llvm.nvvm.".
+  llvm::Error interceptCall(llvm::CallInst &call);
+  llvm::Error interceptNvvm(llvm::CallInst &call, llvm::StringRef name);
+  llvm::Value *specialRegister(llvm::StringRef name);
+  bool synchronize(llvm::CallInst &call, llvm::StringRef name);
+  bool copyAsync(llvm::CallInst &call, llvm::StringRef name);
+  bool exchange(llvm::CallInst &call, llvm::StringRef name);
+  bool moveMatrix(llvm::CallInst &call, llvm::StringRef name);
+  bool multiply(llvm::CallInst &call, llvm::StringRef name);
+  bool convert(llvm::CallInst &call, llvm::StringRef name);
+  /// What add.rn.ftz.f and the like compute; null for other names.
+  llvm::Value *arithmetic(llvm::CallInst &call, llvm::StringRef name);
+
+  llvm::Module &module;
+  Places &places;
+  const llvm::DenseMap<const llvm::Instruction *, int32_t> &numbers;
+  llvm::IRBuilder<> b;
+  llvm::Type *i32, *i64, *ptr;
+  /// Of the function: its first argument, and where its blocks' shared memory
+  /// begins.
+  llvm::Value *thread = nullptr;
+  llvm::Value *arena = nullptr;
 };
 
 } // namespace drawloom::emulator

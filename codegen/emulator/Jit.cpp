@@ -8,9 +8,6 @@
 
 #include "codegen/emulator/Jit.h"
 #include "drawloom/runtime/CLibrary.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "runtime/emulator/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -57,34 +54,25 @@ static void optimize(llvm::Module &module, TargetMachine &machine) {
 Jit::Jit(std::unique_ptr<orc::LLJIT> jit) : jit(std::move(jit)) {}
 Jit::~Jit() = default;
 
-Expected<std::unique_ptr<Jit>> Jit::create(mlir::ModuleOp module) {
+Expected<std::unique_ptr<Jit>>
+Jit::create(std::unique_ptr<llvm::Module> module,
+            std::unique_ptr<LLVMContext> context) {
   static const bool initialized = [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
     return true;
   }();
   (void)initialized;
-  mlir::DialectRegistry registry;
-  mlir::registerBuiltinDialectTranslation(registry);
-  mlir::registerLLVMDialectTranslation(registry);
-  module->getContext()->appendDialectRegistry(registry);
-  auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<llvm::Module> translated =
-      mlir::translateModuleToLLVMIR(module, *context, "kernels");
-  if (!translated)
-    return createStringError(
-        "translation to LLVM IR failed; see the diagnostics");
-
   orc::JITTargetMachineBuilder description = describeMachine();
   Expected<std::unique_ptr<TargetMachine>> machine =
       description.createTargetMachine();
   if (!machine)
     return machine.takeError();
-  translated->setTargetTriple((*machine)->getTargetTriple());
-  translated->setDataLayout((*machine)->createDataLayout());
-  for (llvm::Function &function : *translated)
+  module->setTargetTriple((*machine)->getTargetTriple());
+  module->setDataLayout((*machine)->createDataLayout());
+  for (llvm::Function &function : *module)
     function.addFnAttr(Attribute::NoUnwind);
-  optimize(*translated, **machine);
+  optimize(*module, **machine);
 
   Expected<std::unique_ptr<orc::LLJIT>> jit =
       orc::LLJITBuilder()
@@ -109,7 +97,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(mlir::ModuleOp module) {
           orc::absoluteSymbols(std::move(symbols))))
     return error;
   if (Error error = (*jit)->addIRModule(
-          orc::ThreadSafeModule(std::move(translated), std::move(context))))
+          orc::ThreadSafeModule(std::move(module), std::move(context))))
     return error;
   return std::unique_ptr<Jit>(new Jit(std::move(*jit)));
 }

@@ -9,7 +9,8 @@
 #ifndef DRAWLOOM_CODEGEN_EMULATOR_JIT_H
 #define DRAWLOOM_CODEGEN_EMULATOR_JIT_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
@@ -19,11 +20,13 @@ class LLJIT;
 
 namespace drawloom::emulator {
 
-/// Machine code of one module behind the pass emulator-intercept-nvvm.
+/// Machine code of one module whose kernels call the emulator.
 class Jit {
 public:
   ~Jit();
-  static llvm::Expected<std::unique_ptr<Jit>> create(mlir::ModuleOp module);
+  static llvm::Expected<std::unique_ptr<Jit>>
+  create(std::unique_ptr<llvm::Module> module,
+         std::unique_ptr<llvm::LLVMContext> context);
   llvm::Expected<void *> lookup(llvm::StringRef name) const;
 
 private:

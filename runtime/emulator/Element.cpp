@@ -21,7 +21,7 @@ static std::string list(const int64_t *numbers, size_t count) {
 }
 
 std::string Element::check(uint32_t thread, uint32_t reg, int64_t offset,
-                           int64_t width, const int64_t *otherwise) const {
+                           int64_t width) const {
   constexpr size_t mostRank = 16;
   size_t rank = at.size();
   int64_t place[mostRank];
@@ -50,15 +50,17 @@ std::string Element::check(uint32_t thread, uint32_t reg, int64_t offset,
   if (offset < 0 || offset + width > bytes)
     return "byte " + std::to_string(offset) + " of a buffer of " +
            std::to_string(bytes) + " bytes";
-  bool elsewhere = otherwise && *otherwise - start == offset;
-  if (elsewhere && (outside || !known))
+  auto begins = [&](int64_t moved) {
+    return step == 0 ? moved == 0
+                     : moved >= 0 && moved <= limit && moved % step == 0;
+  };
+  if (elsewhere && (outside || !known) &&
+      (offset == 0 || begins(offset - fixed)))
     return "";
   if (outside)
     return "element " + list(place, rank) + " of a view of extents " +
            list(sizes.data(), rank);
-  int64_t moved = offset - expected;
-  if (step == 0 ? moved == 0
-                : moved >= 0 && moved <= limit && moved % step == 0)
+  if (begins(offset - expected))
     return "";
   return "byte " + std::to_string(offset) + " of a buffer, but element " +
          list(place, rank) + " is at byte " + std::to_string(expected) +
@@ -68,14 +70,11 @@ std::string Element::check(uint32_t thread, uint32_t reg, int64_t offset,
 }
 
 void checkElement(Thread &thread, const char *address, const char *root,
-                  const char *otherwise, int64_t width, int32_t element,
-                  uint32_t reg, int32_t site) {
+                  int64_t width, int32_t element, uint32_t reg, int32_t site) {
   Block &block = *thread.block;
   const Element &meant =
       (*block.launch.kernel->elements)[static_cast<size_t>(element)];
-  int64_t instead = otherwise ? otherwise - root : 0;
-  std::string wrong = meant.check(thread.index, reg, address - root, width,
-                                  otherwise ? &instead : nullptr);
+  std::string wrong = meant.check(thread.index, reg, address - root, width);
   if (wrong.empty())
     return;
   block.report(FindingKind::WrongElement, thread, site, site,

@@ -37,19 +37,20 @@ struct Element {
   /// begins in it at `fixed` plus a multiple of `step` up to `limit`; at
   /// `fixed` where the step is 0.
   int64_t start = 0, bytes = 0, fixed = 0, step = 0, limit = 0;
+  /// Whether a thread whose element is outside of the view accesses the first
+  /// one of the view or of the buffer instead.
+  bool elsewhere = false;
 
   /// What is wrong with an access of `width` bytes that many bytes behind the
-  /// root, by a thread's register; empty where nothing is. Where the element is
-  /// outside of the view, `otherwise` is allowed, if there is one.
+  /// root, by a thread's register; empty where nothing is.
   std::string check(uint32_t thread, uint32_t reg, int64_t offset,
-                    int64_t width, const int64_t *otherwise) const;
+                    int64_t width) const;
 };
 
 /// Compares an access with what the kernel's table says at this number, and
-/// reports. Null addresses are none.
+/// reports.
 void checkElement(Thread &thread, const char *address, const char *root,
-                  const char *otherwise, int64_t width, int32_t element,
-                  uint32_t reg, int32_t site);
+                  int64_t width, int32_t element, uint32_t reg, int32_t site);
 
 } // namespace drawloom::emulator
 

@@ -95,11 +95,10 @@ void emuAccess(void *thread, void *address, int64_t bytes, int32_t kind,
   t.block->yield(t);
 }
 
-void emuElement(void *thread, void *address, void *root, void *otherwise,
-                int64_t bytes, int32_t element, int32_t site) {
+void emuElement(void *thread, void *address, void *root, int64_t bytes,
+                int32_t element, int32_t site) {
   checkElement(self(thread), static_cast<const char *>(address),
-               static_cast<const char *>(root),
-               static_cast<const char *>(otherwise), bytes, element, 0, site);
+               static_cast<const char *>(root), bytes, element, 0, site);
 }
 
 void emuMatrixElement(void *thread, void *root, int32_t element) {

@@ -19,9 +19,9 @@ void *emuArena(void *thread);
 void emuAccess(void *thread, void *address, int64_t bytes, int32_t kind,
                int32_t alignment, int32_t site);
 /// The access that follows, of `bytes` bytes, is meant to be of an element of a
-/// buffer behind `root`, or of `otherwise` (null: no other).
-void emuElement(void *thread, void *address, void *root, void *otherwise,
-                int64_t bytes, int32_t element, int32_t site);
+/// buffer behind `root`.
+void emuElement(void *thread, void *address, void *root, int64_t bytes,
+                int32_t element, int32_t site);
 /// The same of the words that the next ldmatrix gives this thread.
 void emuMatrixElement(void *thread, void *root, int32_t element);
 void emuFence(void *thread, int32_t scope, int32_t site);

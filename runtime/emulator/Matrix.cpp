@@ -63,9 +63,8 @@ static void moveMatrices(Collective &all) {
           if (half == 0 || (transposed && !store))
             noteAccess(all.thread(lane), address + word * 4, 4, kind, all.site);
           if (const auto &meant = all.thread(lane).matrix; meant.root)
-            checkElement(all.thread(lane), address + column * 2, meant.root,
-                         nullptr, 2, meant.element, matrix * 2 + part,
-                         all.site);
+            checkElement(all.thread(lane), address + column * 2, meant.root, 2,
+                         meant.element, matrix * 2 + part, all.site);
           if (store)
             std::memcpy(address + column * 2, held, 2);
           else

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-translate/NvptxTranslations.h"
+#include "codegen/emulator/Emulator.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Bundle.h"
@@ -116,6 +117,21 @@ static mlir::LogicalResult toPtx(mlir::ModuleOp program,
   return mlir::success();
 }
 
+static mlir::LogicalResult toEmulated(mlir::ModuleOp program,
+                                      llvm::raw_ostream &stream,
+                                      const LowerToKernels &lower,
+                                      const Options &options) {
+  auto lowered = lower(program, options.arch);
+  if (failed(lowered))
+    return mlir::failure();
+  llvm::Expected<std::string> text =
+      emulator::printIntercepted(**lowered, options.arch);
+  if (!text)
+    return report(program, text.takeError());
+  stream << *text;
+  return mlir::success();
+}
+
 static mlir::LogicalResult toCubin(mlir::ModuleOp program,
                                    llvm::raw_ostream &stream,
                                    const LowerToKernels &lower,
@@ -212,6 +228,9 @@ void drawloom::registerNvptxTranslations(
         });
   };
   add("mlir-to-ptx", "compile a program to PTX for --arch", toPtx, lower);
+  add("mlir-to-emulated",
+      "print what the emulator runs of a program compiled for --arch",
+      toEmulated, lower);
   add("mlir-to-cubin", "compile a program to a cubin for --arch", toCubin,
       lower);
   add("mlir-to-bundle",

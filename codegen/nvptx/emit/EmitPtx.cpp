@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/emit/EmitPtx.h"
 #include "codegen/nvptx/emit/CheckIr.h"
+#include "codegen/nvptx/emit/Collectives.h"
 #include "codegen/nvptx/emit/KernelInfo.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -191,11 +192,15 @@ static void keepLongLoops(Module &module) {
   }
 }
 
-/// Translates and optimizes; messages of LLVM go into `errors`.
-static Expected<std::unique_ptr<Module>>
-translate(mlir::ModuleOp module, const Architecture &architecture,
-          const PtxOptions &options, LLVMContext &context,
-          TargetMachine &machine) {
+Expected<DeviceIr> emitDeviceIr(mlir::ModuleOp module,
+                                const Architecture &architecture,
+                                const PtxOptions &options, LLVMContext &context,
+                                function_ref<void(Module &)> translated) {
+  Expected<std::unique_ptr<TargetMachine>> created =
+      createTargetMachine(architecture);
+  if (!created)
+    return created.takeError();
+  TargetMachine &machine = **created;
   if (Error error = checkOps(module, architecture))
     return error;
   mlir::DialectRegistry registry;
@@ -240,13 +245,18 @@ translate(mlir::ModuleOp module, const Architecture &architecture,
   }
   if (Error error = checkIr(*result, architecture))
     return error;
+  if (translated)
+    translated(*result);
+  Collectives asked = Collectives::of(*result);
   keepInBranches(*result);
   optimize(*result, machine);
+  if (Error error = asked.checkNoneAdded(*result))
+    return error;
   keepLongLoops(*result);
   // Passes turn some calls into others.
   if (Error error = checkIr(*result, architecture))
     return error;
-  return result;
+  return DeviceIr{std::move(*created), std::move(result)};
 }
 
 Expected<DeviceCode> emitDeviceCode(mlir::ModuleOp kernelModule, StringRef arch,
@@ -259,32 +269,30 @@ Expected<DeviceCode> emitDeviceCode(mlir::ModuleOp kernelModule, StringRef arch,
       describeKernels(kernelModule, **architecture);
   if (!kernels)
     return kernels.takeError();
-  Expected<std::unique_ptr<TargetMachine>> machine =
-      createTargetMachine(**architecture);
-  if (!machine)
-    return machine.takeError();
   LLVMContext context;
   std::string errors;
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
-  Expected<std::unique_ptr<Module>> module =
-      translate(kernelModule, **architecture, options, context, **machine);
-  if (!module)
-    return module.takeError();
+  Expected<DeviceIr> ir =
+      emitDeviceIr(kernelModule, **architecture, options, context);
+  if (!ir)
+    return ir.takeError();
 
   DeviceCode code;
-  raw_string_ostream(code.llvmIr) << **module;
+  raw_string_ostream(code.llvmIr) << *ir->module;
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      CodeGenFileType::AssemblyFile))
+  if (ir->machine->addPassesToEmitFile(passes, stream, nullptr,
+                                       CodeGenFileType::AssemblyFile))
     return createStringError("this LLVM cannot emit PTX");
-  passes.run(**module);
+  passes.run(*ir->module);
   if (!errors.empty())
     return createStringError("LLVM's back end refuses " +
                              kernels->front().name + " for " + arch + ": " +
                              errors);
   code.ptx.assign(bytes.begin(), bytes.end());
+  if (Error error = Collectives::of(*ir->module).checkPtx(code.ptx))
+    return error;
   code.milliseconds = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - start)
                           .count();

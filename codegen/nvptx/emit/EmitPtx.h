@@ -11,6 +11,10 @@
 
 #include "codegen/nvptx/emit/Architectures.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
 
 namespace drawloom::nvptx {
 
@@ -25,6 +29,19 @@ struct DeviceCode {
   std::string ptx;
   double milliseconds = 0; ///< Wall time of the passes and of the back end.
 };
+
+/// What the back end makes PTX of.
+struct DeviceIr {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// LLVM IR of all kernels of a kernel module (KernelInfo.h), behind the passes.
+/// `translated` sees it in front of them.
+llvm::Expected<DeviceIr>
+emitDeviceIr(mlir::ModuleOp kernelModule, const Architecture &architecture,
+             const PtxOptions &options, llvm::LLVMContext &context,
+             llvm::function_ref<void(llvm::Module &)> translated = nullptr);
 
 /// PTX of all kernels of a kernel module (KernelInfo.h), with the LLVM IR in
 /// front of it. Refuses what the back end would abort on, and says which kernel

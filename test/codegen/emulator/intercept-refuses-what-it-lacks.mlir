@@ -1,22 +1,23 @@
-// RUN: drawloom-opt %s --emulator-intercept-nvvm --split-input-file --verify-diagnostics
+// RUN: drawloom-translate --mlir-to-emulated --arch=sm_90a %s --split-input-file --verify-diagnostics
 
+// expected-error @unknown {{the module cannot be emulated: 'nvvm.wgmma.fence.aligned at }}
 llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
-  // expected-error @below {{'nvvm.wgmma.fence.aligned' op is not emulated}}
   nvvm.wgmma.fence.aligned
   llvm.return
 }
 
 // -----
 
-llvm.func @k(%x: i32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
-  // expected-error @below {{calls llvm.nvvm.fns, which is not emulated}}
+// expected-error @unknown {{calls llvm.nvvm.fns, which is not emulated}}
+llvm.func @k(%p: !llvm.ptr<1>, %x: i32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   %y = llvm.call_intrinsic "llvm.nvvm.fns"(%x, %x, %x) : (i32, i32, i32) -> i32
+  llvm.store %y, %p : i32, !llvm.ptr<1>
   llvm.return
 }
 
 // -----
 
-// expected-error @below {{@helper has no body, and the emulator has no function of that name}}
+// expected-error @unknown {{'k' calls 'helper', which nothing defines}}
 llvm.func @helper()
 llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   llvm.call @helper() : () -> ()
@@ -25,13 +26,19 @@ llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
 
 // -----
 
+// expected-error-re @unknown {{'llvm.inline_asm at {{.*}}intercept-refuses-what-it-lacks.mlir:31:3' is not emulated}}
 llvm.func @k() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
-  // expected-error @below {{'llvm.inline_asm' op is not emulated}}
   llvm.inline_asm has_side_effects "nop", "" : () -> ()
   llvm.return
 }
 
 // -----
 
-// expected-error @below {{is not emulated: globals other than constants and the arena @global_smem}}
+// expected-error @unknown {{'@table' is not emulated: globals other than constants and the arena @global_smem}}
 llvm.mlir.global internal @table() {addr_space = 3 : i32} : !llvm.array<16 x f32>
+llvm.func @k(%p: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
+  %t = llvm.mlir.addressof @table : !llvm.ptr<3>
+  %x = llvm.load volatile %t : !llvm.ptr<3> -> f32
+  llvm.store %x, %p : f32, !llvm.ptr<1>
+  llvm.return
+}

@@ -344,12 +344,13 @@ TEST(Findings, OpsThatAreNotEmulatedAreNamed) {
   EXPECT_TRUE(
       says(Kernels(kernel("", "nvvm.wgmma.fence.aligned")).error,
            {"nvvm.wgmma.fence.aligned", "is not emulated", "kernel.mlir"}));
-  EXPECT_TRUE(
-      says(Kernels(kernel("", "%x = llvm.call_intrinsic "
-                              "\"llvm.nvvm.fns\"(%tid, %tid, %tid) : (i32, "
-                              "i32, i32) -> i32"))
-               .error,
-           {"llvm.nvvm.fns"}));
+  EXPECT_TRUE(says(Kernels(kernel("%p: !llvm.ptr<1>,",
+                                  "%x = llvm.call_intrinsic "
+                                  "\"llvm.nvvm.fns\"(%tid, %tid, %tid) : (i32, "
+                                  "i32, i32) -> i32\n"
+                                  "llvm.store %x, %p : i32, !llvm.ptr<1>"))
+                       .error,
+                   {"llvm.nvvm.fns"}));
   EXPECT_TRUE(
       says(Kernels(kernel("", "llvm.inline_asm has_side_effects \"nop\", "
                               "\"\" : () -> ()"))
