@@ -89,6 +89,27 @@ class BundledKernel(JITFunction):
         numbers = [one["name"] for one in self.described if one["kind"] != "ptr"]
         super().__init__(function, do_not_specialize=numbers)
 
+    def run(self, *args, grid, warmup, **kwargs):
+        given = dict(zip((one["name"] for one in self.described), args), **kwargs)
+        self._refuse_overlaps(given)
+        return super().run(*args, grid=grid, warmup=warmup, **kwargs)
+
+    def _refuse_overlaps(self, given):
+        """Kernels read inputs again whenever that is convenient: what they write must be nobody else's."""
+        ranges = []
+        for one in self.described:
+            pointer = given.get(one["name"])
+            address = pointer.data_ptr() if hasattr(pointer, "data_ptr") else pointer
+            if one["kind"] == "ptr" and one.get("bytes") and address:
+                ranges.append((address, address + one["bytes"], one.get("written", False), one["name"]))
+        for begin, end, written, name in ranges:
+            for other_begin, other_end, _, other in ranges:
+                if written and name != other and begin < other_end and other_begin < end:
+                    raise BundleError(
+                        f"kernel '{self.__name__}': argument '{name}' (0x{begin:x} to 0x{end - 1:x}), which the kernel "
+                        f"writes, overlaps argument '{other}' (0x{other_begin:x} to 0x{other_end - 1:x}): give it memory "
+                        "of its own")
+
     def create_binder(self):
         binder = super().create_binder()
         self.compile = self._load

@@ -148,6 +148,41 @@ def test_kernels_are_ops_of_torch(launch):
     """)
 
 
+DOUBLE = """
+func.func @double(%x: tensor<256x32xf32>) -> tensor<256x32xf32> {
+  %y = arith.addf %x, %x : tensor<256x32xf32>
+  return %y : tensor<256x32xf32>
+}
+"""
+
+
+def test_arguments_that_overlap_are_refused(tmp_path):
+    """Inputs are read through a cache that does not see what the kernel itself writes."""
+    (tmp_path / "double.mlir").write_text(DOUBLE)
+    folder = make_bundle(tmp_path / "double", tmp_path / "double.mlir", "sm_90a")
+    kernel, = json.loads((folder / "bundle.json").read_text())["architectures"][0]["kernels"]
+    inputs, results = ([one["name"] for one in kernel["parameters"] if one.get("written", False) == written]
+                       for written in (False, True))
+    assert len(inputs) == len(results) == 1
+
+    class Memory:
+
+        def __init__(self, address):
+            self.address = address
+
+        def data_ptr(self):
+            return self.address
+
+    bundled = drawloom_triton.BundledKernel.__new__(drawloom_triton.BundledKernel)
+    bundled.described, bundled.__name__ = kernel["parameters"], kernel["name"]
+    bytes_behind = 256 * 32 * 4
+    x, after = Memory(0x10000), Memory(0x10000 + bytes_behind)
+    bundled._refuse_overlaps({inputs[0]: x, results[0]: after})
+    for overlapping in (x, Memory(x.address + bytes_behind - 16), Memory(x.address - 16), x.address):
+        with pytest.raises(drawloom_triton.BundleError, match="which the kernel writes, overlaps argument"):
+            bundled._refuse_overlaps({inputs[0]: x, results[0]: overlapping})
+
+
 def test_wrong_uses_are_errors(launch):
     """Wrong arguments, and taking the declaration for the kernel, which would launch nothing that does nothing."""
     messages = launch("""
