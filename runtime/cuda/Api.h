@@ -25,6 +25,9 @@ enum Code : int {
   success = 0,
   invalidValue = 1,
   outOfMemory = 2,
+  invalidImage = 200,
+  noBinaryForGpu = 209,
+  unsupportedVersion = 222,
   launchOutOfResources = 701,
 };
 
@@ -40,7 +43,9 @@ enum DeviceAttribute : int {
 };
 
 constexpr int functionRegisters = 4, functionMaxDynamicShared = 8;
-constexpr int pointerDeviceAddress = 3;
+constexpr int pointerDeviceAddress = 3, pointerDeviceOrdinal = 9;
+// What a thread may do while a stream is captured, and a stream that is.
+constexpr int captureRelaxed = 2, captureActive = 1;
 constexpr unsigned eventDisableTiming = 2;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 
@@ -59,6 +64,7 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
   F(contextGetCurrent, "cuCtxGetCurrent", (void **))                           \
   F(contextPush, "cuCtxPushCurrent_v2", (void *))                              \
   F(contextPop, "cuCtxPopCurrent_v2", (void **))                               \
+  F(contextGetDevice, "cuCtxGetDevice", (int *))                               \
   F(contextSynchronize, "cuCtxSynchronize", ())                                \
   F(moduleLoad, "cuModuleLoadDataEx",                                          \
     (void **, const void *, unsigned, int *, void **))                         \
@@ -81,6 +87,9 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
   F(eventDestroy, "cuEventDestroy_v2", (void *))                               \
   F(streamWaitEvent, "cuStreamWaitEvent", (void *, void *, unsigned))          \
   F(streamSynchronize, "cuStreamSynchronize", (void *))                        \
+  F(streamCaptureInfo, "cuStreamGetCaptureInfo_v2",                            \
+    (void *, int *, uint64_t *, void **, const void **, size_t *))             \
+  F(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))         \
   F(launchKernel, "cuLaunchKernel",                                            \
     (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
      unsigned, void *, void **, void **))

@@ -7,18 +7,55 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace drawloom::runtime::cuda {
 
+namespace {
+/// Whom memory is given again.
+struct Owner {
+  void *stream = nullptr;
+  /// The number of the capture that it belongs to; 0 for none.
+  uint64_t capture = 0;
+  size_t bytes = 0;
+
+  bool operator<(const Owner &other) const {
+    return std::tie(stream, capture, bytes) <
+           std::tie(other.stream, other.capture, other.bytes);
+  }
+};
+} // namespace
+
 struct CachingAllocator::State {
   std::mutex mutex;
-  /// What is kept, by stream and size.
-  std::map<std::pair<void *, size_t>, std::vector<void *>> kept;
-  std::unordered_map<void *, size_t> used;
+  std::map<Owner, std::vector<void *>> kept;
+  std::unordered_map<void *, Owner> used;
   size_t bytesUsed = 0, bytesKept = 0;
+
+  void *take(const Owner &owner) {
+    auto found = kept.find(owner);
+    if (found == kept.end())
+      return nullptr;
+    void *block = found->second.back();
+    found->second.pop_back();
+    if (found->second.empty())
+      kept.erase(found);
+    bytesKept -= owner.bytes;
+    return block;
+  }
 };
+
+/// The number of the capture that the stream is in; 0 where it is in none.
+static uint64_t captureOf(const Api &api, void *stream) {
+  int status = 0;
+  uint64_t number = 0;
+  int code = api.streamCaptureInfo(stream, &status, &number, nullptr, nullptr,
+                                   nullptr);
+  return code == success && status == captureActive ? number : 0;
+}
 
 static constexpr size_t smallest = 512;
 
@@ -38,14 +75,31 @@ CachingAllocator::CachingAllocator(std::shared_ptr<Device> device)
     : device(std::move(device)), state(std::make_unique<State>()) {}
 
 CachingAllocator::~CachingAllocator() {
-  // Memory in use belongs to somebody who did not release it; it goes with the
-  // context.
-  (void)trim().ok();
+  // Nobody can release what is in use any more.
+  for (const auto &[block, owner] : state->used) {
+    state->kept[owner].push_back(block);
+    state->bytesKept += owner.bytes;
+  }
+  (void)giveBack(/*graphsToo=*/true).ok();
 }
 
-Status CachingAllocator::trim() {
+Status CachingAllocator::trim() { return giveBack(/*graphsToo=*/false); }
+
+Status CachingAllocator::giveBack(bool graphsToo) {
   std::lock_guard<std::mutex> lock(state->mutex);
-  if (state->kept.empty())
+  std::vector<std::pair<void *, size_t>> blocks;
+  for (auto entry = state->kept.begin(); entry != state->kept.end();) {
+    const Owner &owner = entry->first;
+    // Graphs go on using what belongs to their captures.
+    if (owner.capture && !graphsToo) {
+      ++entry;
+      continue;
+    }
+    for (void *block : entry->second)
+      blocks.push_back({block, owner.bytes});
+    entry = state->kept.erase(entry);
+  }
+  if (blocks.empty())
     return {};
   const Api &api = device->driver->api();
   CurrentContext current(api, device->context);
@@ -53,13 +107,14 @@ Status CachingAllocator::trim() {
   // Work that uses the memory may still be running.
   if (code == success)
     code = api.contextSynchronize();
-  if (code == success)
-    for (auto &[key, blocks] : state->kept)
-      for (void *block : blocks)
-        if (int freed = api.memoryFree(reinterpret_cast<DevicePointer>(block)))
-          code = freed;
-  state->kept.clear();
-  state->bytesKept = 0;
+  bool mayFree = code == success;
+  for (auto [block, bytes] : blocks) {
+    state->bytesKept -= bytes;
+    if (!mayFree)
+      continue;
+    if (int freed = api.memoryFree(reinterpret_cast<DevicePointer>(block)))
+      code = freed;
+  }
   if (code == success)
     return {};
   return Status::error(
@@ -77,30 +132,35 @@ Result<void *> CachingAllocator::allocate(size_t bytes, void *stream) {
   size_t size = sizeClass(bytes);
   if (!size)
     return failed("no device has as much");
-  {
-    std::lock_guard<std::mutex> lock(state->mutex);
-    auto found = state->kept.find({stream, size});
-    if (found != state->kept.end()) {
-      void *block = found->second.back();
-      found->second.pop_back();
-      if (found->second.empty())
-        state->kept.erase(found);
-      state->bytesKept -= size;
-      state->bytesUsed += size;
-      state->used[block] = size;
-      return block;
-    }
-  }
   const Api &api = device->driver->api();
   CurrentContext current(api, device->context);
   int code = current.code;
+  Owner owner{stream, code == success ? captureOf(api, stream) : 0, size};
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    if (void *block = state->take(owner)) {
+      state->bytesUsed += size;
+      state->used[block] = owner;
+      return block;
+    }
+  }
   DevicePointer address = 0;
-  if (code == success)
+  if (code == success && owner.capture) {
+    // Captures forbid what may wait for the device, unless a thread says that
+    // it knows what it does: nobody waits for memory that is new.
+    int mode = captureRelaxed;
+    code = api.exchangeCaptureMode(&mode);
+    if (code == success) {
+      code = api.memoryAllocate(&address, size);
+      (void)api.exchangeCaptureMode(&mode);
+    }
+  } else if (code == success) {
     code = api.memoryAllocate(&address, size);
-  if (code == outOfMemory) {
-    if (Status status = trim(); !status.ok())
-      return failed(status.message());
-    code = api.memoryAllocate(&address, size);
+    if (code == outOfMemory) {
+      if (Status status = trim(); !status.ok())
+        return failed(status.message());
+      code = api.memoryAllocate(&address, size);
+    }
   }
   if (code != success)
     return failed(device->driver->describe(code) + ", " +
@@ -108,7 +168,7 @@ Result<void *> CachingAllocator::allocate(size_t bytes, void *stream) {
   void *block = reinterpret_cast<void *>(address);
   std::lock_guard<std::mutex> lock(state->mutex);
   state->bytesUsed += size;
-  state->used[block] = size;
+  state->used[block] = owner;
   return block;
 }
 
@@ -119,9 +179,13 @@ void CachingAllocator::release(void *memory, void *stream) {
   auto found = state->used.find(memory);
   if (found == state->used.end())
     return;
-  state->bytesUsed -= found->second;
-  state->bytesKept += found->second;
-  state->kept[{stream, found->second}].push_back(memory);
+  Owner owner = found->second;
+  // Of a capture, it stays the capture's, whatever the stream does now.
+  if (owner.capture == 0)
+    owner.stream = stream;
+  state->bytesUsed -= owner.bytes;
+  state->bytesKept += owner.bytes;
+  state->kept[owner].push_back(memory);
   state->used.erase(found);
 }
 

@@ -10,6 +10,7 @@
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/PlanProgram.h"
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace drawloom::runtime::cuda {
@@ -162,12 +163,12 @@ Status CudaProgram::run(size_t entry, const void *const *arguments,
   return follow(session, entry, arguments, results, /*profile=*/nullptr);
 }
 
-/// The first device of this machine.
-Result<std::shared_ptr<Device>> firstDevice() {
+/// The device that the caller works with.
+Result<std::shared_ptr<Device>> currentDevice() {
   Result<std::shared_ptr<Driver>> driver = Driver::open();
   if (!driver.ok())
     return driver.status();
-  return Device::open(*driver);
+  return Device::openCurrent(*driver);
 }
 
 } // namespace
@@ -213,7 +214,7 @@ static Status checkPlan(const LaunchPlan &plan,
 /// Loads the best of some variants.
 static Result<std::unique_ptr<Executable>>
 load(const std::vector<const Artifact::Variant *> &variants) {
-  Result<std::shared_ptr<Device>> device = firstDevice();
+  Result<std::shared_ptr<Device>> device = currentDevice();
   if (!device.ok())
     return device.status();
   // A bundle may have code for several architectures.
@@ -257,6 +258,8 @@ load(const std::vector<const Artifact::Variant *> &variants) {
       Module::load(*device, *bundles[owner]);
   if (!module.ok())
     return module.status();
+  if (!(*module)->note().empty())
+    std::fprintf(stderr, "drawloom: %s\n", (*module)->note().c_str());
   return std::unique_ptr<Executable>(std::make_unique<CudaProgram>(
       std::move(*plan), info.name, *device, *module, products,
       static_cast<int64_t>(variants[owner]->code.size())));

@@ -130,6 +130,15 @@ Result<std::shared_ptr<Device>> Device::open(std::shared_ptr<Driver> driver,
   return device;
 }
 
+Result<std::shared_ptr<Device>>
+Device::openCurrent(std::shared_ptr<Driver> driver) {
+  int current = 0;
+  // Without a context it fails.
+  if (driver->api().contextGetDevice(&current) != success)
+    current = 0;
+  return open(std::move(driver), current);
+}
+
 Device::~Device() {
   if (context)
     driver->api().primaryRelease(ordinal);
@@ -154,15 +163,25 @@ Status Device::afterCopy(int code, size_t bytes) {
                        ". " + state->lastLaunch());
 }
 
-bool Device::canRead(uint64_t address) {
+std::string Device::whyNotReadable(uint64_t address) {
   if (anyMemory || state->isKnown(address))
-    return true;
+    return "";
+  const Api &api = driver->api();
   DevicePointer known = 0;
-  int code =
-      driver->api().pointerGetAttribute(&known, pointerDeviceAddress, address);
-  if (code == success)
-    state->learn(address);
-  return code != invalidValue;
+  int code = api.pointerGetAttribute(&known, pointerDeviceAddress, address);
+  if (code == invalidValue)
+    return "points to memory that the device cannot read: memory of the host? "
+           "Copy it to the device first";
+  if (code != success)
+    return "";
+  int owner = ordinal;
+  if (api.pointerGetAttribute(&owner, pointerDeviceOrdinal, address) ==
+          success &&
+      owner != ordinal)
+    return "points to memory of device " + std::to_string(owner) +
+           ", and the kernel was loaded onto device " + std::to_string(ordinal);
+  state->learn(address);
+  return "";
 }
 
 static DevicePointer asDevice(const void *pointer) {

@@ -101,20 +101,40 @@ Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device,
                     std::to_string(device->sharedLimit()));
     if (kernel.parameters.size() + 2 > mostArguments)
       return failed("it has too many parameters");
-    Result<std::string> image =
-        bundle.read(choice->ptx ? kernel.ptx : kernel.cubin);
-    if (!image.ok())
-      return failed(image.message());
     void *module = nullptr, *function = nullptr;
-    char log[4096] = "";
-    int options[] = {jitErrorLog, jitErrorLogBytes};
-    void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
-    // PTX is text, which ends with a zero; c_str() has it.
-    if (int code =
-            api.moduleLoad(&module, image->c_str(), 2, options, values)) {
+    std::string refused;
+    for (const std::string &file :
+         choice->ptx ? std::vector<std::string>{kernel.ptx}
+                     : std::vector<std::string>{kernel.cubin, kernel.ptx}) {
+      if (module || file.empty())
+        continue;
+      Result<std::string> image = bundle.read(file);
+      if (!image.ok())
+        return failed(image.message());
+      char log[4096] = "";
+      int options[] = {jitErrorLog, jitErrorLogBytes};
+      void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+      // PTX is text, which ends with a zero; c_str() has it.
+      int code = api.moduleLoad(&module, image->c_str(), 2, options, values);
       log[sizeof(log) - 1] = 0;
-      return failed(driver.describe(code) + (*log ? ": " : "") + log);
+      if (code == success)
+        break;
+      module = nullptr;
+      refused += (refused.empty() ? "" : "; its PTX: ") +
+                 driver.describe(code) + (*log ? ": " : "") + log;
+      // The others are of the device or of earlier work.
+      if (code != invalidImage && code != noBinaryForGpu &&
+          code != unsupportedVersion)
+        break;
     }
+    if (!module)
+      return failed(refused);
+    if (!refused.empty() && result->said.empty())
+      result->said = "the driver refuses the machine code of kernel '" +
+                     kernel.name + "' for " + result->chosen.name + " (" +
+                     refused +
+                     ") and has assembled its PTX instead; a driver that is "
+                     "older than the assembler does so";
     result->modules.push_back(module);
     if (int code =
             api.moduleGetFunction(&function, module, kernel.name.c_str()))
@@ -216,10 +236,8 @@ Status Module::check(const KernelInfo &kernel, const Grid &grid,
     if (argument.bits % parameter.alignment)
       return failed("argument '" + parameter.name + "' must be a multiple of " +
                     std::to_string(parameter.alignment) + " bytes");
-    if (!device->canRead(argument.bits))
-      return failed("argument '" + parameter.name +
-                    "' points to memory that the device cannot read: memory "
-                    "of the host? Copy it to the device first");
+    if (std::string why = device->whyNotReadable(argument.bits); !why.empty())
+      return failed("argument '" + parameter.name + "' " + why);
   }
   // Kernels assume that what they write is nobody else's: they read inputs
   // again whenever that is convenient.

@@ -421,10 +421,10 @@ Status ProductLibrary::multiply(const Product &product,
     if (alignmentOf(pointer.address) < (pointer.kind == Kind::F32 ? 4u : 2u))
       return failed(std::string("operand '") + pointer.name +
                     "' is not aligned to its elements");
-    if (!device.canRead(reinterpret_cast<uint64_t>(pointer.address)))
-      return failed(std::string("operand '") + pointer.name +
-                    "' points to memory that the device cannot read: memory "
-                    "of the host? Copy it to the device first");
+    if (std::string why =
+            device.whyNotReadable(reinterpret_cast<uint64_t>(pointer.address));
+        !why.empty())
+      return failed(std::string("operand '") + pointer.name + "' " + why);
   }
   if (operands.workspace && alignmentOf(operands.workspace) < 256)
     return failed("the workspace must be a multiple of 256 bytes");

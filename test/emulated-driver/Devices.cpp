@@ -35,14 +35,17 @@ DRAWLOOM_CUDA_API cuDriverGetVersion(int *version) {
 static int checkDevice(int device) {
   if (!Driver::get().initialized)
     return NotInitialized;
-  return device == 0 ? Success : InvalidDevice;
+  return device >= 0 &&
+                 static_cast<size_t>(device) < Driver::get().devices.size()
+             ? Success
+             : InvalidDevice;
 }
 
 DRAWLOOM_CUDA_API cuDeviceGetCount(int *count) {
   Call call;
   if (!call.driver.initialized)
     return NotInitialized;
-  *count = 1;
+  *count = static_cast<int>(call.driver.devices.size());
   return Success;
 }
 
@@ -69,6 +72,7 @@ DRAWLOOM_CUDA_API cuDeviceGetUuid_v2(char *uuid, int device) {
   if (int error = checkDevice(device))
     return error;
   std::memcpy(uuid, "drawloom-emulate", 16);
+  uuid[15] = static_cast<char>(uuid[15] + device);
   return Success;
 }
 
@@ -155,14 +159,17 @@ DRAWLOOM_CUDA_API cuDeviceGetAttribute(int *value, int attribute, int device) {
 // Contexts
 //===----------------------------------------------------------------------===//
 
-static thread_local std::vector<Context *> stack;
+static Context &primaryOf(Driver &driver, int device) {
+  return driver.devices[static_cast<size_t>(device)].primary;
+}
 
 DRAWLOOM_CUDA_API cuDevicePrimaryCtxRetain(Context **context, int device) {
   Call call;
   if (int error = checkDevice(device))
     return error;
-  ++call.driver.primary.uses;
-  *context = &call.driver.primary;
+  Context &primary = primaryOf(call.driver, device);
+  ++primary.uses;
+  *context = &primary;
   return Success;
 }
 
@@ -170,9 +177,10 @@ DRAWLOOM_CUDA_API cuDevicePrimaryCtxRelease_v2(int device) {
   Call call;
   if (int error = checkDevice(device))
     return error;
-  if (call.driver.primary.uses == 0)
+  Context &primary = primaryOf(call.driver, device);
+  if (primary.uses == 0)
     return InvalidContext;
-  --call.driver.primary.uses;
+  --primary.uses;
   return Success;
 }
 
@@ -188,9 +196,11 @@ DRAWLOOM_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
 DRAWLOOM_CUDA_API cuDevicePrimaryCtxGetState(int device, unsigned *flags,
                                              int *active) {
   Call call;
+  if (int error = checkDevice(device))
+    return error;
   *flags = 0;
-  *active = call.driver.primary.uses > 0;
-  return checkDevice(device);
+  *active = primaryOf(call.driver, device).uses > 0;
+  return Success;
 }
 
 DRAWLOOM_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
@@ -204,13 +214,17 @@ DRAWLOOM_CUDA_API cuCtxCreate_v2(Context **context, unsigned flags,
   if (int error = checkDevice(device))
     return error;
   *context = new Context;
+  (*context)->device = device;
   call.driver.contexts.insert(*context);
-  stack.push_back(*context);
+  contextStack().push_back(*context);
   return Success;
 }
 
 static bool isContext(Driver &driver, Context *context) {
-  return context == &driver.primary || driver.contexts.count(context);
+  return driver.contexts.count(context) ||
+         llvm::any_of(driver.devices, [&](const DeviceState &device) {
+           return context == &device.primary;
+         });
 }
 
 DRAWLOOM_CUDA_API cuCtxDestroy_v2(Context *context) {
@@ -219,14 +233,14 @@ DRAWLOOM_CUDA_API cuCtxDestroy_v2(Context *context) {
     return InvalidContext;
   call.driver.runAll();
   call.driver.failure = Success;
-  llvm::erase(stack, context);
+  llvm::erase(contextStack(), context);
   delete context;
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuCtxGetCurrent(Context **context) {
   Call call;
-  *context = stack.empty() ? nullptr : stack.back();
+  *context = contextStack().empty() ? nullptr : contextStack().back();
   return Success;
 }
 
@@ -234,10 +248,10 @@ DRAWLOOM_CUDA_API cuCtxSetCurrent(Context *context) {
   Call call;
   if (context && !isContext(call.driver, context))
     return InvalidContext;
-  if (!stack.empty())
-    stack.pop_back();
+  if (!contextStack().empty())
+    contextStack().pop_back();
   if (context)
-    stack.push_back(context);
+    contextStack().push_back(context);
   return Success;
 }
 
@@ -245,25 +259,25 @@ DRAWLOOM_CUDA_API cuCtxPushCurrent_v2(Context *context) {
   Call call;
   if (!context || !isContext(call.driver, context))
     return InvalidContext;
-  stack.push_back(context);
+  contextStack().push_back(context);
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuCtxPopCurrent_v2(Context **context) {
   Call call;
-  if (stack.empty())
+  if (contextStack().empty())
     return InvalidContext;
   if (context)
-    *context = stack.back();
-  stack.pop_back();
+    *context = contextStack().back();
+  contextStack().pop_back();
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuCtxGetDevice(int *device) {
   Call call;
-  if (stack.empty())
+  if (contextStack().empty())
     return InvalidContext;
-  *device = 0;
+  *device = contextStack().back()->device;
   return Success;
 }
 
@@ -274,15 +288,15 @@ DRAWLOOM_CUDA_API cuCtxSynchronize() {
 
 DRAWLOOM_CUDA_API cuCtxSetLimit(int limit, size_t value) {
   Call call;
-  call.driver.primary.limits[limit] = value;
+  call.driver.current().primary.limits[limit] = value;
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuCtxGetLimit(size_t *value, int limit) {
   Call call;
-  auto found = call.driver.primary.limits.find(limit);
-  *value = found == call.driver.primary.limits.end() ? size_t(1) << 20
-                                                     : found->second;
+  auto found = call.driver.current().primary.limits.find(limit);
+  *value = found == call.driver.current().primary.limits.end() ? size_t(1) << 20
+                                                               : found->second;
   return Success;
 }
 

@@ -61,22 +61,51 @@ void logLine(const std::string &text) {
 Stream *Driver::stream(void *handle) {
   // The legacy and the per-thread default stream have small numbers.
   if (reinterpret_cast<uintptr_t>(handle) <= 2)
-    return &defaultStream;
+    return &current().defaultStream;
   auto *found = static_cast<Stream *>(handle);
   return streams.count(found) ? found : nullptr;
 }
 
+Driver::Driver()
+    : devices(static_cast<size_t>(
+          std::max(1, number("DRAWLOOM_EMULATED_DEVICES", 1)))) {
+  for (size_t i = 0; i < devices.size(); ++i)
+    devices[i].primary.device = devices[i].defaultStream.device =
+        static_cast<int>(i);
+}
+
+std::vector<Context *> &contextStack() {
+  static thread_local std::vector<Context *> stack;
+  return stack;
+}
+
+CaptureMode &captureMode() {
+  static thread_local CaptureMode mode = CaptureMode::Global;
+  return mode;
+}
+
+DeviceState &Driver::current() {
+  const std::vector<Context *> &stack = contextStack();
+  return devices[stack.empty() ? 0 : static_cast<size_t>(stack.back()->device)];
+}
+
 Result Driver::enqueue(Stream &stream, Operation operation) {
   if (stream.capture) {
+    if (stream.capture->invalid)
+      return CaptureInvalidated;
     stream.capture->operations.push_back(std::move(operation));
     return Success;
   }
-  // The default stream and the others wait for each other.
-  if (&stream == &defaultStream)
+  // The default stream and the others of a device wait for each other.
+  Stream &defaultStream =
+      devices[static_cast<size_t>(stream.device)].defaultStream;
+  if (&stream == &defaultStream) {
     for (Stream *other : streams)
-      runUntil(*other, other->asked);
-  else
+      if (other->device == stream.device)
+        runUntil(*other, other->asked);
+  } else {
     runUntil(defaultStream, defaultStream.asked);
+  }
   stream.pending.push_back(std::move(operation));
   ++stream.asked;
   if (!isSet("DRAWLOOM_EMULATED_DEFER"))
@@ -95,7 +124,8 @@ void Driver::runUntil(Stream &stream, uint64_t done) {
 }
 
 void Driver::runAll() {
-  runUntil(defaultStream, defaultStream.asked);
+  for (DeviceState &device : devices)
+    runUntil(device.defaultStream, device.defaultStream.asked);
   for (Stream *stream : streams)
     runUntil(*stream, stream->asked);
 }
@@ -107,6 +137,21 @@ bool Driver::anyCapture() const {
   return false;
 }
 
+bool Driver::isForbiddenInCapture() {
+  bool forbidden = false;
+  for (Stream *stream : streams) {
+    Graph *graph = stream->capture;
+    if (!graph || graph->mode == CaptureMode::Relaxed ||
+        captureMode() == CaptureMode::Relaxed)
+      continue;
+    bool mine = graph->thread == std::this_thread::get_id();
+    if (mine || (graph->mode == CaptureMode::Global &&
+                 captureMode() == CaptureMode::Global))
+      forbidden = graph->invalid = true;
+  }
+  return forbidden;
+}
+
 Result Driver::synchronize() {
   if (anyCapture())
     return CaptureUnsupported;
@@ -114,8 +159,17 @@ Result Driver::synchronize() {
   return failure;
 }
 
+const Allocation *Driver::find(DevicePointer pointer) const {
+  auto next = allocations.upper_bound(pointer);
+  if (next == allocations.begin())
+    return nullptr;
+  const Allocation &found = std::prev(next)->second;
+  return found.holds(pointer, 1) ? &found : nullptr;
+}
+
 bool Driver::holds(DevicePointer pointer, size_t bytes) const {
-  return memory.find(pointer).contains(pointer, static_cast<int64_t>(bytes));
+  const Allocation *found = find(pointer);
+  return found && found->holds(pointer, bytes);
 }
 
 } // namespace drawloom::driver

@@ -27,6 +27,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace drawloom::driver {
@@ -56,11 +57,21 @@ enum Result : int {
 using DevicePointer = uint64_t;
 using Operation = std::function<void()>;
 
+/// What a capture forbids, and to whom.
+enum class CaptureMode : int { Global = 0, ThreadLocal = 1, Relaxed = 2 };
+
 struct Graph {
   std::vector<Operation> operations;
+  /// Of the capture that made it: its number, who may not do what, and whether
+  /// something forbidden was done, which ends it.
+  uint64_t number = 0;
+  CaptureMode mode = CaptureMode::Global;
+  std::thread::id thread;
+  bool invalid = false;
 };
 
 struct Stream {
+  int device = 0;
   /// What has been asked for and not done.
   std::deque<Operation> pending;
   /// Operations ever asked for, and ever done.
@@ -93,13 +104,34 @@ struct Function {
 };
 
 struct Module {
+  int device = 0;
   std::shared_ptr<LoadedCode> code;
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 
 struct Context {
+  int device = 0;
   int uses = 0;
   std::map<int, size_t> limits;
+};
+
+/// Of one device: its primary context, its memory, and the default stream.
+struct DeviceState {
+  Context primary;
+  emulator::GlobalMemory memory;
+  Stream defaultStream;
+};
+
+struct Allocation {
+  /// Of the host's memory, and of what the program got of it.
+  void *start = nullptr;
+  DevicePointer data = 0;
+  uint64_t bytes = 0;
+  int device = 0;
+
+  bool holds(DevicePointer pointer, uint64_t count) const {
+    return pointer >= data && count <= bytes && pointer - data <= bytes - count;
+  }
 };
 
 /// All state. Every function of the API holds the mutex.
@@ -108,11 +140,10 @@ struct Driver {
 
   std::recursive_mutex mutex;
   bool initialized = false;
-  Context primary;
+  /// As many as DRAWLOOM_EMULATED_DEVICES says.
+  std::vector<DeviceState> devices;
   std::set<Context *> contexts;
-  std::map<uintptr_t, std::pair<void *, int64_t>> allocations;
-  emulator::GlobalMemory memory;
-  Stream defaultStream;
+  std::map<uintptr_t, Allocation> allocations;
   std::set<Stream *> streams;
   std::set<Event *> events;
   std::set<Graph *> graphs;
@@ -122,6 +153,11 @@ struct Driver {
   /// Of a kernel; stays until the primary context is reset.
   Result failure = Success;
   int launches = 0, allocationsMade = 0;
+  uint64_t captures = 0;
+
+  Driver();
+  /// The device of the calling thread's context; the first one without.
+  DeviceState &current();
 
   Stream *stream(void *handle);
   /// Puts the operation behind what the stream has; does it at once unless
@@ -132,7 +168,12 @@ struct Driver {
   /// Waits for everything, as the functions without a stream do.
   Result synchronize();
   bool anyCapture() const;
+  /// Whether a call that may wait for the device is forbidden to this thread,
+  /// which ends the captures that forbid it.
+  bool isForbiddenInCapture();
   bool holds(DevicePointer pointer, size_t bytes) const;
+  /// The allocation that holds the address; null where none does.
+  const Allocation *find(DevicePointer pointer) const;
 };
 
 /// Whether a comma-separated variable names the word; its number behind a
@@ -141,6 +182,11 @@ std::optional<int> variableNames(const char *variable, llvm::StringRef word);
 bool isSet(const char *variable);
 int number(const char *variable, int otherwise);
 void logLine(const std::string &text);
+
+/// The calling thread's contexts, the current one last.
+std::vector<Context *> &contextStack();
+/// What the calling thread has exchanged its mode of captures for.
+CaptureMode &captureMode();
 
 /// What a call needs before anything else.
 struct Call {

@@ -21,6 +21,8 @@ static constexpr size_t gap = 4096;
 static int allocate(Driver &driver, DevicePointer *pointer, size_t bytes) {
   if (!pointer || bytes == 0)
     return InvalidValue;
+  if (driver.isForbiddenInCapture())
+    return CaptureUnsupported;
   ++driver.allocationsMade;
   if (std::optional<int> after =
           variableNames("DRAWLOOM_EMULATED_FAULT", "out-of-memory"))
@@ -36,8 +38,10 @@ static int allocate(Driver &driver, DevicePointer *pointer, size_t bytes) {
   std::memset(start, 0xff, padded);
   char *data = static_cast<char *>(start) + gap;
   *pointer = reinterpret_cast<uintptr_t>(data);
-  driver.allocations[*pointer] = {start, static_cast<int64_t>(bytes)};
-  driver.memory.add(data, static_cast<int64_t>(bytes));
+  DeviceState &device = driver.current();
+  driver.allocations[*pointer] = {start, *pointer, bytes,
+                                  device.primary.device};
+  device.memory.add(data, static_cast<int64_t>(bytes));
   return Success;
 }
 
@@ -45,8 +49,9 @@ static void release(Driver &driver, DevicePointer pointer) {
   auto found = driver.allocations.find(pointer);
   if (found == driver.allocations.end())
     return;
-  driver.memory.remove(reinterpret_cast<void *>(pointer));
-  std::free(found->second.first);
+  driver.devices[static_cast<size_t>(found->second.device)].memory.remove(
+      reinterpret_cast<void *>(pointer));
+  std::free(found->second.start);
   driver.allocations.erase(found);
 }
 
@@ -61,6 +66,8 @@ DRAWLOOM_CUDA_API cuMemFree_v2(DevicePointer pointer) {
     return Success;
   if (!call.driver.allocations.count(pointer))
     return InvalidValue;
+  if (call.driver.isForbiddenInCapture())
+    return CaptureUnsupported;
   // As the real one, it waits for what may still use the memory.
   call.driver.runAll();
   release(call.driver, pointer);
@@ -105,8 +112,10 @@ DRAWLOOM_CUDA_API cuMemGetInfo_v2(size_t *available, size_t *total) {
   Call call;
   *total = size_t(8) << 30;
   size_t used = 0;
+  int device = call.driver.current().primary.device;
   for (const auto &[pointer, allocation] : call.driver.allocations)
-    used += static_cast<size_t>(allocation.second);
+    if (allocation.device == device)
+      used += allocation.bytes;
   *available = used > *total ? 0 : *total - used;
   return Success;
 }
@@ -114,25 +123,27 @@ DRAWLOOM_CUDA_API cuMemGetInfo_v2(size_t *available, size_t *total) {
 DRAWLOOM_CUDA_API cuMemGetAddressRange_v2(DevicePointer *base, size_t *bytes,
                                           DevicePointer pointer) {
   Call call;
-  emulator::GlobalMemory::Range range = call.driver.memory.find(pointer);
-  if (range.end == 0)
+  const Allocation *found = call.driver.find(pointer);
+  if (!found)
     return InvalidValue;
   if (base)
-    *base = range.start;
+    *base = found->data;
   if (bytes)
-    *bytes = range.end - range.start;
+    *bytes = found->bytes;
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuPointerGetAttribute(void *data, int attribute,
                                         DevicePointer pointer) {
   Call call;
-  bool known = call.driver.memory.find(pointer).end != 0;
-  if (!known && !isSet("DRAWLOOM_EMULATED_HOST_POINTERS"))
+  const Allocation *found = call.driver.find(pointer);
+  if (!found && !isSet("DRAWLOOM_EMULATED_HOST_POINTERS"))
     return InvalidValue;
   switch (attribute) {
   case 1: // CONTEXT
-    *static_cast<void **>(data) = &call.driver.primary;
+    *static_cast<void **>(data) =
+        &call.driver.devices[found ? static_cast<size_t>(found->device) : 0]
+             .primary;
     return Success;
   case 2: // MEMORY_TYPE: device
     *static_cast<unsigned *>(data) = 2;
@@ -145,17 +156,14 @@ DRAWLOOM_CUDA_API cuPointerGetAttribute(void *data, int attribute,
     *static_cast<unsigned *>(data) = 0;
     return Success;
   case 9: // DEVICE_ORDINAL
-    *static_cast<int *>(data) = 0;
+    *static_cast<int *>(data) = found ? found->device : 0;
     return Success;
   case 11: // RANGE_START_ADDR
-    *static_cast<DevicePointer *>(data) =
-        call.driver.memory.find(pointer).start;
+    *static_cast<DevicePointer *>(data) = found ? found->data : 0;
     return Success;
-  case 12: { // RANGE_SIZE
-    emulator::GlobalMemory::Range range = call.driver.memory.find(pointer);
-    *static_cast<size_t *>(data) = range.end - range.start;
+  case 12: // RANGE_SIZE
+    *static_cast<size_t *>(data) = found ? found->bytes : 0;
     return Success;
-  }
   default:
     return NotSupported;
   }
@@ -168,8 +176,7 @@ DRAWLOOM_CUDA_API cuPointerGetAttribute(void *data, int attribute,
 /// Device memory, or what counts as it.
 static bool isDevice(Driver &driver, DevicePointer pointer, size_t bytes) {
   return driver.holds(pointer, bytes) ||
-         (driver.memory.find(pointer).end == 0 &&
-          isSet("DRAWLOOM_EMULATED_HOST_POINTERS"));
+         (!driver.find(pointer) && isSet("DRAWLOOM_EMULATED_HOST_POINTERS"));
 }
 
 static int copy(void *to, const void *from, size_t bytes, void *stream,

@@ -102,7 +102,11 @@ static int loadCode(Driver &driver, const void *image,
     logLine("drawloom: cannot read " + file + problems);
     return InvalidImage;
   }
-  auto module = emulator::Module::load(*parsed);
+  // Code is looked for by its bytes, which are of one architecture.
+  int capability = number("DRAWLOOM_EMULATED_CAPABILITY", 90);
+  auto module = emulator::Module::load(*parsed, capability < 90    ? "sm_80"
+                                                : capability < 100 ? "sm_90a"
+                                                                   : "sm_100a");
   if (!module) {
     logLine("drawloom: " + file + ": " + llvm::toString(module.takeError()));
     return InvalidImage;
@@ -119,7 +123,12 @@ DRAWLOOM_CUDA_API cuModuleLoadData(Module **module, const void *image) {
     return InvalidValue;
   if (call.driver.failure)
     return call.driver.failure;
+  // As a driver that is older than the assembler.
+  if (variableNames("DRAWLOOM_EMULATED_FAULT", "no-cubin") &&
+      std::memcmp(image, llvm::ELF::ElfMagic, 4) == 0)
+    return NoBinaryForGpu;
   auto made = std::make_unique<Module>();
+  made->device = call.driver.current().primary.device;
   if (int error = loadCode(call.driver, image, made->code))
     return error;
   *module = made.release();
@@ -296,6 +305,7 @@ DRAWLOOM_CUDA_API cuTensorMapEncodeTiled() { return NotSupported; }
 namespace {
 /// What a launch needs once its caller has returned.
 struct LaunchRequest {
+  int device;
   std::shared_ptr<LoadedCode> code;
   const emulator::KernelInfo *kernel;
   emulator::Grid grid;
@@ -333,7 +343,7 @@ static void execute(Driver &driver, const LaunchRequest &request) {
   options.checkRaces = number("DRAWLOOM_EMULATOR_RACES", 1) != 0;
   options.mostAccesses = static_cast<uint64_t>(
       number("DRAWLOOM_EMULATOR_MOST_ACCESSES", 0x7fffffff));
-  options.memory = &driver.memory;
+  options.memory = &driver.devices[static_cast<size_t>(request.device)].memory;
   // Between allocations of this driver there are gaps, which stay forbidden.
   options.memoryBeyond = isSet("DRAWLOOM_EMULATED_HOST_POINTERS") ? 4096 : -1;
   auto report =
@@ -384,7 +394,8 @@ DRAWLOOM_CUDA_API cuLaunchKernel(Function *function, unsigned gridX,
   if (!driver->functions.count(function))
     return InvalidHandle;
   Stream *queue = driver->stream(stream);
-  if (!queue)
+  // A stream of another device is none of the kernel's.
+  if (!queue || queue->device != function->module->device)
     return InvalidHandle;
   if (driver->failure)
     return driver->failure;
@@ -410,9 +421,9 @@ DRAWLOOM_CUDA_API cuLaunchKernel(Function *function, unsigned gridX,
   auto values = copyParameters(kernel, parameters, extra);
   if (!values)
     return refuse("parameters are missing");
-  LaunchRequest request{function->module->code, &kernel,
-                        emulator::Grid{gridX, gridY, gridZ}, sharedBytes,
-                        std::move(*values)};
+  LaunchRequest request{queue->device, function->module->code,
+                        &kernel,       emulator::Grid{gridX, gridY, gridZ},
+                        sharedBytes,   std::move(*values)};
   return driver->enqueue(*queue, [driver, request = std::move(request)] {
     execute(*driver, request);
   });

@@ -11,9 +11,15 @@
 
 using namespace drawloom::driver;
 
+static bool isDefault(const Driver &driver, const Stream *stream) {
+  return stream ==
+         &driver.devices[static_cast<size_t>(stream->device)].defaultStream;
+}
+
 DRAWLOOM_CUDA_API cuStreamCreate(void **stream, unsigned flags) {
   Call call;
   auto *made = new Stream;
+  made->device = call.driver.current().primary.device;
   call.driver.streams.insert(made);
   *stream = made;
   return Success;
@@ -27,7 +33,7 @@ DRAWLOOM_CUDA_API cuStreamCreateWithPriority(void **stream, unsigned flags,
 DRAWLOOM_CUDA_API cuStreamDestroy_v2(void *stream) {
   Call call;
   Stream *queue = call.driver.stream(stream);
-  if (!queue || queue == &call.driver.defaultStream)
+  if (!queue || isDefault(call.driver, queue))
     return InvalidHandle;
   call.driver.runUntil(*queue, queue->asked);
   // What happened there has happened.
@@ -46,7 +52,7 @@ DRAWLOOM_CUDA_API cuStreamSynchronize(void *stream) {
     return InvalidHandle;
   if (queue->capture)
     return CaptureUnsupported;
-  if (queue == &call.driver.defaultStream)
+  if (isDefault(call.driver, queue))
     return call.driver.synchronize();
   call.driver.runUntil(*queue, queue->asked);
   return call.driver.failure;
@@ -79,7 +85,10 @@ DRAWLOOM_CUDA_API cuStreamGetFlags(void *stream, unsigned *flags) {
 
 DRAWLOOM_CUDA_API cuStreamGetCtx(void *stream, void **context) {
   Call call;
-  *context = &call.driver.primary;
+  Stream *queue = call.driver.stream(stream);
+  if (!queue)
+    return InvalidHandle;
+  *context = &call.driver.devices[static_cast<size_t>(queue->device)].primary;
   return Success;
 }
 
@@ -210,7 +219,7 @@ DRAWLOOM_CUDA_API cuStreamWaitEvent(void *stream, void *handle,
   Stream *source = event->stream;
   uint64_t after = event->after;
   return driver->enqueue(*queue, [=] {
-    if (driver->streams.count(source) || source == &driver->defaultStream)
+    if (driver->streams.count(source) || isDefault(*driver, source))
       driver->runUntil(*source, after);
   });
 }
@@ -225,9 +234,14 @@ DRAWLOOM_CUDA_API cuStreamBeginCapture_v2(void *stream, int mode) {
   if (!queue)
     return InvalidHandle;
   // The legacy stream cannot be captured.
-  if (queue == &call.driver.defaultStream || queue->capture)
+  if (isDefault(call.driver, queue) || queue->capture)
     return CaptureUnsupported;
+  if (mode < 0 || mode > 2)
+    return InvalidValue;
   auto *graph = new Graph;
+  graph->number = ++call.driver.captures;
+  graph->mode = static_cast<CaptureMode>(mode);
+  graph->thread = std::this_thread::get_id();
   call.driver.graphs.insert(graph);
   queue->capture = graph;
   return Success;
@@ -240,7 +254,7 @@ DRAWLOOM_CUDA_API cuStreamEndCapture(void *stream, void **graph) {
     return InvalidHandle;
   if (!queue->capture)
     return CaptureUnmatched;
-  *graph = queue->capture;
+  Graph *made = queue->capture;
   for (Stream *other : call.driver.streams)
     if (other != queue && other->capture == queue->capture)
       other->capture = nullptr;
@@ -248,6 +262,13 @@ DRAWLOOM_CUDA_API cuStreamEndCapture(void *stream, void **graph) {
     if (event->capture == queue->capture)
       event->capture = nullptr;
   queue->capture = nullptr;
+  if (made->invalid) {
+    call.driver.graphs.erase(made);
+    delete made;
+    *graph = nullptr;
+    return CaptureInvalidated;
+  }
+  *graph = made;
   return Success;
 }
 
@@ -256,18 +277,36 @@ DRAWLOOM_CUDA_API cuStreamIsCapturing(void *stream, int *status) {
   Stream *queue = call.driver.stream(stream);
   if (!queue)
     return InvalidHandle;
-  *status = queue->capture ? 1 : 0;
+  *status = !queue->capture ? 0 : queue->capture->invalid ? 2 : 1;
   return Success;
 }
 
 DRAWLOOM_CUDA_API cuStreamGetCaptureInfo(void *stream, int *status,
                                          uint64_t *id) {
-  if (id)
-    *id = 1;
-  return cuStreamIsCapturing(stream, status);
+  Call call;
+  if (int error = cuStreamIsCapturing(stream, status))
+    return error;
+  if (id && *status)
+    *id = call.driver.stream(stream)->capture->number;
+  return Success;
+}
+
+DRAWLOOM_CUDA_API cuStreamGetCaptureInfo_v2(void *stream, int *status,
+                                            uint64_t *id, void **graph,
+                                            const void **dependencies,
+                                            size_t *count) {
+  // Where the nodes are, nobody asks.
+  if (graph || dependencies || count)
+    return NotSupported;
+  return cuStreamGetCaptureInfo(stream, status, id);
 }
 
 DRAWLOOM_CUDA_API cuThreadExchangeStreamCaptureMode(int *mode) {
+  if (!mode || *mode < 0 || *mode > 2)
+    return InvalidValue;
+  auto given = static_cast<CaptureMode>(*mode);
+  *mode = static_cast<int>(captureMode());
+  captureMode() = given;
   return Success;
 }
 

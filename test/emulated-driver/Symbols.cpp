@@ -107,6 +107,7 @@ int cuStreamCreateWithPriority();
 int cuStreamDestroy_v2();
 int cuStreamEndCapture();
 int cuStreamGetCaptureInfo();
+int cuStreamGetCaptureInfo_v2();
 int cuStreamGetCtx();
 int cuStreamGetFlags();
 int cuStreamGetPriority();
@@ -223,6 +224,7 @@ static const Entry entries[] = {
     DRAWLOOM_ENTRY(cuStreamDestroy_v2),
     DRAWLOOM_ENTRY(cuStreamEndCapture),
     DRAWLOOM_ENTRY(cuStreamGetCaptureInfo),
+    DRAWLOOM_ENTRY(cuStreamGetCaptureInfo_v2),
     DRAWLOOM_ENTRY(cuStreamGetCtx),
     DRAWLOOM_ENTRY(cuStreamGetFlags),
     DRAWLOOM_ENTRY(cuStreamGetPriority),

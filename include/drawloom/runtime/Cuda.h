@@ -114,6 +114,10 @@ class Device {
 public:
   static Result<std::shared_ptr<Device>> open(std::shared_ptr<Driver> driver,
                                               int ordinal = 0);
+  /// That of the calling thread's context, which torch and CUDA's runtime set;
+  /// the first one where it has none.
+  static Result<std::shared_ptr<Device>>
+  openCurrent(std::shared_ptr<Driver> driver);
   ~Device();
 
   const std::string &name() const { return productName; }
@@ -138,9 +142,10 @@ public:
 
 private:
   Status afterCopy(int code, size_t bytes);
-  /// Whether kernels can read at the address; asks the driver the first time.
-  /// Says yes where earlier work has failed: the launch will tell.
-  bool canRead(uint64_t address);
+  /// Why kernels cannot read at the address, empty where they can; asks the
+  /// driver the first time. They can where earlier work has failed: the launch
+  /// will tell.
+  std::string whyNotReadable(uint64_t address);
   friend class Module;
   friend class CachingAllocator;
   friend class ProductLibrary;
@@ -196,13 +201,18 @@ struct Grid {
 class Module {
 public:
   /// Loads the best code for the device: that of its own architecture, else a
-  /// cubin of the same generation, else PTX, which the driver assembles. All
-  /// kernels are loaded now, so that a launch does nothing but launch.
+  /// cubin of the same generation, else PTX, which the driver assembles. Where
+  /// the driver refuses a cubin, as one that is older than the assembler does,
+  /// it gets the PTX beside it, and note() says so. All kernels are loaded now,
+  /// so that a launch does nothing but launch.
   static Result<std::shared_ptr<Module>> load(std::shared_ptr<Device> device,
                                               const Bundle &bundle);
   ~Module();
 
   const ArchitectureInfo &architecture() const { return chosen; }
+  /// What the caller should know of the loading; empty where all is as it
+  /// should be.
+  const std::string &note() const { return said; }
   /// The index of a kernel for launch(); names those there are in its error.
   Result<size_t> find(const std::string &kernel) const;
 
@@ -224,6 +234,7 @@ private:
   std::shared_ptr<Device> device;
   ArchitectureInfo chosen;
   std::vector<void *> modules, functions;
+  std::string said;
 };
 
 /// Index of the architecture that Module::load takes, and whether as PTX.
@@ -247,7 +258,10 @@ struct Allocator {
 /// quarter more than was asked for. Memory released on a stream is given again
 /// on that stream only, at once: the stream's order makes that safe, without
 /// waiting. Where the device is out of memory, what is kept is given back
-/// first, which waits for the device.
+/// first, which waits for the device. What is asked for while a stream is
+/// captured into a graph belongs to that capture: it is given again within it
+/// alone, since the graph goes on using it whenever it is launched. All memory
+/// goes back to the device with the allocator.
 class CachingAllocator {
 public:
   explicit CachingAllocator(std::shared_ptr<Device> device);
@@ -267,6 +281,8 @@ public:
   size_t bytesKept() const;
 
 private:
+  Status giveBack(bool graphsToo);
+
   struct State;
   std::shared_ptr<Device> device;
   std::unique_ptr<State> state;

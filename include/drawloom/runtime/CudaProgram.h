@@ -17,9 +17,10 @@ namespace drawloom::runtime::cuda {
 /// The target that a variant for this is of.
 inline constexpr const char *targetName = "cuda";
 
-/// Loads the variant with the best code for the first device of this machine;
-/// the one for `isa` where that is given. Its code is a bundle. Opens the
-/// driver now; the error says what is missing.
+/// Loads the variant with the best code for the device of the calling thread's
+/// CUDA context, or for the first one of this machine; the one for `isa` where
+/// that is given. Its code is a bundle. Opens the driver now; the error says
+/// what is missing.
 Result<std::unique_ptr<Executable>>
 loadCudaProgram(const Artifact &artifact, const std::string &isa = "");
 Result<std::unique_ptr<Executable>>

@@ -438,7 +438,27 @@ TEST_F(Cuda, ImageThatIsRefusedBringsTheAssemblersWords) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.message(),
             "kernel 'k' for sm_90a cannot be loaded onto Fake GPU: "
+            "CUDA_ERROR_INVALID_IMAGE: ptxas fatal: nonsense; its PTX: "
             "CUDA_ERROR_INVALID_IMAGE: ptxas fatal: nonsense");
+}
+
+TEST_F(Cuda, RefusedMachineCodeFallsBackToItsPtxAndSaysSo) {
+  EXPECT_EQ(module()->note(), "");
+  for (int code : {200, 209, 222}) {
+    fake->cubinCode = code;
+    auto loaded = module();
+    EXPECT_STREQ(fake->image, "sm_90a.ptx");
+    EXPECT_EQ(loaded->architecture().name, "sm_90a");
+    EXPECT_TRUE(contains(loaded->note(),
+                         "the driver refuses the machine code of kernel 'k' "
+                         "for sm_90a (CUDA"));
+    EXPECT_TRUE(contains(loaded->note(), "has assembled its PTX instead"));
+  }
+  // What has nothing to do with the image is told as it is.
+  fake->cubinCode = 700;
+  auto failed = Module::load(device(), *bundle());
+  ASSERT_FALSE(failed.ok());
+  EXPECT_TRUE(contains(failed.message(), "CUDA_ERROR_ILLEGAL_ADDRESS"));
 }
 
 TEST_F(Cuda, PtxIsHandedToTheDriverWhole) {
@@ -482,6 +502,18 @@ TEST_F(Cuda, AllocatorGivesMemoryAgainOnItsStreamOnly) {
   EXPECT_EQ(allocator.bytesInUse(), 0u);
   EXPECT_TRUE(allocator.trim().ok());
   EXPECT_EQ(allocator.bytesKept(), 0u);
+  EXPECT_EQ(fake->memoryUsed, 0u);
+}
+
+TEST_F(Cuda, AllMemoryGoesWithTheAllocator) {
+  {
+    CachingAllocator allocator(device());
+    auto used = allocator.allocate(1000, nullptr);
+    auto kept = allocator.allocate(5000, nullptr);
+    ASSERT_TRUE(used.ok() && kept.ok());
+    allocator.release(*kept, nullptr);
+    EXPECT_GT(fake->memoryUsed, 6000u);
+  }
   EXPECT_EQ(fake->memoryUsed, 0u);
 }
 

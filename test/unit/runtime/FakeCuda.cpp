@@ -29,6 +29,8 @@ int cuDriverGetVersion(int *version) {
 int cuGetErrorName(int code, const char **name) {
   *name = code == 700   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : code == 200 ? "CUDA_ERROR_INVALID_IMAGE"
+          : code == 209 ? "CUDA_ERROR_NO_BINARY_FOR_GPU"
+          : code == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
           : code == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
                         : nullptr;
   return *name ? 0 : 1;
@@ -95,6 +97,10 @@ int cuCtxPopCurrent_v2(void **context) {
   --fake.pushed;
   return 0;
 }
+int cuCtxGetDevice(int *device) {
+  *device = 0;
+  return currentContext ? 0 : 201;
+}
 int cuCtxSynchronize() {
   ++fake.synchronizations;
   return fake.synchronizeCode;
@@ -127,16 +133,27 @@ int cuStreamSynchronize(void *) {
   ++fake.synchronizations;
   return fake.synchronizeCode;
 }
+int cuStreamGetCaptureInfo_v2(void *, int *status, uint64_t *, void **,
+                              const void **, size_t *) {
+  *status = 0;
+  return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  *mode = 0;
+  return 0;
+}
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count,
                        int *options, void **values) {
+  const char *text = static_cast<const char *>(image);
+  if (fake.cubinCode && !std::strstr(text, ".ptx"))
+    return fake.cubinCode;
   if (fake.moduleCode) {
     for (unsigned i = 0; i < count; ++i)
       if (options[i] == 5)
         std::strcpy(static_cast<char *>(values[i]), "ptxas fatal: nonsense");
     return fake.moduleCode;
   }
-  std::snprintf(fake.image, sizeof(fake.image), "%s",
-                static_cast<const char *>(image));
+  std::snprintf(fake.image, sizeof(fake.image), "%s", text);
   *module = &fake;
   return 0;
 }
@@ -151,7 +168,13 @@ int cuFuncSetAttribute(void *, int attribute, int value) {
     fake.dynamicShared = value;
   return 0;
 }
-int cuPointerGetAttribute(void *data, int, unsigned long long address) {
+int cuPointerGetAttribute(void *data, int attribute,
+                          unsigned long long address) {
+  if (attribute == 9) {
+    int device = 0;
+    std::memcpy(data, &device, sizeof(device));
+    return 0;
+  }
   ++fake.pointerQueries;
   if (address >= fake.hostBegin && address < fake.hostEnd)
     return 1;

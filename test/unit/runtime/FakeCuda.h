@@ -21,7 +21,7 @@
 struct FakeCuda {
   // Set by tests.
   int version = 13000, devices = 1, capability = 90, initCode = 0;
-  int moduleCode = 0, launchCode = 0, synchronizeCode = 0;
+  int moduleCode = 0, cubinCode = 0, launchCode = 0, synchronizeCode = 0;
   size_t memory = size_t(1) << 30;     ///< Of the device.
   uint64_t hostBegin = 0, hostEnd = 0; ///< Addresses that are not its own.
   bool pageable = false;

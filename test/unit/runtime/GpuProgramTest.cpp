@@ -43,6 +43,7 @@ protected:
       modules += folder + arch;
     setenv("DRAWLOOM_EMULATED_MODULES", modules.c_str(), 1);
     setenv("DRAWLOOM_EMULATOR_LOG", (folder + "/log").c_str(), 1);
+    setenv("DRAWLOOM_EMULATED_DEVICES", "2", 1);
     library = dlopen(DRAWLOOM_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
     ASSERT_TRUE(library) << dlerror();
   }
@@ -348,6 +349,93 @@ TEST_F(OnStream, CallsAreCapturedIntoAGraph) {
   for (size_t i = 0; i < sum.size(); ++i)
     ASSERT_EQ(sum[i], 1 + values.y[i]);
   program[0].release(w, stream);
+}
+
+/// The first call that needs a workspace is the captured one, and captures
+/// forbid allocations. While the graph runs, another call is made on the stream
+/// of the capture: each has a workspace of its own.
+TEST_F(OnStream, GraphsKeepTheirWorkspace) {
+  void *graph = nullptr, *executable = nullptr, *other = nullptr;
+  call("cuStreamBeginCapture_v2", stream, 0);
+  Result<void> captured = run();
+  ASSERT_TRUE(bool(captured)) << captured.error().message();
+  call("cuStreamEndCapture", stream, &graph);
+  call("cuGraphInstantiateWithFlags", &executable, graph, 0ull);
+  ASSERT_TRUE(bool(run()));
+  download();
+  values.expectResults();
+  float expected = values.b;
+  // Step by step: operations happen when somebody waits or asks.
+  call("cuStreamCreate", &other, 1u);
+  std::vector<float> zeros(1000);
+  void *elsewhere = upload(zeros), *sum = allocate(4);
+  setenv("DRAWLOOM_EMULATED_DEFER", "1", 1);
+  for (int steps = 0; steps < 4; ++steps) {
+    call("cuGraphLaunch", executable, other);
+    auto *query =
+        reinterpret_cast<int (*)(void *)>(dlsym(library, "cuStreamQuery"));
+    for (int i = 0; i < steps; ++i)
+      (void)query(other);
+    DrawloomTensor zero = tensor(elsewhere, thousand, 2),
+                   unused = tensor(elsewhere, thousand, 2),
+                   total = tensor(sum, {}, 2);
+    unused.data = allocate(4000);
+    const DrawloomTensor *t = tensors.data();
+    ASSERT_TRUE(bool(program[0].find("axpy")->callTensorsOnStream(
+        {t, &zero, &zero}, {&unused, &total}, stream)));
+    call("cuStreamSynchronize", stream);
+    call("cuStreamSynchronize", other);
+    program[0].release(unused.data, stream);
+    download();
+    EXPECT_EQ(values.b, expected) << steps;
+  }
+  call("cuStreamDestroy_v2", other);
+}
+
+TEST_F(OnStream, AllMemoryIsBackAfterClose) {
+  size_t before = 0, after = 0, total = 0;
+  call("cuMemGetInfo_v2", &before, &total);
+  {
+    Program second = load("cuda");
+    ASSERT_TRUE(bool(second.allocate(100000, stream)));
+    void *graph = nullptr;
+    call("cuStreamBeginCapture_v2", stream, 0);
+    const DrawloomTensor *t = tensors.data();
+    ASSERT_TRUE(bool(second.find("axpy")->callTensorsOnStream(
+        {t, t + 1, t + 2}, {t + 3, t + 4}, stream)));
+    call("cuStreamEndCapture", stream, &graph);
+    call("cuMemGetInfo_v2", &after, &total);
+    EXPECT_LT(after, before - 100000);
+  }
+  call("cuMemGetInfo_v2", &after, &total);
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(OnStream, ProgramIsLoadedOntoTheCallersDevice) {
+  void *context = nullptr;
+  call("cuDevicePrimaryCtxRetain", &context, 1);
+  call("cuCtxPushCurrent_v2", context);
+  {
+    Program second = load("cuda");
+    EXPECT_EQ(second.device().second, 1);
+    Values own;
+    ASSERT_TRUE(bool(callOnHost(second, own)));
+    own.expectResults();
+    // The tensors are of the first device, whatever they say.
+    for (DrawloomTensor &tensor : tensors)
+      tensor.deviceId = 1;
+    const DrawloomTensor *t = tensors.data();
+    Result<void> done = second.find("axpy")->callTensorsOnStream(
+        {t, t + 1, t + 2}, {t + 3, t + 4}, nullptr);
+    ASSERT_FALSE(bool(done));
+    EXPECT_NE(done.error().message().find(
+                  "points to memory of device 0, and the kernel was loaded "
+                  "onto device 1"),
+              std::string::npos)
+        << done.error().message();
+  }
+  call("cuCtxPopCurrent_v2", &context);
+  call("cuDevicePrimaryCtxRelease_v2", 1);
 }
 
 TEST_F(OnStream, TensorsThatAreElsewhereAreRefused) {
