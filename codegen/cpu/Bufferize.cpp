@@ -195,12 +195,13 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
   }
   // What may lie in another carried buffer is read before that is written.
   SmallVector<OpOperand *> moved;
-  for (auto [operand, argument] : stores)
+  for (const auto &store : stores)
     if (llvm::any_of(carried, [&](Value other) {
-          return other != argument && isa<RankedTensorType>(other.getType()) &&
-                 mayAlias(*operand, other, state);
+          return other != store.second &&
+                 isa<RankedTensorType>(other.getType()) &&
+                 mayAlias(*store.first, other, state);
         }))
-      moved.push_back(operand);
+      moved.push_back(store.first);
   for (OpOperand *operand : moved)
     operand->set(bufferization::AllocTensorOp::create(
         builder, loc, cast<RankedTensorType>(operand->get().getType()),
