@@ -40,10 +40,7 @@ LogicalResult GatherOp::interpret(ArrayRef<HostTensor> operands,
   int64_t size = rowSize(result);
   for (int64_t i = 0; i < indices.size(); ++i) {
     int64_t row = indices.i()[i];
-    if (row >= source.dim(0))
-      return emitOpError() << "gathers row " << row << " of a table of "
-                           << source.dim(0);
-    if (row >= 0)
+    if (row >= 0 && row < source.dim(0))
       copyRow(source, row, result, i, size);
   }
   results.push_back(result);
@@ -58,10 +55,7 @@ LogicalResult ScatterOp::interpret(ArrayRef<HostTensor> operands,
   std::vector<bool> written(result.dim(0));
   for (int64_t i = 0; i < indices.size(); ++i) {
     int64_t row = indices.i()[i];
-    if (row >= result.dim(0))
-      return emitOpError() << "scatters to row " << row << " of a table of "
-                           << result.dim(0);
-    if (row < 0)
+    if (row < 0 || row >= result.dim(0))
       continue;
     if (getAccumulate()) {
       for (int64_t k = 0; k < size; ++k)

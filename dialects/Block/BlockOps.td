@@ -33,13 +33,12 @@ def Block_GatherOp : Block_TileOp<"gather", "init"> {
 
     ```
     result[i, ...] = source[indices[i], ...]   if 0 <= indices[i] < N
-    result[i, ...] = 0                         if indices[i] < 0
+    result[i, ...] = 0                         otherwise
     ```
 
-    A negative index names no row: that is how a tile is filled up to its static
-    size at the end of a segment (a padded load). An index of `N` or more is an
-    error in the interpreter and undefined elsewhere. `init` only gives the
-    shape; its elements are not read.
+    An index that is negative, or `N` or more, names no row: that is how a tile is
+    filled up to its static size at the end of a segment (a padded load). `init`
+    only gives the shape; its elements are not read.
 
     The gradient of `source` is `block.scatter accumulate` of the cotangent's
     rows, which adds rows of equal index in order: no atomics, the same bits
@@ -84,9 +83,9 @@ def Block_ScatterOp : Block_TileOp<"scatter", "dest"> {
     result[indices[i], ...] = rows[i, ...]         where 0 <= indices[i] < N
     ```
 
-    A negative index names no row: that row is dropped (a clipped store). An
-    index of `N` or more, or one that occurs twice, is an error in the
-    interpreter and undefined elsewhere: unique rows are what lets a target store
+    An index that is negative, or `N` or more, names no row: that row is dropped (a
+    clipped store). One that occurs twice is an error in the interpreter, and
+    elsewhere leaves any of its rows: unique rows are what lets a target store
     them in any order.
 
     With `accumulate`, rows are added, one after another in the order of `i`, and

@@ -121,9 +121,8 @@ def Loss_SoftmaxCrossEntropyOp : Loss_DecomposableOp<"softmax_cross_entropy"> {
     t is given (probabilities, N x C) or has a single 1 in column labels[n]
     (integer class labels, N). f16 and bf16 are computed and summed in f32.
 
-    A class label outside [0, C) is an error in the interpreter; compiled code
-    does not check it, and lets the row contribute 0. No rows: loss 0 and zero
-    gradients.
+    A class label outside [0, C) names no class: its row contributes 0, to the
+    mean's sum and to gradients. No rows: loss 0 and zero gradients.
 
     1. The logits have two dimensions, N x C.
     2. Class labels have shape N, probabilities the logits' type.

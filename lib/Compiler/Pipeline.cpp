@@ -44,6 +44,8 @@ static void buildDifferentiated(OpPassManager &pm) {
   // What was inlined everywhere is only in the way of whoever reads on.
   pm.addPass(createSymbolDCEPass());
   addCleanup(pm);
+  // Extents are known by now, and show most indices to be inside.
+  pm.addPass(createMakeTotal());
 }
 
 static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {

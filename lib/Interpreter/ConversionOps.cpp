@@ -42,21 +42,26 @@ static const char *zeroExtend(const ScalarOp &op, Scalar *r) {
 
 /// Float to integer, truncating. What does not fit has no defined value; the
 /// type's smallest integer is what x86 gives, and is easy to recognise.
+/// Truncated, and the nearest there is of what the type does not hold; of NaN
+/// 0.
 static const char *toSigned(const ScalarOp &op, Scalar *r) {
   double value = std::trunc(r[op.in[0]].f);
-  // 2^63 is exact as a double, so the comparison decides rightly.
+  // 2^63 is exact as a double, so the comparisons decide rightly.
   double limit = std::ldexp(1.0, int(op.bitsOut) - 1);
-  bool fits = value >= -limit && value < limit;
-  r[op.out[0]].i = wrapInteger(
-      fits ? int64_t(value) : llvm::minIntN(op.bitsOut), op.bitsOut);
+  int64_t result = value >= limit    ? llvm::maxIntN(op.bitsOut)
+                   : value >= -limit ? int64_t(value)
+                   : value < -limit  ? llvm::minIntN(op.bitsOut)
+                                     : 0;
+  r[op.out[0]].i = wrapInteger(result, op.bitsOut);
   return nullptr;
 }
 
 static const char *toUnsigned(const ScalarOp &op, Scalar *r) {
   double value = std::trunc(r[op.in[0]].f);
-  bool fits = value > -1.0 && value < std::ldexp(1.0, int(op.bitsOut));
-  uint64_t result =
-      fits ? uint64_t(value) : uint64_t(llvm::minIntN(op.bitsOut));
+  uint64_t result = value >= std::ldexp(1.0, int(op.bitsOut))
+                        ? llvm::maxUIntN(op.bitsOut)
+                    : value > 0 ? uint64_t(value)
+                                : 0;
   r[op.out[0]].i = wrapInteger(int64_t(result), op.bitsOut);
   return nullptr;
 }

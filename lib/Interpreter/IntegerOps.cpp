@@ -54,21 +54,22 @@ static ScalarOp integerUnary(Integer function) {
   return op;
 }
 
-static constexpr const char *divisionByZero = "divides an integer by zero";
-static constexpr const char *divisionOverflow =
-    "divides the smallest integer by -1, whose quotient does not fit";
-static constexpr const char *wideShift =
-    "shifts by at least the number of bits of the type";
-
-/// A signed division whose quotient is defined, or what is wrong with it.
-static const char *checkSignedDivision(int64_t &a, int64_t &b, unsigned bits) {
+/// What numbers.md says of dividing by zero, for any type.
+static bool dividesByZero(int64_t &a, int64_t &b, unsigned bits,
+                          int64_t &result) {
   a = signedOf(a, bits);
   b = signedOf(b, bits);
-  if (b == 0)
-    return divisionByZero;
-  if (b == -1 && a == llvm::minIntN(bits))
-    return divisionOverflow;
-  return nullptr;
+  result = -1;
+  return b == 0;
+}
+
+/// And of the smallest integer by -1: the quotient wraps to that integer.
+static bool hasNoQuotient(int64_t &a, int64_t &b, unsigned bits,
+                          int64_t &result) {
+  if (dividesByZero(a, b, bits, result))
+    return true;
+  result = a;
+  return b == -1 && a == llvm::minIntN(bits);
 }
 
 // Each is a captureless lambda, so that it converts to a function pointer.
@@ -102,48 +103,40 @@ static void addWrapping(ScalarTable &table) {
 
 static void addDivisions(ScalarTable &table) {
   add(table, "divsi", "divs", integer(INTEGER_OP {
-        if (const char *problem = checkSignedDivision(a, b, bits))
-          return problem;
-        result = a / b;
+        if (!hasNoQuotient(a, b, bits, result))
+          result = a / b;
         return nullptr;
       }));
   add(table, "floordivsi", "floordivs", integer(INTEGER_OP {
-        if (const char *problem = checkSignedDivision(a, b, bits))
-          return problem;
-        result = llvm::divideFloorSigned(a, b);
+        if (!hasNoQuotient(a, b, bits, result))
+          result = llvm::divideFloorSigned(a, b);
         return nullptr;
       }));
   add(table, "ceildivsi", "ceildivs", integer(INTEGER_OP {
-        if (const char *problem = checkSignedDivision(a, b, bits))
-          return problem;
-        result = llvm::divideCeilSigned(a, b);
+        if (!hasNoQuotient(a, b, bits, result))
+          result = llvm::divideCeilSigned(a, b);
         return nullptr;
       }));
   add(table, "remsi", "rems", integer(INTEGER_OP {
-        a = signedOf(a, bits);
-        b = signedOf(b, bits);
-        if (b == 0)
-          return divisionByZero;
-        result = b == -1 ? 0 : a % b;
+        result = dividesByZero(a, b, bits, result) ? a : b == -1 ? 0 : a % b;
         return nullptr;
       }));
   add(table, "divui", "divu", integer(INTEGER_OP {
-        if (b == 0)
-          return divisionByZero;
-        result = int64_t(unsignedOf(a, bits) / unsignedOf(b, bits));
+        if (!dividesByZero(a, b, bits, result))
+          result = int64_t(unsignedOf(a, bits) / unsignedOf(b, bits));
         return nullptr;
       }));
   add(table, "ceildivui", "ceildivu", integer(INTEGER_OP {
-        if (b == 0)
-          return divisionByZero;
+        if (dividesByZero(a, b, bits, result))
+          return nullptr;
         uint64_t x = unsignedOf(a, bits), y = unsignedOf(b, bits);
         result = int64_t(x / y + (x % y != 0));
         return nullptr;
       }));
   add(table, "remui", "remu", integer(INTEGER_OP {
-        if (b == 0)
-          return divisionByZero;
-        result = int64_t(unsignedOf(a, bits) % unsignedOf(b, bits));
+        result = dividesByZero(a, b, bits, result)
+                     ? a
+                     : int64_t(unsignedOf(a, bits) % unsignedOf(b, bits));
         return nullptr;
       }));
 }
@@ -162,21 +155,17 @@ static void addBitOps(ScalarTable &table) {
         return nullptr;
       }));
   add(table, "shli", "shl", integer(INTEGER_OP {
-        if (unsignedOf(b, bits) >= bits)
-          return wideShift;
-        result = int64_t(uint64_t(a) << b);
+        result = unsignedOf(b, bits) < bits ? int64_t(uint64_t(a) << b) : 0;
         return nullptr;
       }));
   add(table, "shrui", "shru", integer(INTEGER_OP {
-        if (unsignedOf(b, bits) >= bits)
-          return wideShift;
-        result = int64_t(unsignedOf(a, bits) >> b);
+        result =
+            unsignedOf(b, bits) < bits ? int64_t(unsignedOf(a, bits) >> b) : 0;
         return nullptr;
       }));
   add(table, "shrsi", "shrs", integer(INTEGER_OP {
-        if (unsignedOf(b, bits) >= bits)
-          return wideShift;
-        result = signedOf(a, bits) >> b;
+        result = signedOf(a, bits) >>
+                 std::min<uint64_t>(unsignedOf(b, bits), bits - 1);
         return nullptr;
       }));
 }

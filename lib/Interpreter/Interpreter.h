@@ -18,9 +18,9 @@ namespace drawloom {
 /// directly, op by op, as their definitions read. It is the oracle that passes
 /// and backends are compared with, so it prefers being obviously right to being
 /// fast, and reports what a compiler may assume never happens: uninitialised
-/// tensors are filled with NaN, an index out of range, an integer division by
-/// zero and two iterations of an `scf.forall` that write the same element are
-/// errors at the op's location.
+/// tensors are filled with NaN, memory accessed outside of its buffer and two
+/// iterations of an `scf.forall` that write the same element are errors at the
+/// op's location.
 class Interpreter {
 public:
   struct Limits {

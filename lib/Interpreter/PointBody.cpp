@@ -87,17 +87,17 @@ bool PointBody::prepareScalarOp(Operation &op, Compiler &compiler) {
       read.index.push_back(*number);
     }
     read.function = [](const ScalarOp &op, Scalar *r) -> const char * {
+      // As runExtract.
+      bool isEmpty = op.tensor->size() == 0;
       int64_t at = 0;
-      for (auto [number, extent] :
-           llvm::zip_equal(op.index, op.tensor->shape())) {
-        if (r[number].i < 0 || r[number].i >= extent)
-          return "reads outside its tensor";
-        at = at * extent + r[number].i;
-      }
+      if (!isEmpty)
+        for (auto [number, extent] :
+             llvm::zip_equal(op.index, op.tensor->shape()))
+          at = at * extent + std::clamp<int64_t>(r[number].i, 0, extent - 1);
       if (op.tensor->isFloat())
-        r[op.out[0]].f = op.tensor->f()[at];
+        r[op.out[0]].f = isEmpty ? 0.0 : op.tensor->f()[at];
       else
-        r[op.out[0]].i = op.tensor->i()[at];
+        r[op.out[0]].i = isEmpty ? 0 : op.tensor->i()[at];
       return nullptr;
     };
     read.out[0] = define(extract);
@@ -207,13 +207,6 @@ LogicalResult PointBody::Evaluator::report(const ScalarOp &op,
                                            const char *problem,
                                            ArrayRef<int64_t> point) const {
   InFlightDiagnostic error = op.op->emitOpError() << problem;
-  if (op.tensor) {
-    SmallVector<int64_t> index;
-    for (unsigned number : op.index)
-      index.push_back(registers[number].i);
-    error << ": index " << indexText(index) << " in shape "
-          << indexText(op.tensor->shape());
-  }
   error << " at point " << indexText(point);
   return error;
 }

@@ -35,8 +35,15 @@ FailureOr<Slice> sliceOf(Operation *operation, ArrayRef<HostTensor> operands,
   slice.sizes = mix(op.getStaticSizes());
   slice.strides = mix(op.getStaticStrides());
   for (auto [dim, extent] : llvm::enumerate(shape)) {
-    int64_t offset = slice.offsets[dim], size = slice.sizes[dim];
-    int64_t stride = slice.strides[dim];
+    int64_t &offset = slice.offsets[dim];
+    int64_t size = slice.sizes[dim], stride = slice.strides[dim];
+    // A slice of a tensor starts where it fits (numbers.md); one of memory is
+    // what a pass has made, and must.
+    int64_t span;
+    if (isa<tensor::TensorDialect>(operation->getDialect()) && size > 0 &&
+        stride > 0 && !__builtin_mul_overflow(size - 1, stride, &span) &&
+        span < extent)
+      offset = std::clamp<int64_t>(offset, 0, extent - 1 - span);
     // Each bound is checked on its own: their combination could overflow.
     bool fits = size >= 0 && size <= extent && offset >= 0 && offset <= extent;
     if (fits && size > 0) {

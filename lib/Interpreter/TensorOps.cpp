@@ -29,39 +29,39 @@ static LogicalResult runEmpty(Call &call) {
   return success();
 }
 
-/// Reads operands `from`... as an index into a tensor of the shape given.
-static FailureOr<int64_t> elementOffset(Call &call, unsigned from,
-                                        ArrayRef<int64_t> shape) {
+/// Reads operands `from`... as an index into a tensor of the shape given, which
+/// has elements: into its range.
+static int64_t elementOffset(Call &call, unsigned from,
+                             ArrayRef<int64_t> shape) {
   int64_t at = 0;
-  for (auto [dim, extent] : llvm::enumerate(shape)) {
-    int64_t index = call.args[from + dim].asInt();
-    if (index < 0 || index >= extent)
-      return call.error() << "has index " << index << " in dimension " << dim
-                          << " of size " << extent;
-    at = at * extent + index;
-  }
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    at = at * extent +
+         std::clamp<int64_t>(call.args[from + dim].asInt(), 0, extent - 1);
   return at;
 }
 
 static LogicalResult runExtract(Call &call) {
   const HostTensor &from = call.args[0];
-  FailureOr<int64_t> at = elementOffset(call, 1, from.shape());
-  if (failed(at))
-    return failure();
-  call.yield(from.isFloat() ? HostTensor::scalar(from.f()[*at])
-                            : HostTensor::scalar(from.i()[*at]));
+  bool isEmpty = from.size() == 0;
+  int64_t at = isEmpty ? 0 : elementOffset(call, 1, from.shape());
+  if (from.isFloat())
+    call.yield(HostTensor::scalar(isEmpty ? 0.0 : from.f()[at]));
+  else
+    call.yield(HostTensor::scalar(isEmpty ? int64_t(0) : from.i()[at]));
   return success();
 }
 
 static LogicalResult runInsert(Call &call) {
-  FailureOr<int64_t> at = elementOffset(call, 2, call.args[1].shape());
-  if (failed(at))
-    return failure();
   HostTensor result = std::move(call.args[1]);
+  if (result.size() == 0) {
+    call.yield(std::move(result));
+    return success();
+  }
+  int64_t at = elementOffset(call, 2, result.shape());
   if (result.isFloat())
-    result.mutableF()[*at] = call.args[0].asFloat();
+    result.mutableF()[at] = call.args[0].asFloat();
   else
-    result.mutableI()[*at] = call.args[0].asInt();
+    result.mutableI()[at] = call.args[0].asInt();
   call.yield(std::move(result));
   return success();
 }

@@ -81,6 +81,23 @@ def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def MakeTotal : Pass<"make-total"> {
+  let summary = "Give ops a result for every operand";
+  let description = [{
+    Writes out what [numbers](../numerics.md#integers-and-indices) promises where
+    upstream leaves an op undefined, so that no target has to know: integer division by
+    zero and of the smallest integer by -1, shifts by the width of the type or more, floats that no
+    integer holds, indices outside of a tensor (`tensor.extract`, `tensor.insert`),
+    and slices that leave theirs. Nothing is added where constants, or the extents of
+    loops, show that it cannot happen. For programs as users write them: what
+    later passes make is right.
+
+    Example: test/passes/Graph/make-total-clamps-indices.mlir
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Merge chains of elementwise ops into one linalg.generic each";
   let description = [{

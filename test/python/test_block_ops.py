@@ -44,10 +44,14 @@ def test_gather_of_no_rows_is_empty(rng):
     every_way(module, "gather", [x, np.zeros(0, np.int32)], [np.zeros((0, 8))], 0)
 
 
-def test_interpreter_refuses_a_row_past_the_table(rng):
-    module = GATHER.format(n=4, r=2, i="i32", row="8x")
-    with pytest.raises(ToolError, match="gathers row 4 of a table of 4"):
-        run(module, "gather", [np.zeros((4, 8), np.float32), np.array([0, 4], np.int32)], target="interpreter")
+@pytest.mark.parametrize("index", ["i32", "i64"])
+def test_gather_pads_with_zeros_past_the_table(rng, index):
+    x = rng.standard_normal((4, 8)).astype(np.float32)
+    rows = np.array([0, 4, 3, np.iinfo(index.replace("i", "int")).max], dtype=index.replace("i", "int"))
+    expected = np.where((rows < 4)[:, None], x[np.minimum(rows, 3)], 0)
+    for target in ("cpu", "emulator", "interpreter"):
+        (result,) = run(GATHER.format(n=4, r=4, i=index, row="8x"), "gather", [x, rows], target=target)
+        np.testing.assert_array_equal(result, expected)
 
 
 SCATTER = """
@@ -79,10 +83,14 @@ def test_interpreter_refuses_to_store_a_row_twice():
         run(SCATTER.format(r=2, how=""), "scatter", arrays, target="interpreter")
 
 
-def test_interpreter_refuses_to_store_past_the_table():
-    arrays = [np.zeros((2, 8), np.float32), np.array([3, 9], np.int32), np.zeros((9, 8), np.float32)]
-    with pytest.raises(ToolError, match="scatters to row 9 of a table of 9"):
-        run(SCATTER.format(r=2, how=""), "scatter", arrays, target="interpreter")
+@pytest.mark.parametrize("how", ["", "accumulate"])
+def test_scatter_drops_rows_past_the_table(rng, how):
+    t, y = (rng.standard_normal((n, 8)).astype(np.float32) for n in (2, 9))
+    expected = y.copy()
+    expected[3] = t[0] + (y[3] if how else 0)
+    for target in ("cpu", "emulator", "interpreter"):
+        (result,) = run(SCATTER.format(r=2, how=how), "scatter", [t, np.array([3, 9], np.int32), y], target=target)
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def numpy_scan(x, kind, along, exclusive, reverse):
