@@ -7,14 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/MathFunctions.h"
+#include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/ShareRepeats.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace drawloom::cpu {
@@ -73,8 +77,117 @@ void callFunctions(func::FuncOp function, SymbolTable &symbols) {
   }
 }
 
+/// The ops on `narrow` types compute in f32, between conversions. LLVM would do
+/// the same, but round to bf16 by a function that no C library has.
+LogicalResult computeWide(Operation *root, ArrayRef<Type> narrow) {
+  auto isNarrow = [&](Type type) {
+    return llvm::is_contained(narrow, getElementTypeOrSelf(type));
+  };
+  WalkResult found = root->walk([&](Operation *op) {
+    return llvm::any_of(op->getOperandTypes(), isNarrow) ||
+                   llvm::any_of(op->getResultTypes(), isNarrow)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return success();
+  MLIRContext *context = root->getContext();
+  Type f32 = Float32Type::get(context);
+  TypeConverter converter;
+  arith::populateEmulateUnsupportedFloatsConversions(converter, narrow, f32);
+  // The converter refers to it.
+  SetVector<Type> sources(narrow.begin(), narrow.end());
+  TypeConverter mathConverter;
+  math::populateExtendToSupportedTypesTypeConverter(mathConverter, sources,
+                                                    f32);
+  ConversionTarget target(*context);
+  arith::populateEmulateUnsupportedFloatsLegality(target, converter);
+  math::populateExtendToSupportedTypesConversionTarget(target, mathConverter);
+  // Signs are bits, in any type.
+  target.addLegalOp<arith::NegFOp, math::AbsFOp, math::CopySignOp>();
+  RewritePatternSet patterns(context);
+  arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
+  math::populateExtendToSupportedTypesPatterns(patterns, mathConverter);
+  return applyPartialConversion(root, target, std::move(patterns));
+}
+
+/// From f64 to bf16, with one rounding: to an f32 whose last bit says whether
+/// anything was lost (round to odd), and from there.
+struct RoundOnce : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getIn();
+    if (!getElementTypeOrSelf(x.getType()).isF64() ||
+        !getElementTypeOrSelf(op.getType()).isBF16())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto as = [&](Type element) -> Type {
+      if (auto vector = dyn_cast<VectorType>(op.getType()))
+        return vector.clone(element);
+      return element;
+    };
+    auto constant = [&](int32_t value) -> Value {
+      TypedAttr attr = b.getI32IntegerAttr(value);
+      if (auto vector = dyn_cast<VectorType>(as(b.getI32Type())))
+        attr = DenseElementsAttr::get(vector, attr);
+      return arith::ConstantOp::create(b, attr);
+    };
+    Value nearest = arith::TruncFOp::create(b, as(b.getF32Type()), x);
+    Value back = arith::ExtFOp::create(b, x.getType(), nearest);
+    Value lost = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, x);
+    Value beyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                         math::AbsFOp::create(b, back),
+                                         math::AbsFOp::create(b, x));
+    Value bits = arith::BitcastOp::create(b, as(b.getI32Type()), nearest);
+    // Towards zero, then odd.
+    bits = arith::SubIOp::create(
+        b, bits, arith::ExtUIOp::create(b, bits.getType(), beyond));
+    Value odd = arith::OrIOp::create(b, bits, constant(1));
+    bits = arith::SelectOp::create(b, lost, odd, bits);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
+        op, op.getType(), arith::BitcastOp::create(b, nearest.getType(), bits));
+    return success();
+  }
+};
+
+/// By the C library's power in f64, which holds every exponent of up to 53
+/// bits: LLVM's takes one 32-bit number.
+struct IntegerPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type wide = b.getF64Type(), type = op.getType();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    Value base = op.getLhs();
+    if (type != wide)
+      base = arith::ExtFOp::create(b, wide, base);
+    Value exponent = arith::SIToFPOp::create(b, wide, op.getRhs());
+    Value power = math::PowFOp::create(b, base, exponent);
+    if (type != wide)
+      power = arith::TruncFOp::create(b, type, power);
+    rewriter.replaceOp(op, power);
+    return success();
+  }
+};
+
 struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
+  using CpuExpandMathBase::CpuExpandMathBase;
   void runOnOperation() override {
+    llvm::Expected<const InstructionSet *> set = findInstructionSet(isa);
+    if (!set) {
+      getOperation()->emitError() << llvm::toString(set.takeError());
+      return signalPassFailure();
+    }
+    SmallVector<Type> narrow{Float16Type::get(&getContext())};
+    if (!llvm::is_contained((*set)->features, "avx512bf16"))
+      narrow.push_back(BFloat16Type::get(&getContext()));
+    if (failed(computeWide(getOperation(), narrow)))
+      return signalPassFailure();
     if (auto module = dyn_cast<ModuleOp>(getOperation())) {
       SymbolTable symbols(module);
       for (auto function :
@@ -84,13 +197,15 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     RewritePatternSet patterns(&getContext());
     // The C library has what upstream's polynomials are bad at.
     populateMathExpansions(patterns, /*all=*/false);
+    patterns.add<IntegerPower>(&getContext());
+    patterns.add<RoundOnce>(&getContext(), /*benefit=*/2);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     // A product that a sum takes up may keep its extra bits: one multiply-add
     // where the machine has it, and never less accurate.
     getOperation()->walk([](Operation *op) {
-      if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+      if (!llvm::isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
         return;
       auto fastMath = cast<arith::ArithFastMathInterface>(op);
       arith::FastMathFlags flags = fastMath.getFastMathFlagsAttr().getValue() |

@@ -76,7 +76,9 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addNestedPass<func::FuncOp>(createCpuLowerPairDots(pairs));
   pm.addNestedPass<func::FuncOp>(vector::createLowerVectorMultiReductionPass(
       vector::VectorMultiReductionLowering::InnerParallel));
-  pm.addPass(createCpuExpandMath());
+  CpuExpandMathOptions math;
+  math.isa = isa;
+  pm.addPass(createCpuExpandMath(math));
   // To transfers of one dimension, before anything folds views into them.
   VectorTransferToSCFOptions toScf;
   toScf.unroll = true;

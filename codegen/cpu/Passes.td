@@ -39,9 +39,10 @@ def CpuExpandMath : Pass<"cpu-expand-math"> {
   let description = [{
     On f32, `exp`, `log`, `tanh`, ... become polynomials, so that vectors stay
     vectors; on bf16 and f16 they are computed in f32. f64 is left to the C
-    library. Conversions from and to bf16 become integer arithmetic. In a module, a
-    function that takes more than 200 of them calls one function for each kind of
-    vector instead.
+    library. Conversions from and to bf16 become integer arithmetic; where the
+    instruction set has none of its own on bf16, and always on f16, ops compute
+    in f32 between conversions. In a module, a function that takes more than 200
+    elementary functions calls one for each kind of vector instead.
 
     Example:
 
@@ -56,6 +57,9 @@ def CpuExpandMath : Pass<"cpu-expand-math"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"isa", "isa", "std::string", /*default=*/"\"native\"",
+           "Name of the instruction set">];
 }
 
 def CpuHostAbi : Pass<"cpu-host-abi", "::mlir::ModuleOp"> {

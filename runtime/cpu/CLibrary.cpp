@@ -9,6 +9,7 @@
 #include "drawloom/runtime/CLibrary.h"
 #include <cmath>
 #include <cstring>
+#include <strings.h>
 
 // The compiler's own support library, on processors without F16C. Called by
 // generated code only, so that the types do not matter here.
@@ -33,10 +34,14 @@ std::vector<std::pair<std::string_view, void *>> cLibrarySymbols() {
     #name "f", reinterpret_cast<void *>(                                       \
                    static_cast<float (*)(float, float)>(std::name))            \
   }
+  // A superset of what LLVM's x86 backend and its simplification of calls make
+  // of the ops that programs have: test_every_op_and_type.py sweeps these.
   return {
       {"__extendhfsf2", reinterpret_cast<void *>(__extendhfsf2)},
       {"__truncdfhf2", reinterpret_cast<void *>(__truncdfhf2)},
       {"__truncsfhf2", reinterpret_cast<void *>(__truncsfhf2)},
+      {"bcmp", reinterpret_cast<void *>(::bcmp)},
+      {"memcmp", reinterpret_cast<void *>(std::memcmp)},
       {"memcpy", reinterpret_cast<void *>(std::memcpy)},
       {"memmove", reinterpret_cast<void *>(std::memmove)},
       {"memset", reinterpret_cast<void *>(std::memset)},
@@ -54,12 +59,15 @@ std::vector<std::pair<std::string_view, void *>> cLibrarySymbols() {
       DRAWLOOM_UNARY(erfc),
       DRAWLOOM_UNARY(exp),
       DRAWLOOM_UNARY(exp2),
+      {"exp10", reinterpret_cast<void *>(::exp10)},
+      {"exp10f", reinterpret_cast<void *>(::exp10f)},
       DRAWLOOM_UNARY(expm1),
       DRAWLOOM_UNARY(floor),
       DRAWLOOM_UNARY(log),
       DRAWLOOM_UNARY(log10),
       DRAWLOOM_UNARY(log1p),
       DRAWLOOM_UNARY(log2),
+      DRAWLOOM_UNARY(nearbyint),
       DRAWLOOM_UNARY(round),
       DRAWLOOM_UNARY(rint),
       DRAWLOOM_UNARY(sin),
@@ -69,12 +77,21 @@ std::vector<std::pair<std::string_view, void *>> cLibrarySymbols() {
       DRAWLOOM_UNARY(tanh),
       DRAWLOOM_UNARY(trunc),
       DRAWLOOM_BINARY(atan2),
+      DRAWLOOM_BINARY(fmax),
+      DRAWLOOM_BINARY(fmin),
       DRAWLOOM_BINARY(fmod),
       DRAWLOOM_BINARY(pow),
       {"fma", reinterpret_cast<void *>(
                   static_cast<double (*)(double, double, double)>(std::fma))},
       {"fmaf", reinterpret_cast<void *>(
                    static_cast<float (*)(float, float, float)>(std::fma))},
+      {"ldexp", reinterpret_cast<void *>(
+                    static_cast<double (*)(double, int)>(std::ldexp))},
+      {"ldexpf", reinterpret_cast<void *>(
+                     static_cast<float (*)(float, int)>(std::ldexp))},
+      // Of one value, a sine and a cosine become one call.
+      {"sincos", reinterpret_cast<void *>(::sincos)},
+      {"sincosf", reinterpret_cast<void *>(::sincosf)},
       {"roundeven", reinterpret_cast<void *>(::roundeven)},
       {"roundevenf", reinterpret_cast<void *>(::roundevenf)},
   };
