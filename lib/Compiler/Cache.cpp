@@ -9,17 +9,22 @@
 #include "lib/Compiler/Cache.h"
 #include "codegen/Artifact.h"
 #include "lib/Compiler/WholeFile.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CachePruning.h"
-#include "llvm/Support/Errc.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -43,42 +48,85 @@ std::string DiskCache::path(StringRef key) const {
   return path.str().str();
 }
 
+/// Why what the cache holds there may not be run: whoever can write to it says
+/// what runs in this process.
+static std::optional<std::string> distrust(const struct stat &info) {
+  // Root may write everywhere.
+  if (info.st_uid != ::geteuid() && info.st_uid != 0)
+    return "it belongs to another user";
+  if (info.st_mode & (S_IWGRP | S_IWOTH))
+    return "others than its owner may write to it; 'chmod go-w' forbids it";
+  return std::nullopt;
+}
+
+/// The same of the whole folder; nothing where there is none.
+static std::optional<std::string> distrustFolder(const std::string &folder) {
+  struct stat info;
+  return ::stat(folder.c_str(), &info) == 0 ? distrust(info) : std::nullopt;
+}
+
+// An entry names its key: one that came to lie under another name is no answer.
+static std::string firstLine(StringRef key) {
+  return ("drawloom-cache 1 " + key + "\n").str();
+}
+
 Expected<std::optional<Artifact>> DiskCache::find(StringRef key) const {
+  if (std::optional<std::string> why = distrustFolder(folder))
+    return createStringError("the cache '" + folder + "' is not used: " + *why);
   std::string file = path(key);
-  auto failed = [&](std::error_code code) {
+  auto failed = [&](int code) {
     return createStringError("the cache's entry '" + file +
-                             "' cannot be read: " + code.message());
+                             "' cannot be read: " + std::strerror(code));
   };
-  // pruneCache goes by when a file was used last.
-  Expected<sys::fs::file_t> handle =
-      sys::fs::openNativeFileForRead(file, sys::fs::OF_UpdateAtime);
-  if (!handle) {
-    std::error_code code = errorToErrorCode(handle.takeError());
-    if (code == errc::no_such_file_or_directory ||
-        code == errc::not_a_directory)
+  auto unused = [&](const Twine &why) {
+    return createStringError("the cache's entry '" + file +
+                             "' is not used: " + why);
+  };
+  // Opening a pipe would wait for a writer.
+  int handle =
+      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (handle < 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
       return std::nullopt;
-    return failed(code);
+    return errno == ELOOP ? unused("it is a link") : failed(errno);
   }
+  auto close = llvm::scope_exit([&] { ::close(handle); });
+  struct stat info;
+  if (::fstat(handle, &info) != 0)
+    return failed(errno);
+  if (!S_ISREG(info.st_mode))
+    return unused("it is no regular file");
+  if (std::optional<std::string> why = distrust(info))
+    return unused(*why);
+  // pruneCache goes by when a file was used last.
+  const struct timespec now[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  (void)::futimens(handle, now);
   ErrorOr<std::unique_ptr<MemoryBuffer>> bytes = MemoryBuffer::getOpenFile(
-      *handle, file, /*FileSize=*/-1, /*RequiresNullTerminator=*/false);
-  sys::fs::closeFile(*handle);
+      handle, file, /*FileSize=*/-1, /*RequiresNullTerminator=*/false);
   if (!bytes)
-    return failed(bytes.getError());
-  Expected<Artifact> artifact = readArtifact((*bytes)->getBuffer());
+    return failed(bytes.getError().value());
+  StringRef contents = (*bytes)->getBuffer();
+  if (!contents.consume_front(firstLine(key)))
+    return unused("it is the entry of another program, or no entry");
+  Expected<Artifact> artifact = readArtifact(contents);
   if (!artifact)
-    return createStringError("the cache's entry '" + file + "' is not used: " +
-                             toString(artifact.takeError()));
+    return unused(toString(artifact.takeError()));
   return std::optional<Artifact>(std::move(*artifact));
 }
 
 Error DiskCache::keep(StringRef key, const Artifact &artifact) const {
+  // `find` has said so.
+  if (distrustFolder(folder))
+    return Error::success();
   auto failed = [&](std::error_code code) {
     return createStringError("the program is not kept in the cache '" + folder +
                              "': " + code.message());
   };
-  if (std::error_code code = sys::fs::create_directories(folder))
+  if (std::error_code code = sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, sys::fs::perms::owner_all))
     return failed(code);
-  if (std::error_code code = writeWholeFile(path(key), writeArtifact(artifact)))
+  if (std::error_code code = writeWholeFile(
+          path(key), firstLine(key) + writeArtifact(artifact), 0600))
     return failed(code);
 
   CachePruningPolicy policy;

@@ -14,8 +14,9 @@
 
 namespace drawloom {
 
-/// A folder of artifacts that any number of processes may share: an entry
-/// appears as a whole, and is verified when it is read.
+/// A folder of artifacts that any number of processes of one user may share: an
+/// entry appears as a whole, and is verified when it is read. It holds its key,
+/// and is used only where nobody but that user (and root) can have written it.
 class DiskCache {
 public:
   /// At most about `bytes` in all: the entries used longest ago go first.

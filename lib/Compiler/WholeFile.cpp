@@ -31,11 +31,11 @@ static std::error_code writeAll(int descriptor, StringRef contents) {
 
 /// Writes a file without a name, then gives it one. False where this file
 /// system cannot do it.
-static bool writeUnnamed(StringRef path, StringRef contents,
+static bool writeUnnamed(StringRef path, StringRef contents, unsigned mode,
                          std::error_code &code) {
   StringRef folder = sys::path::parent_path(path);
   int descriptor = ::open(folder.empty() ? "." : folder.str().c_str(),
-                          O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+                          O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (descriptor < 0)
     return false;
   llvm::scope_exit close([&] { ::close(descriptor); });
@@ -52,14 +52,15 @@ static bool writeUnnamed(StringRef path, StringRef contents,
   return false;
 }
 
-std::error_code writeWholeFile(StringRef path, StringRef contents) {
+std::error_code writeWholeFile(StringRef path, StringRef contents,
+                               unsigned mode) {
   std::error_code code;
-  if (writeUnnamed(path, contents, code))
+  if (writeUnnamed(path, contents, mode, code))
     return code;
   int descriptor;
   SmallString<128> temporary;
   if ((code = sys::fs::createUniqueFile(path + "-new-%%%%%%%%%%%%", descriptor,
-                                        temporary)))
+                                        temporary, sys::fs::OF_None, mode)))
     return code;
   code = writeAll(descriptor, contents);
   // A quota or a server may refuse what was written as late as here.

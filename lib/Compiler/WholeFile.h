@@ -18,8 +18,10 @@ namespace drawloom {
 /// contents, and a process that ends meanwhile leaves nothing of it, without
 /// any handler of signals: LLVM's own temporary files install one, which a
 /// library must not. Where the file system has no files without a name, a
-/// process that is killed may leave `path`-new-* behind.
-std::error_code writeWholeFile(llvm::StringRef path, llvm::StringRef contents);
+/// process that is killed may leave `path`-new-* behind. The process's mask
+/// takes rights from `mode`.
+std::error_code writeWholeFile(llvm::StringRef path, llvm::StringRef contents,
+                               unsigned mode = 0666);
 
 } // namespace drawloom
 

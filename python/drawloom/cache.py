@@ -4,7 +4,8 @@
 """The cache of compiled programs: a folder that any number of processes share, and that outlives them.
 
 It is $DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or ~/.cache; an empty $DRAWLOOM_CACHE means no cache. It may be
-removed at any time: what is missing or damaged is compiled again.
+removed at any time: what is missing or damaged is compiled again. Its programs run in this process, so what belongs to
+another user, or others may write to, is not used.
 """
 
 from __future__ import annotations
@@ -88,16 +89,20 @@ def clear(where: _Path | None = None) -> int:
 
 def _damage(path):
     """Why an entry cannot be used, or None."""
+    if not os.path.isfile(path) or os.path.islink(path):
+        return "is no regular file"
     try:
         with open(path, "rb") as file:
-            first, payload = file.readline(256), file.read()
+            key, first, payload = file.readline(256), file.readline(256), file.read()
     except OSError as error:
         return f"cannot be read: {error.strerror}"
+    if key != b"drawloom-cache 1 " + os.path.basename(path)[len(_PREFIX):].encode() + b"\n":
+        return "is the entry of another program, or no entry"
     words = first.split()
     if len(words) != 5 or words[0] != b"drawloom-artifact" or not first.endswith(b"\n"):
         return "is no compiled program"
     if len(payload) != int(words[2]) + int(words[3]):
-        return f"has {len(payload)} bytes behind its first line, not {int(words[2]) + int(words[3])}: it is cut off, or something was added"
+        return f"has {len(payload)} bytes behind its first lines, not {int(words[2]) + int(words[3])}: it is cut off, or something was added"
     if hashlib.sha256(payload).hexdigest().encode() != words[4]:
         return "is damaged: its checksum is another one"
     return None
@@ -143,7 +148,8 @@ def import_(path: _Path, where: _Path | None = None) -> int:
     where = where or folder()
     if where is None:
         raise Error("there is no cache: DRAWLOOM_CACHE is empty")
-    os.makedirs(where, exist_ok=True)
+    # What others may write to is not used.
+    os.makedirs(where, mode=0o700, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=where, prefix=".import-") as staging:
         names = []
         try:
@@ -153,7 +159,7 @@ def import_(path: _Path, where: _Path | None = None) -> int:
                     key = member.name[len(_PREFIX):]
                     if not member.isfile() or not member.name.startswith(_PREFIX) or not key.isalnum():
                         raise Error(f"'{path}' holds '{member.name}', which is no compiled program: it was not made by drawloom.cache.export")
-                    with open(os.path.join(staging, member.name), "wb") as file:
+                    with open(os.open(os.path.join(staging, member.name), os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                         content = archive.extractfile(member)
                         assert content is not None  # It is a file.
                         file.write(content.read())

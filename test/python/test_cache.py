@@ -5,7 +5,9 @@
 
 import hashlib
 import os
+import shutil
 import signal
+import stat
 import subprocess
 
 import pytest
@@ -25,7 +27,8 @@ def entries(folder):
 
 
 def assert_whole(path):
-    line, _, payload = path.read_bytes().partition(b"\n")
+    key, line, payload = path.read_bytes().split(b"\n", 2)
+    assert key == b"drawloom-cache 1 " + path.name.removeprefix("llvmcache-").encode()
     _, _, description, code, digest = line.split()
     assert len(payload) == int(description) + int(code)
     assert hashlib.sha256(payload).hexdigest() == digest.decode()
@@ -72,3 +75,85 @@ def test_processes_that_share_a_folder_compute_the_same(tmp_path):
     assert len(outputs) == 1
     assert len(entries(tmp_path)) == 1
     assert_whole(entries(tmp_path)[0])
+
+
+def program(number):
+    return f"""func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %c = arith.constant dense<{number}.0> : tensor<4xf32>
+  %y = arith.mulf %x, %c : tensor<4xf32>
+  return %y : tensor<4xf32>
+}}"""
+
+
+def run(tmp_path, number, umask=0o022):
+    """Runs a program with the cache; gives its result and what was said."""
+    source = tmp_path / f"{number}.mlir"
+    source.write_text(program(number))
+    done = subprocess.run([BUILD / "bin/drawloom-run", source, "--random", f"--cache={tmp_path}/cache", "--compare=interpreter"],
+                          capture_output=True, text=True, timeout=60, umask=umask)
+    assert done.returncode == 0 and "passed" in done.stdout, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
+def test_nobody_else_can_write_what_is_kept(tmp_path, umask):
+    assert run(tmp_path, 2, umask) == ""
+    (entry,) = entries(tmp_path / "cache")
+    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700 and stat.S_IMODE(entry.stat().st_mode) == 0o600
+    assert run(tmp_path, 2, umask) == ""
+
+
+def test_an_entry_under_another_name_is_not_used(tmp_path):
+    run(tmp_path, 2)
+    (two,) = entries(tmp_path / "cache")
+    run(tmp_path, 3)
+    (three,) = set(entries(tmp_path / "cache")) - {two}
+    shutil.copy(two, three)
+    assert "is not used: it is the entry of another program, or no entry" in run(tmp_path, 3)
+    # It was replaced.
+    assert run(tmp_path, 3) == "" and run(tmp_path, 2) == ""
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_an_entry_that_others_may_write_is_not_used(tmp_path, mode):
+    run(tmp_path, 2)
+    (entry,) = entries(tmp_path / "cache")
+    entry.chmod(mode)
+    assert "is not used: others than its owner may write to it" in run(tmp_path, 2)
+    assert run(tmp_path, 2) == "" and stat.S_IMODE(entry.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_others_may_write_is_not_used(tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    said = run(tmp_path, 2)
+    assert said.count("remark:") == 1
+    assert f"the cache '{tmp_path}/cache' is not used: others than its owner may write to it; 'chmod go-w' forbids it" in said
+    assert entries(tmp_path / "cache") == []
+
+
+def test_what_belongs_to_others_is_not_used(tmp_path):
+    run(tmp_path, 2)
+    (entry,) = entries(tmp_path / "cache")
+    try:
+        os.chown(entry, 65534, -1)
+    except PermissionError:
+        pytest.skip("only root gives files away")
+    assert "is not used: it belongs to another user" in run(tmp_path, 2)
+    os.chown(tmp_path / "cache", 65534, -1)
+    assert "is not used: it belongs to another user" in run(tmp_path, 2)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_an_entry_that_is_no_file_is_not_used(tmp_path, kind):
+    run(tmp_path, 2)
+    (entry,) = entries(tmp_path / "cache")
+    entry.rename(tmp_path / "entry")
+    if kind == "pipe":
+        os.mkfifo(entry, 0o600)
+    elif kind == "link":
+        entry.symlink_to(tmp_path / "entry")
+    else:
+        entry.mkdir(0o700)
+    said = run(tmp_path, 2)
+    assert "is not used: it is a link" in said if kind == "link" else "is not used: it is no regular file" in said
