@@ -96,15 +96,21 @@ LogicalResult computeWide(Operation *root, ArrayRef<Type> narrow) {
   TypeConverter converter;
   arith::populateEmulateUnsupportedFloatsConversions(converter, narrow, f32);
   // The converter refers to it.
-  SetVector<Type> sources(narrow.begin(), narrow.end());
+  SetVector<Type> supported;
+  for (Type type :
+       {f32, Type(Float64Type::get(context)), Type(BFloat16Type::get(context))})
+    if (!isNarrow(type))
+      supported.insert(type);
   TypeConverter mathConverter;
-  math::populateExtendToSupportedTypesTypeConverter(mathConverter, sources,
+  math::populateExtendToSupportedTypesTypeConverter(mathConverter, supported,
                                                     f32);
   ConversionTarget target(*context);
   arith::populateEmulateUnsupportedFloatsLegality(target, converter);
   math::populateExtendToSupportedTypesConversionTarget(target, mathConverter);
-  // Signs are bits, in any type.
-  target.addLegalOp<arith::NegFOp, math::AbsFOp, math::CopySignOp>();
+  // Signs and classes are bits, in any type.
+  target.addLegalOp<arith::NegFOp, math::AbsFOp, math::CopySignOp,
+                    math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+                    math::IsNormalOp>();
   RewritePatternSet patterns(context);
   arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
   math::populateExtendToSupportedTypesPatterns(patterns, mathConverter);

@@ -23,7 +23,7 @@ math.cos math.cosh math.erf math.erfc math.exp math.exp2 math.expm1 math.floor m
 math.round math.roundeven math.rsqrt math.sin math.sinh math.sqrt math.tan math.tanh math.trunc""".split()
 BINARY = """arith.addf arith.subf arith.mulf arith.divf arith.remf arith.minimumf arith.maximumf arith.minnumf
 arith.maxnumf math.atan2 math.copysign math.powf""".split()
-CLASSES = "math.isfinite math.isinf math.isnan math.isnormal".split()
+CLASSES = "math.isfinite math.isnan".split()
 INTEGER_UNARY = "math.absi math.ctpop math.ctlz math.cttz".split()
 INTEGER_BINARY = """arith.addi arith.subi arith.muli arith.andi arith.ori arith.xori arith.maxsi arith.minsi
 arith.maxui arith.minui arith.divsi arith.divui arith.remsi arith.remui arith.floordivsi arith.ceildivsi
