@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "drawloom/runtime/Files.h"
 #include "lib/Numpy/Numpy.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -189,28 +190,64 @@ TemporaryFile::~TemporaryFile() {
   sys::DontRemoveFileOnSignal(name);
 }
 
-Error writeFileAtomically(StringRef path, StringRef contents) {
+static std::error_code writeAll(int descriptor, StringRef contents) {
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/false);
+  stream << contents;
+  stream.flush();
+  std::error_code code = stream.error();
+  // The stream's destructor aborts on an error that nobody has looked at.
+  stream.clear_error();
+  return code;
+}
+
+static std::error_code closeFile(int descriptor) {
+  sys::fs::file_t handle = sys::fs::convertFDToNativeFile(descriptor);
+  return sys::fs::closeFile(handle);
+}
+
+/// Beside `path`, with the rights given, and then in its place.
+static std::error_code replaceFile(StringRef path, std::optional<unsigned> mode,
+                                   StringRef contents) {
   TemporaryFile file;
-  std::error_code code = file.create(path);
-  if (!code) {
-    raw_fd_ostream stream(file.descriptor, /*shouldClose=*/false);
-    stream << contents;
-    stream.flush();
-    code = stream.error();
-    // The stream's destructor aborts on an error that nobody has looked at.
-    stream.clear_error();
-    // A quota or a server may refuse what was written as late as here.
-    sys::fs::file_t handle = sys::fs::convertFDToNativeFile(file.descriptor);
-    file.descriptor = -1;
-    std::error_code late = sys::fs::closeFile(handle);
-    if (!code)
-      code = late;
-    if (code)
-      sys::fs::remove(file.name);
-  }
+  if (std::error_code code = file.create(path))
+    return code;
+  std::error_code code;
+  if (mode)
+    code = sys::fs::setPermissions(file.descriptor,
+                                   static_cast<sys::fs::perms>(*mode));
+  if (!code)
+    code = writeAll(file.descriptor, contents);
+  // A quota or a server may refuse what was written as late as here.
+  std::error_code late = closeFile(std::exchange(file.descriptor, -1));
+  if (!code)
+    code = late;
+  if (!code)
+    code = sys::fs::rename(file.name, path);
   // What has been renamed is not there to be removed any more.
-  if (!code && (code = sys::fs::rename(file.name, path)))
+  if (code)
     sys::fs::remove(file.name);
+  return code;
+}
+
+static std::error_code writeSpecial(StringRef path, StringRef contents) {
+  int descriptor;
+  if (std::error_code code =
+          sys::fs::openFileForWrite(path, descriptor, sys::fs::CD_OpenExisting))
+    return code;
+  std::error_code code = writeAll(descriptor, contents);
+  std::error_code late = closeFile(descriptor);
+  return code ? code : late;
+}
+
+Error writeFileAtomically(StringRef path, StringRef contents) {
+  runtime::Result<runtime::Destination> destination =
+      runtime::destinationOf(path.str());
+  if (!destination.ok())
+    return createStringError(destination.message());
+  std::error_code code =
+      destination->isSpecial
+          ? writeSpecial(destination->path, contents)
+          : replaceFile(destination->path, destination->mode, contents);
   if (code)
     return createStringError("cannot write '" + path + "': " + code.message());
   return Error::success();

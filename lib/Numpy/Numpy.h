@@ -72,7 +72,8 @@ struct TemporaryFile {
 };
 
 /// Writes beside `path`, then renames: `path` holds its old contents or all of
-/// the new ones, also after a full disk.
+/// the new ones, also after a full disk. Follows links, keeps rights, and
+/// writes to what is no regular file.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef contents);
 
 } // namespace drawloom::numpy

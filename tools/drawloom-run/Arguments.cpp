@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/drawloom-run/Arguments.h"
+#include "drawloom/runtime/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -165,8 +166,15 @@ static bool isFile(StringRef path) {
 Error checkFile(StringRef path) {
   if (sys::fs::is_directory(path))
     return createStringError("cannot write '" + path + "': it is a folder");
+  runtime::Result<runtime::Destination> destination =
+      runtime::destinationOf(path.str());
+  if (!destination.ok())
+    return createStringError(destination.message());
+  // Beside a device nothing may be written, nor is it asked what it takes.
+  if (destination->isSpecial)
+    return Error::success();
   numpy::TemporaryFile file;
-  if (std::error_code code = file.create(path))
+  if (std::error_code code = file.create(destination->path))
     return createStringError("cannot write '" + path + "': " + code.message());
   return Error::success();
 }

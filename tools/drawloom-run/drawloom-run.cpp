@@ -195,6 +195,16 @@ static bool printsWithoutArguments(const Options &options) {
          options.inputs.empty() && !options.random;
 }
 
+/// Whether the program is compiled and saved for shapes alone: there are no
+/// arguments to run it on.
+static bool onlySaves(const EntryPoint &entry, const Options &options) {
+  bool wantsResults = options.print || !options.output.empty() ||
+                      options.compareWithInterpreter || options.bitRuns ||
+                      options.benchmarkRuns || options.report;
+  return !options.save.empty() && !entry.arguments.empty() &&
+         options.inputs.empty() && !options.random && !wantsResults;
+}
+
 static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                       report::Recorder &recorder, const Options &options) {
   if (StringRef(options.output).ends_with(".npy") && entry.results.size() != 1)
@@ -204,7 +214,10 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
                              "file for them");
   if (printsWithoutArguments(options))
     return printPhase(module, &entry, nullptr, options);
-  Expected<std::vector<Value>> arguments = makeArguments(entry, options);
+  bool saves = onlySaves(entry, options);
+  Options given = options;
+  given.random |= saves;
+  Expected<std::vector<Value>> arguments = makeArguments(entry, given);
   if (!arguments)
     return arguments.takeError();
   if (options.stopsAtPhase && options.target == Target::Compiled)
@@ -218,6 +231,8 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
           : createInterpreter(module, entry, options);
   if (!engine)
     return engine.takeError();
+  if (saves)
+    return Error::success();
   double compileSeconds = secondsSince(start);
   return runEngine(**engine, module, entry, *arguments, recorder,
                    compileSeconds, options);
@@ -297,6 +312,9 @@ static Error runProgram(Options &options) {
     if (Error error = checkOutput(options.output))
       return error;
   }
+  if (!options.save.empty())
+    if (Error error = checkFile(options.save))
+      return error;
   if (!options.reportFile.empty()) {
     if (entries->size() > 1)
       return createStringError("--report=" + options.reportFile +

@@ -10,6 +10,8 @@
 #define DRAWLOOM_RUNTIME_FILES_H
 
 #include "drawloom/runtime/Status.h"
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace drawloom::runtime {
@@ -17,8 +19,21 @@ namespace drawloom::runtime {
 /// A file's contents.
 Result<std::string> readFile(const std::string &path);
 
+/// Where a file goes that is written under a name.
+struct Destination {
+  /// Behind all links.
+  std::string path;
+  /// A device, a pipe: it is written to, and nothing takes its place.
+  bool isSpecial = false;
+  /// Rights of the file that is there, which one in its place keeps; where
+  /// there is none, what the process's mask leaves of all.
+  std::optional<unsigned> mode;
+};
+Result<Destination> destinationOf(const std::string &path);
+
 /// Writes a file beside its name and renames it: it is there as a whole or not
-/// at all, in the place of one that was there.
+/// at all, in the place of one that was there. Links are followed, rights kept;
+/// what is no regular file is written to.
 Status writeFile(const std::string &path, std::string_view contents);
 
 } // namespace drawloom::runtime
