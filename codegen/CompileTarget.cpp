@@ -30,15 +30,23 @@ std::optional<DenseProducts> parseDenseProducts(StringRef name) {
 
 /// What was asked for; 0 where that is the target's own number.
 static Expected<int64_t> processorsFor(const CodegenOptions &options) {
+  // More than any machine has.
+  constexpr int64_t mostProcessors = 1 << 20;
+  if (options.processors > mostProcessors)
+    return createStringError("a schedule for " + Twine(options.processors) +
+                             " processors is asked for; " +
+                             Twine(mostProcessors) + " is the most");
   if (options.processors)
     return options.processors;
   const char *said = std::getenv("DRAWLOOM_PROCESSORS");
   if (!said || !*said)
     return 0;
   int64_t number = 0;
-  if (StringRef(said).getAsInteger(10, number) || number < 1)
+  if (StringRef(said).getAsInteger(10, number) || number < 1 ||
+      number > mostProcessors)
     return createStringError("DRAWLOOM_PROCESSORS is '" + StringRef(said) +
-                             "'; it is a number of processors, from 1");
+                             "'; it is a number of processors, from 1 to " +
+                             Twine(mostProcessors));
   return number;
 }
 
@@ -105,6 +113,10 @@ Error CompileTarget::checkRunsHere(const CodegenOptions &options) const {
     std::optional<std::string> lacks = lacksFor(set);
     if (!lacks)
       return Error::success();
+    // Of what this machine has, it lacks all.
+    if (set == "native")
+      return createStringError("this machine cannot run target '" + name() +
+                               "': " + *lacks);
     why += (why.empty() ? "'" : ", '") + set.str() + "': " + *lacks;
   }
   if (std::optional<std::string> lacks = lacksFor("native"))

@@ -59,7 +59,8 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
       if (!isSupported(type))
         return function.emitError("cannot be compiled for the CPU: ")
                << type << " in its signature is neither a tensor of static "
-               << "shape nor a number";
+               << "shape nor a number; 'drawloom-run --shape=0:8x64 "
+               << "--save=FILE' compiles for extents that it leaves open";
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError("cannot be compiled for the CPU: its body has "
                               "several blocks; use scf for control flow");

@@ -26,6 +26,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -434,7 +435,38 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
           Builder(module.getContext()).getI64IntegerAttr(choice.bytes));
 }
 
+/// Refuses tensors whose bytes 64 bits cannot count: offsets into them would
+/// wrap, in all that follows.
+static LogicalResult checkExtents(ModuleOp module) {
+  auto check = [](Location loc, Type type) -> LogicalResult {
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped || !shaped.hasRank())
+      return success();
+    // Of eight bytes each, the most that an element has.
+    int64_t bytes = 8;
+    for (int64_t extent : shaped.getShape())
+      if (!ShapedType::isDynamic(extent) &&
+          llvm::MulOverflow(bytes, std::max<int64_t>(extent, 1), bytes))
+        return emitError(loc) << type << " has more bytes than 64 bits count";
+    return success();
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op->getLoc(), type)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (failed(check(argument.getLoc(), argument.getType())))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
+  if (failed(checkExtents(module)))
+    return failure();
   CompileOptions options = given;
   CancelPasses cancelPasses(module.getContext(), options.cancelled);
   if (options.to > Phase::Blocks) {

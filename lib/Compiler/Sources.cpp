@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Inputs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -78,20 +80,47 @@ parseAll(ArrayRef<T> sources, MLIRContext &context,
   return program;
 }
 
+static LogicalResult checkNesting(StringRef name, StringRef text,
+                                  MLIRContext *context) {
+  std::optional<DeepNesting> deep = findDeepNesting(text);
+  if (!deep)
+    return success();
+  return emitError(FileLineColLoc::get(context, name, deep->line, deep->column))
+         << deep->message;
+}
+
 OwningOpRef<ModuleOp> parseSources(ArrayRef<Source> sources,
                                    MLIRContext &context) {
-  return parseAll<Source>(sources, context,
-                          [](const Source &source, ParserConfig config) {
-                            return parseSourceString<ModuleOp>(
-                                source.contents, config, source.name);
-                          });
+  return parseAll<Source>(
+      sources, context,
+      [](const Source &source, ParserConfig config) -> OwningOpRef<ModuleOp> {
+        if (failed(checkNesting(source.name, source.contents,
+                                config.getContext())))
+          return {};
+        return parseSourceString<ModuleOp>(source.contents, config,
+                                           source.name);
+      });
 }
 
 OwningOpRef<ModuleOp> parseSourceFiles(ArrayRef<std::string> files,
                                        MLIRContext &context) {
   return parseAll<std::string>(
-      files, context, [](const std::string &file, ParserConfig config) {
-        return parseSourceFile<ModuleOp>(file, config);
+      files, context,
+      [](const std::string &file,
+         ParserConfig config) -> OwningOpRef<ModuleOp> {
+        llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+            readInput(file);
+        if (!buffer) {
+          emitError(UnknownLoc::get(config.getContext()))
+              << llvm::toString(buffer.takeError());
+          return {};
+        }
+        if (failed(checkNesting(file, (*buffer)->getBuffer(),
+                                config.getContext())))
+          return {};
+        llvm::SourceMgr manager;
+        manager.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+        return parseSourceFile<ModuleOp>(manager, config);
       });
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Embed/Embed.h"
+#include "lib/Compiler/Inputs.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -323,11 +324,10 @@ DrawloomError *drawloomCompileFiles(DrawloomCompiler *compiler,
   *program = nullptr;
   std::vector<Source> list;
   for (const char *file : ArrayRef(files, fileCount)) {
-    auto buffer = llvm::MemoryBuffer::getFile(file);
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+        readInput(file);
     if (!buffer)
-      return makeError(DRAWLOOM_ERROR_PROGRAM,
-                       "cannot read '" + Twine(file) +
-                           "': " + buffer.getError().message());
+      return makeError(DRAWLOOM_ERROR_PROGRAM, toString(buffer.takeError()));
     list.push_back({file, (*buffer)->getBuffer().str()});
   }
   if (list.empty())

@@ -137,22 +137,51 @@ SmallVector<int64_t, 4> stridesOf(ArrayRef<int64_t> shape) {
 
 namespace {
 struct PreparedConstant : Prepared {
-  HostTensor value;
+  /// Empty until a large one is first asked for.
+  std::optional<HostTensor> value;
 };
 } // namespace
+
+static LogicalResult makeConstant(Operation *op,
+                                  std::optional<HostTensor> &value) {
+  value = attributeValue(op->getAttr("value"));
+  if (!value)
+    return op->emitOpError("has a value that the interpreter does not hold");
+  return success();
+}
+
+/// Whether a type has so many elements that they have to be asked for.
+static bool isLarge(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  int64_t elements = 1;
+  if (shaped)
+    for (int64_t extent : shaped.getShape())
+      if (__builtin_mul_overflow(elements, extent, &elements))
+        return true;
+  return elements > int64_t(1) << 20;
+}
 
 static FailureOr<std::shared_ptr<Prepared>> prepareConstant(Operation *op,
                                                             Compiler &) {
   auto prepared = std::make_shared<PreparedConstant>();
-  std::optional<HostTensor> value = attributeValue(op->getAttr("value"));
-  if (!value)
-    return op->emitOpError("has a value that the interpreter does not hold");
-  prepared->value = std::move(*value);
+  if (!isLarge(op->getResult(0).getType()) &&
+      failed(makeConstant(op, prepared->value)))
+    return failure();
   return std::shared_ptr<Prepared>(std::move(prepared));
 }
 
 static LogicalResult runConstant(Call &call) {
-  call.yield(call.prepared<PreparedConstant>().value);
+  auto &prepared = call.prepared<PreparedConstant>();
+  if (!prepared.value) {
+    // A splat of any size takes no memory in the program: the limit is asked
+    // first.
+    Type type = call.op()->getResult(0).getType();
+    if (failed(call.machine.allocate(call.op(), type,
+                                     cast<ShapedType>(type).getShape())) ||
+        failed(makeConstant(call.op(), prepared.value)))
+      return failure();
+  }
+  call.yield(*prepared.value);
   return success();
 }
 

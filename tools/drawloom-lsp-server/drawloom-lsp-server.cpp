@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/RegisterAll.h"
+#include "lib/Version.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(drawloom::printVersion);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

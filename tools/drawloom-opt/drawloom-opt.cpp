@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/Inputs.h"
 #include "lib/Interpreter/VerifySemantics.h"
 #include "lib/RegisterAll.h"
+#include "lib/Version.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -81,6 +83,9 @@ runWithSemanticsVerified(llvm::StringRef input, llvm::StringRef output,
 }
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(drawloom::printVersion);
+  if (!drawloom::checkInputs(argc, argv))
+    return 1;
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

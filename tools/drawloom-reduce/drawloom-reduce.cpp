@@ -6,13 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/Inputs.h"
 #include "lib/RegisterAll.h"
+#include "lib/Version.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(drawloom::printVersion);
+  if (!drawloom::checkInputs(argc, argv))
+    return 1;
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

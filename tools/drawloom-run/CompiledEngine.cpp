@@ -9,6 +9,7 @@
 #include "codegen/Artifact.h"
 #include "drawloom/runtime/Files.h"
 #include "tools/drawloom-run/Engine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 
@@ -129,8 +130,11 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
 Expected<std::optional<Artifact>> readSaved(const Options &options) {
   constexpr StringLiteral magic = "drawloom-artifact ";
   for (const std::string &path : options.files) {
+    // A pipe can be read once, by the parser; which says why another file
+    // cannot.
+    if (!sys::fs::is_regular_file(path))
+      continue;
     ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path);
-    // The parser says why a file cannot be read.
     if (!file || !(*file)->getBuffer().starts_with(magic))
       continue;
     auto refuse = [&](const Twine &why) {

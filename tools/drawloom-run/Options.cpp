@@ -8,6 +8,9 @@
 
 #include "tools/drawloom-run/Options.h"
 #include "lib/Compiler/Targets.h"
+#include "lib/RegisterAll.h"
+#include "lib/Version.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -56,7 +59,7 @@ EXAMPLES:
     drawloom-run step.mlir --input=x.npz --print --cache
 
   Compile for all processors, and run that without compiling:
-    drawloom-run step.mlir --input=x.npz --isa=all --save=step.drawloom
+    drawloom-run step.mlir --shape=0:128x64 --isa=all --save=step.drawloom
     drawloom-run step.drawloom --input=x.npz --print
 
   Measure, on two threads, without AVX-512:
@@ -115,7 +118,7 @@ struct CommandLine {
   cl::list<std::string> shapes{
       "shape",
       cl::desc("Extents of an argument that the program leaves open, for "
-               "--random"),
+               "--random or --save"),
       cl::value_desc("argument:8x64"), cl::cat(arguments)};
   cl::opt<bool> convert{"convert",
                         cl::desc("Convert inputs whose element type differs"),
@@ -277,7 +280,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   // LLVM's libraries bring options of their own, some by the same names. None
   // is of use here.
   cl::ResetCommandLineParser();
+  cl::SetVersionPrinter(printVersion);
   static CommandLine line;
+  // Passes are named in options: --mlir-print-ir-after=fuse-rows.
+  mlir::registerAllPasses();
+  drawloom::registerAllPasses();
   // Timing, printing and statistics of passes: --help-hidden lists them.
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
@@ -301,6 +308,12 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
                              ": there is no such target; there are " +
                              targetNames());
   }
+  constexpr unsigned mostThreads = 4096;
+  if (line.threads.getNumOccurrences() &&
+      (line.threads < 1 || line.threads > mostThreads))
+    return createStringError("--threads=" + Twine(line.threads) +
+                             ": it is a number of threads, from 1 to " +
+                             Twine(mostThreads));
   options.threads = line.threads
                         ? line.threads
                         : std::max(1u, std::thread::hardware_concurrency());
@@ -347,7 +360,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--dense-products=" + line.denseProducts +
                              ": only --target=cuda has a library");
   options.compile.codegen.denseProducts = *products;
-  if (line.processors < 0)
+  if (line.processors.getNumOccurrences() && line.processors < 1)
     return createStringError("--processors=" + Twine(line.processors) +
                              ": it is a number of processors, from 1");
   options.compile.codegen.processors = line.processors;

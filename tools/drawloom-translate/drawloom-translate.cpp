@@ -15,8 +15,10 @@
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Inputs.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
+#include "lib/Version.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -71,6 +73,12 @@ struct CodeOptions {
 };
 } // namespace
 
+/// Whoever wrote the program has its line; what passes had made of it by then
+/// is for those who write passes.
+static void keepLoweredIrOutOfErrors(mlir::ModuleOp module) {
+  module.getContext()->printOpOnDiagnostic(false);
+}
+
 /// Reports an error that is not about a place in the program.
 static mlir::LogicalResult report(mlir::ModuleOp module, llvm::Error error) {
   return mlir::emitError(mlir::UnknownLoc::get(module.getContext()))
@@ -96,6 +104,7 @@ static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lower(mlir::ModuleOp module, const CodeOptions &options,
       const CompileTarget &target, llvm::StringRef isa,
       Phase to = Phase::Llvm) {
+  keepLoweredIrOutOfErrors(module);
   std::optional<Phase> from = parsePhase(options.from);
   if (!from)
     return report(module, llvm::createStringError("there is no phase '" +
@@ -148,6 +157,7 @@ static mlir::LogicalResult emitArtifact(
     mlir::ModuleOp module, llvm::raw_ostream &stream,
     const CodeOptions &options,
     llvm::function_ref<llvm::Expected<std::string>(const Artifact &)> write) {
+  keepLoweredIrOutOfErrors(module);
   std::optional<Phase> from = parsePhase(options.from);
   if (!from)
     return report(module, llvm::createStringError("there is no phase '" +
@@ -186,6 +196,9 @@ static mlir::LogicalResult emitArtifact(
 }
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(printVersion);
+  if (!checkInputs(argc, argv))
+    return 1;
   if (llvm::any_of(llvm::ArrayRef(argv, argc), [](llvm::StringRef argument) {
         return argument.ltrim('-') == machineOption;
       })) {

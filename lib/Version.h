@@ -1,0 +1,21 @@
+//===- Version.h - which Drawloom this is ----------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_LIB_VERSION_H
+#define DRAWLOOM_LIB_VERSION_H
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace drawloom {
+
+/// Prints "Drawloom 0.1.0 (LLVM 22.1.8)" and a line feed: what --version says.
+void printVersion(llvm::raw_ostream &stream);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_LIB_VERSION_H
