@@ -15,26 +15,37 @@ from programs.graph import OPS, Graph, Step, Type
 from programs.oracle import EPSILON
 from programs.program import Program
 
-# (options, how many): together some hundreds, in two minutes of two cores.
+# Together some hundreds, in two minutes of two cores.
 SHARES = {
-    "graphs": (["--seed=0", "--count=120"]),
-    "graphs, more": (["--seed=120", "--count=120"]),
-    "avx2": (["--seed=1000", "--count=40", "--isa=avx2"]),
-    "avx512": (["--seed=2000", "--count=20", "--isa=avx512"]),
-    "baseline": (["--seed=3000", "--count=30", "--isa=baseline"]),
-    "emulator": (["--seed=4000", "--count=30", "--target=emulator"]),
-    "recurrences": (["--family=recurrences", "--seed=0", "--count=40"]),
+    "graphs": ["--seed=0", "--count=70"],
+    "more graphs": ["--seed=100", "--count=70"],
+    "avx512": ["--seed=1000", "--count=15", "--isa=avx512"],
+    "avx2": ["--seed=2000", "--count=25", "--isa=avx2"],
+    "baseline": ["--seed=3000", "--count=20", "--isa=baseline"],
+    "emulator": ["--seed=4000", "--count=20", "--target=emulator"],
+    "recurrences": ["--family=recurrences", "--seed=0", "--count=15"],
 }
+
+# Programs that show a defect which nobody has mended yet. Whoever mends it takes them out.
+KNOWN = {
+}
+
+
+# What /proc/cpuinfo says of processors that run a set.
+FLAGS = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}}
 
 
 @pytest.mark.parametrize("share", SHARES)
 def test_programs_compute_what_they_say(share):
+    with open("/proc/cpuinfo") as file:
+        if not FLAGS.get(share, set()) <= set(file.read().split()):
+            pytest.skip(f"this processor does not run {share}")
     options = fuzz.parse([*SHARES[share], "--shrink=0"])
-    options.findings = None
+    options.findings, options.skip = None, set(KNOWN.get(share, {}))
     counts, failures = fuzz.run(options, report=lambda text: None)
     assert not failures, "\n".join(f"{fuzz.command(options, seed)}\n  {reply['kind']}: {reply['detail'][:600]}"
                                    for seed, reply in failures)
-    assert counts["right"] == options.count
+    assert counts["right"] == options.count - len(options.skip)
 
 
 def test_a_seed_is_a_program():
