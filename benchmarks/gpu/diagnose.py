@@ -74,7 +74,7 @@ def ways(folder, size):
 # What is at fault where a way gives right results.
 CULPRITS = {"again": "it does not fail every time", "one launch at a time": "the order of launches, or what runs beside them",
             "PTX assembled by the driver": "the assembler that made the pack's machine code", "ptxas -O0": "the assembler's optimisations",
-            "ptxas -O1": "the assembler's optimisations", "without noalias": "code that relies on noalias"}
+            "ptxas -O1": "the assembler's optimisations"}
 
 
 def says(record, ways, step):

@@ -196,6 +196,18 @@ def test_a_missing_cubin_is_one_line(changed, good, tmp_path):
     assert results[f"diagnosis/{name}"]["data"]["ways"]["PTX assembled by the driver"] == "ok"
 
 
+def test_machine_code_that_the_driver_refuses_is_told_from_ptx(changed, tmp_path):
+    """The emulated driver does not know the machine code, and knows the PTX."""
+    target = next(path.parent for path in changed.glob("*/case.json") if "AdamW" in path.read_text())
+    for path in modules_by_image(target / "small")["cubin"]:
+        path.unlink()
+    results, _ = run(changed, tmp_path / "r.jsonl", "--no-diagnosis", stages="load", code=1)
+    (name, record), = failures(results).items()
+    assert name == f"load/{ADAMW}" and record["status"] == "wrong"
+    assert record["says"].startswith("2 of 2 kernels: machine code is refused: small/step_0") and "CUDA_ERROR_NO_BINARY_FOR_GPU" in record["says"]
+    assert all(kernel["ptx"]["registers"] >= 0 and isinstance(kernel["cubin"], str) for kernel in record["data"]["kernels"].values())
+
+
 def test_a_kernel_that_fails_late_is_named_by_launches_one_at_a_time(several, tmp_path):
     """The second kernel fails; launches that do not wait learn of it from a later call."""
     folder = several
