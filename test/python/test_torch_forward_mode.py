@@ -84,7 +84,7 @@ def test_jacobians_by_forward_and_reverse_mode_are_equal(op):
                          ids=["forward over reverse", "reverse over forward", "forward over forward", "reverse over reverse"])
 def test_hessians_of_every_composition(op, compose):
     ours, plain, inputs = op
-    for i in range(len(inputs)):
+    for i in {0, len(inputs) - 1}:
         assert_same(compose(loss(ours), i)(*inputs), func.jacrev(func.jacrev(loss(plain), i), i)(*inputs))
 
 
@@ -131,8 +131,8 @@ def test_gradient_of_a_jvp_and_jvp_of_a_gradient(op):
 def test_gradcheck_of_forward_mode(op):
     ours, _, inputs = op
     leaves = [x.clone().requires_grad_() for x in inputs]
-    assert torch.autograd.gradcheck(ours, leaves, check_forward_ad=True)
-    assert torch.autograd.gradgradcheck(ours, leaves, check_fwd_over_rev=True)
+    assert torch.autograd.gradcheck(ours, leaves, check_forward_ad=True, fast_mode=True)
+    assert torch.autograd.gradgradcheck(ours, leaves, check_fwd_over_rev=True, fast_mode=True)
 
 
 def dual(f, inputs, tangents):
