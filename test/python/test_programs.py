@@ -15,19 +15,21 @@ from programs.graph import OPS, Graph, Step, Type
 from programs.oracle import EPSILON
 from programs.program import Program
 
-# Together some hundreds, in two minutes of two cores.
+# What fits into two minutes; scripts/fuzz.sh programs runs any number.
 SHARES = {
     "graphs": ["--seed=0", "--count=70"],
-    "more graphs": ["--seed=100", "--count=70"],
-    "avx512": ["--seed=1000", "--count=15", "--isa=avx512"],
-    "avx2": ["--seed=2000", "--count=25", "--isa=avx2"],
-    "baseline": ["--seed=3000", "--count=20", "--isa=baseline"],
-    "emulator": ["--seed=4000", "--count=20", "--target=emulator"],
-    "recurrences": ["--family=recurrences", "--seed=0", "--count=15"],
+    "more graphs": ["--seed=100", "--count=40"],
+    "avx512": ["--seed=1000", "--count=8", "--isa=avx512"],
+    "avx2": ["--seed=2000", "--count=12", "--isa=avx2"],
+    "baseline": ["--seed=3000", "--count=10", "--isa=baseline"],
+    "emulator": ["--seed=4000", "--count=12", "--target=emulator"],
+    "recurrences": ["--family=recurrences", "--seed=2", "--count=4"],
 }
 
 # Programs that show a defect which nobody has mended yet. Whoever mends it takes them out.
 KNOWN = {
+    "avx512": {1003: "__truncsfbf2 in bf16 without AVX512-BF16", 1006: "the same"},
+    "emulator": {4010: "a loss of constants aborts in RowAnalysis::refreshed"},
 }
 
 

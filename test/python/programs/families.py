@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from .build import MOST, Rejected
-from .graph import Type, op
+from .graph import Extent, Type, op
 from .oracle import DTYPES
 
 
@@ -23,7 +23,7 @@ FORMS = ("abs_terms", "abs_sum", "abs_sum_eps", "abs_sum_noise")
 
 
 def _make_rational(b):
-    x = b.tensor(where=lambda t: t.count() > 0 and isinstance(t.shape[-1], int) and t.shape[-1] > 0)
+    x = b.tensor(where=lambda t: t.count() > 0 and not isinstance(t.shape[-1], Extent))
     type = b.type(x)
     d = int(type.shape[-1])
     divisors = [g for g in (1, 2, 3, 4, 8) if d % g == 0]

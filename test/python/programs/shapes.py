@@ -168,7 +168,7 @@ def _make_splat(b):
 op("tensor.splat", lambda p: p.say(
     f"tensor.splat {p.operands[0]}" + ("" if not p.type.is_open else f"[{', '.join(p.index(e) for e in p.type.shape if isinstance(e, Extent))}]")
     + f" : {p.type}"),
-   lambda c, x: x.expand(tuple(map(int, c.types[0].shape))).clone(), _make_splat, weight=0.7)
+   lambda c, x: x.expand(tuple(map(int, c.types[0].shape))).clone(), _make_splat, weight=0.7, gpu=False)
 
 
 def _make_from_elements(b):
