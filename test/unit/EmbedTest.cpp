@@ -472,7 +472,21 @@ TEST(Cache, EntryOfAnotherVersionIsNotUsed) {
 TEST(Cache, ForeignFileIsNotUsed) {
   Folder folder;
   compileText(makeCompiler(folder.path), doubling, one);
-  replacedEntryIsNotUsed(folder, "something else", "no artifact");
+  replacedEntryIsNotUsed(folder, "something else", "no entry");
+}
+
+/// The key of an entry is its first line. Where the line behind it ends, with
+/// which the artifact begins.
+size_t endOfHeader(const std::string &entry) {
+  return entry.find('\n', entry.find('\n') + 1);
+}
+
+TEST(Cache, DamagedKeyIsNotUsed) {
+  Folder folder;
+  compileText(makeCompiler(folder.path), doubling, one);
+  std::string bytes = readAll(folder.files()[0]);
+  bytes[bytes.find('\n') - 1] ^= 1;
+  replacedEntryIsNotUsed(folder, bytes, "another program");
 }
 
 TEST(Cache, DamagedEntryIsNotUsed) {
@@ -480,7 +494,7 @@ TEST(Cache, DamagedEntryIsNotUsed) {
   compileText(makeCompiler(folder.path), doubling, one);
   std::string bytes = readAll(folder.files()[0]);
   // A few places of each part; ArtifactTest sweeps over every byte.
-  for (size_t at : {bytes.find('\n') - 1, bytes.find('\n') + 5,
+  for (size_t at : {endOfHeader(bytes) - 1, endOfHeader(bytes) + 5,
                     bytes.size() / 2, bytes.size() - 1}) {
     std::string damaged = bytes;
     damaged[at] ^= 1;
@@ -492,7 +506,8 @@ TEST(Cache, TruncatedEntryIsNotUsed) {
   Folder folder;
   compileText(makeCompiler(folder.path), doubling, one);
   std::string bytes = readAll(folder.files()[0]);
-  for (size_t size : {bytes.find('\n') + 1, bytes.size() / 2, bytes.size() - 1})
+  for (size_t size :
+       {endOfHeader(bytes) + 1, bytes.size() / 2, bytes.size() - 1})
     replacedEntryIsNotUsed(folder, bytes.substr(0, size), "cut off");
 }
 

@@ -31,7 +31,7 @@
 // RUN: not drawloom-run %t.short --random 2>&1 | FileCheck %s --check-prefix=SHORT
 // SHORT: is not loaded: it is cut off or too long
 // RUN: not drawloom-run %s --random --shape=0:3x8 --shape=1:3x8 --save=%t.no/folder 2>&1 | FileCheck %s --check-prefix=WRITE
-// WRITE: cannot be written: No such file or directory
+// WRITE: cannot write '{{.*}}no/folder': No such file or directory
 func.func @f(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = arith.addf %x, %y : tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
