@@ -82,6 +82,9 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
     (void *, DevicePointer, size_t, void *))                                   \
   F(copyOnDevice, "cuMemcpyDtoDAsync_v2",                                      \
     (DevicePointer, DevicePointer, size_t, void *))                            \
+  F(fill8, "cuMemsetD8Async", (DevicePointer, uint8_t, size_t, void *))        \
+  F(fill16, "cuMemsetD16Async", (DevicePointer, uint16_t, size_t, void *))     \
+  F(fill32, "cuMemsetD32Async", (DevicePointer, uint32_t, size_t, void *))     \
   F(eventCreate, "cuEventCreate", (void **, unsigned))                         \
   F(eventRecord, "cuEventRecord", (void *, void *))                            \
   F(eventDestroy, "cuEventDestroy_v2", (void *))                               \

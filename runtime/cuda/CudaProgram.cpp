@@ -99,6 +99,9 @@ public:
   Status download(void *to, const void *from, int64_t count) override {
     return program.gpu->download(to, from, static_cast<size_t>(count), stream);
   }
+  Status store(void *to, const void *number, int64_t count) override {
+    return program.gpu->store(to, number, static_cast<size_t>(count), stream);
+  }
   Status copy(void *to, const void *from, int64_t count) override {
     return program.gpu->copy(to, from, static_cast<size_t>(count), stream);
   }

@@ -8,6 +8,7 @@
 
 #include "Device.h"
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 
 namespace drawloom::runtime::cuda {
@@ -223,6 +224,26 @@ Status Device::copy(void *toDevice, const void *fromDevice, size_t bytes,
   if (code == success)
     code = driver->api().copyOnDevice(asDevice(toDevice), asDevice(fromDevice),
                                       bytes, stream);
+  return afterCopy(code, bytes);
+}
+
+Status Device::store(void *toDevice, const void *number, size_t bytes,
+                     void *stream) {
+  const Api &api = driver->api();
+  CurrentContext current(api, context);
+  int code = current.code;
+  auto fill = [&](auto part, auto function) {
+    for (size_t at = 0; at < bytes && code == success; at += sizeof(part)) {
+      std::memcpy(&part, static_cast<const char *>(number) + at, sizeof(part));
+      code = function(asDevice(toDevice) + at, part, 1, stream);
+    }
+  };
+  if (bytes % 4 == 0)
+    fill(uint32_t(), api.fill32);
+  else if (bytes % 2 == 0)
+    fill(uint16_t(), api.fill16);
+  else
+    fill(uint8_t(), api.fill8);
   return afterCopy(code, bytes);
 }
 

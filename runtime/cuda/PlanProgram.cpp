@@ -107,7 +107,7 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
       void *from = memoryOf(step.operands[0]), *to = memoryOf(step.operands[1]);
       // A number that is returned as it is comes from the host.
       Status status = step.operands[0].kind == LaunchOperand::Scalar
-                          ? session.upload(to, from, step.bytes)
+                          ? session.store(to, from, step.bytes)
                           : session.copy(to, from, step.bytes);
       if (!status.ok())
         return status;

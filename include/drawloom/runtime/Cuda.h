@@ -137,6 +137,9 @@ public:
                   void *stream = nullptr);
   Status copy(void *toDevice, const void *fromDevice, size_t bytes,
               void *stream = nullptr);
+  /// Stores a number of few bytes, without waiting: a capture keeps its value.
+  Status store(void *toDevice, const void *number, size_t bytes,
+               void *stream = nullptr);
   /// What is put on `after` from now on waits for what is on `before` now.
   Status order(void *before, void *after);
 

@@ -32,6 +32,10 @@ public:
   virtual Result<void *> allocate(int64_t bytes) = 0;
   virtual Status upload(void *to, const void *from, int64_t bytes) = 0;
   virtual Status download(void *to, const void *from, int64_t bytes) = 0;
+  /// Stores a number of the host's, whose memory may change when this returns.
+  virtual Status store(void *to, const void *number, int64_t bytes) {
+    return upload(to, number, bytes);
+  }
   virtual Status copy(void *to, const void *from, int64_t bytes) = 0;
   /// The scratch pointers of the kernel are the session's business.
   virtual Status launch(const LaunchKernel &kernel,

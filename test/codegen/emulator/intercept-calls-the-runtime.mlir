@@ -4,7 +4,7 @@
 // it, and the kernel an entry that unpacks its parameters.
 
 // CHECK:       ; place 0: nowhere
-// CHECK:       ; place [[LOAD:[0-9]+]]: llvm.load at {{.*}}intercept-calls-the-runtime.mlir:[[# @LINE + 42]]:8
+// CHECK:       ; place [[LOAD:[0-9]+]]: llvm.load at {{.*}}intercept-calls-the-runtime.mlir:[[# @LINE + 33]]:8
 // CHECK:       ; place [[COPY:[0-9]+]]: nvvm.cp.async.shared.global at
 // CHECK-NEXT:  ; place {{[0-9]+}}: nvvm.cp.async.shared.global (its global side) at
 
@@ -37,10 +37,6 @@ llvm.func @k(%x: !llvm.ptr<1> {llvm.noalias}, %flag: i1, %g: !llvm.ptr<1>, %p: !
 // CHECK:         %[[GENERIC:.*]] = addrspacecast ptr addrspace(1) %[[X]] to ptr
 // CHECK:         call void @emuAccess(ptr %[[T]], ptr %[[GENERIC]], i64 4, i32 16, i32 4, i32 [[LOAD]])
 // CHECK-NEXT:    load i32, ptr addrspace(1) %[[X]], align 4
-
-
-
-
   %v = llvm.load %x : !llvm.ptr<1> -> i32
 // CHECK:         call void @emuCopyAsync(ptr %[[T]], ptr %{{.*}}, ptr %{{.*}}, i32 4, i32 4, i32 [[COPY]])
   nvvm.cp.async.shared.global %q, %x, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -119,6 +120,22 @@ int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from,
                          size_t bytes, void *) {
   std::memcpy(reinterpret_cast<void *>(to),
               reinterpret_cast<const void *>(from), bytes);
+  return 0;
+}
+
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t count,
+                    void *) {
+  std::memset(reinterpret_cast<void *>(to), value, count);
+  return 0;
+}
+int cuMemsetD16Async(unsigned long long to, unsigned short value, size_t count,
+                     void *) {
+  std::fill_n(reinterpret_cast<unsigned short *>(to), count, value);
+  return 0;
+}
+int cuMemsetD32Async(unsigned long long to, unsigned value, size_t count,
+                     void *) {
+  std::fill_n(reinterpret_cast<unsigned *>(to), count, value);
   return 0;
 }
 
