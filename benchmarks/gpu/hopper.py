@@ -1,4 +1,6 @@
-
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What Hopper's own instructions do, asked before a compiler of ours emits them: operands and fragments of wgmma with every layout and swizzle
 of its descriptors, boxes of TMA with swizzles and borders, the counts of mbarriers. Formulas are those of the PTX manual; an answer that
 differs is kept whole.

@@ -63,8 +63,8 @@ public:
   /// loop of at least two iterations is parallel.
   static std::optional<RowAnalysis> create(mlir::Block &block);
 
-  /// The same rows, seen again after ops were added and removed; none if nothing
-  /// but constants has them.
+  /// The same rows, seen again after ops were added and removed; none if
+  /// nothing but constants has them.
   std::optional<RowAnalysis> refreshed(mlir::Block &block);
 
   int64_t rows() const { return numRows; }
