@@ -158,6 +158,33 @@ struct RoundOnce : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// In f32, which upstream's patterns for unsupported types leave alone: LLVM
+/// would do the same, but round to bf16 by a function that no C library has.
+struct WidenMultiplyAdd : OpRewritePattern<math::FmaOp> {
+  WidenMultiplyAdd(MLIRContext *context, ArrayRef<Type> narrow)
+      : OpRewritePattern(context), narrow(narrow) {}
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!llvm::is_contained(narrow, getElementTypeOrSelf(type)))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type wide = b.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    auto extend = [&](Value value) -> Value {
+      return arith::ExtFOp::create(b, wide, value);
+    };
+    Value sum = math::FmaOp::create(b, extend(op.getA()), extend(op.getB()),
+                                    extend(op.getC()));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, sum);
+    return success();
+  }
+
+  SmallVector<Type> narrow;
+};
+
 /// By the C library's power in f64, which holds every exponent of up to 53
 /// bits: LLVM's takes one 32-bit number.
 struct IntegerPower : OpRewritePattern<math::FPowIOp> {
@@ -204,6 +231,7 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     // The C library has what upstream's polynomials are bad at.
     populateMathExpansions(patterns, /*all=*/false);
     patterns.add<IntegerPower>(&getContext());
+    patterns.add<WidenMultiplyAdd>(&getContext(), narrow);
     patterns.add<RoundOnce>(&getContext(), /*benefit=*/2);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

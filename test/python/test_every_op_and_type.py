@@ -76,8 +76,8 @@ def float_ops(element):
             if width:
                 u = f"tensor<{shape}{other}>"
                 f.op(f"arith.{'extf' if width > 0 else 'truncf'} {x} : {t} to {u}", u)
-        # Random numbers are below 1.
-        f.lines.append(f"  %c{k} = arith.constant dense<50.0> : {t}")
+        # Random numbers are below 1. A power of two rounds nothing.
+        f.lines.append(f"  %c{k} = arith.constant dense<64.0> : {t}")
         large = f.op(f"arith.mulf {x}, %c{k} : {t}", t)
         positive = f.op(f"math.absf {large} : {t}", t)
         for other in INTEGERS:
