@@ -32,7 +32,8 @@ namespace drawloom::nvptx {
 namespace {
 
 /// Functions that are instructions, or a few of them. What lowerMath has left
-/// of the others has no code on a GPU: those of f64.
+/// of the others has no code on a GPU: those of f64, and some of f32
+/// (docs/gpu.md lists them).
 LogicalResult checkMath(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     if (!isa<math::MathDialect>(op->getDialect()) ||
@@ -41,9 +42,10 @@ LogicalResult checkMath(ModuleOp module) {
             math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
             math::RoundOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op))
       return WalkResult::advance();
-    op->emitOpError() << "of " << op->getOperand(0).getType()
-                      << " has no code on a GPU: compute it in f32, or the "
-                         "function on the CPU";
+    op->emitOpError()
+        << "of " << op->getOperand(0).getType()
+        << " has no code on a GPU: write it by functions that have, in f32, "
+           "or compute the function on the CPU";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

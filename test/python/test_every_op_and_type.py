@@ -119,6 +119,13 @@ def function_of(element):
     return float_ops(element) if element in FLOATS else integer_ops(element)
 
 
+@pytest.fixture(autouse=True)
+def numbers_of_bf16_on_baseline(request):
+    """LLVM turns moves of single numbers of bf16 into conversions where the set has none: by __truncsfbf2, which is refused."""
+    if request.node.callspec.params == {"isa": "baseline", "element": "bf16"}:
+        request.node.add_marker(pytest.mark.xfail(strict=True, reason="__truncsfbf2 in a program of all ops"))
+
+
 @pytest.mark.parametrize("element", FLOATS + INTEGERS)
 @pytest.mark.parametrize("isa", ISAS)
 def test_object_links_with_the_c_library(tmp_path, isa, element):
