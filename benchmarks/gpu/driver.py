@@ -171,6 +171,7 @@ class Driver:
         self.started, self.deadline = time.monotonic(), deadline
         self.folder = tempfile.TemporaryDirectory(prefix="drawloom-gpu-")
         self.dead = None  # Why no more can be run.
+        self.suspect = False  # Whether the device may be gone, and nobody has asked it since.
 
     def remaining(self):
         return self.deadline - (time.monotonic() - self.started)
@@ -184,14 +185,14 @@ class Driver:
             self.run_stage([item for item in items if item.stage == stage], self.jobs(stage))
 
     def run_stage(self, items, jobs):
-        waiting, running, suspect = list(items), [], False
+        waiting, running = list(items), []
         try:
             while waiting or running:
                 # Nobody new starts on a device that may be gone.
-                if suspect and not running:
+                if self.suspect and not running:
                     self.check_device()
-                    suspect = False
-                while waiting and len(running) < jobs and not suspect:
+                    self.suspect = False
+                while waiting and len(running) < jobs and not self.suspect:
                     item = waiting.pop(0)
                     if self.journal.finished(item.name):
                         continue
@@ -204,7 +205,9 @@ class Driver:
                 for process, record in ended:
                     running.remove(process)
                     self.record(record)
-                    suspect |= record["status"] in ("crash", "hang")
+                    # Where even the inventory fails, there may be no device at all.
+                    self.suspect |= (record["status"] in ("crash", "hang")
+                                     or process.item.stage == "inventory" and record["status"] != "ok")
                 if not ended:
                     time.sleep(0.02)
         finally:
