@@ -23,7 +23,9 @@ namespace drawloom {
 /// math.{cos, erf, expm1, log1p, sin, tanh} on f32, with a benefit above that
 /// of the upstream patterns.
 /// Of f32: our own polynomials, and upstream's where they are good to a few
-/// ulp; with `all`, also those of asin (7 ulp), cbrt (12) and atan (40).
+/// ulp; with `all`, for targets without a C library, also upstream's of asin (7
+/// ulp), cbrt (12) and atan (40) and our own math.{acosh, asinh, atanh, cosh,
+/// log10, powf, sinh, tan}. powf takes math.exp2 of numbers in [-1/2, 1/2].
 void populateMathExpansions(mlir::RewritePatternSet &patterns, bool all);
 
 } // namespace drawloom

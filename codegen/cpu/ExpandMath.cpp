@@ -158,6 +158,25 @@ struct RoundOnce : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// From bf16 to f64 by way of f32, which has all of its numbers: upstream
+/// expands only the first step.
+struct WidenTwice : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isBF16() ||
+        !getElementTypeOrSelf(op.getType()).isF64())
+      return failure();
+    Type wide = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(op.getType()))
+      wide = vector.clone(wide);
+    Value half = arith::ExtFOp::create(rewriter, op.getLoc(), wide, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), half);
+    return success();
+  }
+};
+
 /// In f32, which upstream's patterns for unsupported types leave alone: LLVM
 /// would do the same, but round to bf16 by a function that no C library has.
 struct WidenMultiplyAdd : OpRewritePattern<math::FmaOp> {
@@ -183,6 +202,46 @@ struct WidenMultiplyAdd : OpRewritePattern<math::FmaOp> {
   }
 
   SmallVector<Type> narrow;
+};
+
+/// Signs of bf16 by its bits.
+struct SignByBits : RewritePattern {
+  SignByBits(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<arith::NegFOp, math::AbsFOp, math::CopySignOp>(op) ||
+        !getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
+      return failure();
+    ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+    Type type = op->getResult(0).getType(), integer = b.getI16Type();
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector)
+      integer = vector.clone(integer);
+    auto bits = [&](Value value) -> Value {
+      return arith::BitcastOp::create(b, integer, value);
+    };
+    auto mask = [&](int64_t value) -> Value {
+      TypedAttr attr = b.getIntegerAttr(b.getI16Type(), value);
+      if (vector)
+        attr = DenseElementsAttr::get(cast<VectorType>(integer), attr);
+      return arith::ConstantOp::create(b, attr);
+    };
+    constexpr int64_t sign = -0x8000, magnitude = 0x7fff;
+    Value result = bits(op->getOperand(0));
+    if (isa<arith::NegFOp>(op)) {
+      result = arith::XOrIOp::create(b, result, mask(sign));
+    } else {
+      result = arith::AndIOp::create(b, result, mask(magnitude));
+      if (auto copy = dyn_cast<math::CopySignOp>(op))
+        result = arith::OrIOp::create(
+            b, result,
+            arith::AndIOp::create(b, bits(copy.getRhs()), mask(sign)));
+    }
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, type, result);
+    return success();
+  }
 };
 
 /// By the C library's power in f64, which holds every exponent of up to 53
@@ -231,8 +290,10 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     // The C library has what upstream's polynomials are bad at.
     populateMathExpansions(patterns, /*all=*/false);
     patterns.add<IntegerPower>(&getContext());
+    if (llvm::is_contained(narrow, BFloat16Type::get(&getContext())))
+      patterns.add<SignByBits>(&getContext());
     patterns.add<WidenMultiplyAdd>(&getContext(), narrow);
-    patterns.add<RoundOnce>(&getContext(), /*benefit=*/2);
+    patterns.add<RoundOnce, WidenTwice>(&getContext(), /*benefit=*/2);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
@@ -32,6 +33,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -66,7 +68,41 @@ LogicalResult renameEntries(ModuleOp module) {
   return success();
 }
 
+/// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
+/// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
+/// to move them, and LLVM would move some through f32, rounding by a function
+/// that no C library has.
+void moveAsIntegers(ModuleOp module) {
+  Type integer = IntegerType::get(module.getContext(), 16);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](BFloat16Type) { return integer; });
+  replacer.addReplacement([&](FloatAttr number) -> std::optional<Attribute> {
+    if (!number.getType().isBF16())
+      return std::nullopt;
+    return IntegerAttr::get(integer, number.getValue().bitcastToAPInt());
+  });
+  replacer.addReplacement(
+      [&](DenseElementsAttr numbers)
+          -> std::optional<std::pair<Attribute, WalkResult>> {
+        if (!numbers.getElementType().isBF16())
+          return std::nullopt;
+        return std::make_pair(numbers.bitcast(integer), WalkResult::skip());
+      });
+  module.walk([&](Operation *op) {
+    // What describes the function to callers keeps its types.
+    DictionaryAttr described = op->getDiscardableAttrDictionary();
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    op->setDiscardableAttrs(described);
+  });
+}
+
 void CpuLowerToLlvm::runOnOperation() {
+  llvm::Expected<const InstructionSet *> set = findInstructionSet(isa);
+  if (!set) {
+    getOperation().emitError() << llvm::toString(set.takeError());
+    return signalPassFailure();
+  }
   if (failed(renameEntries(getOperation())))
     return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
@@ -117,6 +153,8 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createCpuHostAbi());
   if (failed(runPipeline(pm, getOperation())))
     return signalPassFailure();
+  if (!llvm::is_contained((*set)->features, "avx512bf16"))
+    moveAsIntegers(getOperation());
   for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
     guardStreamedStores(function);
   // A fused multiply-add would be a call of the C library for each number where

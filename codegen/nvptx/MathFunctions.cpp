@@ -219,6 +219,20 @@ struct RsqrtByApproximation : OpRewritePattern<math::RsqrtOp> {
   }
 };
 
+/// 2 ulp, by the PTX manual (ex2.approx).
+struct Exp2ByEx2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op, callIntrinsic(rewriter, op.getLoc(),
+                                         "llvm.nvvm.ex2.approx.ftz.f32",
+                                         op.getOperand()));
+    return success();
+  }
+};
+
 /// The arithmetic and the functions of narrow floats, in f32.
 struct ComputeInF32 : RewritePattern {
   explicit ComputeInF32(MLIRContext *context)
@@ -228,7 +242,7 @@ struct ComputeInF32 : RewritePattern {
     auto narrow = [](Type type) { return type.isBF16() || type.isF16(); };
     if (!isa<math::MathDialect, arith::ArithDialect>(op->getDialect()) ||
         isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
-            arith::BitcastOp>(op) ||
+            arith::BitcastOp, math::IsNormalOp>(op) ||
         llvm::none_of(op->getOperandTypes(), narrow))
       return failure();
     Type f32 = rewriter.getF32Type();
@@ -343,8 +357,9 @@ LogicalResult lowerMath(Operation *module) {
   regroupExponents(module);
   RewritePatternSet patterns(module->getContext());
   patterns.add<ComputeInF32>(module->getContext());
-  patterns.add<DivideByRcp, ExpByEx2, ExpOfF64, RsqrtByApproximation>(
-      module->getContext(), /*benefit=*/2);
+  patterns
+      .add<DivideByRcp, Exp2ByEx2, ExpByEx2, ExpOfF64, RsqrtByApproximation>(
+          module->getContext(), /*benefit=*/2);
   populateMathExpansions(patterns, /*all=*/true);
   GreedyRewriteConfig config;
   config.enableFolding(false);

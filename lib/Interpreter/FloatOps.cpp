@@ -100,7 +100,16 @@ template <int (*classify)(double)> static ScalarOp classification() {
 static int isFinite(double x) { return std::isfinite(x); }
 static int isInf(double x) { return std::isinf(x); }
 static int isNan(double x) { return std::isnan(x); }
-static int isNormal(double x) { return std::isnormal(x); }
+/// Of its own type: f64 has the denormal numbers of all others as normal ones.
+static const char *isNormal(const ScalarOp &op, Scalar *r) {
+  auto type =
+      cast<FloatType>(getElementTypeOrSelf(op.op->getOperand(0).getType()));
+  double least = llvm::APFloat::getSmallestNormalized(type.getFloatSemantics())
+                     .convertToDouble();
+  double x = r[op.in[0]].f;
+  r[op.out[0]].i = std::isfinite(x) && std::abs(x) >= least;
+  return nullptr;
+}
 
 static void addArith(ScalarTable &table) {
   table["arith.addf"] = binary([](double a, double b) { return a + b; });
@@ -173,7 +182,7 @@ static void addMath(ScalarTable &table) {
   table["math.isfinite"] = classification<isFinite>();
   table["math.isinf"] = classification<isInf>();
   table["math.isnan"] = classification<isNan>();
-  table["math.isnormal"] = classification<isNormal>();
+  table["math.isnormal"] = custom(isNormal);
   table["math.fma"] = custom([](const ScalarOp &op, Scalar *r) -> const char * {
     r[op.out[0]].f = std::fma(r[op.in[0]].f, r[op.in[1]].f, r[op.in[2]].f);
     return nullptr;

@@ -26,12 +26,6 @@ SHARES = {
     "recurrences": ["--family=recurrences", "--seed=2", "--count=4"],
 }
 
-# Programs that show a defect which nobody has mended yet. Whoever mends it takes them out.
-KNOWN = {
-    "avx512": {1003: "numbers of bf16 chosen and put into vectors: LLVM rounds them by __truncsfbf2 without AVX512-BF16"},
-}
-
-
 # What /proc/cpuinfo says of processors that run a set.
 FLAGS = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}}
 
@@ -42,7 +36,7 @@ def test_programs_compute_what_they_say(share):
         if not FLAGS.get(share, set()) <= set(file.read().split()):
             pytest.skip(f"this processor does not run {share}")
     options = fuzz.parse([*SHARES[share], "--shrink=0"])
-    options.findings, options.skip = None, set(KNOWN.get(share, {}))
+    options.findings = None
     counts, failures = fuzz.run(options, report=lambda text: None)
     assert not failures, "\n".join(f"{fuzz.command(options, seed)}\n  {reply['kind']}: {reply['detail'][:600]}"
                                    for seed, reply in failures)

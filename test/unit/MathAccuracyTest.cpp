@@ -166,6 +166,12 @@ TEST(MathLimits, LogarithmOfOnePlusReachesItsLimits) {
   EXPECT_TRUE(std::isnan(results[3]));
 }
 
+TEST(MathLimits, SineOfNegativeZeroIsItself) {
+  std::vector<float> results = evaluate("sin", "native", {-0.0f, 0.0f});
+  EXPECT_TRUE(results[0] == 0 && std::signbit(results[0]));
+  EXPECT_TRUE(results[1] == 0 && !std::signbit(results[1]));
+}
+
 TEST(MathLimits, SineOfInfinityIsNaN) {
   float infinity = std::numeric_limits<float>::infinity();
   for (const char *name : {"sin", "cos"}) {
