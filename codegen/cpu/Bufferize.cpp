@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include <map>
 
 namespace drawloom::cpu {
 #define GEN_PASS_DEF_CPUBUFFERIZE
@@ -265,33 +266,41 @@ void carryWhatIsForwarded(ModuleOp module) {
 }
 
 /// Gives each tensor that a loop carries one buffer through all iterations.
+/// Inner loops first, each depth seen as it is after those inside it: what an
+/// inner loop gives lies in the memory that it carries.
 LogicalResult carryInPlace(ModuleOp module) {
   carryWhatIsForwarded(module);
-  SmallVector<Operation *> loops;
+  std::map<unsigned, SmallVector<Operation *>> byDepth;
   module.walk([&](Operation *op) {
-    if (isa<scf::ForOp, scf::WhileOp>(op) &&
-        llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
-      loops.push_back(op);
+    if (!isa<scf::ForOp, scf::WhileOp>(op) ||
+        llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return;
+    unsigned depth = 0;
+    for (Operation *at = op; (at = at->getParentOp());)
+      ++depth;
+    byDepth[depth].push_back(op);
   });
-  if (loops.empty())
-    return success();
   bufferization::OneShotBufferizationOptions options;
   // Otherwise the analysis would refuse what is put right here.
   options.allowReturnAllocsFromLoops = true;
-  bufferization::OneShotAnalysisState state(module, options);
-  if (failed(bufferization::analyzeOp(module, state)))
-    return failure();
-  for (Operation *op : loops) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      storeCarried(loop.getBody()->getTerminator(), 0, loop.getRegionIterArgs(),
-                   loop.getInitArgsMutable(), state);
-      continue;
+  for (auto &[depth, loops] : llvm::reverse(byDepth)) {
+    bufferization::OneShotAnalysisState state(module, options);
+    if (failed(bufferization::analyzeOp(module, state)))
+      return failure();
+    for (Operation *op : loops) {
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        storeCarried(loop.getBody()->getTerminator(), 0,
+                     loop.getRegionIterArgs(), loop.getInitArgsMutable(),
+                     state);
+        continue;
+      }
+      auto loop = cast<scf::WhileOp>(op);
+      MutableOperandRange inits = loop.getInitsMutable();
+      storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), inits,
+                   state);
+      storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), inits,
+                   state);
     }
-    auto loop = cast<scf::WhileOp>(op);
-    MutableOperandRange inits = loop.getInitsMutable();
-    storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), inits,
-                 state);
-    storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), inits, state);
   }
   return success();
 }
@@ -355,6 +364,47 @@ void dropIdleStrides(Operation *root) {
   });
 }
 
+/// Copies slices that a branch gives where the other gives memory of other
+/// strides: all that would be known of what comes of them is that it has some
+/// strides, and no vector can be read by such.
+LogicalResult
+giveWholeTensors(ModuleOp module,
+                 const bufferization::OneShotBufferizationOptions &options) {
+  SmallVector<OpOperand *> slices;
+  bufferization::BufferizationState state;
+  WalkResult result = module.walk([&](scf::IfOp branch) -> WalkResult {
+    for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+      if (!isa<RankedTensorType>(branch.getResult(i).getType()))
+        continue;
+      SmallVector<std::pair<OpOperand *, Type>, 2> given;
+      for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
+        OpOperand &operand = yield->getOpOperand(i);
+        FailureOr<bufferization::BufferLikeType> type =
+            bufferization::getBufferType(operand.get(), options, state);
+        if (failed(type))
+          return WalkResult::interrupt();
+        given.push_back({&operand, *type});
+      }
+      if (given[0].second == given[1].second)
+        continue;
+      for (auto [operand, type] : given)
+        if (!cast<MemRefType>(type).getLayout().isIdentity())
+          slices.push_back(operand);
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  for (OpOperand *operand : slices) {
+    OpBuilder builder(operand->getOwner());
+    operand->set(bufferization::AllocTensorOp::create(
+        builder, operand->getOwner()->getLoc(),
+        cast<RankedTensorType>(operand->get().getType()), ValueRange(),
+        /*copy=*/operand->get()));
+  }
+  return success();
+}
+
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -379,7 +429,8 @@ void CpuBufferize::runOnOperation() {
   options.setFunctionBoundaryTypeConversion(
       bufferization::LayoutMapOption::IdentityLayoutMap);
   bufferization::BufferizationState state;
-  if (failed(bufferization::runOneShotBufferize(module, options, state)))
+  if (failed(giveWholeTensors(module, options)) ||
+      failed(bufferization::runOneShotBufferize(module, options, state)))
     return signalPassFailure();
   OpPassManager pipeline(ModuleOp::getOperationName());
   // Twice: merging equal views shows which copies are onto themselves.

@@ -36,12 +36,31 @@ struct DecomposeAggregated
   std::function<bool(Operation *)> stays;
 };
 
+/// One scalar everywhere: upstream refines the shape of a fill, and not of a
+/// splat, by what is known of its extents.
+struct FillSplat : OpRewritePattern<tensor::SplatOp> {
+  FillSplat(MLIRContext *context, std::function<bool(Operation *)> stays)
+      : OpRewritePattern(context), stays(std::move(stays)) {}
+
+  LogicalResult matchAndRewrite(tensor::SplatOp op,
+                                PatternRewriter &rewriter) const override {
+    if (stays(op))
+      return failure();
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getType(),
+                                          op.getDynamicSizes());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
+    return success();
+  }
+
+  std::function<bool(Operation *)> stays;
+};
+
 } // namespace
 
 LogicalResult decomposeAll(Operation *root,
                            std::function<bool(Operation *)> stays) {
   RewritePatternSet patterns(root->getContext());
-  patterns.add<DecomposeAggregated>(root->getContext(), stays);
+  patterns.add<DecomposeAggregated, FillSplat>(root->getContext(), stays);
   if (failed(applyPatternsGreedily(root, std::move(patterns))))
     return failure();
   WalkResult left = root->walk([&](linalg::AggregatedOpInterface op) {

@@ -3,6 +3,7 @@
 // RUN: drawloom-run %s --entry=power --random --compare=interpreter
 // RUN: drawloom-run %s --entry=nested --random --compare=interpreter
 // RUN: drawloom-run %s --entry=read_later --random --compare=interpreter
+// RUN: drawloom-run %s --entry=gradient_of_both_from_one --random --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -74,4 +75,26 @@ func.func @read_later(%a: tensor<8x17xf32>) -> (tensor<8x17xf32>, tensor<8x17xf3
   %o = arith.mulf %r#0, %e : tensor<8x17xf32>
   %p = arith.mulf %r#1, %a : tensor<8x17xf32>
   return %o, %p : tensor<8x17xf32>, tensor<8x17xf32>
+}
+
+// Both values that the outer loop carries come from the inner one, which does
+// not use what it carries.
+func.func @both_from_one(%a: tensor<5x7xf32>, %b: tensor<5x5x7xf32>, %x: tensor<5x5xf32>, %y: tensor<5x5xf32>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %p = linalg.batch_matvec ins(%b, %a : tensor<5x5x7xf32>, tensor<5x7xf32>) outs(%x : tensor<5x5xf32>) -> tensor<5x5xf32>
+  %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %y, %t = %x) -> (tensor<5x5xf32>, tensor<5x5xf32>) {
+    %n = scf.for %j = %c0 to %c3 step %c1 iter_args(%u = %s) -> (tensor<5x5xf32>) {
+      scf.yield %p : tensor<5x5xf32>
+    }
+    scf.yield %n, %n : tensor<5x5xf32>, tensor<5x5xf32>
+  }
+  %l = loss.mse %r#0, %y : tensor<5x5xf32> -> tensor<f32>
+  return %l : tensor<f32>
+}
+func.func @gradient_of_both_from_one(%a: tensor<5x7xf32>, %b: tensor<5x5x7xf32>, %x: tensor<5x5xf32>, %y: tensor<5x5xf32>) -> (tensor<f32>, tensor<5x5x7xf32>) {
+  %l, %g = ad.value_and_grad @both_from_one(%a, %b, %x, %y) wrt [1]
+    : (tensor<5x7xf32>, tensor<5x5x7xf32>, tensor<5x5xf32>, tensor<5x5xf32>) -> (tensor<f32>, tensor<5x5x7xf32>)
+  return %l, %g : tensor<f32>, tensor<5x5x7xf32>
 }

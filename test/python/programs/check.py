@@ -118,8 +118,9 @@ def check(program, target="cpu", isa=None, spoil=None):
         return dataclasses.replace(verdict, kind="oracles", detail=f"the interpreter: {error}")
     # Differentiation comes before interpretation, and rounds constants to their types.
     epsilon = None if program.wrt else EPSILON["f64"]
+    terms = max((t.count() for t in program.graph.all_types()), default=1)
     for name, results in interpreted.items():
-        wrong = expected[name].difference(results, epsilon)
+        wrong = expected[name].difference(results, epsilon, terms)
         if wrong:
             return dataclasses.replace(verdict, kind="oracles", detail=f"the interpreter, @{name}, {wrong}")
     return verdict

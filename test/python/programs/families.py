@@ -59,7 +59,7 @@ op("kan.rational", _say_rational, _rational, _make_rational, weight=1.5)
 
 
 def _make_frequency(b):
-    x = b.tensor(ranks=(2,))
+    x = b.tensor(ranks=(2,), where=lambda t: not isinstance(t.shape[1], Extent))
     type = b.type(x)
     octaves = b.rng.randint(1, 3)
     result = Type((type.shape[0], 2 * int(type.shape[1]) * octaves), type.element)

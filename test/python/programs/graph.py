@@ -26,6 +26,9 @@ class Extent(int):
         extent.name = name
         return extent
 
+    def __getnewargs__(self):
+        return int(self), self.name
+
 
 @dataclass(frozen=True, eq=False)
 class Type:

@@ -159,8 +159,9 @@ class Expected:
                   if v.is_floating_point() and v.numel() and (float(v.abs().max()) > 0 or t > 0)]
         return max(shares, default=0.0)
 
-    def difference(self, results, epsilon=None):
-        """None, or what is wrong with results: torch tensors. With an epsilon, for arithmetic that rounds by that."""
+    def difference(self, results, epsilon=None, terms=1):
+        """None, or what is wrong with results: torch tensors. With an epsilon, for arithmetic that rounds by that and adds up to
+        so many terms one after another, which rounds as often; torch adds halves."""
         for i, (value, tolerance, result) in enumerate(zip(self.values, self.tolerances, results)):
             if tuple(value.shape) != tuple(result.shape):
                 return f"result {i}: shape {tuple(result.shape)}, expected {tuple(value.shape)}"
@@ -173,7 +174,7 @@ class Expected:
                 continue
             result = result.to(torch.float64)
             error = (result - value).abs().nan_to_num(nan=float("inf"))
-            limit = tolerance if epsilon is None else tolerance * 16 * epsilon / self.epsilon
+            limit = tolerance if epsilon is None else tolerance * max(16, terms) * epsilon / self.epsilon
             if float(error.max()) > limit:
                 at = int(error.argmax())
                 return (f"result {i}, element {at} of {value.numel()}: {float(result.flatten()[at]):.9g}, expected "

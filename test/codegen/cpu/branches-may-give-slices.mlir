@@ -1,0 +1,25 @@
+// RUN: drawloom-run %s --random --compare=interpreter
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Branches that give memory of different strides, of which one number is read
+// for a whole vector.
+func.func @f(%a: tensor<1x1xf32>, %b: tensor<1xf32>, %where: tensor<i64>, %which: tensor<i1>, %w: tensor<1x33xf32>) -> tensor<33xf32> {
+  %i = tensor.extract %where[] : tensor<i64>
+  %at = arith.index_cast %i : i64 to index
+  %e = math.exp %a : tensor<1x1xf32>
+  %slice = tensor.extract_slice %e[%at, %at] [1, 1] [1, 1] : tensor<1x1xf32> to tensor<1xf32>
+  %c = tensor.extract %which[] : tensor<i1>
+  %x = scf.if %c -> (tensor<1xf32>) {
+    scf.yield %slice : tensor<1xf32>
+  } else {
+    %y = math.tanh %b : tensor<1xf32>
+    scf.yield %y : tensor<1xf32>
+  }
+  %z = tensor.extract_slice %x[%at] [1] [1] : tensor<1xf32> to tensor<1xf32>
+  %zero = arith.constant dense<0.0> : tensor<33xf32>
+  %p = linalg.vecmat ins(%z, %w : tensor<1xf32>, tensor<1x33xf32>) outs(%zero : tensor<33xf32>) -> tensor<33xf32>
+  return %p : tensor<33xf32>
+}
