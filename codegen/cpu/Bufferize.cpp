@@ -315,6 +315,18 @@ LogicalResult carryInPlace(ModuleOp module) {
 LogicalResult
 computeInPlace(ModuleOp module,
                const bufferization::OneShotBufferizationOptions &options) {
+  // Values that start from one empty tensor have a place each: only the first
+  // would be computed in that tensor.
+  SmallVector<OpOperand *> shared;
+  module.walk([&](tensor::EmptyOp empty) {
+    if (!empty->use_empty())
+      for (OpOperand &use : llvm::drop_begin(empty->getUses()))
+        shared.push_back(&use);
+  });
+  for (OpOperand *use : shared) {
+    OpBuilder builder(use->get().getDefiningOp());
+    use->set(builder.clone(*use->get().getDefiningOp())->getResult(0));
+  }
   bufferization::OneShotAnalysisState state(module, options);
   if (failed(bufferization::analyzeOp(module, state)))
     return failure();
