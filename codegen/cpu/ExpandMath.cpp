@@ -41,12 +41,7 @@ constexpr size_t mostExpandedInPlace = 200;
 void callFunctions(func::FuncOp function, SymbolTable &symbols) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
-    // By their operations a square root and its like are cheaper than a call.
-    if (isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-        isa<VectorType>(op->getResult(0).getType()) &&
-        getElementTypeOrSelf(op->getResult(0).getType()).isF32() &&
-        !isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
-             math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(op))
+    if (isElementaryFunction(op))
       ops.push_back(op);
   });
   if (ops.size() <= mostExpandedInPlace)

@@ -309,15 +309,18 @@ def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
     indices, `min-repeats` times or more, become a function that is called instead.
     The machine code is then compiled once, and what the optimizer does on long
     functions in more than linear time is not asked of it. Buffers that never
-    overlap are said to be such. An operation on vectors counts once for each row of
-    its vector.
+    overlap are said to be such. Vectors from before and for later are arguments and
+    results, where the part is four times as large as they are. An operation on
+    vectors counts once for each row of its vector, an elementary function thirty
+    times, a contraction by its multiply-adds, and what a loop of up to 16
+    iterations holds once for each.
 
     Example: test/codegen/cpu/share-repeats-calls-what-layers-have-in-common.mlir
   }];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect"];
   let options = [
-    Option<"minOperations", "min-operations", "int64_t", "4000",
+    Option<"minOperations", "min-operations", "int64_t", "12000",
            "Operations of a function from which on it is searched">,
     Option<"minRepeats", "min-repeats", "int64_t", "4",
            "How often code has to occur">,

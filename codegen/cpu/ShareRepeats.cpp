@@ -13,8 +13,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
@@ -32,13 +35,21 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
-/// Whether `value` comes from outside of its readers as a pointer or a number,
-/// and so can be an argument of a function.
+/// Whether a function can have arguments of the type: pointers, numbers, and
+/// vectors.
 bool isArgument(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   if (memref)
     return memref.hasStaticShape() && memref.getLayout().isIdentity();
-  return type.isIntOrIndexOrFloat();
+  return type.isIntOrIndexOrFloat() || isa<VectorType>(type);
+}
+
+/// About how many machine vectors a value is.
+int64_t vectorsOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() > 0
+             ? vector.getNumElements() / vector.getShape().back()
+             : 0;
 }
 
 /// What is made anew where it is used: views of buffers.
@@ -53,13 +64,33 @@ bool isConstant(Operation *op) {
 
 /// About how many operations of machine vectors an op becomes.
 int64_t sizeOf(Operation *op) {
+  if (auto contract = dyn_cast<vector::ContractionOp>(op)) {
+    SmallVector<int64_t> extents;
+    contract.getIterationBounds(extents);
+    auto result = dyn_cast<VectorType>(contract.getResultType());
+    return computeProduct(extents) / (result ? result.getShape().back() : 1);
+  }
   int64_t size = 1;
-  for (Type type :
-       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                                SmallVector<Type>(op->getResultTypes())))
-    if (auto vector = dyn_cast<VectorType>(type);
-        vector && vector.getRank() > 0)
-      size = std::max(size, vector.getNumElements() / vector.getShape().back());
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      size = std::max(size, vectorsOf(type));
+  constexpr int64_t expanded = 30;
+  return isElementaryFunction(op) ? expanded * size : size;
+}
+
+/// The same with all that `op` holds. LLVM unrolls loops of few iterations.
+int64_t wholeSizeOf(Operation *op) {
+  constexpr int64_t mostUnrolled = 16;
+  int64_t iterations = 1;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    if (std::optional<APInt> count = loop.getStaticTripCount();
+        count && count->ule(mostUnrolled))
+      iterations = count->getZExtValue();
+  int64_t size = sizeOf(op);
+  for (Region &region : op->getRegions())
+    for (Operation &nested : region.getOps())
+      size += iterations * wholeSizeOf(&nested);
   return size;
 }
 
@@ -71,19 +102,24 @@ struct Segment {
   SmallVector<Operation *> all;
   /// What comes from outside, in the order of its first use in `all`.
   SmallVector<Value> captured;
+  /// What is used behind it: by the place in `ops`, and the result's number.
+  SmallVector<std::pair<unsigned, unsigned>> given;
   int64_t operations = 0;
+  /// What goes in and out as machine vectors.
+  int64_t passed = 0;
 
   /// False where a value comes from outside that no function could take, or one
-  /// is used behind the segment.
+  /// that no function could give is used behind the segment.
   bool complete() {
     inside.insert(ops.begin(), ops.end());
     SetVector<Operation *> ahead;
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      operations += wholeSizeOf(op);
       op->walk([&](Operation *nested) {
-        operations += sizeOf(nested);
         for (Value operand : nested->getOperands())
           collect(operand, ahead);
       });
+    }
     all.assign(ahead.begin(), ahead.end());
     llvm::append_range(all, ops);
     SetVector<Value> values;
@@ -94,14 +130,25 @@ struct Segment {
             values.insert(operand);
       });
     captured = values.takeVector();
+    for (auto [place, op] : llvm::enumerate(ops))
+      for (OpResult result : op->getResults())
+        if (!llvm::all_of(result.getUsers(),
+                          [&](Operation *user) { return isInside(user); })) {
+          if (!isa<VectorType>(result.getType()))
+            return false;
+          passed += vectorsOf(result.getType());
+          given.push_back({place, result.getResultNumber()});
+        }
+    for (Value value : captured)
+      passed += vectorsOf(value.getType());
     return llvm::all_of(
-               captured,
-               [](Value value) { return isArgument(value.getType()); }) &&
-           llvm::all_of(ops, [&](Operation *op) {
-             return llvm::all_of(op->getUsers(), [&](Operation *user) {
-               return isInside(user);
-             });
-           });
+        captured, [](Value value) { return isArgument(value.getType()); });
+  }
+
+  SmallVector<Value> results() const {
+    return llvm::map_to_vector(given, [&](auto at) -> Value {
+      return ops[at.first]->getResult(at.second);
+    });
   }
 
 private:
@@ -133,7 +180,7 @@ private:
 /// Whether two segments differ in what comes from outside alone.
 bool areAlike(const Segment &a, const Segment &b) {
   if (a.all.size() != b.all.size() || a.operations != b.operations ||
-      a.captured.size() != b.captured.size())
+      a.captured.size() != b.captured.size() || a.given != b.given)
     return false;
   DenseMap<Value, Value> partner;
   for (auto [mine, other] : llvm::zip_equal(a.captured, b.captured)) {
@@ -195,10 +242,11 @@ public:
     SmallVector<Block *> level{&parent.getBody().front()};
     while (!level.empty()) {
       classes.clear();
+      calls.clear();
       for (Block *block : level)
         split(*block);
       for (auto &[hash, known] : classes)
-        for (SmallVector<Segment> &alike : known)
+        for (SmallVector<Segment, 0> &alike : known)
           if (static_cast<int64_t>(alike.size()) >= minRepeats)
             share(alike);
       SmallVector<Block *> next;
@@ -216,7 +264,9 @@ private:
   void split(Block &block) {
     Segment current;
     auto finish = [&] {
-      if (current.complete() && current.operations >= minShared &&
+      // What is passed by memory is worth it for more work than that.
+      if (current.complete() &&
+          current.operations >= std::max(minShared, 4 * current.passed) &&
           !touchesStreamed(current))
         add(std::move(current));
       current = Segment();
@@ -251,7 +301,7 @@ private:
 
   void add(Segment segment) {
     auto &known = classes[hashOf(segment)];
-    for (SmallVector<Segment> &alike : known)
+    for (SmallVector<Segment, 0> &alike : known)
       if (areAlike(alike.front(), segment))
         return alike.push_back(std::move(segment));
     known.emplace_back().push_back(std::move(segment));
@@ -277,13 +327,23 @@ private:
     });
   }
 
-  void share(ArrayRef<Segment> alike) {
+  /// What was shared before gives its values by calls.
+  void update(Segment &segment) {
+    for (Value &value : segment.captured)
+      if (Value call = calls.lookup(value))
+        value = call;
+  }
+
+  void share(MutableArrayRef<Segment> alike) {
+    for (Segment &segment : alike)
+      update(segment);
     const Segment &first = alike.front();
     OpBuilder builder(parent);
     Location loc = first.ops.front()->getLoc();
     func::FuncOp function = createSharedFunction(
         parent, symbols, loc, parent.getName() + "_shared" + Twine(count++),
-        builder.getFunctionType(ValueRange(first.captured).getTypes(), {}));
+        builder.getFunctionType(ValueRange(first.captured).getTypes(),
+                                ValueRange(first.results()).getTypes()));
     Block *body = &function.getBody().front();
     if (areDistinct(alike))
       for (auto [i, value] : llvm::enumerate(first.captured))
@@ -294,11 +354,20 @@ private:
     mapping.map(first.captured, body->getArguments());
     for (Operation *op : first.all)
       builder.clone(*op, mapping);
-    func::ReturnOp::create(builder, loc);
-    for (const Segment &segment : alike) {
+    func::ReturnOp::create(
+        builder, loc, llvm::map_to_vector(first.results(), [&](Value value) {
+          return mapping.lookup(value);
+        }));
+    for (Segment &segment : alike) {
+      update(segment);
       builder.setInsertionPoint(segment.ops.back());
-      func::CallOp::create(builder, segment.ops.back()->getLoc(), function,
-                           segment.captured);
+      auto call = func::CallOp::create(builder, segment.ops.back()->getLoc(),
+                                       function, segment.captured);
+      for (auto [was, is] :
+           llvm::zip_equal(segment.results(), call.getResults())) {
+        was.replaceAllUsesWith(is);
+        calls[was] = is;
+      }
       for (Operation *op : llvm::reverse(segment.ops))
         op->erase();
     }
@@ -308,7 +377,8 @@ private:
   SymbolTable &symbols;
   int64_t minRepeats, minShared;
   int count = 0;
-  llvm::MapVector<size_t, SmallVector<SmallVector<Segment>>> classes;
+  DenseMap<Value, Value> calls;
+  llvm::MapVector<size_t, SmallVector<SmallVector<Segment, 0>, 0>> classes;
 };
 
 struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
@@ -318,9 +388,7 @@ struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> large;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      int64_t operations = 0;
-      function.walk([&](Operation *op) { operations += sizeOf(op); });
-      if (!function.isExternal() && operations >= minOperations)
+      if (!function.isExternal() && wholeSizeOf(function) >= minOperations)
         large.push_back(function);
     }
     for (func::FuncOp parent : large)
@@ -329,6 +397,15 @@ struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
 };
 
 } // namespace
+
+bool isElementaryFunction(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+         isa<VectorType>(op->getResult(0).getType()) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isF32() &&
+         !isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
+              math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(
+             op);
+}
 
 func::FuncOp createSharedFunction(func::FuncOp user, SymbolTable &symbols,
                                   Location loc, const Twine &name,

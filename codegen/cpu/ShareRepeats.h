@@ -22,6 +22,10 @@ mlir::func::FuncOp createSharedFunction(mlir::func::FuncOp user,
                                         const llvm::Twine &name,
                                         mlir::FunctionType type);
 
+/// Whether `op` takes an elementary function of a vector of f32, which becomes
+/// some thirty operations. Square roots and their like are instructions.
+bool isElementaryFunction(mlir::Operation *op);
+
 } // namespace drawloom::cpu
 
 #endif // DRAWLOOM_CODEGEN_CPU_SHAREREPEATS_H
