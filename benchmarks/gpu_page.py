@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What gpu_kernels.py writes into the documentation: tables for readers, and a picture. Nothing here measures."""
+"""What gpu_kernels.py writes into the documentation: a summary for readers, and a picture; and the tables beside the results. Nothing here measures."""
 
 import math
 import pathlib
@@ -9,6 +9,7 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE, OVERVIEW = ROOT / "docs" / "gpu-kernels.md", ROOT / "docs" / "gpu.md"
 PICTURE = ROOT / "docs" / "images" / "gpu-kernels.svg"
+TABLES = ROOT / "benchmarks" / "results" / "gpu-kernels.md"
 # The architecture of summaries: that of the device that times are estimated for.
 MAIN = "sm_90a"
 
@@ -257,6 +258,7 @@ def replaced(text, name, content):
 
 def pages(results, architectures):
     """By file, what it should hold now."""
-    text = replaced(PAGE.read_text(), "summary", summary(results))
-    return {PAGE: replaced(text, "table", tables(results, architectures)),
+    return {PAGE: replaced(PAGE.read_text(), "summary", summary(results)),
+            TABLES: "# The GPU kernels, counted\n\nWritten by `benchmarks/gpu_kernels.py`; `docs/gpu-kernels.md` says what each column is.\n\n"
+                    + tables(results, architectures),
             OVERVIEW: replaced(OVERVIEW.read_text(), "kernel table", overview(results)), PICTURE: picture(results)}

@@ -153,7 +153,7 @@ def check(chosen, stored, quick):
                     problems.append(f"{key}, {arch}: executed instructions are not counted now: "
                                     f"{row['emulator_error'] or 'turns of loops not found'}")
     if not page.is_current(stored, cells(), ARCHITECTURES):
-        problems.append(f"'{page.PAGE.relative_to(gpu_kernels.ROOT)}' is not what the results say; renew it with --page")
+        problems.append(f"'{page.PAGE.relative_to(gpu_kernels.ROOT)}' or its tables are not what the results say; renew it with --page")
     for problem in problems:
         print(f"worse: {problem}")
     print(f"{len(chosen)} programs, {len(problems)} cells got worse")

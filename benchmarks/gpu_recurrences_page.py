@@ -6,6 +6,7 @@
 from gpu_page import ROOT, head, line, mean, number, over
 
 PAGE = ROOT / "docs" / "gpu-recurrences.md"
+TABLES = ROOT / "benchmarks" / "results" / "gpu-recurrences.md"
 MAIN = "sm_90a"
 GROUPS = ["tensor", "shared", "global", "MUFU", "SHFL", "local"]
 MIX = ["instr", "tensor", "shared", "global", "MUFU", "shuffles", "local", "other"]
@@ -162,8 +163,8 @@ def replaced(text, name, content):
     return before + begin + "\n" + content + "\n" + end + rest.split(end)[1]
 
 
-def text_of(results, cells, architectures):
-    """What the page should hold."""
+def pages(results, cells, architectures):
+    """By file, what it should hold now."""
     main_first = sorted(architectures, key=lambda arch: arch != MAIN)
     elements = list(dict.fromkeys(cell.element for cell in cells))
     averages = "\n".join(f"- {average(results, cells, arch, element)}" for arch in main_first for element in elements)
@@ -174,12 +175,16 @@ def text_of(results, cells, architectures):
             detail += [f"### {arch}\n", summary(results, cells, arch)]
         detail += [f"### {arch}: ours, a token and head\n", our_table(results, cells, arch),
                    f"### {arch}: flash-linear-attention's kernels, a token and head\n", their_table(results, cells, arch)]
-    return replaced(text, "tables", "\n".join(detail))
+    return {PAGE: text,
+            TABLES: "# Linear recurrences on GPUs, counted\n\nWritten by `benchmarks/gpu_recurrences.py`; `docs/gpu-recurrences.md` says what each "
+                    "column is. *other* is what is in no\ngroup: arithmetic, addresses, moves, barriers, branches. *bytes* are those of a "
+                    "kernel's tensors.\n\n" + "\n".join(detail)}
 
 
 def write(results, cells, architectures):
-    PAGE.write_text(text_of(results, cells, architectures))
+    for path, text in pages(results, cells, architectures).items():
+        path.write_text(text)
 
 
 def is_current(results, cells, architectures):
-    return PAGE.read_text() == text_of(results, cells, architectures)
+    return all(path.read_text() == text for path, text in pages(results, cells, architectures).items())
