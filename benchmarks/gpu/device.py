@@ -25,12 +25,28 @@ JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 class CudaError(RuntimeError):
     """A function of the driver failed; the message holds CUDA's name for why."""
 
+    def __init__(self, message, code=None):
+        super().__init__(message)
+        self.code = code
+
+
+def torch_on_device(emulated):
+    """torch where it can use the device, or why it cannot: a string."""
+    if emulated:
+        return "torch cannot use the emulated device"
+    watch.phase("importing torch")
+    try:
+        import torch
+    except ImportError as error:
+        return f"Python has no torch ({error})"
+    return torch if torch.cuda.is_available() else "torch finds no device"
+
 
 class Cuda:
     """cuX(...) as cuda.X(...), in the primary context of the first device."""
 
-    def __init__(self):
-        self.library = ctypes.CDLL(os.environ.get("DRAWLOOM_LIBCUDA", "libcuda.so.1"))
+    def __init__(self, library=None):
+        self.library = ctypes.CDLL(library or os.environ.get("DRAWLOOM_LIBCUDA", "libcuda.so.1"))
         self.Init(0)
         context = ctypes.c_void_p()
         self.DevicePrimaryCtxRetain(ctypes.byref(context), 0)
@@ -43,7 +59,7 @@ class Cuda:
             # Plain numbers would go as 32 bits.
             code = function(*(ctypes.c_uint64(a) if isinstance(a, int) and not isinstance(a, bool) else a for a in arguments))
             if code:
-                raise CudaError(f"cu{name}: {self.describe(code)}")
+                raise CudaError(f"cu{name}: {self.describe(code)}", code)
 
         return call
 

@@ -20,7 +20,7 @@ import warnings
 import numpy as np
 
 from gpu import cases, timing, watch
-from gpu.device import Cuda
+from gpu.device import Cuda, torch_on_device
 
 
 class RivalError(RuntimeError):
@@ -257,19 +257,13 @@ def item(request):
     all the same."""
     case = cases.find(request["key"])
     folder, rival = pathlib.Path(request["folder"]), request["rival"]
-    if request["emulated"]:
-        if rival != "Triton" or not request["prepares"]:
-            return "skipped", "torch cannot use the emulated device", {}
+    if request["emulated"] and rival == "Triton" and request["prepares"]:
         watch.phase("compiling")
         found = check_exported(folder / "ttir.json.gz")
         return ("ok", f"Triton compiles {found[0]}, {found[1]} bytes", {}) if found else ("skipped", "Python has no triton", {})
-    watch.phase("importing torch")
-    try:
-        import torch
-    except ImportError as error:
-        return "skipped", f"Python has no torch ({error})", {}
-    if not torch.cuda.is_available():
-        return "skipped", "torch finds no device", {}
+    torch = torch_on_device(request["emulated"])
+    if isinstance(torch, str):
+        return "skipped", torch, {}
     watch.phase("making arguments")
     arguments = cases.arguments(case, "full")
     stream = torch.cuda.Stream()

@@ -11,7 +11,7 @@ import pathlib
 import numpy as np
 
 from gpu import checks, packed, runtime, watch
-from gpu.device import Cuda
+from gpu.device import Cuda, torch_on_device
 
 REPEATS = 20
 
@@ -223,14 +223,8 @@ TORCH = {"current stream": torch_stream, "graph": torch_graph, "DLPack": torch_d
 def item(request):
     if request["subject"] in OURS and not request["torch"]:
         return OURS[request["subject"]](Setup(request))
-    if request["emulated"]:
-        return "skipped", "torch cannot use the emulated device", {}
-    watch.phase("importing torch")
-    try:
-        import torch
-    except ImportError as error:
-        return "skipped", f"Python has no torch ({error})", {}
-    if not torch.cuda.is_available():
-        return "skipped", "torch finds no device", {}
+    torch = torch_on_device(request["emulated"])
+    if isinstance(torch, str):
+        return "skipped", torch, {}
     torch.zeros(1, device="cuda")
     return TORCH[request["subject"]](Setup(request), torch)

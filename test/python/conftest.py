@@ -21,6 +21,8 @@ if os.environ.get("DRAWLOOM_TRITON"):
 
 # The block programs' templates and arguments.
 sys.path.insert(0, str(ROOT / "test" / "block-programs"))
+# What calls the driver, and what counts kernels.
+sys.path.append(str(ROOT / "benchmarks"))
 
 
 # The Python package of the build; processes that tests start get it too.

@@ -9,6 +9,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from gpu.device import Cuda, CudaError  # noqa: F401 (tests take both from here)
 from runner import BUILD
 
 LIBRARY = BUILD / "emulated-driver" / "libcuda.so.1"
@@ -17,7 +18,7 @@ LIBRARY = BUILD / "emulated-driver" / "libcuda.so.1"
 SANITIZED = "DRAWLOOM_SANITIZE:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
 needs_driver = pytest.mark.skipif(SANITIZED, reason="the emulated driver is built with sanitizers")
 
-SUCCESS, INVALID_VALUE, OUT_OF_MEMORY = 0, 1, 2
+INVALID_VALUE, OUT_OF_MEMORY = 1, 2
 NO_BINARY_FOR_GPU, NOT_READY, LAUNCH_FAILED = 209, 600, 719
 
 ARENA = (
@@ -25,33 +26,11 @@ ARENA = (
 )
 
 
-class CudaError(RuntimeError):
-    def __init__(self, name, code):
-        super().__init__(f"{name} gives {code}")
-        self.code = code
-
-
-class Driver:
+class Driver(Cuda):
     """Calls `cuX(...)` as `driver.X(...)`; anything but CUDA_SUCCESS is raised."""
 
     def __init__(self):
-        self.library = ctypes.CDLL(str(LIBRARY))
-        self.Init(0)
-        context = ctypes.c_void_p()
-        self.DevicePrimaryCtxRetain(ctypes.byref(context), 0)
-        self.CtxSetCurrent(context)
-
-    def __getattr__(self, name):
-        function = getattr(self.library, "cu" + name)
-
-        def call(*arguments):
-            # Numbers would go as 32 bits.
-            wide = [ctypes.c_uint64(a) if isinstance(a, int) and not isinstance(a, bool) else a for a in arguments]
-            code = function(*wide)
-            if code != SUCCESS:
-                raise CudaError("cu" + name, code)
-
-        return call
+        super().__init__(str(LIBRARY))
 
     def reset(self):
         self.library.cuDevicePrimaryCtxReset_v2(0)
@@ -60,11 +39,6 @@ class Driver:
         pointer = ctypes.c_uint64()
         self.MemAlloc_v2(ctypes.byref(pointer), size)
         return pointer.value
-
-    def upload(self, array):
-        pointer = self.alloc(array.nbytes)
-        self.MemcpyHtoD_v2(pointer, array.ctypes.data_as(ctypes.c_void_p), array.nbytes)
-        return pointer
 
     def download(self, pointer, like):
         array = np.empty_like(like)

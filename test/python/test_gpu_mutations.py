@@ -9,8 +9,6 @@ import sys
 from emulated_driver import needs_driver
 from runner import ROOT
 
-sys.path.append(str(ROOT / "benchmarks"))
-
 import gpu_mutations  # noqa: E402
 import mutations  # noqa: E402
 

@@ -16,7 +16,6 @@ import pytest
 from runner import BUILD, ROOT
 
 pytest.importorskip("triton")
-sys.path.append(str(ROOT / "benchmarks"))
 import fla_kernels  # noqa: E402
 import gpu_triton  # noqa: E402
 

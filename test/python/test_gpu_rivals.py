@@ -11,7 +11,6 @@ import pytest
 
 from runner import ROOT
 
-sys.path.append(str(ROOT / "benchmarks"))
 import gpu_page  # noqa: E402
 import gpu_programs  # noqa: E402
 import gpu_triton  # noqa: E402

@@ -19,7 +19,6 @@ import pytest
 from emulated_driver import LIBRARY, needs_driver
 from runner import BUILD, ROOT
 
-sys.path.append(str(ROOT / "benchmarks"))
 sys.path.append(str(ROOT / "test" / "block-programs"))
 from gpu import cases, driver, fragments, hopper, pack, probes, reports, runtime, stages  # noqa: E402
 

@@ -4,13 +4,11 @@
 """benchmarks/sass.py: the mix of instructions of machine code."""
 
 import pathlib
-import sys
 
 import pytest
 
 from runner import ROOT, tool
 
-sys.path.append(str(ROOT / "benchmarks"))
 import sass  # noqa: E402
 
 TEXT = """
