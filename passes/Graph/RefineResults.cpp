@@ -58,19 +58,61 @@ struct RefineBranches : OpRewritePattern<scf::IfOp> {
   }
 };
 
+/// A loop that starts from a cast from a more specific type carries that type.
+/// Upstream's pattern leaves a loop alone whose result has several uses.
+struct RefineLoops : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ForOp op,
+                                PatternRewriter &rewriter) const override {
+    bool changes = false;
+    for (unsigned i = 0; i < op.getNumResults(); ++i) {
+      OpOperand &init = op.getInitArgsMutable()[i];
+      auto start = init.get().getDefiningOp<tensor::CastOp>();
+      if (!start || !tensor::preservesStaticInformation(
+                        start.getType(), start.getSource().getType()))
+        continue;
+      Type old = start.getType(), known = start.getSource().getType();
+      if (old == known)
+        continue;
+      BlockArgument carried = op.getRegionIterArg(i);
+      OpResult result = op->getResult(i);
+      OpOperand &next = op.getBody()->getTerminator()->getOpOperand(i);
+      rewriter.modifyOpInPlace(op, [&] {
+        init.set(start.getSource());
+        carried.setType(known);
+        result.setType(known);
+      });
+      rewriter.setInsertionPointToStart(op.getBody());
+      auto inside = tensor::CastOp::create(rewriter, op.getLoc(), old, carried);
+      rewriter.replaceAllUsesExcept(carried, inside, inside);
+      rewriter.setInsertionPoint(next.getOwner());
+      Value given =
+          tensor::CastOp::create(rewriter, op.getLoc(), known, next.get());
+      rewriter.modifyOpInPlace(next.getOwner(), [&] { next.set(given); });
+      rewriter.setInsertionPointAfter(op);
+      auto behind = tensor::CastOp::create(rewriter, op.getLoc(), old, result);
+      rewriter.replaceAllUsesExcept(result, behind, behind);
+      changes = true;
+    }
+    return success(changes);
+  }
+};
+
 struct RefineResults : impl::RefineResultsBase<RefineResults> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     // What is known of a branch shows in ops behind it, and in loops and
     // branches around it.
     RewritePatternSet patterns(&getContext());
-    patterns.add<RefineBranches>(&getContext());
+    patterns.add<RefineBranches, RefineLoops>(&getContext());
     tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
-    linalg::LinalgDialect *dialect =
-        getContext().getLoadedDialect<linalg::LinalgDialect>();
-    if (dialect)
-      dialect->getCanonicalizationPatterns(patterns);
+    for (StringRef name : {linalg::LinalgDialect::getDialectNamespace(),
+                           tensor::TensorDialect::getDialectNamespace()})
+      if (Dialect *dialect = getContext().getLoadedDialect(name))
+        dialect->getCanonicalizationPatterns(patterns);
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return signalPassFailure();
     // A private function has callers, which rely on its type.
