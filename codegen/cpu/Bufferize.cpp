@@ -323,16 +323,18 @@ LogicalResult carryInPlace(ModuleOp module) {
 LogicalResult
 computeInPlace(ModuleOp module,
                const bufferization::OneShotBufferizationOptions &options) {
-  // Values that start from one empty tensor have a place each: only the first
-  // would be computed in that tensor.
+  // Values that start from one empty tensor have a place each, where they are
+  // computed: only the first would be computed in that tensor, and none in a
+  // loop around which it stands whose iterations may run at once.
   SmallVector<OpOperand *> shared;
   module.walk([&](tensor::EmptyOp empty) {
-    if (!empty->use_empty())
-      for (OpOperand &use : llvm::drop_begin(empty->getUses()))
+    for (OpOperand &use : empty->getUses())
+      if (!empty->hasOneUse() ||
+          use.getOwner()->getBlock() != empty->getBlock())
         shared.push_back(&use);
   });
   for (OpOperand *use : shared) {
-    OpBuilder builder(use->get().getDefiningOp());
+    OpBuilder builder(use->getOwner());
     use->set(builder.clone(*use->get().getDefiningOp())->getResult(0));
   }
   bufferization::OneShotAnalysisState state(module, options);
