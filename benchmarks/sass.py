@@ -48,6 +48,8 @@ CLASSES = {
 }
 WIDE = {"LDG", "STG", "LDS", "STS", "LDGSTS"}
 PADDING = {"NOP"}
+# What all lanes of a warp have to execute together.
+COLLECTIVE = {"tensor", "LDSM", "STSM", "BAR", "SHFL"}
 
 
 class SassError(RuntimeError):
@@ -110,6 +112,8 @@ class Kernel:
     lines: list
     # The instructions that end some threads, under a predicate, and not all.
     exits: list = dataclasses.field(default_factory=list)
+    # Collectives under a predicate that lanes of a warp may differ in.
+    predicated: list = dataclasses.field(default_factory=list)
 
     def innermost(self):
         """Of each instruction the number of the smallest loop that it is in, None outside of all."""
@@ -141,7 +145,7 @@ def parse(text):
         lines.append(line)
     kernels = []
     for name, lines in sections:
-        instructions, labels, source, sources, exits = [], {}, 0, [], []
+        instructions, labels, source, sources, exits, predicated = [], {}, 0, [], [], []
         for line in lines:
             if match := re.match(r"\s*//## File .*?, line (\d+)", line):
                 source = int(match.group(1))
@@ -152,6 +156,10 @@ def parse(text):
                 if match.group(1) not in ("!PT", "!UPT"):
                     if match.group(1) and match.group(2).split(".")[0] == "EXIT":
                         exits.append(len(instructions))
+                    # Uniform predicates are the warp's own.
+                    if (match.group(1) and not match.group(1).lstrip("!").startswith("U") and match.group(1) != "PT"
+                            and (classify(match.group(2)) or "").split(".")[0] in COLLECTIVE):
+                        predicated.append(f"@{match.group(1)} {match.group(2)}")
                     instructions.append(match.group(2))
                     sources.append(source)
         loops = []
@@ -163,7 +171,7 @@ def parse(text):
                 loops.append(Loop(target, at, count(instructions[target:at + 1])))
         loops.sort(key=lambda loop: loop.first - loop.last)
         kernels.append(Kernel(name, count(instructions), loops, [classify(text) for text in instructions], sources,
-                              exits))
+                              exits, predicated))
     return kernels
 
 

@@ -386,47 +386,6 @@ void dropIdleStrides(Operation *root) {
   });
 }
 
-/// Copies slices that a branch gives where the other gives memory of other
-/// strides: all that would be known of what comes of them is that it has some
-/// strides, and no vector can be read by such.
-LogicalResult
-giveWholeTensors(ModuleOp module,
-                 const bufferization::OneShotBufferizationOptions &options) {
-  SmallVector<OpOperand *> slices;
-  bufferization::BufferizationState state;
-  WalkResult result = module.walk([&](scf::IfOp branch) -> WalkResult {
-    for (unsigned i = 0; i < branch.getNumResults(); ++i) {
-      if (!isa<RankedTensorType>(branch.getResult(i).getType()))
-        continue;
-      SmallVector<std::pair<OpOperand *, Type>, 2> given;
-      for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
-        OpOperand &operand = yield->getOpOperand(i);
-        FailureOr<bufferization::BufferLikeType> type =
-            bufferization::getBufferType(operand.get(), options, state);
-        if (failed(type))
-          return WalkResult::interrupt();
-        given.push_back({&operand, *type});
-      }
-      if (given[0].second == given[1].second)
-        continue;
-      for (auto [operand, type] : given)
-        if (!cast<MemRefType>(type).getLayout().isIdentity())
-          slices.push_back(operand);
-    }
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return failure();
-  for (OpOperand *operand : slices) {
-    OpBuilder builder(operand->getOwner());
-    operand->set(bufferization::AllocTensorOp::create(
-        builder, operand->getOwner()->getLoc(),
-        cast<RankedTensorType>(operand->get().getType()), ValueRange(),
-        /*copy=*/operand->get()));
-  }
-  return success();
-}
-
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -452,8 +411,7 @@ void CpuBufferize::runOnOperation() {
   options.setFunctionBoundaryTypeConversion(
       bufferization::LayoutMapOption::IdentityLayoutMap);
   bufferization::BufferizationState state;
-  if (failed(giveWholeTensors(module, options)) ||
-      failed(bufferization::runOneShotBufferize(module, options, state)))
+  if (failed(bufferization::runOneShotBufferize(module, options, state)))
     return signalPassFailure();
   OpPassManager pipeline(ModuleOp::getOperationName());
   // Twice: merging equal views shows which copies are onto themselves.

@@ -68,6 +68,30 @@ LogicalResult renameEntries(ModuleOp module) {
   return success();
 }
 
+/// Reads one number for a whole vector as a number: upstream does so only where
+/// memory is dense along the last dimension, which says nothing about one
+/// number.
+void readNumbers(ModuleOp module) {
+  SmallVector<vector::TransferReadOp> reads;
+  module.walk([&](vector::TransferReadOp read) {
+    auto memory = dyn_cast<MemRefType>(read.getShapedType());
+    if (memory && !memory.isLastDimUnitStride() && !read.getMask() &&
+        read.getTransferRank() > 0 && !read.hasOutOfBoundsDim() &&
+        llvm::all_of(read.getPermutationMap().getResults(),
+                     [](AffineExpr at) { return isa<AffineConstantExpr>(at); }))
+      reads.push_back(read);
+  });
+  for (vector::TransferReadOp read : reads) {
+    OpBuilder b(read);
+    Value number = memref::LoadOp::create(b, read.getLoc(), read.getBase(),
+                                          read.getIndices());
+    read.replaceAllUsesWith(
+        vector::BroadcastOp::create(b, read.getLoc(), read.getType(), number)
+            .getResult());
+    read.erase();
+  }
+}
+
 /// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
 /// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
 /// to move them, and LLVM would move some through f32, rounding by a function
@@ -105,6 +129,7 @@ void CpuLowerToLlvm::runOnOperation() {
   }
   if (failed(renameEntries(getOperation())))
     return signalPassFailure();
+  readNumbers(getOperation());
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
   CpuLowerPairDotsOptions pairs;

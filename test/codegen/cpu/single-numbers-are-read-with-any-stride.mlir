@@ -1,10 +1,11 @@
-// RUN: drawloom-run %s --random --compare=interpreter
+// RUN: drawloom-run %s --entry=f --random --compare=interpreter
+// RUN: drawloom-run %s --entry=loop --random --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Branches that give memory of different strides, of which one number is read
+// A branch gives memory of different strides, of which one number is read
 // for a whole vector.
 func.func @f(%a: tensor<1x1xf32>, %b: tensor<1xf32>, %where: tensor<i64>, %which: tensor<i1>, %w: tensor<1x33xf32>) -> tensor<33xf32> {
   %i = tensor.extract %where[] : tensor<i64>
@@ -21,5 +22,23 @@ func.func @f(%a: tensor<1x1xf32>, %b: tensor<1xf32>, %where: tensor<i64>, %which
   %z = tensor.extract_slice %x[%at] [1] [1] : tensor<1xf32> to tensor<1xf32>
   %zero = arith.constant dense<0.0> : tensor<33xf32>
   %p = linalg.vecmat ins(%z, %w : tensor<1xf32>, tensor<1x33xf32>) outs(%zero : tensor<33xf32>) -> tensor<33xf32>
+  return %p : tensor<33xf32>
+}
+
+// A loop starts from a number of a column.
+func.func @loop(%a: tensor<7x7xf32>, %where: tensor<i64>, %w: tensor<1x33xf32>) -> tensor<33xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %i = tensor.extract %where[] : tensor<i64>
+  %at = arith.index_cast %i : i64 to index
+  %e = math.exp %a : tensor<7x7xf32>
+  %slice = tensor.extract_slice %e[3, %at] [1, 1] [1, 1] : tensor<7x7xf32> to tensor<1xf32>
+  %x = scf.for %j = %c0 to %c3 step %c1 iter_args(%s = %slice) -> (tensor<1xf32>) {
+    %t = math.tanh %s : tensor<1xf32>
+    scf.yield %t : tensor<1xf32>
+  }
+  %zero = arith.constant dense<0.0> : tensor<33xf32>
+  %p = linalg.vecmat ins(%x, %w : tensor<1xf32>, tensor<1x33xf32>) outs(%zero : tensor<33xf32>) -> tensor<33xf32>
   return %p : tensor<33xf32>
 }
