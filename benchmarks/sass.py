@@ -213,7 +213,7 @@ def main():
     results = []
     for path in (cubin for given in options.paths for cubin in cubins(given)):
         for kernel in disassemble(path):
-            results.append({"file": str(path), "name": kernel.name, "counts": kernel.counts,
+            results.append({"file": str(path), "name": kernel.name, "counts": kernel.counts, "predicated": kernel.predicated,
                             "loops": [dataclasses.asdict(loop) for loop in kernel.loops]})
             if options.json:
                 continue
@@ -221,6 +221,8 @@ def main():
             print_counts("all", kernel.counts)
             for number, loop in enumerate(kernel.loops):
                 print_counts(f"loop {number}", loop.counts, options.rows if number == 0 else None)
+            if kernel.predicated:
+                print(f"  to be executed by a whole warp, under a predicate: {'; '.join(kernel.predicated)}")
     if options.json:
         print(json.dumps(results, indent=1))
 

@@ -46,6 +46,12 @@ def test_early_exits_are_found():
     assert kernel.exits == [2]
 
 
+def test_collectives_under_predicates_of_lanes_are_found():
+    text = TEXT.replace("HMMA.16816", "@!P2 HMMA.16816").replace("FFMA R1, R2, R3, R4 ;", "@UP0 BAR.SYNC 0x0 ;\n        /*0048*/              @P3 FFMA R1, R2, R3, R4 ;")
+    kernel, = sass.parse(text)
+    assert kernel.predicated == ["@!P2 HMMA.16816.F32.BF16 R4, R8, R12, R4"]
+
+
 @pytest.mark.parametrize("instruction, group", [("LDSM.16.M88.4 R4, [R2]", "LDSM"), ("LDGDEPBAR", "BAR"),
                                                 ("STSM.16.M88.4 [R2], R4", "STSM.128"), ("STSM.16.MT88.2 [R2], R4", "STSM.64"),
                                                 ("STSM.16.M88 [R2], R4", "STSM.32"),
