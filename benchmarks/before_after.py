@@ -67,7 +67,6 @@ class Build:
             raise SystemExit(f"before_after.py: the process of {self.process.args[-1]} ended; its message is above")
         return json.loads(line)
 
-
     def close(self):
         self.process.stdin.close()
         self.process.wait()

@@ -130,15 +130,25 @@ struct Segment {
             values.insert(operand);
       });
     captured = values.takeVector();
-    for (auto [place, op] : llvm::enumerate(ops))
-      for (OpResult result : op->getResults())
-        if (!llvm::all_of(result.getUsers(),
-                          [&](Operation *user) { return isInside(user); })) {
-          if (!isa<VectorType>(result.getType()))
-            return false;
-          passed += vectorsOf(result.getType());
-          given.push_back({place, result.getResultNumber()});
-        }
+    for (unsigned place = 0; place < ops.size(); ++place)
+      for (OpResult result : ops[place]->getResults()) {
+        auto outside =
+            llvm::make_filter_range(result.getUsers(), [&](Operation *user) {
+              return !isInside(user);
+            });
+        if (outside.empty())
+          continue;
+        // Addresses that are computed from it stand between the ops.
+        bool behind = llvm::all_of(outside, [&](Operation *user) {
+          Operation *there =
+              ops.back()->getBlock()->findAncestorOpInBlock(*user);
+          return ops.back()->isBeforeInBlock(there);
+        });
+        if (!behind || !isa<VectorType>(result.getType()))
+          return false;
+        passed += vectorsOf(result.getType());
+        given.push_back({place, result.getResultNumber()});
+      }
     for (Value value : captured)
       passed += vectorsOf(value.getType());
     return llvm::all_of(

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-share-repeats="min-operations=10 min-repeats=3 min-shared=4" | FileCheck %s
+// RUN: drawloom-opt %s --cpu-share-repeats="min-operations=5 min-repeats=3 min-shared=4" | FileCheck %s
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,5 +28,37 @@ func.func @kernel(%x: memref<3x16xf32> {llvm.noalias}, %y: memref<16xf32> {llvm.
   %n2 = arith.addf %b2, %n1 : vector<16xf32>
   vector.transfer_write %n2, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
   vector.transfer_write %n2, %x[%c0, %c0] {in_bounds = [true]} : vector<16xf32>, memref<3x16xf32>
+  return
+}
+
+// Addresses that are taken from a part's vectors are in the way.
+// CHECK-LABEL: func.func @addresses(
+// CHECK-NOT: call
+// CHECK: return
+func.func @addresses(%x: memref<16xi64> {llvm.noalias}, %y: memref<16xf32> {llvm.noalias}) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %z = arith.constant 0.0 : f32
+  %a0 = vector.transfer_read %x[%c0], %zero {in_bounds = [true]} : memref<16xi64>, vector<16xi64>
+  %b0 = arith.addi %a0, %a0 : vector<16xi64>
+  %e0 = vector.extract %b0[0] : i64 from vector<16xi64>
+  %i0 = arith.index_cast %e0 : i64 to index
+  %v0 = vector.transfer_read %y[%i0], %z : memref<16xf32>, vector<16xf32>
+  %w0 = arith.addf %v0, %v0 : vector<16xf32>
+  vector.transfer_write %w0, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  %a1 = vector.transfer_read %x[%c0], %zero {in_bounds = [true]} : memref<16xi64>, vector<16xi64>
+  %b1 = arith.addi %a1, %a1 : vector<16xi64>
+  %e1 = vector.extract %b1[0] : i64 from vector<16xi64>
+  %i1 = arith.index_cast %e1 : i64 to index
+  %v1 = vector.transfer_read %y[%i1], %z : memref<16xf32>, vector<16xf32>
+  %w1 = arith.addf %v1, %v1 : vector<16xf32>
+  vector.transfer_write %w1, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  %a2 = vector.transfer_read %x[%c0], %zero {in_bounds = [true]} : memref<16xi64>, vector<16xi64>
+  %b2 = arith.addi %a2, %a2 : vector<16xi64>
+  %e2 = vector.extract %b2[0] : i64 from vector<16xi64>
+  %i2 = arith.index_cast %e2 : i64 to index
+  %v2 = vector.transfer_read %y[%i2], %z : memref<16xf32>, vector<16xf32>
+  %w2 = arith.addf %v2, %v2 : vector<16xf32>
+  vector.transfer_write %w2, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
   return
 }
