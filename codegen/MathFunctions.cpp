@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The polynomials for tanh, erf, sine and cosine are those of Cephes (S. L.
-// Moshier, Methods and Programs for Mathematical Functions, 1989), single
-// precision.
+// The polynomials for tanh, erf, sine, cosine and arc tangent are those of
+// Cephes (S. L. Moshier, Methods and Programs for Mathematical Functions,
+// 1989), single precision.
 //
 //===----------------------------------------------------------------------===//
 
@@ -225,6 +225,29 @@ Value expandTan(Expander &e, Value x) {
   Sines of = reducedSines(e, x, 0);
   return e.divide(e.select(of.odd, e.negate(of.cosine), of.sine),
                   e.select(of.odd, of.sine, of.cosine));
+}
+
+/// Of |x|, of (|x| - 1) / (|x| + 1) or of -1 / |x|, whichever is at most
+/// tan(pi / 8): a polynomial. 2 ulp.
+Value expandAtan(Expander &e, Value x) {
+  Value magnitude = e.abs(x), one = e.constant(1);
+  auto over = [&](double limit) {
+    return e.compare(arith::CmpFPredicate::OGT, magnitude, e.constant(limit));
+  };
+  Value high = over(2.414213562373095), middle = over(0.4142135623730950);
+  auto choose = [&](Value ofHigh, Value ofMiddle, Value ofLow) {
+    return e.select(high, ofHigh, e.select(middle, ofMiddle, ofLow));
+  };
+  Value t =
+      e.divide(choose(e.constant(-1), e.subtract(magnitude, one), magnitude),
+               choose(magnitude, e.add(magnitude, one), one));
+  Value square = e.multiply(t, t);
+  Value series = e.polynomial(square, {8.05374449538e-2, -1.38776856032e-1,
+                                       1.99777106478e-1, -3.33329491539e-1});
+  Value rest = e.multiplyAdd(e.multiply(series, square), t, t);
+  Value angle = choose(e.constant(1.57079632679489655800),
+                       e.constant(0.78539816339744827900), e.constant(0));
+  return e.copySign(e.add(angle, rest), x);
 }
 
 /// e^(|x| / 2) and half of its square, which reaches further than the square.
@@ -500,6 +523,7 @@ void populateMathExpansions(RewritePatternSet &patterns, bool all) {
   if (!all)
     return;
   patterns.add<Expand<math::TanOp>>(context, expandTan);
+  patterns.add<Expand<math::AtanOp>>(context, expandAtan);
   patterns.add<Expand<math::SinhOp>>(context, expandSinh);
   patterns.add<Expand<math::CoshOp>>(context, expandCosh);
   patterns.add<Expand<math::AsinhOp>>(context, expandAsinh);

@@ -24,8 +24,8 @@ namespace drawloom {
 /// of the upstream patterns.
 /// Of f32: our own polynomials, and upstream's where they are good to a few
 /// ulp; with `all`, for targets without a C library, also upstream's of asin (7
-/// ulp), cbrt (12) and atan (40) and our own math.{acosh, asinh, atanh, cosh,
-/// log10, powf, sinh, tan}. powf takes math.exp2 of numbers in [-1/2, 1/2].
+/// ulp) and cbrt (12) and our own math.{acosh, asinh, atan, atanh, cosh, log10,
+/// powf, sinh, tan}. powf takes math.exp2 of numbers in [-1/2, 1/2].
 void populateMathExpansions(mlir::RewritePatternSet &patterns, bool all);
 
 } // namespace drawloom

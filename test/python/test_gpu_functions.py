@@ -36,6 +36,7 @@ def units(found, exact):
 @pytest.mark.parametrize("name,exact,x,most", [
     ("acosh", np.arccosh, 1 + magnitudes(1e-6, 1e30, [1]), 4),
     ("asinh", np.arcsinh, magnitudes(1e-8, 1e30), 4),
+    ("atan", np.arctan, magnitudes(1e-8, 1e8), 3),
     ("atanh", np.arctanh, magnitudes(1e-8, 0.9999), 4),
     ("cosh", np.cosh, magnitudes(1e-8, 89), 4),
     ("exp2", np.exp2, magnitudes(1e-6, 125), 2),
@@ -54,6 +55,11 @@ def test_a_power_stays_within_its_bound():
     assert units(evaluate("powf", x, y), x.astype(np.float64) ** y).max() <= 2
 
 
+def test_the_angle_of_a_point_stays_within_its_bound():
+    y, x = magnitudes(1e-6, 1e6), np.roll(magnitudes(1e-5, 1e7), 7)
+    assert units(evaluate("atan2", y, x), np.arctan2(y.astype(np.float64), x.astype(np.float64))).max() <= 4
+
+
 def same(found, expected):
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(found, expected, rtol=2.0**-21, atol=0)
@@ -67,7 +73,7 @@ def test_a_power_has_the_special_values_of_c():
         same(evaluate("powf", x, y), np.power(x, y))
 
 
-@pytest.mark.parametrize("name,exact", [("acosh", np.arccosh), ("asinh", np.arcsinh), ("atanh", np.arctanh), ("cosh", np.cosh),
+@pytest.mark.parametrize("name,exact", [("acosh", np.arccosh), ("asinh", np.arcsinh), ("atan", np.arctan), ("atanh", np.arctanh), ("cosh", np.cosh),
                                         ("exp2", np.exp2), ("log10", np.log10), ("sinh", np.sinh), ("tan", np.tan)])
 def test_a_function_has_its_limits(name, exact):
     x = SPECIAL[np.abs(SPECIAL) < 2.0**51] if name == "tan" else SPECIAL

@@ -146,7 +146,9 @@ class Expected:
     def __init__(self, values, errors, epsilon):
         self.values = values
         self.epsilon = epsilon
-        self.tolerances = [FACTOR * (e + epsilon * (float(v.abs().max()) if v.is_floating_point() and v.numel() else 0.0))
+        # Below its normal numbers a type rounds by the same amount everywhere; that of gradients is in no evaluation.
+        tiny = next(TINY[name] for name in EPSILON if EPSILON[name] == epsilon) if epsilon else 0.0
+        self.tolerances = [FACTOR * (e + tiny + epsilon * (float(v.abs().max()) if v.is_floating_point() and v.numel() else 0.0))
                            for v, e in zip(values, errors)]
 
     def finite(self):

@@ -132,7 +132,8 @@ def _attempt(rng, seed, element, gpu, family):
         recurrences.grow(b)
     else:
         mode = rng.choices(("values", "loss", "second", "vjp"), (30, 30, 25, 15))[0]
-        b = Builder(rng, element or rng.choice(ELEMENTS), mode != "values", gpu, opened=rng.random() < 0.12)
+        # GPUs have hardly any functions of f64.
+        b = Builder(rng, element or rng.choice([e for e in ELEMENTS if not (gpu and e == "f64")]), mode != "values", gpu, opened=rng.random() < 0.12)
         for _ in range(rng.randint(1, 4)):
             b.like(Type(b.shape(), b.element), fresh=1.0)
         b.grow(rng.randint(3, 20), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])

@@ -179,7 +179,7 @@ def _make_from_elements(b):
 
 
 op("tensor.from_elements", lambda p: p.say(f"tensor.from_elements {', '.join(p.operands)} : {p.type}"),
-   lambda c, *x: torch.stack(x), _make_from_elements, weight=0.4)
+   lambda c, *x: torch.stack(x), _make_from_elements, weight=0.4, gpu=False)
 
 
 # Whole shapes
