@@ -35,6 +35,8 @@ class Context:
         self.kind = kind
         self.dtype = torch.float32 if kind == "float32" else torch.float64
         self.generator = torch.Generator().manual_seed(seed)
+        # Which way roundings go that add up.
+        self.direction = 1 - 2 * (seed % 2)
         self.distances: list[torch.Tensor] = []
         self._step: Step | None = None
         self._types: dict = {}

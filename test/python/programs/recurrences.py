@@ -98,6 +98,9 @@ def recurrence(c, operands, element):
     for name in ("q", "k", "v", "erase", "lowrank"):
         if name in operands:
             operands[name] = noisy(c, operands[name], element)
+    if c.kind == "noise" and "decay" in operands:
+        # Compilers add up logarithms of decays, and round the sum by so much of itself: all the same way at worst.
+        operands["decay"] = operands["decay"] * (1 + EPSILON["f64" if element == "f64" else "f32"] * c.direction)
     sequences = len(starts) - 1 if starts is not None else operands["v"].shape[0]
     state = torch.zeros(sequences, heads, operands["k"].shape[-1], operands["v"].shape[-1], dtype=c.dtype) if initial is None else initial
     if starts is None:
