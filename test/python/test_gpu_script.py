@@ -289,7 +289,9 @@ def test_what_a_sanitizer_finds_is_wrong(made, tmp_path, code, status):
 def test_killing_the_driver_leaves_what_it_had_and_no_process(made, tmp_path):
     out = tmp_path / "r.jsonl"
     process = subprocess.Popen([ROOT / "benchmarks" / "gpu.sh", "--emulated", "--folder", made, "--out", out, "--stages", "load,small", "--jobs", "1",
-                                "--fault", f"small/{CSR}=hang"], env={**os.environ, "DRAWLOOM_BUILD_DIR": str(BUILD)}, stdout=subprocess.PIPE)
+                                "--fault", f"small/{CSR}=hang"], env={**os.environ, "DRAWLOOM_BUILD_DIR": str(BUILD)}, stdout=subprocess.PIPE,
+                               # A process in the background of a shell ignores SIGINT, and its children do.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and (not out.exists() or out.read_text().count("\n") < 3):
         time.sleep(0.1)
