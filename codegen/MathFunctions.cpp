@@ -220,7 +220,7 @@ Value expandExpm1(Expander &e, Value x) {
       e.subtract(exponential, e.constant(1)));
 }
 
-/// sin / cos, or -cos / sin. 4 ulp.
+/// sin / cos, or -cos / sin. 12 ulp.
 Value expandTan(Expander &e, Value x) {
   Sines of = reducedSines(e, x, 0);
   return e.divide(e.select(of.odd, e.negate(of.cosine), of.sine),
@@ -228,7 +228,7 @@ Value expandTan(Expander &e, Value x) {
 }
 
 /// Of |x|, of (|x| - 1) / (|x| + 1) or of -1 / |x|, whichever is at most
-/// tan(pi / 8): a polynomial. 2 ulp.
+/// tan(pi / 8): a polynomial. 7 ulp.
 Value expandAtan(Expander &e, Value x) {
   Value magnitude = e.abs(x), one = e.constant(1);
   auto over = [&](double limit) {
@@ -257,7 +257,7 @@ std::pair<Value, Value> halfExponential(Expander &e, Value magnitude) {
   return {root, e.multiply(e.multiply(half, root), root)};
 }
 
-/// |x| < 1: Taylor's series; else (exp(x) - exp(-x)) / 2. 6 ulp.
+/// |x| < 1: Taylor's series; else (exp(x) - exp(-x)) / 2. 9 ulp.
 Value expandSinh(Expander &e, Value x) {
   Value square = e.multiply(x, x), magnitude = e.abs(x);
   Value series = e.polynomial(
@@ -271,7 +271,7 @@ Value expandSinh(Expander &e, Value x) {
       e.copySign(large, x));
 }
 
-/// (exp(x) + exp(-x)) / 2. 6 ulp.
+/// (exp(x) + exp(-x)) / 2. 8 ulp.
 Value expandCosh(Expander &e, Value x) {
   auto [root, half] = halfExponential(e, e.abs(x));
   return e.add(half, e.divide(e.constant(0.5), e.multiply(root, root)));
@@ -283,7 +283,7 @@ Value logOfTwice(Expander &e, Value x) {
                e.constant(0.693147180559945309417));
 }
 
-/// log(1 + |x| + x^2 / (1 + sqrt(1 + x^2))). 6 ulp.
+/// log(1 + |x| + x^2 / (1 + sqrt(1 + x^2))). 11 ulp.
 Value expandAsinh(Expander &e, Value x) {
   Value magnitude = e.abs(x), one = e.constant(1);
   Value square = e.multiply(x, x);
@@ -295,7 +295,7 @@ Value expandAsinh(Expander &e, Value x) {
   return e.copySign(value, x);
 }
 
-/// log(1 + t + sqrt(t (t + 2))) where t = x - 1. 6 ulp.
+/// log(1 + t + sqrt(t (t + 2))) where t = x - 1. 10 ulp.
 Value expandAcosh(Expander &e, Value x) {
   Value one = e.constant(1), t = e.subtract(x, one);
   Value root =
@@ -307,7 +307,7 @@ Value expandAcosh(Expander &e, Value x) {
                   e.constant(notANumber), value);
 }
 
-/// log(1 + 2 |x| / (1 - |x|)) / 2. 6 ulp.
+/// log(1 + 2 |x| / (1 - |x|)) / 2. 11 ulp.
 Value expandAtanh(Expander &e, Value x) {
   Value magnitude = e.abs(x);
   Value ratio = e.divide(e.add(magnitude, magnitude),
@@ -316,7 +316,7 @@ Value expandAtanh(Expander &e, Value x) {
   return e.copySign(value, x);
 }
 
-/// 3 ulp.
+/// 5 ulp.
 Value expandLog10(Expander &e, Value x) {
   return e.multiply(math::LogOp::create(e.b, x),
                     e.constant(0.434294481903251827651));

@@ -206,31 +206,21 @@ struct DivideByRcp : OpRewritePattern<arith::DivFOp> {
   }
 };
 
-struct RsqrtByApproximation : OpRewritePattern<math::RsqrtOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::RsqrtOp op,
+/// An instruction that is good to 2 ulp, by the PTX manual.
+template <typename OpTy> struct ByApproximation : OpRewritePattern<OpTy> {
+  ByApproximation(MLIRContext *context, StringRef intrinsic,
+                  PatternBenefit benefit)
+      : OpRewritePattern<OpTy>(context, benefit), intrinsic(intrinsic) {}
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     if (!op.getType().isF32())
       return failure();
-    rewriter.replaceOp(op, callIntrinsic(rewriter, op.getLoc(),
-                                         "llvm.nvvm.rsqrt.approx.ftz.f",
-                                         op.getOperand()));
+    rewriter.replaceOp(
+        op, callIntrinsic(rewriter, op.getLoc(), intrinsic, op.getOperand()));
     return success();
   }
-};
 
-/// 2 ulp, by the PTX manual (ex2.approx).
-struct Exp2ByEx2 : OpRewritePattern<math::Exp2Op> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(math::Exp2Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return failure();
-    rewriter.replaceOp(op, callIntrinsic(rewriter, op.getLoc(),
-                                         "llvm.nvvm.ex2.approx.ftz.f32",
-                                         op.getOperand()));
-    return success();
-  }
+  StringRef intrinsic;
 };
 
 /// The arithmetic and the functions of narrow floats, in f32.
@@ -357,9 +347,12 @@ LogicalResult lowerMath(Operation *module) {
   regroupExponents(module);
   RewritePatternSet patterns(module->getContext());
   patterns.add<ComputeInF32>(module->getContext());
-  patterns
-      .add<DivideByRcp, Exp2ByEx2, ExpByEx2, ExpOfF64, RsqrtByApproximation>(
-          module->getContext(), /*benefit=*/2);
+  patterns.add<DivideByRcp, ExpByEx2, ExpOfF64>(module->getContext(),
+                                                /*benefit=*/2);
+  patterns.add<ByApproximation<math::Exp2Op>>(
+      module->getContext(), "llvm.nvvm.ex2.approx.ftz.f32", /*benefit=*/2);
+  patterns.add<ByApproximation<math::RsqrtOp>>(
+      module->getContext(), "llvm.nvvm.rsqrt.approx.ftz.f", /*benefit=*/2);
   populateMathExpansions(patterns, /*all=*/true);
   GreedyRewriteConfig config;
   config.enableFolding(false);
