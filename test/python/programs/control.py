@@ -101,6 +101,62 @@ def _say_for(p):
 op("scf.for", _say_for, _for, _make_for, weight=2.5)
 
 
+# Loops that write a result row by row: into memory that nothing has written, or over a value. Operands: that value, what is captured.
+
+
+def _make_rows(b):
+    type = Type(b.shape((1, 2)), b.element)
+    if type.is_open or not 1 <= type.shape[0] <= 17:
+        raise Rejected("too many rows")
+    row = Type(type.shape[1:], type.element)
+    known = [v for v in b.recent if b.type(v) == type]
+    over = [b.rng.choice(known)] if known and b.rng.random() < 0.3 else []
+    inner = b.inside([INDEX], [[torch.tensor(0)] for _ in b.contexts])
+    counter = inner.graph.inputs[0]
+    inner.recent.remove(counter)
+    tables = [v for v in b.recent if (t := b.type(v)).shape and t.is_float and t.rank <= 3 and not t.is_open and t.shape[0] >= type.shape[0]]
+    table = inner.capture(b.rng.choice(tables) if tables else b.fresh(type))
+    shape = inner.type(table).shape
+    inner.add("tensor.extract_slice", [table, counter], [Type(shape[1:], inner.type(table).element)],
+              {"offsets": [None] + [0] * (len(shape) - 1), "sizes": [1, *shape[1:]], "strides": [1] * len(shape), "dropped": [0]})
+    inner.grow(b.rng.randint(1, 4), rows_inside(inner))
+    inner.graph.outputs = [output(inner, row, None)]
+    inner.graph.prune()
+    b.add("scf.for rows", [*over, *inner.captured], [type], {"over": len(over), "backwards": b.rng.random() < 0.2}, [inner.graph])
+
+
+def _rows(c, *operands):
+    captured = operands[c.attributes["over"]:]
+    rows = [c.run(c.regions[0], [torch.tensor(i), *captured])[0] for i in range(int(c.types[0].shape[0]))]
+    return torch.stack(rows[::-1] if c.attributes["backwards"] else rows)
+
+
+def _say_rows(p):
+    a, region = p.step.attributes, p.step.regions[0]
+    start = p.operands[0] if a["over"] else p.empty(p.type)
+    shape = [int(e) for e in p.type.shape]
+    zero, one, bound = p.index(0), p.index(1), p.index(shape[0])
+    counter, carried = p.new(), p.new()
+    p.say(f"scf.for {counter} = {zero} to {bound} step {one} iter_args({carried} = {start}) -> ({p.type}) {{")
+    with p.indented():
+        row, = p.body(region, [counter, *p.operands[a["over"]:]])
+        at = p.value(f"arith.subi {p.index(shape[0] - 1)}, {counter} : index") if a["backwards"] else counter
+        rest = shape[1:]
+        if rest:
+            row_type = Type(tuple(p.type.shape[1:]), p.type.element)
+            offsets, sizes, ones = ([at] + ["0"] * len(rest), [1, *rest], [1] * len(shape))
+            written = p.value(f"tensor.insert_slice {row} into {carried}[{', '.join(offsets)}] [{', '.join(map(str, sizes))}] "
+                              f"[{', '.join(map(str, ones))}] : {row_type} into {p.type}")
+        else:
+            element = p.value(f"tensor.extract {row}[] : {Type((), p.type.element)}")
+            written = p.value(f"tensor.insert {element} into {carried}[{at}] : {p.type}")
+        p.line(f"scf.yield {written} : {p.type}")
+    p.line("}")
+
+
+op("scf.for rows", _say_rows, _rows, _make_rows, weight=1.5)
+
+
 def _make_while(b):
     carried = carried_values(b)
     types = [b.type(v) for v in carried]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 
@@ -137,6 +138,8 @@ def _attempt(rng, seed, element, gpu, family):
         for _ in range(rng.randint(1, 4)):
             b.like(Type(b.shape(), b.element), fresh=1.0)
         b.grow(rng.randint(3, 20), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])
+        if rng.random() < 0.02:
+            _chain(b)
     outputs = []
     if mode in ("loss", "second"):
         loss = _loss(b)
@@ -155,6 +158,20 @@ def _attempt(rng, seed, element, gpu, family):
         outputs, mode = [b.recent[-1]], "values" if mode == "values" else "vjp"
     b.graph.outputs = outputs
     return finish(seed, b, mode)
+
+
+def _chain(b):
+    """Some hundreds of steps on one value: more ops than programs have otherwise, each of which pulls it back to the middle."""
+    value = b.tensor(ranks=(1, 2))
+    type = b.type(value)
+    others = [b.like(type) for _ in range(3)]
+    for _ in range(b.rng.randint(60, 150)):
+        with contextlib.suppress(Rejected):
+            other = b.rng.choice(others)
+            name, operands = b.rng.choice((("arith.addf", [value, other]), ("arith.mulf", [value, other]), ("arith.subf", [other, value]),
+                                           ("math.tanh", [value]), ("math.sin", [value]), ("math.atan", [value])))
+            half = b.add("arith.mulf", [b.add(name, operands, [type]), b.constant(0.5, type)], [type])
+            value = b.add("arith.addf", [half, other], [type])
 
 
 def returned(b, value, mode):

@@ -24,6 +24,19 @@ def outs(p, name, type):
 # Products. Each is said by the letters of its operands, as in einsum.
 
 
+def itself(b, left, first, second):
+    """The left operand, or its transpose, as the right one; None where its extents do not fit."""
+    type = b.type(left)
+    if type.rank != 2 or len(second) != 2:
+        return None
+    extents = dict(zip(first, type.shape))
+    for order in ((0, 1), (1, 0)):
+        shape = tuple(type.shape[i] for i in order)
+        if Type(tuple(extents.get(letter, e) for letter, e in zip(second, shape)), "f32") == Type(shape, "f32"):
+            return left if order == (0, 1) else b.add("linalg.transpose", [left], [Type(shape, type.element)], {"order": [1, 0]})
+    return None
+
+
 def product(name, ranks, forms, weight=1.0):
     """`forms`: the einsum of the plain op first, then those that its indexing maps may say."""
     dims = sorted(set(forms[0].replace(",", "").replace("->", "")), key="bmnk".index)
@@ -34,6 +47,9 @@ def product(name, ranks, forms, weight=1.0):
         form = b.rng.choice([forms[0], b.rng.choice(forms)])
         first, second = form.split("->")[0].split(",")
         extents = dict(zip(first, type.shape))
+        right = itself(b, left, first, second) if b.rng.random() < 0.2 else None
+        if right is not None:
+            extents.update(zip(second, b.type(right).shape))
         for letter in second:
             if letter not in extents:
                 extents[letter] = b.rng.choice([e for e in b.extents if not isinstance(e, bool)])
@@ -45,7 +61,7 @@ def product(name, ranks, forms, weight=1.0):
         other = Type(tuple(extents[x] for x in second), type.element)
         if other.count() > MOST:
             raise Rejected("too large")
-        right = b.like(other)
+        right = b.like(other) if right is None else right
         result = Type(tuple(extents[x] for x in form.split("->")[1]), type.element)
         b.add(name, [b.scaled(left, 2.0), b.scaled(right, 2.0), start(b, result)], [result], {"form": form})
 
@@ -286,8 +302,8 @@ def _make_generic(b):
     results, out_maps, inits, kinds = [], [], [], []
     reduced = b.rng.sample(range(loops), b.rng.randint(0, loops)) if b.rng.random() < 0.5 else []
     floats = [v for v in body.recent if body.type(v).element == type.element]
-    for i in range(b.rng.choice((1, 1, 1, 2, 3))):
-        sums = bool(reduced) and (i == 0 or b.rng.random() < 0.5)
+    for i in range(b.rng.choice((1, 1, 1, 2, 2, 3))):
+        sums = bool(reduced) and (i == 0 or b.rng.random() < 0.7)
         dims = [d for d in range(loops) if d not in reduced] if reduced and sums else list(range(loops))
         if b.rng.random() < 0.3:
             dims = b.rng.sample(dims, len(dims))
