@@ -319,7 +319,9 @@ LogicalResult carryInPlace(ModuleOp module) {
 /// the place although it holds another value than the one that goes there: a
 /// value that is changed, and returned beside the changed one, would be
 /// overwritten, since bufferization does not see the store to a result's
-/// memory.
+/// memory. For the same reason, where a condition chooses what goes to the
+/// place, only what its branches compute may lie there: a value from outside
+/// is still there, and may be wanted, when the other branch is taken.
 LogicalResult
 computeInPlace(ModuleOp module,
                const bufferization::OneShotBufferizationOptions &options) {
@@ -341,7 +343,6 @@ computeInPlace(ModuleOp module,
   if (failed(bufferization::analyzeOp(module, state)))
     return failure();
   bufferization::TraversalConfig inPlace;
-  inPlace.alwaysIncludeLeaves = false;
   inPlace.followInPlaceOnly = true;
   inPlace.followEquivalentOnly = true;
   inPlace.followSameTypeOrCastsOnly = true;
@@ -353,10 +354,19 @@ computeInPlace(ModuleOp module,
             insertion.getOperation());
         stored && isa<TensorType>(stored.getDest().getType()))
       return Value();
-    SetVector<Value> found = state.findValueInReverseUseDefChain(
+    DenseSet<OpOperand *> passed;
+    SetVector<Value> starts = state.findValueInReverseUseDefChain(
         &insertion.getSourceOperand(),
-        [&](Value value) { return value == empty.getResult(); }, inPlace);
-    if (found.empty())
+        [&](Value value) { return value == empty.getResult(); }, inPlace,
+        &passed);
+    bool fits = starts.contains(empty) &&
+                llvm::all_of(passed, [&](OpOperand *operand) {
+                  return operand->get() == empty.getResult() ||
+                         !starts.contains(operand->get()) ||
+                         insideMutuallyExclusiveRegions(empty,
+                                                        operand->getOwner());
+                });
+    if (!fits)
       return Value();
     return bufferization::buildSubsetExtraction(rewriter, insertion, empty,
                                                 user);

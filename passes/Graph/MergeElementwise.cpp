@@ -229,9 +229,11 @@ LogicalResult mergeInPairs(func::FuncOp function) {
               linalg::fuseElementwiseOps(rewriter, operand);
           if (failed(fused))
             continue;
+          // Who reads another result of the producer may stand in front of here.
           for (auto [old, replacement] : fused->replacements)
             rewriter.replaceUsesWithIf(old, replacement, [&](OpOperand &use) {
-              return use.getOwner() != producer;
+              Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+              return user && fused->fusedOp->isBeforeInBlock(user);
             });
           merged.insert(fused->fusedOp);
           rewriter.eraseOp(op);
