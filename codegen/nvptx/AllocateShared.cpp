@@ -189,12 +189,37 @@ SharedBuffers sharedBuffers(func::FuncOp kernel) {
     end[op] = next++;
   };
   count(kernel);
+  // Where all copies that a thread began up to this op are known to be over.
+  auto settled = [&](Operation *op) {
+    for (; op != kernel; op = op->getParentOp())
+      for (Operation *at = op; (at = at->getNextNode());)
+        if (auto wait = dyn_cast<tile::WaitCopiesOp>(at);
+            wait && wait.getUnderWay() == 0)
+          return number[at];
+    return end[kernel];
+  };
   SharedBuffers shared;
   kernel.walk([&](tile::AllocOp buffer) {
     Lifetime lifetime{bytesOf(cast<MemRefType>(buffer.getBuffer().getType())),
                       end[kernel], number[buffer]};
+    Operation *lastCopy = nullptr;
+    int64_t lastRead = -1;
     std::function<void(Value)> visit = [&](Value memory) {
       for (Operation *user : memory.getUsers()) {
+        if (auto copy = dyn_cast<tile::CopyAsyncOp>(user);
+            copy && copy.getDest() == memory &&
+            (!lastCopy || number[lastCopy] < number[copy]))
+          lastCopy = copy;
+        if (hasEffect<MemoryEffects::Read>(user, memory)) {
+          // An iteration reads what the one before it copied.
+          Operation *whole = user;
+          for (Operation *at = user; at->getBlock() != buffer->getBlock();) {
+            at = at->getParentOp();
+            if (isa<LoopLikeOpInterface>(at))
+              whole = at;
+          }
+          lastRead = std::max(lastRead, end[whole]);
+        }
         // In a loop that the buffer is made outside of, it is in use through
         // all iterations.
         Operation *ancestor = buffer->getBlock()->findAncestorOpInBlock(*user);
@@ -207,6 +232,10 @@ SharedBuffers sharedBuffers(func::FuncOp kernel) {
       }
     };
     visit(buffer.getBuffer());
+    // Whoever reads a copy waits for it. One that nobody reads is still under
+    // way when its buffer is not in use any more.
+    if (lastCopy && number[lastCopy] > lastRead)
+      lifetime.last = std::max(lifetime.last, settled(lastCopy));
     lifetime.first = std::min(lifetime.first, lifetime.last);
     shared.buffers.push_back(buffer);
     shared.lifetimes.push_back(lifetime);

@@ -426,7 +426,10 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     return value;
   };
   if (auto view = dyn_cast<memref::SubViewOp>(op)) {
-    llvm::SmallBitVector dropped = view.getDroppedDims();
+    // By extents: the op's own answer looks at strides, which single elements
+    // lack, and finds none for some views.
+    auto dropped = *computeRankReductionMask(view.getStaticSizes(),
+                                             view.getType().getShape());
     SmallVector<int64_t> strides;
     SmallVector<OpFoldResult> sizes;
     for (auto [dim, offset] : llvm::enumerate(view.getMixedOffsets())) {
@@ -436,7 +439,7 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
         return op->emitError("steps along memory by a number that is not "
                              "known, which has no form on a GPU yet");
       addOffset(offset, memory.strides[dim]);
-      if (dropped.test(dim))
+      if (dropped.contains(dim))
         continue;
       strides.push_back(memory.strides[dim] * *by);
       sizes.push_back(mapped(view.getMixedSizes()[dim]));

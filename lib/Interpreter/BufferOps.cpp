@@ -183,11 +183,14 @@ static LogicalResult runSubview(Call &call) {
   FailureOr<Slice> slice = sliceOf(call.op(), call.args, from.sizes);
   if (failed(slice))
     return failure();
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  // By extents: the op's own answer looks at strides, which single elements
+  // lack, and finds none for some views.
+  auto dropped = *computeRankReductionMask(op.getStaticSizes(),
+                                           op.getType().getShape());
   view.buffer = from.buffer;
   view.offset = from.at(slice->offsets);
   for (int64_t dim = 0; dim < from.rank(); ++dim)
-    if (!dropped.test(dim)) {
+    if (!dropped.contains(dim)) {
       view.sizes.push_back(slice->sizes[dim]);
       view.strides.push_back(from.strides[dim] * slice->strides[dim]);
     }

@@ -21,9 +21,13 @@ func.func @main() {
   %line = memref.collapse_shape %memory [[0, 1]] : memref<4x6xf32> into memref<24xf32>
   %sixth = memref.subview %line[6] [1] [1] : memref<24xf32> to memref<1xf32, strided<[1], offset: 6>>
   memref.store %three, %sixth[%c0] : memref<1xf32, strided<[1], offset: 6>>
+  // Every fourth element, and one of the extents of 1 dropped: the second is [0, 4].
+  %column = memref.expand_shape %line [[0, 1, 2]] output_shape [24, 1, 1] : memref<24xf32> into memref<24x1x1xf32>
+  %steps = memref.subview %column[0, 0, 0] [6, 1, 1] [4, 1, 1] : memref<24x1x1xf32> to memref<6x1xf32, strided<[4, 1]>>
+  memref.store %one, %steps[%c1, %c0] : memref<6x1xf32, strided<[4, 1]>>
 
   %all = bufferization.to_tensor %memory restrict : memref<4x6xf32> to tensor<4x6xf32>
-  %expected = arith.constant dense<[[0.0, 0.0, 0.0, 2.0, 0.0, 0.0],
+  %expected = arith.constant dense<[[0.0, 0.0, 0.0, 2.0, 1.0, 0.0],
                                     [3.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                                     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                                     [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]]> : tensor<4x6xf32>
