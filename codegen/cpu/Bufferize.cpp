@@ -396,6 +396,29 @@ void dropIdleStrides(Operation *root) {
   });
 }
 
+/// Takes the steps of a view first, and drops extents of 1 from what that
+/// gives: upstream finds out which they are by comparing the strides of the
+/// view with those of the whole, and finds none if there are steps.
+void dropExtentsBehindSteps(Operation *root) {
+  root->walk([](memref::SubViewOp op) {
+    if (op.getType().getRank() == op.getSourceType().getRank() ||
+        op.hasUnitStride())
+      return;
+    OpBuilder b(op);
+    unsigned rank = op.getSourceType().getRank();
+    SmallVector<OpFoldResult> sizes = op.getMixedSizes(),
+                              zeros(rank, b.getIndexAttr(0)),
+                              ones(rank, b.getIndexAttr(1));
+    Value steps = memref::SubViewOp::create(
+        b, op.getLoc(), op.getSource(), op.getMixedOffsets(), sizes,
+        op.getMixedStrides());
+    Value dropped = memref::SubViewOp::create(b, op.getLoc(), op.getType(),
+                                              steps, zeros, sizes, ones);
+    op.replaceAllUsesWith(dropped);
+    op.erase();
+  });
+}
+
 struct CpuBufferize : impl::CpuBufferizeBase<CpuBufferize> {
   void runOnOperation() override;
 };
@@ -423,6 +446,7 @@ void CpuBufferize::runOnOperation() {
   bufferization::BufferizationState state;
   if (failed(bufferization::runOneShotBufferize(module, options, state)))
     return signalPassFailure();
+  dropExtentsBehindSteps(module);
   OpPassManager pipeline(ModuleOp::getOperationName());
   // Twice: merging equal views shows which copies are onto themselves.
   for (int round = 0; round < 2; ++round) {

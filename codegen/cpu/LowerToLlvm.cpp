@@ -92,6 +92,44 @@ void readNumbers(ModuleOp module) {
   }
 }
 
+/// Views the memory of transfers without its last dimensions if these have one
+/// element each and the vector runs along the one in front of them: upstream
+/// takes the elements of a column one by one, dense as it may be.
+void dropLastOnes(ModuleOp module) {
+  auto drop = [](auto op) {
+    auto memory = dyn_cast<MemRefType>(op.getShapedType());
+    ArrayRef<AffineExpr> along = op.getPermutationMap().getResults();
+    if (!memory || !memory.hasStaticShape() || along.empty() ||
+        !isa<AffineDimExpr>(along.back()))
+      return;
+    unsigned kept = cast<AffineDimExpr>(along.back()).getPosition() + 1;
+    AffineMap map = AffineMap::get(kept, 0, along, op.getContext());
+    if (kept == memory.getRank() ||
+        llvm::any_of(memory.getShape().drop_front(kept),
+                     [](int64_t extent) { return extent != 1; }) ||
+        !llvm::all_of(along, [&](AffineExpr at) {
+          auto dim = dyn_cast<AffineDimExpr>(at);
+          return !dim || dim.getPosition() < kept;
+        }))
+      return;
+    OpBuilder b(op);
+    SmallVector<OpFoldResult> zeros(memory.getRank(), b.getIndexAttr(0)),
+        ones(memory.getRank(), b.getIndexAttr(1)),
+        sizes = getAsIndexOpFoldResult(b.getContext(), memory.getShape());
+    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+        memory.getShape().take_front(kept), memory, zeros, sizes, ones);
+    SmallVector<Value> indices(op.getIndices().take_front(kept));
+    op.getBaseMutable().assign(memref::SubViewOp::create(
+        b, op.getLoc(), type, op.getBase(), zeros, sizes, ones));
+    op.getIndicesMutable().assign(indices);
+    op.setPermutationMap(map);
+  };
+  module.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<vector::TransferReadOp, vector::TransferWriteOp>(drop);
+  });
+}
+
 /// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
 /// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
 /// to move them, and LLVM would move some through f32, rounding by a function
@@ -130,6 +168,7 @@ void CpuLowerToLlvm::runOnOperation() {
   if (failed(renameEntries(getOperation())))
     return signalPassFailure();
   readNumbers(getOperation());
+  dropLastOnes(getOperation());
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
   CpuLowerPairDotsOptions pairs;

@@ -51,6 +51,28 @@ static void optimize(llvm::Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// Instruction selection takes more than linear time for a block. Kernels that
+/// are unrolled have some of tens of thousands of instructions.
+constexpr unsigned longBlock = 2000, pieceOfBlock = 200;
+
+/// Cuts long blocks into pieces. Says whether there were any: code generation
+/// puts them together again unless it is told to be quick.
+static bool cutLongBlocks(llvm::Module &module) {
+  SmallVector<BasicBlock *> blocks;
+  for (llvm::Function &function : module)
+    for (BasicBlock &block : function)
+      if (block.size() > longBlock)
+        blocks.push_back(&block);
+  for (BasicBlock *block : blocks)
+    for (; block->size() > pieceOfBlock;) {
+      auto at = std::next(block->getFirstNonPHIIt(), pieceOfBlock);
+      if (at == block->end() || at->isTerminator())
+        break;
+      block = block->splitBasicBlock(at);
+    }
+  return !blocks.empty();
+}
+
 Jit::Jit(std::unique_ptr<orc::LLJIT> jit) : jit(std::move(jit)) {}
 Jit::~Jit() = default;
 
@@ -73,6 +95,8 @@ Jit::create(std::unique_ptr<llvm::Module> module,
   for (llvm::Function &function : *module)
     function.addFnAttr(Attribute::NoUnwind);
   optimize(*module, **machine);
+  if (cutLongBlocks(*module))
+    description.setCodeGenOptLevel(CodeGenOptLevel::None);
 
   Expected<std::unique_ptr<orc::LLJIT>> jit =
       orc::LLJITBuilder()

@@ -46,7 +46,7 @@ private:
 /// Stacks of the same size with a page before each that faults.
 class Stacks {
 public:
-  static constexpr size_t bytes = size_t(256) << 10;
+  static constexpr size_t bytes = size_t(1) << 20;
 
   Stacks() = default;
   Stacks(const Stacks &) = delete;
