@@ -162,22 +162,21 @@ void writeRowsThroughSlices(func::FuncOp function) {
   }
 }
 
-/// Whether `value` may lie in the memory of `argument`.
+/// Whether `value` may lie in the memory of `argument`; as things are, or if
+/// all that may be done in place was.
 bool mayAlias(OpOperand &value, Value argument,
-              const bufferization::AnalysisState &state) {
-  bufferization::TraversalConfig anywhere;
-  anywhere.alwaysIncludeLeaves = false;
+              const bufferization::AnalysisState &state, bool asThingsAre) {
+  bufferization::TraversalConfig config;
+  config.alwaysIncludeLeaves = false;
+  config.followInPlaceOnly = asThingsAre;
   return !state
               .findValueInReverseUseDefChain(
-                  &value, [&](Value at) { return at == argument; }, anywhere)
+                  &value, [&](Value at) { return at == argument; }, config)
               .empty();
 }
 
-/// Lets a loop that writes where it starts from start from a copy, if others
-/// read that value, too.
-void startApart(OpOperand &init) {
-  if (init.get().hasOneUse())
-    return;
+/// Lets a loop start from a copy.
+void startFromCopy(OpOperand &init) {
   OpBuilder builder(init.getOwner());
   init.set(bufferization::AllocTensorOp::create(
       builder, init.getOwner()->getLoc(),
@@ -190,7 +189,7 @@ void startApart(OpOperand &init) {
 /// buffer for each tensor, which bufferization gives only to what it updates in
 /// place: any other value is copied there. The loop starts from `inits`.
 void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
-                  MutableOperandRange inits,
+                  MutableArrayRef<OpOperand> inits,
                   bufferization::OneShotAnalysisState &state) {
   OpBuilder builder(terminator);
   Location loc = terminator->getLoc();
@@ -200,16 +199,20 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
     if (isa<RankedTensorType>(argument.getType()) &&
         !state.areEquivalentBufferizedValues(operand.get(), argument)) {
       stores.push_back({&operand, argument});
-      startApart(inits[i]);
+      // The loop writes where it starts from.
+      if (!inits[i].get().hasOneUse())
+        startFromCopy(inits[i]);
     }
   }
-  // What may lie in another carried buffer is read before that is written.
+  // What may lie in another carried buffer is read before that is written, and
+  // so is what lies in its own in some iterations only: bufferization knows no
+  // copies that may be of a buffer to itself.
   SmallVector<OpOperand *> moved;
   for (const auto &store : stores)
     if (llvm::any_of(carried, [&](Value other) {
-          return other != store.second &&
-                 isa<RankedTensorType>(other.getType()) &&
-                 mayAlias(*store.first, other, state);
+          return isa<RankedTensorType>(other.getType()) &&
+                 mayAlias(*store.first, other, state,
+                          /*asThingsAre=*/other == store.second);
         }))
       moved.push_back(store.first);
   for (OpOperand *operand : moved)
@@ -296,14 +299,20 @@ LogicalResult carryInPlace(ModuleOp module) {
     if (failed(bufferization::analyzeOp(module, state)))
       return failure();
     for (Operation *op : loops) {
+      MutableArrayRef<OpOperand> inits =
+          cast<LoopLikeOpInterface>(op).getInitsMutable();
+      // A copy that bufferization would make anyway. Unless it is seen, what
+      // the loop gives cannot be stored where it starts from.
+      for (OpOperand &init : inits)
+        if (isa<RankedTensorType>(init.get().getType()) &&
+            !state.isInPlace(init))
+          startFromCopy(init);
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         storeCarried(loop.getBody()->getTerminator(), 0,
-                     loop.getRegionIterArgs(), loop.getInitArgsMutable(),
-                     state);
+                     loop.getRegionIterArgs(), inits, state);
         continue;
       }
       auto loop = cast<scf::WhileOp>(op);
-      MutableOperandRange inits = loop.getInitsMutable();
       storeCarried(loop.getConditionOp(), 1, loop.getBeforeArguments(), inits,
                    state);
       storeCarried(loop.getYieldOp(), 0, loop.getAfterArguments(), inits,

@@ -40,6 +40,7 @@ static void addCleanup(OpPassManager &pm) {
 
 static void buildDifferentiated(OpPassManager &pm) {
   pm.addPass(createBoundCalls());
+  pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
   pm.addPass(createDifferentiatePass());
   pm.addPass(createInlinerPass());
   // What was inlined everywhere is only in the way of whoever reads on.

@@ -340,6 +340,9 @@ void GenericGradient::dropUnusedInputs() {
 
 void GenericGradient::buildOp() {
   Block *block = &body.front();
+  // How far a loop goes, perhaps only a result says that has no cotangent.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    addInput(init.get(), op.getMatchingIndexingMap(&init));
   inner.setInsertionPointToEnd(block);
   SmallVector<Value> inits, yielded;
   SmallVector<AffineMap> outputMaps;

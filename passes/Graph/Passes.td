@@ -81,6 +81,19 @@ def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def FillOpenConstants : Pass<"fill-open-constants", "::mlir::func::FuncOp"> {
+  let summary = "Write constants of unknown extents as fills";
+  let description = [{
+    A tensor of unknown extents compared with itself, or combined with itself by
+    `arith.xori`, is the same number everywhere. Upstream folds both to
+    `arith.constant`, which has no such types: they become `linalg.fill` in front of
+    all folding.
+
+    Example: test/passes/Graph/fill-open-constants.mlir
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def MakeTotal : Pass<"make-total"> {
   let summary = "Give ops a result for every operand";
   let description = [{

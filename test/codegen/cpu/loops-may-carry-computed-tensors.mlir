@@ -4,6 +4,9 @@
 // RUN: drawloom-run %s --entry=nested --random --compare=interpreter
 // RUN: drawloom-run %s --entry=read_later --random --compare=interpreter
 // RUN: drawloom-run %s --entry=gradient_of_both_from_one --random --compare=interpreter
+// RUN: drawloom-run %s --entry=saves --random --compare=interpreter
+// RUN: drawloom-run %s --entry=sometimes --random --seed=1 --compare=interpreter
+// RUN: drawloom-run %s --entry=sometimes --random --seed=2 --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -97,4 +100,47 @@ func.func @gradient_of_both_from_one(%a: tensor<5x7xf32>, %b: tensor<5x5x7xf32>,
   %l, %g = ad.value_and_grad @both_from_one(%a, %b, %x, %y) wrt [1]
     : (tensor<5x7xf32>, tensor<5x5x7xf32>, tensor<5x5xf32>, tensor<5x5xf32>) -> (tensor<f32>, tensor<5x5x7xf32>)
   return %l, %g : tensor<f32>, tensor<5x5x7xf32>
+}
+
+// The inner loop changes what is saved behind it, so it starts from a copy,
+// which the outer one carries on.
+func.func @saves(%a: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<4x2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %e = tensor.empty() : tensor<4x2x2xf32>
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %a, %t = %e) -> (tensor<2x2xf32>, tensor<4x2x2xf32>) {
+    %q = scf.for %j = %c0 to %c2 step %c1 iter_args(%u = %s) -> (tensor<2x2xf32>) {
+      %n = tensor.extract %u[%j, %c0] : tensor<2x2xf32>
+      %h = math.tanh %n : f32
+      %v = tensor.insert %h into %u[%j, %c1] : tensor<2x2xf32>
+      scf.yield %v : tensor<2x2xf32>
+    }
+    %w = tensor.insert_slice %s into %t[%i, 0, 0] [1, 2, 2] [1, 1, 1] : tensor<2x2xf32> into tensor<4x2x2xf32>
+    scf.yield %q, %w : tensor<2x2xf32>, tensor<4x2x2xf32>
+  }
+  return %r#0, %r#1 : tensor<2x2xf32>, tensor<4x2x2xf32>
+}
+
+// What is carried on lies where it has to be in one branch only.
+func.func @sometimes(%a: tensor<5xf32>, %b: tensor<5xf32>, %c: tensor<i1>) -> tensor<5xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %take = tensor.extract %c[] : tensor<i1>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %a) -> (tensor<5xf32>) {
+    %q = scf.for %j = %c0 to %c3 step %c1 iter_args(%t = %s) -> (tensor<5xf32>) {
+      %n = math.tanh %t : tensor<5xf32>
+      scf.yield %n : tensor<5xf32>
+    }
+    %m = scf.if %take -> (tensor<5xf32>) {
+      scf.yield %q : tensor<5xf32>
+    } else {
+      %n = math.exp %b : tensor<5xf32>
+      scf.yield %n : tensor<5xf32>
+    }
+    scf.yield %m : tensor<5xf32>
+  }
+  return %r : tensor<5xf32>
 }

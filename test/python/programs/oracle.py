@@ -163,9 +163,9 @@ class Expected:
                   if v.is_floating_point() and v.numel() and (float(v.abs().max()) > 0 or t > 0)]
         return max(shares, default=0.0)
 
-    def difference(self, results, epsilon=None, terms=1):
-        """None, or what is wrong with results: torch tensors. With an epsilon, for arithmetic that rounds by that and adds up to
-        so many terms one after another, which rounds as often; torch adds halves."""
+    def difference(self, results, epsilon=None, terms=0):
+        """None, or what is wrong with results: torch tensors. With terms, of the interpreter, which adds up to so many in float64
+        one after another and rounds as often; torch adds halves. With an epsilon, all of its arithmetic rounds by that."""
         for i, (value, tolerance, result) in enumerate(zip(self.values, self.tolerances, results)):
             if tuple(value.shape) != tuple(result.shape):
                 return f"result {i}: shape {tuple(result.shape)}, expected {tuple(value.shape)}"
@@ -178,7 +178,8 @@ class Expected:
                 continue
             result = result.to(torch.float64)
             error = (result - value).abs().nan_to_num(nan=float("inf"))
-            limit = tolerance if epsilon is None else tolerance * max(16, terms) * epsilon / self.epsilon
+            sums = terms * EPSILON["f64"] / self.epsilon if terms else 0.0
+            limit = tolerance * (1 + sums) if epsilon is None else tolerance * max(16, terms) * epsilon / self.epsilon
             if float(error.max()) > limit:
                 at = int(error.argmax())
                 return (f"result {i}, element {at} of {value.numel()}: {float(result.flatten()[at]):.9g}, expected "

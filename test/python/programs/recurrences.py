@@ -26,6 +26,20 @@ def noisy(c, x, element):
     return x * (1 + EPSILON[element] * (2 * torch.rand(x.shape, generator=c.generator, dtype=torch.float64) - 1))
 
 
+def unsure(c, decay, x, steps, element):
+    """Ones whose gradient is rounding: that of a token's decay is the difference of what the token reads and what it writes, each
+    of which is rounded, however close they are (that of a state of zeros is nothing)."""
+    if decay.dim() == 1:
+        decay = decay.expand(*x.shape[:2], -1)
+    elif steps > 1:
+        decay = decay.repeat_interleave(steps, dim=1)
+    if decay.dim() == 3:
+        decay = decay[..., None]
+    if decay.shape[-1] not in (1, x.shape[-1]):
+        return torch.ones_like(x)
+    return torch.exp(EPSILON[element] * c.direction * (decay - decay.detach()))
+
+
 def per_head(x, heads, axis):
     return x.repeat_interleave(heads // x.shape[axis], dim=axis)
 
@@ -101,6 +115,8 @@ def recurrence(c, operands, element):
     if c.kind == "noise" and "decay" in operands:
         # Compilers add up logarithms of decays, and round the sum by so much of itself: all the same way at worst.
         operands["decay"] = operands["decay"] * (1 + EPSILON["f64" if element == "f64" else "f32"] * c.direction)
+        side = "v" if a["along_values"] else "k"
+        operands[side] = operands[side] * unsure(c, operands["decay"], operands[side], a["steps"], element)
     sequences = len(starts) - 1 if starts is not None else operands["v"].shape[0]
     state = torch.zeros(sequences, heads, operands["k"].shape[-1], operands["v"].shape[-1], dtype=c.dtype) if initial is None else initial
     if starts is None:
