@@ -58,40 +58,70 @@ struct RefineBranches : OpRewritePattern<scf::IfOp> {
   }
 };
 
+/// The value behind a cast from a more specific type, or none.
+Value knownSourceOf(Value value) {
+  auto cast = value.getDefiningOp<tensor::CastOp>();
+  return cast && cast.getType() != cast.getSource().getType() &&
+                 tensor::preservesStaticInformation(cast.getType(),
+                                                    cast.getSource().getType())
+             ? cast.getSource()
+             : Value();
+}
+
+/// Gives `value`, an argument of a block or a result, the type `known`; who
+/// reads it gets a cast, at the place where `rewriter` stands.
+void refine(PatternRewriter &rewriter, Value value, Type known) {
+  Type old = value.getType();
+  value.setType(known);
+  auto cast = tensor::CastOp::create(rewriter, value.getLoc(), old, value);
+  rewriter.replaceAllUsesExcept(value, cast, cast);
+}
+
 /// A loop that starts from a cast from a more specific type carries that type.
 /// Upstream's pattern leaves a loop alone whose result has several uses.
-struct RefineLoops : OpRewritePattern<scf::ForOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(scf::ForOp op,
+struct RefineLoops : OpInterfaceRewritePattern<LoopLikeOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(LoopLikeOpInterface op,
                                 PatternRewriter &rewriter) const override {
+    auto counted = dyn_cast<scf::ForOp>(op.getOperation());
+    auto loop = dyn_cast<scf::WhileOp>(op.getOperation());
+    if (!counted && !loop)
+      return failure();
     bool changes = false;
-    for (unsigned i = 0; i < op.getNumResults(); ++i) {
-      OpOperand &init = op.getInitArgsMutable()[i];
-      auto start = init.get().getDefiningOp<tensor::CastOp>();
-      if (!start || !tensor::preservesStaticInformation(
-                        start.getType(), start.getSource().getType()))
+    for (unsigned i = 0; i < op.getInits().size(); ++i) {
+      OpOperand &init = op.getInitsMutable()[i];
+      Value start = knownSourceOf(init.get());
+      if (!start)
         continue;
-      Type old = start.getType(), known = start.getSource().getType();
-      if (old == known)
+      rewriter.modifyOpInPlace(op, [&] { init.set(start); });
+      Value carried = op.getRegionIterArgs()[i];
+      rewriter.setInsertionPointToStart(carried.getParentBlock());
+      refine(rewriter, carried, start.getType());
+      Operation *terminator =
+          counted ? counted.getBody()->getTerminator() : loop.getYieldOp();
+      OpOperand &next = terminator->getOpOperand(i);
+      rewriter.setInsertionPoint(terminator);
+      Value given = tensor::CastOp::create(rewriter, op.getLoc(),
+                                           start.getType(), next.get());
+      rewriter.modifyOpInPlace(terminator, [&] { next.set(given); });
+      if (counted) {
+        rewriter.setInsertionPointAfter(op);
+        refine(rewriter, counted.getResult(i), start.getType());
+      }
+      changes = true;
+    }
+    // What a scf.while gives is what its condition forwards.
+    for (unsigned i = 0; loop && i < loop.getNumResults(); ++i) {
+      OpOperand &forwarded = loop.getConditionOp().getArgsMutable()[i];
+      Value source = knownSourceOf(forwarded.get());
+      if (!source)
         continue;
-      BlockArgument carried = op.getRegionIterArg(i);
-      OpResult result = op->getResult(i);
-      OpOperand &next = op.getBody()->getTerminator()->getOpOperand(i);
-      rewriter.modifyOpInPlace(op, [&] {
-        init.set(start.getSource());
-        carried.setType(known);
-        result.setType(known);
-      });
-      rewriter.setInsertionPointToStart(op.getBody());
-      auto inside = tensor::CastOp::create(rewriter, op.getLoc(), old, carried);
-      rewriter.replaceAllUsesExcept(carried, inside, inside);
-      rewriter.setInsertionPoint(next.getOwner());
-      Value given =
-          tensor::CastOp::create(rewriter, op.getLoc(), known, next.get());
-      rewriter.modifyOpInPlace(next.getOwner(), [&] { next.set(given); });
+      rewriter.modifyOpInPlace(loop.getConditionOp(),
+                               [&] { forwarded.set(source); });
+      rewriter.setInsertionPointToStart(loop.getAfterBody());
+      refine(rewriter, loop.getAfterArguments()[i], source.getType());
       rewriter.setInsertionPointAfter(op);
-      auto behind = tensor::CastOp::create(rewriter, op.getLoc(), old, result);
-      rewriter.replaceAllUsesExcept(result, behind, behind);
+      refine(rewriter, loop.getResult(i), source.getType());
       changes = true;
     }
     return success(changes);

@@ -32,3 +32,28 @@ func.func @f(%x: tensor<4xf32>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %m : tensor<?xf32>
 }
+
+// So does what a scf.while starts from, and what its condition forwards.
+// CHECK-LABEL: func.func @while
+// CHECK-SAME: -> tensor<4xf32>
+// CHECK: scf.while {{.*}} : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>)
+// CHECK: return %{{.*}} : tensor<4xf32>
+func.func @while(%x: tensor<4xf32>, %limit: i32) -> tensor<?xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %start = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  %n, %r = scf.while (%i = %zero, %s = %start) : (i32, tensor<?xf32>) -> (i32, tensor<?xf32>) {
+    %more = arith.cmpi slt, %i, %limit : i32
+    scf.condition(%more) %i, %s : i32, tensor<?xf32>
+  } do {
+  ^bb0(%i: i32, %s: tensor<?xf32>):
+    %j = arith.addi %i, %one : i32
+    %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%s : tensor<?xf32>) {
+    ^bb0(%v: f32):
+      %u = math.tanh %v : f32
+      linalg.yield %u : f32
+    } -> tensor<?xf32>
+    scf.yield %j, %t : i32, tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
