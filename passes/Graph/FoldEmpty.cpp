@@ -42,6 +42,21 @@ struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
         rewriter.replaceOp(op, empties);
         return;
       }
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+          insert && hasNoElements(insert.getSource())) {
+        rewriter.replaceOp(op, insert.getDest());
+        return;
+      }
+      if (auto concat = dyn_cast<tensor::ConcatOp>(op);
+          concat && llvm::any_of(concat.getInputs(), hasNoElements)) {
+        SmallVector<Value> parts(
+            llvm::make_filter_range(concat.getInputs(), [](Value part) {
+              return !hasNoElements(part);
+            }));
+        rewriter.replaceOpWithNewOp<tensor::ConcatOp>(
+            op, concat.getType(), concat.getDim(), parts);
+        return;
+      }
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       if (linalgOp && linalgOp.hasPureTensorSemantics() &&
           llvm::is_contained(linalgOp.getStaticLoopRanges(), 0))

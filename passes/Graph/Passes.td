@@ -73,8 +73,9 @@ def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
   let description = [{
     A batch may have no rows. An op whose results hold no element is replaced by
     `tensor.empty`, a structured op without iterations by its outputs as they came
-    in: sums over no rows are their initial value, gradients zero. Later passes
-    need not know about extents of zero.
+    in: sums over no rows are their initial value, gradients zero. A part
+    without elements is left out of `tensor.concat`, and not inserted into anything.
+    Later passes need not know about extents of zero.
 
     Example: test/passes/Graph/fold-empty-sums-over-no-rows.mlir
   }];

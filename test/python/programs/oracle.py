@@ -142,16 +142,26 @@ def moved(exact, others, epsilon):
     return errors
 
 
+def size(value):
+    return float(value.abs().max()) if value.is_floating_point() and value.numel() else 0.0
+
+
+def sums(value, largest, epsilon):
+    """How far adding one after another may move sums of elements of one sign, in float32 unless the type is wider: each of n sums
+    rounds what it has by then, half of the whole on average, and all may go one way where elements are alike. torch adds halves."""
+    return largest / 2 * min(epsilon, EPSILON["f32"]) * size(value)
+
+
 class Expected:
     """Values with tolerances."""
 
-    def __init__(self, values, errors, epsilon):
+    def __init__(self, values, errors, epsilon, largest):
+        """`largest`: how many elements the largest tensor has, which some of the values may be sums of."""
         self.values = values
         self.epsilon = epsilon
         # Below its normal numbers a type rounds by the same amount everywhere; that of gradients is in no evaluation.
         tiny = next(TINY[name] for name in EPSILON if EPSILON[name] == epsilon) if epsilon else 0.0
-        self.tolerances = [FACTOR * (e + tiny + epsilon * (float(v.abs().max()) if v.is_floating_point() and v.numel() else 0.0))
-                           for v, e in zip(values, errors)]
+        self.tolerances = [FACTOR * (e + tiny + epsilon * size(v)) + sums(v, largest, epsilon) for v, e in zip(values, errors)]
 
     def finite(self):
         """Whether all values are numbers, none of them too large for any type."""

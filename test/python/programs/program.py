@@ -101,11 +101,11 @@ class Program:
             context_results = derivatives(context, self.graph, self.arguments, self.wrt, self.direction, self.cotangents is None,
                                           self.cotangents)
             found.append((context, context_results))
-        expected = {}
+        expected, largest = {}, max((t.count() for t in self.graph.all_types()), default=1)
         for name, take in (("f", lambda r: r[0]), ("g", lambda r: r[0] + r[1]), ("h", lambda r: r[2])):
             if name in [n for n, _, _ in self.functions()]:
                 exact = take(found[0][1])
-                expected[name] = Expected(exact, moved(exact, [(c, take(r)) for c, r in found[1:]], epsilon), epsilon)
+                expected[name] = Expected(exact, moved(exact, [(c, take(r)) for c, r in found[1:]], epsilon), epsilon, largest)
         return expected
 
 
@@ -139,7 +139,8 @@ def _attempt(rng, seed, element, gpu, family):
             b.like(Type(b.shape(), b.element), fresh=1.0)
         b.grow(rng.randint(3, 20), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])
         if rng.random() < 0.02:
-            _chain(b)
+            # Each derivative is some times as long as what it is of.
+            _chain(b, b.rng.randint(60, 150) // (3 if mode == "second" else 1))
     outputs = []
     if mode in ("loss", "second"):
         loss = _loss(b)
@@ -160,12 +161,12 @@ def _attempt(rng, seed, element, gpu, family):
     return finish(seed, b, mode)
 
 
-def _chain(b):
-    """Some hundreds of steps on one value: more ops than programs have otherwise, each of which pulls it back to the middle."""
+def _chain(b, steps):
+    """Many steps of three ops on one value: more ops than programs have otherwise, each of which pulls it back to the middle."""
     value = b.tensor(ranks=(1, 2))
     type = b.type(value)
     others = [b.like(type) for _ in range(3)]
-    for _ in range(b.rng.randint(60, 150)):
+    for _ in range(steps):
         with contextlib.suppress(Rejected):
             other = b.rng.choice(others)
             name, operands = b.rng.choice((("arith.addf", [value, other]), ("arith.mulf", [value, other]), ("arith.subf", [other, value]),
