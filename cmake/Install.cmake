@@ -45,6 +45,10 @@ install(FILES include/drawloom/Runtime.h include/drawloom/Drawloom.h
 install(FILES include/drawloom/runtime/Abi.h
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom/runtime" COMPONENT runtime)
 
+foreach(component runtime compiler tools)
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+endforeach()
+
 configure_package_config_file(cmake/DrawloomConfig.cmake.in
   "${PROJECT_BINARY_DIR}/cmake/DrawloomConfig.cmake" INSTALL_DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/DrawloomConfigVersion.cmake"

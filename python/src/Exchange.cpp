@@ -107,6 +107,10 @@ std::string firstLine(nb::python_error &error) {
 [[noreturn]] static void refuseUnreadable(nb::handle tensor,
                                           const std::string &what) {
   nb::python_error error;
+  if (nb::cast<bool>(nb::getattr(tensor, "is_meta", nb::bool_(false))))
+    refuse("CallTypeError",
+           what + " is on the device meta, which keeps no numbers; "
+                  "torch.empty_like(x, device='cpu') has memory for them");
   std::string layout = nb::cast<std::string>(
       nb::str(nb::getattr(tensor, "layout", nb::str("torch.strided"))));
   refuse("CallTypeError",

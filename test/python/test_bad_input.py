@@ -150,6 +150,11 @@ def test_tensors_without_dense_memory_are_refused(module, x, make, words):
         assert "\n" not in str(caught.value)
 
 
+def test_tensors_without_numbers_are_refused(module, x):
+    with pytest.raises(TypeError, match=re.escape("is on the device meta, which keeps no numbers; torch.empty_like(x, device='cpu')")):
+        module.silu(torch.from_numpy(x).to("meta"))
+
+
 @pytest.mark.parametrize("make, error, words", [
     (lambda x: x.astype(">f4"), TypeError, "native byte order"),
     (lambda x: x.astype(np.complex64), TypeError, "complex64"),
