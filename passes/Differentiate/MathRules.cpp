@@ -178,14 +178,17 @@ static Gradients copySignRule(math::CopySignOp op, Value g, ScalarBuilder &b,
 }
 
 /// The gradient goes to the bound that was reached, else to the value; on a
-/// bound it stays with the value, as in PyTorch.
+/// bound it stays with the value, as in PyTorch. Where the lower bound is above
+/// the upper one, the result is the upper one.
 static Gradients clampRule(math::ClampFOp op, Value g, ScalarBuilder &b,
                            const SmallBitVector &needed) {
   Value zero = b.constant(0.0, g);
   Value below = b.less(op.getValue(), op.getMin());
-  Value above = b.less(op.getMax(), op.getValue());
-  return {b.select(below, zero, b.select(above, zero, g)),
-          needed[1] ? b.select(below, g, zero) : Value(),
+  Value above = b.less(op.getMax(),
+                       arith::MaximumFOp::create(b.builder, b.loc,
+                                                 op.getValue(), op.getMin()));
+  return {b.select(above, zero, b.select(below, zero, g)),
+          needed[1] ? b.select(above, zero, b.select(below, g, zero)) : Value(),
           needed[2] ? b.select(above, g, zero) : Value()};
 }
 
