@@ -184,6 +184,27 @@ void startFromCopy(OpOperand &init) {
       /*copy=*/init.get()));
 }
 
+/// Lets loops that `value` comes from start from copies where they do not start
+/// in place, if `value` is to be stored where they start from. Bufferization
+/// would make these copies anyway, but refuses the store unless it sees them.
+void startApart(OpOperand &value, Value argument,
+                const bufferization::AnalysisState &state) {
+  bufferization::TraversalConfig anywhere;
+  anywhere.alwaysIncludeLeaves = false;
+  DenseSet<OpOperand *> passed;
+  if (state
+          .findValueInReverseUseDefChain(
+              &value, [&](Value at) { return at == argument; }, anywhere,
+              &passed)
+          .empty())
+    return;
+  value.getOwner()->getParentOp()->walk([&](LoopLikeOpInterface loop) {
+    for (OpOperand &init : loop.getInitsMutable())
+      if (passed.contains(&init) && !state.isInPlace(init))
+        startFromCopy(init);
+  });
+}
+
 /// Puts what `terminator` hands to the next iteration, from its operand `first`
 /// on, into the memory that the loop carries as `carried`. A loop has one
 /// buffer for each tensor, which bufferization gives only to what it updates in
@@ -199,6 +220,7 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
     if (isa<RankedTensorType>(argument.getType()) &&
         !state.areEquivalentBufferizedValues(operand.get(), argument)) {
       stores.push_back({&operand, argument});
+      startApart(operand, argument, state);
       // The loop writes where it starts from.
       if (!inits[i].get().hasOneUse())
         startFromCopy(inits[i]);
@@ -301,12 +323,6 @@ LogicalResult carryInPlace(ModuleOp module) {
     for (Operation *op : loops) {
       MutableArrayRef<OpOperand> inits =
           cast<LoopLikeOpInterface>(op).getInitsMutable();
-      // A copy that bufferization would make anyway. Unless it is seen, what
-      // the loop gives cannot be stored where it starts from.
-      for (OpOperand &init : inits)
-        if (isa<RankedTensorType>(init.get().getType()) &&
-            !state.isInPlace(init))
-          startFromCopy(init);
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         storeCarried(loop.getBody()->getTerminator(), 0,
                      loop.getRegionIterArgs(), inits, state);
@@ -368,13 +384,12 @@ computeInPlace(ModuleOp module,
         &insertion.getSourceOperand(),
         [&](Value value) { return value == empty.getResult(); }, inPlace,
         &passed);
-    bool fits = starts.contains(empty) &&
-                llvm::all_of(passed, [&](OpOperand *operand) {
-                  return operand->get() == empty.getResult() ||
-                         !starts.contains(operand->get()) ||
-                         insideMutuallyExclusiveRegions(empty,
-                                                        operand->getOwner());
-                });
+    bool fits =
+        starts.contains(empty) && llvm::all_of(passed, [&](OpOperand *operand) {
+          return operand->get() == empty.getResult() ||
+                 !starts.contains(operand->get()) ||
+                 insideMutuallyExclusiveRegions(empty, operand->getOwner());
+        });
     if (!fits)
       return Value();
     return bufferization::buildSubsetExtraction(rewriter, insertion, empty,
@@ -418,9 +433,9 @@ void dropExtentsBehindSteps(Operation *root) {
     SmallVector<OpFoldResult> sizes = op.getMixedSizes(),
                               zeros(rank, b.getIndexAttr(0)),
                               ones(rank, b.getIndexAttr(1));
-    Value steps = memref::SubViewOp::create(
-        b, op.getLoc(), op.getSource(), op.getMixedOffsets(), sizes,
-        op.getMixedStrides());
+    Value steps = memref::SubViewOp::create(b, op.getLoc(), op.getSource(),
+                                            op.getMixedOffsets(), sizes,
+                                            op.getMixedStrides());
     Value dropped = memref::SubViewOp::create(b, op.getLoc(), op.getType(),
                                               steps, zeros, sizes, ones);
     op.replaceAllUsesWith(dropped);

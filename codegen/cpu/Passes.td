@@ -187,7 +187,8 @@ def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
     Runs the conversions in the one order that works, then `cpu-host-abi`.
     Transfers between vectors of several dimensions and memory are unrolled
     before any view is folded: upstream's folding reads the wrong elements
-    through an expanded shape.
+    through an expanded shape. Columns whose rows have one element are taken for
+    the dense vectors that they are.
 
     Example:
 

@@ -13,7 +13,8 @@ def NvptxAllocateShared : Pass<"nvptx-allocate-shared", "::mlir::func::FuncOp"> 
   let summary = "Place the buffers of a kernel in its arena of shared memory";
   let description = [{
     Buffers that are in use at the same time get different bytes; a buffer that
-    is made outside a loop and used in it is in use through all of it. Then puts
+    is made outside a loop and used in it is in use through all of it, and one
+    that is copied to until the copy has arrived, whether it is read or not. Then puts
     a barrier wherever one thread may load what another has stored, or store what
     another may still load, since the last barrier: also from one iteration of a
     loop to the next. A kernel that needs more than `limit` bytes is an error

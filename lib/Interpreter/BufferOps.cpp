@@ -185,8 +185,8 @@ static LogicalResult runSubview(Call &call) {
     return failure();
   // By extents: the op's own answer looks at strides, which single elements
   // lack, and finds none for some views.
-  auto dropped = *computeRankReductionMask(op.getStaticSizes(),
-                                           op.getType().getShape());
+  auto dropped =
+      *computeRankReductionMask(op.getStaticSizes(), op.getType().getShape());
   view.buffer = from.buffer;
   view.offset = from.at(slice->offsets);
   for (int64_t dim = 0; dim < from.rank(); ++dim)

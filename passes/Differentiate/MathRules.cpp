@@ -184,9 +184,9 @@ static Gradients clampRule(math::ClampFOp op, Value g, ScalarBuilder &b,
                            const SmallBitVector &needed) {
   Value zero = b.constant(0.0, g);
   Value below = b.less(op.getValue(), op.getMin());
-  Value above = b.less(op.getMax(),
-                       arith::MaximumFOp::create(b.builder, b.loc,
-                                                 op.getValue(), op.getMin()));
+  Value above = b.less(
+      op.getMax(),
+      arith::MaximumFOp::create(b.builder, b.loc, op.getValue(), op.getMin()));
   return {b.select(above, zero, b.select(below, zero, g)),
           needed[1] ? b.select(above, zero, b.select(below, g, zero)) : Value(),
           needed[2] ? b.select(above, g, zero) : Value()};

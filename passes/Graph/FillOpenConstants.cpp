@@ -45,15 +45,17 @@ struct FillOpenConstants : impl::FillOpenConstantsBase<FillOpenConstants> {
       rewriter.setInsertionPoint(op);
       Location loc = op->getLoc();
       Value empty = tensor::EmptyOp::create(
-          rewriter, loc, tensor::getMixedSizes(rewriter, loc, op->getOperand(0)),
+          rewriter, loc,
+          tensor::getMixedSizes(rewriter, loc, op->getOperand(0)),
           type.getElementType());
       if (empty.getType() != type)
         empty = tensor::CastOp::create(rewriter, loc, type, empty);
       Value number = arith::ConstantOp::create(
           rewriter, loc,
           rewriter.getIntegerAttr(type.getElementType(), *element));
-      rewriter.replaceOp(op, linalg::FillOp::create(rewriter, loc, number, empty)
-                                 .getResults());
+      rewriter.replaceOp(
+          op,
+          linalg::FillOp::create(rewriter, loc, number, empty).getResults());
     });
   }
 };

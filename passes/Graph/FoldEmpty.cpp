@@ -53,8 +53,8 @@ struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
             llvm::make_filter_range(concat.getInputs(), [](Value part) {
               return !hasNoElements(part);
             }));
-        rewriter.replaceOpWithNewOp<tensor::ConcatOp>(
-            op, concat.getType(), concat.getDim(), parts);
+        rewriter.replaceOpWithNewOp<tensor::ConcatOp>(op, concat.getType(),
+                                                      concat.getDim(), parts);
         return;
       }
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);

@@ -229,7 +229,8 @@ LogicalResult mergeInPairs(func::FuncOp function) {
               linalg::fuseElementwiseOps(rewriter, operand);
           if (failed(fused))
             continue;
-          // Who reads another result of the producer may stand in front of here.
+          // Who reads another result of the producer may stand in front of
+          // here.
           for (auto [old, replacement] : fused->replacements)
             rewriter.replaceUsesWithIf(old, replacement, [&](OpOperand &use) {
               Operation *user = block->findAncestorOpInBlock(*use.getOwner());

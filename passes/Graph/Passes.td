@@ -136,7 +136,8 @@ def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {
     arguments have been specialised. Drops a cast to a less specific type in front
     of the return and gives the function the specific result type. For functions
     that nothing calls. A branch whose two sides yield casts from one specific type
-    has results of that type.
+    has results of that type; so have loops that start from one, and `scf.while`
+    where its condition forwards one.
 
     Example: test/passes/Graph/refine-results-drops-casts.mlir
   }];
