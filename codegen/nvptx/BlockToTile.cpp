@@ -95,10 +95,31 @@ FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
 }
 
 FailureOr<Value> BlockToTile::memoryToChange(Value tensor, Operation *op) {
-  const Home &where = home(tensor);
-  if (where.kind == Home::Memory && where.writable && !isReadAfter(tensor, op))
-    return where.value;
+  if (mayChange(tensor, op))
+    return home(tensor).value;
   return ownMemory(tensor);
+}
+
+bool BlockToTile::mayChange(Value tensor, Operation *op) {
+  if (home(tensor).kind != Home::Memory || !home(tensor).writable)
+    return false;
+  // Of a shape and of what it was before, the one is read where the other is.
+  auto isName = [&](Operation *at) {
+    return isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
+                           tensor::ExpandShapeOp>(at) &&
+           home(at->getResult(0)).kind == Home::Memory;
+  };
+  while (isName(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  SmallVector<Value> names{tensor};
+  for (unsigned i = 0; i < names.size(); ++i) {
+    if (isReadAfter(names[i], op))
+      return false;
+    for (Operation *user : names[i].getUsers())
+      if (isName(user))
+        names.push_back(user->getResult(0));
+  }
+  return true;
 }
 
 bool BlockToTile::isDestination(Value tensor) {
@@ -310,8 +331,7 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
       bool changed = op.thenYield().getOperand(i) != from ||
                      op.elseYield().getOperand(i) != from;
       if (from == other && changed && starts[from] == 1 &&
-          home(from).kind == Home::Memory && home(from).writable &&
-          !isReadAfter(from, op)) {
+          mayChange(from, op)) {
         setMemory(result, home(from).value, /*writable=*/true);
         inPlace.push_back({i, home(from).value});
         continue;

@@ -98,6 +98,9 @@ private:
   mlir::Value allocate(mlir::Location loc, mlir::RankedTensorType type);
   /// Memory for a tensor that is changed part by part, with its elements.
   mlir::FailureOr<mlir::Value> ownMemory(mlir::Value tensor);
+  /// Whether `op` may change the tensor where it is: nothing reads that memory
+  /// as it was afterwards, by this name or by that of another shape.
+  bool mayChange(mlir::Value tensor, mlir::Operation *op);
   /// Where `op` may change the tensor in place: its own memory, or a copy.
   mlir::FailureOr<mlir::Value> memoryToChange(mlir::Value tensor,
                                               mlir::Operation *op);

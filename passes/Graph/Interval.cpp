@@ -147,6 +147,15 @@ Interval ofArgument(BlockArgument argument, int depth) {
   return {};
 }
 
+/// What of `interval` a type holds.
+Interval within(Interval interval, Type type) {
+  if (!type.isInteger() || type.getIntOrFloatBitWidth() >= 64)
+    return interval;
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return {std::max(interval.least, llvm::minIntN(bits)),
+          std::min(interval.greatest, llvm::maxIntN(bits))};
+}
+
 Interval intervalOf(Value value, int depth) {
   APInt known;
   if (matchPattern(value, m_ConstantInt(&known)))
@@ -181,7 +190,7 @@ Interval intervalOf(Value value, int depth) {
         // To a narrower type, bits may fall off.
         Type from = cast.getIn().getType();
         bool narrows = !isWide && (from.isIndex() || from.isInteger(64));
-        return narrows ? Interval() : operand(0);
+        return narrows ? Interval() : within(operand(0), from);
       })
       .Case([&](arith::AddIOp) { return wide(add(operand(0), operand(1))); })
       .Case([&](arith::SubIOp) {

@@ -286,14 +286,28 @@ Value Rewrite::extent(Operation *user, Value tensor, int64_t dim) {
 Value Rewrite::clamp(ImplicitLocOpBuilder &b, Value value,
                      OpFoldResult greatest, Interval known) {
   std::optional<int64_t> bound = getConstantIntValue(greatest);
+  // In 32 bits where these hold all that it may be, as of an index that was
+  // read as such: GPUs have no instructions for more.
+  bool narrow = bound && *bound <= INT32_MAX && known.least >= INT32_MIN &&
+                known.greatest <= INT32_MAX;
+  Type type = narrow ? Type(b.getI32Type()) : value.getType();
+  auto as = [&](Type wanted, Value number) -> Value {
+    return number.getType() == wanted
+               ? number
+               : arith::IndexCastOp::create(b, wanted, number).getResult();
+  };
+  Value inside = as(type, value);
   if (!bound || known.greatest > *bound)
-    value = arith::MinSIOp::create(
-        b, value, getValueOrCreateConstantIndexOp(b, b.getLoc(), greatest));
+    inside = arith::MinSIOp::create(
+        b, inside,
+        narrow ? integer(b, type, APInt(32, *bound, /*isSigned=*/true))
+               : getValueOrCreateConstantIndexOp(b, b.getLoc(), greatest));
   // The bound itself is negative where nothing fits.
   if (known.least < 0 || !bound || *bound < 0)
-    value =
-        arith::MaxSIOp::create(b, value, arith::ConstantIndexOp::create(b, 0));
-  return value;
+    inside = arith::MaxSIOp::create(
+        b, inside,
+        arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
+  return as(value.getType(), inside);
 }
 
 /// False where there is no element.

@@ -5,6 +5,7 @@
 // RUN: drawloom-run %s --entry=changed_behind --random --target=emulator --compare=interpreter | FileCheck %s
 // RUN: drawloom-run %s --entry=changed_before --random --target=emulator --compare=interpreter | FileCheck %s
 // RUN: drawloom-run %s --entry=two_results --random --target=emulator --compare=interpreter | FileCheck %s
+// RUN: drawloom-run %s --entry=another_shape --random --random-integers=0:3 --target=emulator --compare=interpreter | FileCheck %s
 // CHECK-NOT: FAILED
 // CHECK: : passed
 
@@ -81,4 +82,13 @@ func.func @two_results(%x: tensor<48x60xf32>) -> (tensor<2x48x60xf32>, tensor<2x
   %other = tensor.insert_slice %x into %e[1, 0, 0] [1, 48, 60] [1, 1, 1] : tensor<48x60xf32> into tensor<2x48x60xf32>
   %others = tensor.insert_slice %b into %other[0, 0, 0] [1, 48, 60] [1, 1, 1] : tensor<48x60xf32> into tensor<2x48x60xf32>
   return %both, %others : tensor<2x48x60xf32>, tensor<2x48x60xf32>
+}
+
+// The second loop changes what is returned, under the name of another shape.
+func.func @another_shape(%x: tensor<3x23xf32>, %rows: tensor<4xi32>, %y: tensor<4x23xf32>, %places: tensor<7xi64>, %z: tensor<7xf32>)
+    -> (tensor<3x23xf32>, tensor<69xf32>) {
+  %sums = block.scatter accumulate %y into %x[%rows] : tensor<4x23xf32> into tensor<3x23xf32>[tensor<4xi32>]
+  %flat = tensor.collapse_shape %sums [[0, 1]] : tensor<3x23xf32> into tensor<69xf32>
+  %more = block.scatter accumulate %z into %flat[%places] : tensor<7xf32> into tensor<69xf32>[tensor<7xi64>]
+  return %sums, %more : tensor<3x23xf32>, tensor<69xf32>
 }
