@@ -257,15 +257,30 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
   int64_t dimension = getDimension();
   Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
+  Value neutral = neutralElement(s, getKind(), element);
+  auto extended = [&](Value next) -> Value {
+    return next.getType() == element
+               ? next
+               : arith::ExtFOp::create(builder, s.loc, element, next)
+                     .getResult();
+  };
+  // One element needs no slices: upstream takes constant ones of a tensor with
+  // another extent of 1 for slices along that.
+  if (cast<RankedTensorType>(getInput().getType()).getDimSize(dimension) == 1)
+    return s.elementwise(
+        getInput(), getInit(), [&](ValueRange e) -> SmallVector<Value> {
+          return {getExclusive() ? neutral
+                                 : combine(builder, s.loc, getKind(), neutral,
+                                           extended(e[0]))};
+        });
   Value count = s.extent(getInput(), dimension);
   Value last = arith::SubIOp::create(builder, s.loc, count, s.index(1));
 
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, s.loc, getInput());
   sizes.erase(sizes.begin() + dimension);
-  Value start =
-      s.filled(neutralElement(s, getKind(), element),
-               tensor::EmptyOp::create(builder, s.loc, sizes, element));
+  Value start = s.filled(
+      neutral, tensor::EmptyOp::create(builder, s.loc, sizes, element));
 
   SmallVector<Value> results = s.loop(
       count, {start, getInit()},
@@ -273,16 +288,14 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
         Value at = getReverse()
                        ? arith::SubIOp::create(builder, s.loc, last, step)
                        : step;
-        SmallVector<Value> slices = s.elementwise(
-            s.read(getInput(), dimension, at),
-            {carried[0], s.read(carried[1], dimension, at)},
-            [&](ValueRange e) -> SmallVector<Value> {
-              Value next = e[0];
-              if (next.getType() != element)
-                next = arith::ExtFOp::create(builder, s.loc, element, next);
-              next = combine(builder, s.loc, getKind(), e[1], next);
-              return {next, getExclusive() ? e[1] : next};
-            });
+        SmallVector<Value> slices =
+            s.elementwise(s.read(getInput(), dimension, at),
+                          {carried[0], s.read(carried[1], dimension, at)},
+                          [&](ValueRange e) -> SmallVector<Value> {
+                            Value next = combine(builder, s.loc, getKind(),
+                                                 e[1], extended(e[0]));
+                            return {next, getExclusive() ? e[1] : next};
+                          });
         return {slices[0], s.write(slices[1], carried[1], dimension, at)};
       });
   return SmallVector<Value>{results[1]};
