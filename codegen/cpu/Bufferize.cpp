@@ -163,15 +163,17 @@ void writeRowsThroughSlices(func::FuncOp function) {
 }
 
 /// Whether `value` may lie in the memory of `argument`; as things are, or if
-/// all that may be done in place was.
+/// all that may be done in place was. Then `passed` has what is between them.
 bool mayAlias(OpOperand &value, Value argument,
-              const bufferization::AnalysisState &state, bool asThingsAre) {
+              const bufferization::AnalysisState &state, bool asThingsAre,
+              DenseSet<OpOperand *> *passed = nullptr) {
   bufferization::TraversalConfig config;
   config.alwaysIncludeLeaves = false;
   config.followInPlaceOnly = asThingsAre;
   return !state
               .findValueInReverseUseDefChain(
-                  &value, [&](Value at) { return at == argument; }, config)
+                  &value, [&](Value at) { return at == argument; }, config,
+                  passed)
               .empty();
 }
 
@@ -189,14 +191,8 @@ void startFromCopy(OpOperand &init) {
 /// would make these copies anyway, but refuses the store unless it sees them.
 void startApart(OpOperand &value, Value argument,
                 const bufferization::AnalysisState &state) {
-  bufferization::TraversalConfig anywhere;
-  anywhere.alwaysIncludeLeaves = false;
   DenseSet<OpOperand *> passed;
-  if (state
-          .findValueInReverseUseDefChain(
-              &value, [&](Value at) { return at == argument; }, anywhere,
-              &passed)
-          .empty())
+  if (!mayAlias(value, argument, state, /*asThingsAre=*/false, &passed))
     return;
   value.getOwner()->getParentOp()->walk([&](LoopLikeOpInterface loop) {
     for (OpOperand &init : loop.getInitsMutable())

@@ -64,7 +64,7 @@ static bool cutLongBlocks(llvm::Module &module) {
       if (block.size() > longBlock)
         blocks.push_back(&block);
   for (BasicBlock *block : blocks)
-    for (; block->size() > pieceOfBlock;) {
+    while (block->size() > pieceOfBlock) {
       auto at = std::next(block->getFirstNonPHIIt(), pieceOfBlock);
       if (at == block->end() || at->isTerminator())
         break;

@@ -374,129 +374,148 @@ void LowerKernel::lowerElementwise(Operation *op, Range range) {
 // Views
 //===----------------------------------------------------------------------===//
 
+void LowerKernel::addOffset(Memory &memory, OpFoldResult count,
+                            int64_t stride) {
+  std::optional<int64_t> known = getConstantIntValue(count);
+  if (known && *known * stride == 0)
+    return;
+  Value more;
+  int64_t bytes = stride * bytesOf(memory.element);
+  if (known) {
+    memory.fixed += *known * bytes;
+    more = constant(*known * stride, 64);
+    memory.alignment = std::gcd(memory.alignment, *known * bytes);
+  } else {
+    more = cast<Value>(count);
+    memory.step = std::gcd(memory.step, divisorOf(more) * bytes);
+    memory.alignment = std::gcd(memory.alignment, divisorOf(more) * bytes);
+    more = toI64(scalars.lookup(more));
+    if (stride != 1)
+      more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+  }
+  memory.offset =
+      memory.offset
+          ? arith::AddIOp::create(builder, loc, memory.offset, more).getResult()
+          : more;
+}
+
+LowerKernel::Memory LowerKernel::shared(tile::AllocOp op) {
+  MemRefType type = op.getBuffer().getType();
+  Memory memory;
+  memory.root = LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(op->getContext(), 3),
+      "global_smem");
+  memory.root = addBytes(memory.root, *op.getOffset());
+  memory.space = 3;
+  memory.element = type.getElementType();
+  memory.alignment = 128;
+  memory.start = *op.getOffset();
+  memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+  memory.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
+  memory.bytes = nvptx::bytesOf(type);
+  return memory;
+}
+
+FailureOr<LowerKernel::Memory> LowerKernel::part(Memory memory,
+                                                 memref::SubViewOp op) {
+  // By extents: the op's own answer looks at strides, which single elements
+  // lack, and finds none for some views.
+  auto dropped =
+      *computeRankReductionMask(op.getStaticSizes(), op.getType().getShape());
+  SmallVector<int64_t> strides;
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
+    std::optional<int64_t> by = getConstantIntValue(op.getMixedStrides()[dim]);
+    if (!by)
+      return op->emitError("steps along memory by a number that is not "
+                           "known, which has no form on a GPU yet");
+    addOffset(memory, offset, memory.strides[dim]);
+    if (dropped.contains(dim))
+      continue;
+    strides.push_back(memory.strides[dim] * *by);
+    OpFoldResult size = op.getMixedSizes()[dim];
+    if (auto dynamic = dyn_cast<Value>(size))
+      size = toI64(scalars.lookup(dynamic));
+    sizes.push_back(size);
+  }
+  memory.strides = strides;
+  memory.sizes = sizes;
+  return memory;
+}
+
+LowerKernel::Memory LowerKernel::collapsed(Memory memory,
+                                           memref::CollapseShapeOp op) {
+  SmallVector<int64_t> strides;
+  SmallVector<OpFoldResult> sizes;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    // Of dimensions of extent 1 the stride says nothing.
+    int64_t stride = 1;
+    int64_t product = 1;
+    Value dynamic;
+    for (int64_t dim : llvm::reverse(group)) {
+      std::optional<int64_t> size = getConstantIntValue(memory.sizes[dim]);
+      if (product == 1 && !dynamic)
+        stride = memory.strides[dim];
+      if (!size)
+        dynamic = cast<Value>(memory.sizes[dim]);
+      else
+        product *= *size;
+    }
+    OpFoldResult size = builder.getIndexAttr(product);
+    if (dynamic)
+      size = arith::MulIOp::create(builder, loc, dynamic, constant(product, 64))
+                 .getResult();
+    strides.push_back(stride);
+    sizes.push_back(size);
+  }
+  memory.strides = strides;
+  memory.sizes = sizes;
+  return memory;
+}
+
+LowerKernel::Memory LowerKernel::expanded(Memory memory,
+                                          memref::ExpandShapeOp op) {
+  auto type = cast<MemRefType>(op.getType());
+  SmallVector<int64_t> strides(type.getRank());
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
+    int64_t stride = memory.strides[dim];
+    for (int64_t inner : llvm::reverse(group)) {
+      strides[inner] = stride;
+      stride *= type.getDimSize(inner);
+    }
+  }
+  memory.strides = strides;
+  memory.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
+  return memory;
+}
+
 LogicalResult LowerKernel::lowerView(Operation *op) {
   Value result = op->getResult(0);
-  auto type = cast<MemRefType>(result.getType());
+  FailureOr<Memory> memory = failure();
   if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
-    Memory memory;
-    memory.root = LLVM::AddressOfOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(op->getContext(), 3),
-        "global_smem");
-    memory.root = addBytes(memory.root, *alloc.getOffset());
-    memory.space = 3;
-    memory.element = type.getElementType();
-    memory.alignment = 128;
-    memory.start = *alloc.getOffset();
-    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
-    for (int64_t extent : type.getShape())
-      memory.sizes.push_back(builder.getIndexAttr(extent));
-    memory.bytes = nvptx::bytesOf(type);
-    memories[result.getAsOpaquePointer()] = memory;
-    return success();
-  }
-  Memory memory = memoryOf(op->getOperand(0));
-  auto addOffset = [&](OpFoldResult count, int64_t stride) {
-    std::optional<int64_t> known = getConstantIntValue(count);
-    if (known && *known * stride == 0)
-      return;
-    Value more;
-    int64_t bytes = stride * bytesOf(memory.element);
-    if (known) {
-      memory.fixed += *known * bytes;
-      more = constant(*known * stride, 64);
-      memory.alignment =
-          std::gcd(memory.alignment, *known * stride * bytesOf(memory.element));
+    memory = shared(alloc);
+  } else {
+    Memory source = memoryOf(op->getOperand(0));
+    auto type = cast<MemRefType>(result.getType());
+    if (auto view = dyn_cast<memref::SubViewOp>(op)) {
+      memory = part(source, view);
+    } else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
+      memory = collapsed(source, collapse);
+    } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
+      memory = expanded(source, expand);
+    } else if (isa<memref::ReinterpretCastOp>(op)) {
+      source.strides = llvm::to_vector(type.getStridesAndOffset().first);
+      source.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
+      memory = source;
+    } else if (isa<memref::CastOp>(op)) {
+      memory = source;
     } else {
-      more = cast<Value>(count);
-      memory.step = std::gcd(memory.step, divisorOf(more) * bytes);
-      memory.alignment = std::gcd(
-          memory.alignment, divisorOf(more) * stride * bytesOf(memory.element));
-      more = toI64(scalars.lookup(more));
-      if (stride != 1)
-        more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+      return op->emitOpError("has no form on a GPU yet");
     }
-    memory.offset =
-        memory.offset ? arith::AddIOp::create(builder, loc, memory.offset, more)
-                            .getResult()
-                      : more;
-  };
-  auto mapped = [&](OpFoldResult value) -> OpFoldResult {
-    if (auto dynamic = dyn_cast<Value>(value))
-      return toI64(scalars.lookup(dynamic));
-    return value;
-  };
-  if (auto view = dyn_cast<memref::SubViewOp>(op)) {
-    // By extents: the op's own answer looks at strides, which single elements
-    // lack, and finds none for some views.
-    auto dropped = *computeRankReductionMask(view.getStaticSizes(),
-                                             view.getType().getShape());
-    SmallVector<int64_t> strides;
-    SmallVector<OpFoldResult> sizes;
-    for (auto [dim, offset] : llvm::enumerate(view.getMixedOffsets())) {
-      std::optional<int64_t> by =
-          getConstantIntValue(view.getMixedStrides()[dim]);
-      if (!by)
-        return op->emitError("steps along memory by a number that is not "
-                             "known, which has no form on a GPU yet");
-      addOffset(offset, memory.strides[dim]);
-      if (dropped.contains(dim))
-        continue;
-      strides.push_back(memory.strides[dim] * *by);
-      sizes.push_back(mapped(view.getMixedSizes()[dim]));
-    }
-    memory.strides = strides;
-    memory.sizes = sizes;
-  } else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
-    SmallVector<int64_t> strides;
-    SmallVector<OpFoldResult> sizes;
-    for (const ReassociationIndices &group :
-         collapse.getReassociationIndices()) {
-      // Of dimensions of extent 1 the stride says nothing.
-      int64_t stride = 1;
-      int64_t product = 1;
-      Value dynamic;
-      for (int64_t dim : llvm::reverse(group)) {
-        std::optional<int64_t> size = getConstantIntValue(memory.sizes[dim]);
-        if (product == 1 && !dynamic)
-          stride = memory.strides[dim];
-        if (!size)
-          dynamic = cast<Value>(memory.sizes[dim]);
-        else
-          product *= *size;
-      }
-      OpFoldResult size = builder.getIndexAttr(product);
-      if (dynamic)
-        size =
-            arith::MulIOp::create(builder, loc, dynamic, constant(product, 64))
-                .getResult();
-      strides.push_back(stride);
-      sizes.push_back(size);
-    }
-    memory.strides = strides;
-    memory.sizes = sizes;
-  } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
-    SmallVector<int64_t> strides(type.getRank());
-    memory.sizes.clear();
-    for (int64_t extent : type.getShape())
-      memory.sizes.push_back(builder.getIndexAttr(extent));
-    for (auto [dim, group] :
-         llvm::enumerate(expand.getReassociationIndices())) {
-      int64_t stride = memory.strides[dim];
-      for (int64_t inner : llvm::reverse(group)) {
-        strides[inner] = stride;
-        stride *= type.getDimSize(inner);
-      }
-    }
-    memory.strides = strides;
-  } else if (isa<memref::ReinterpretCastOp>(op)) {
-    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
-    memory.sizes.clear();
-    for (int64_t extent : type.getShape())
-      memory.sizes.push_back(builder.getIndexAttr(extent));
-  } else if (!isa<memref::CastOp>(op)) {
-    return op->emitOpError("has no form on a GPU yet");
   }
-  memories[result.getAsOpaquePointer()] = memory;
+  if (failed(memory))
+    return failure();
+  memories[result.getAsOpaquePointer()] = *memory;
   return success();
 }
 
@@ -509,6 +528,39 @@ LogicalResult LowerKernel::refuseSize() {
          << maxOps
          << " operations: its tiles are too large for the registers of its "
             "threads; cut it into smaller tiles";
+}
+
+void LowerKernel::lowerNumber(memref::LoadOp op) {
+  const Memory &memory = memoryOf(op.getMemRef());
+  Value at = memory.offset;
+  for (auto [index, stride] : llvm::zip(op.getIndices(), memory.strides)) {
+    Value more = toI64(scalars.lookup(index));
+    more = arith::MulIOp::create(builder, loc, more, constant(stride, 64));
+    at = at ? arith::AddIOp::create(builder, loc, at, more).getResult() : more;
+  }
+  Value address = addElements(memory.root, at, memory.element);
+  Value vector =
+      loadVector(address, memory.element, 1, {}, {}, describeAny(memory));
+  SmallVector<Value> values;
+  unpack(vector, memory.element, 1, values);
+  scalars.map(op.getResult(), values[0]);
+}
+
+LogicalResult LowerKernel::lowerExtent(memref::DimOp op) {
+  std::optional<int64_t> dim = op.getConstantIndex();
+  if (!dim)
+    return op->emitError("asks for an extent that is not known by number");
+  OpFoldResult size = memoryOf(op.getSource()).sizes[*dim];
+  Value value =
+      isa<Value>(size)
+          ? arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                       cast<Value>(size))
+                .getResult()
+          : arith::ConstantIndexOp::create(builder, loc,
+                                           *getConstantIntValue(size))
+                .getResult();
+  scalars.map(op.getResult(), value);
+  return success();
 }
 
 LogicalResult LowerKernel::lower(Operation *op) {
@@ -566,42 +618,8 @@ LogicalResult LowerKernel::lower(Operation *op) {
                                                  builder.getIndexType(), id));
         return success();
       })
-      .Case<memref::LoadOp>([&](auto op) {
-        const Memory &memory = memoryOf(op.getMemRef());
-        Value at = memory.offset;
-        for (auto [index, stride] :
-             llvm::zip(op.getIndices(), memory.strides)) {
-          Value more = toI64(scalars.lookup(index));
-          more =
-              arith::MulIOp::create(builder, loc, more, constant(stride, 64));
-          at = at ? arith::AddIOp::create(builder, loc, at, more).getResult()
-                  : more;
-        }
-        Value address = addElements(memory.root, at, memory.element);
-        Value vector =
-            loadVector(address, memory.element, 1, {}, {}, describeAny(memory));
-        SmallVector<Value> values;
-        unpack(vector, memory.element, 1, values);
-        scalars.map(op.getResult(), values[0]);
-        return success();
-      })
-      .Case<memref::DimOp>([&](auto op) -> LogicalResult {
-        std::optional<int64_t> dim = op.getConstantIndex();
-        if (!dim)
-          return op->emitError(
-              "asks for an extent that is not known by number");
-        OpFoldResult size = memoryOf(op.getSource()).sizes[*dim];
-        Value value =
-            isa<Value>(size)
-                ? arith::IndexCastOp::create(
-                      builder, loc, builder.getIndexType(), cast<Value>(size))
-                      .getResult()
-                : arith::ConstantIndexOp::create(builder, loc,
-                                                 *getConstantIntValue(size))
-                      .getResult();
-        scalars.map(op.getResult(), value);
-        return success();
-      })
+      .Case<memref::LoadOp>([&](auto op) { return lowerNumber(op), success(); })
+      .Case<memref::DimOp>([&](auto op) { return lowerExtent(op); })
       .Default([&](Operation *op) -> LogicalResult {
         bool tiles = llvm::any_of(op->getResults(), isTile) ||
                      llvm::any_of(op->getOperands(), isTile);

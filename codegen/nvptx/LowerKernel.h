@@ -133,7 +133,16 @@ private:
   bool lowerMask(mlir::Operation *op, Range range);
   /// bf16 made f32, two registers that one word was loaded into at a time.
   bool lowerExtension(mlir::Operation *op, Range range);
+  void lowerNumber(mlir::memref::LoadOp op);
+  mlir::LogicalResult lowerExtent(mlir::memref::DimOp op);
+  /// Memory, and other views of it.
   mlir::LogicalResult lowerView(mlir::Operation *op);
+  Memory shared(tile::AllocOp op);
+  mlir::FailureOr<Memory> part(Memory memory, mlir::memref::SubViewOp op);
+  Memory collapsed(Memory memory, mlir::memref::CollapseShapeOp op);
+  static Memory expanded(Memory memory, mlir::memref::ExpandShapeOp op);
+  /// Moves the memory's start by `count` strides.
+  void addOffset(Memory &memory, mlir::OpFoldResult count, int64_t stride);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
                        llvm::SmallVectorImpl<mlir::Type> &flat);

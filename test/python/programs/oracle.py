@@ -174,8 +174,9 @@ class Expected:
         return max(shares, default=0.0)
 
     def difference(self, results, epsilon=None, terms=0):
-        """None, or what is wrong with results: torch tensors. With terms, of the interpreter, which adds up to so many in float64
-        one after another and rounds as often; torch adds halves. With an epsilon, all of its arithmetic rounds by that."""
+        """None, or what is wrong with results: torch tensors. With terms, of the interpreter: it rounds each op as the program does,
+        or, with an epsilon, by that, and adds up to so many terms in float64 one after another, each of which rounds once more."""
+        rounding = (epsilon or self.epsilon) + terms * EPSILON["f64"]
         for i, (value, tolerance, result) in enumerate(zip(self.values, self.tolerances, results)):
             if tuple(value.shape) != tuple(result.shape):
                 return f"result {i}: shape {tuple(result.shape)}, expected {tuple(value.shape)}"
@@ -188,8 +189,7 @@ class Expected:
                 continue
             result = result.to(torch.float64)
             error = (result - value).abs().nan_to_num(nan=float("inf"))
-            sums = terms * EPSILON["f64"] / self.epsilon if terms else 0.0
-            limit = tolerance * (1 + sums) if epsilon is None else tolerance * max(16, terms) * epsilon / self.epsilon
+            limit = tolerance * (rounding / self.epsilon if terms else 1)
             if float(error.max()) > limit:
                 at = int(error.argmax())
                 return (f"result {i}, element {at} of {value.numel()}: {float(result.flatten()[at]):.9g}, expected "
