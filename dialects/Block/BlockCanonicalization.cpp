@@ -1,4 +1,4 @@
-//===- BlockCanonicalization.cpp - loops of one block, zeros --------------===//
+//===- BlockCanonicalization.cpp - loops of one block, slices, zeros ------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -91,6 +92,85 @@ struct InlineSingleBlock : OpRewritePattern<scf::ForallOp> {
   }
 };
 
+/// Constants among the offsets, sizes and strides of `op` become attributes.
+/// False where there are none.
+bool foldConstants(OffsetSizeAndStrideOpInterface op,
+                   SmallVector<OpFoldResult> &offsets,
+                   SmallVector<OpFoldResult> &sizes,
+                   SmallVector<OpFoldResult> &strides) {
+  offsets = op.getMixedOffsets();
+  sizes = op.getMixedSizes();
+  strides = op.getMixedStrides();
+  // Negative offsets and sizes are errors of the program, which stay where they
+  // are.
+  bool changed = succeeded(foldDynamicOffsetSizeList(offsets));
+  changed |= succeeded(foldDynamicOffsetSizeList(sizes));
+  changed |= succeeded(foldDynamicStrideList(strides));
+  return changed;
+}
+
+/// A slice of `sizes` without the dimensions that are `dropped`.
+RankedTensorType reducedType(RankedTensorType like,
+                             ArrayRef<OpFoldResult> sizes,
+                             const llvm::SmallBitVector &dropped) {
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (!dropped.test(dim))
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  return like.clone(shape);
+}
+
+/// A slice that lacks dimensions of extent 1 has constants for attributes.
+/// Upstream has these patterns too, but drops the first such dimensions, whose
+/// extents the slice may have, and casts 64x1 to 1x64. So these come first.
+struct ExtractConstantSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  explicit ExtractConstantSlice(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    if (dropped.none() || !foldConstants(slice, offsets, sizes, strides))
+      return failure();
+    RankedTensorType type = reducedType(slice.getType(), sizes, dropped);
+    Value folded = tensor::ExtractSliceOp::create(rewriter, slice.getLoc(),
+                                                  type, slice.getSource(),
+                                                  offsets, sizes, strides);
+    if (type != slice.getType())
+      folded = tensor::CastOp::create(rewriter, slice.getLoc(), slice.getType(),
+                                      folded);
+    rewriter.replaceOp(slice, folded);
+    return success();
+  }
+};
+
+template <typename InsertOp>
+struct InsertConstantSlice : OpRewritePattern<InsertOp> {
+  explicit InsertConstantSlice(MLIRContext *context)
+      : OpRewritePattern<InsertOp>(context, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(InsertOp insert,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    llvm::SmallBitVector dropped = insert.getDroppedDims();
+    if (dropped.none() || !foldConstants(insert, offsets, sizes, strides))
+      return failure();
+    RankedTensorType type = reducedType(insert.getSourceType(), sizes, dropped);
+    Value source = insert.getSource();
+    if (type != insert.getSourceType()) {
+      // A branch of a scf.forall's end holds nothing else.
+      OpBuilder::InsertionGuard guard(rewriter);
+      if constexpr (std::is_same_v<InsertOp, tensor::ParallelInsertSliceOp>)
+        rewriter.setInsertionPoint(insert->getParentOp());
+      source = tensor::CastOp::create(rewriter, insert.getLoc(), type, source);
+    }
+    rewriter.replaceOpWithNewOp<InsertOp>(insert, source, insert.getDest(),
+                                          offsets, sizes, strides);
+    return success();
+  }
+};
+
 /// Any row of zeros, and that of no index, is zeros.
 struct GatherZeros : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -110,7 +190,10 @@ struct GatherZeros : OpRewritePattern<GatherOp> {
 
 void BlockDialect::getCanonicalizationPatterns(
     RewritePatternSet &patterns) const {
-  patterns.add<GatherZeros, InlineSingleBlock>(getContext());
+  patterns.add<GatherZeros, InlineSingleBlock, ExtractConstantSlice,
+               InsertConstantSlice<tensor::InsertSliceOp>,
+               InsertConstantSlice<tensor::ParallelInsertSliceOp>>(
+      getContext());
 }
 
 } // namespace drawloom::block

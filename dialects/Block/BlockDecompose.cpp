@@ -264,8 +264,7 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
                : arith::ExtFOp::create(builder, s.loc, element, next)
                      .getResult();
   };
-  // One element needs no slices: upstream takes constant ones of a tensor with
-  // another extent of 1 for slices along that.
+  // One element needs no slices.
   if (cast<RankedTensorType>(getInput().getType()).getDimSize(dimension) == 1)
     return s.elementwise(
         getInput(), getInit(), [&](ValueRange e) -> SmallVector<Value> {
