@@ -47,6 +47,11 @@ bool isRepeatable(Operation *op) {
 /// What a block copies to change some of it, bytes: less costs no launch.
 constexpr int64_t mostCopied = 4096;
 
+/// Of what a block makes and also reads part by part, which shared memory holds
+/// then, bytes: the parts of more are read by a later launch. Half of the least
+/// that a block has.
+constexpr int64_t mostReadInParts = 80 * 1024;
+
 bool isApart(Operation *op);
 
 /// Whether an op puts a tensor into another one that would take long to copy:
@@ -97,7 +102,8 @@ private:
   };
   Block &body() { return function.getBody().front(); }
   /// What an op reads of others of the function, through what is repeatable.
-  void collectReads(Operation *op, llvm::SetVector<Operation *> &reads);
+  void collectReads(Operation *op, llvm::SetVector<Operation *> &reads,
+                    llvm::SetVector<Value> &readInParts, bool inParts = false);
   void collect();
   /// Makes a value that is repeatable, but that memory is needed for, a result
   /// of the first kernel.
@@ -128,16 +134,20 @@ static llvm::SetVector<Value> valuesReadBy(Operation *op) {
   return read;
 }
 
-void Outliner::collectReads(Operation *op,
-                            llvm::SetVector<Operation *> &reads) {
+void Outliner::collectReads(Operation *op, llvm::SetVector<Operation *> &reads,
+                            llvm::SetVector<Value> &readInParts, bool inParts) {
+  inParts |= isa<tensor::ExtractSliceOp>(op);
   for (Value value : valuesReadBy(op)) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &body())
       continue;
-    if (isRepeatable(def) && !kernelOf.count(def))
-      collectReads(def, reads);
-    else
-      reads.insert(def);
+    if (isRepeatable(def) && !kernelOf.count(def)) {
+      collectReads(def, reads, readInParts, inParts);
+      continue;
+    }
+    reads.insert(def);
+    if (inParts)
+      readInParts.insert(value);
   }
 }
 
@@ -146,18 +156,39 @@ void Outliner::collectReads(Operation *op,
 void Outliner::collect() {
   DenseMap<Operation *, SmallVector<Operation *> *> groupOf;
   std::vector<std::unique_ptr<SmallVector<Operation *>>> groups;
-  std::vector<unsigned> levels;
+  // What is read in parts by the kernel that makes it, and its bytes.
+  DenseSet<Value> inParts;
+  SmallVector<int64_t> bytesInParts;
   DenseMap<SmallVector<Operation *> *, unsigned> levelOf;
   for (Operation &op : body().without_terminator()) {
     if (isRepeatable(&op) && !kernelOf.count(&op))
       continue;
     llvm::SetVector<Operation *> reads;
-    collectReads(&op, reads);
+    llvm::SetVector<Value> readInParts;
+    collectReads(&op, reads, readInParts);
     bool blocks = isApart(&op);
     unsigned level = 0;
     for (Operation *read : reads) {
       bool same = !blocks && !isApart(read);
       level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
+    }
+    SmallVector<Value> more;
+    int64_t bytes = 0;
+    for (Value value : readInParts) {
+      Operation *def = value.getDefiningOp();
+      if (blocks || isApart(def) || kernelOf.lookup(def) != level ||
+          inParts.contains(value))
+        continue;
+      more.push_back(value);
+      if (std::optional<ValueType> type = valueTypeOf(value.getType()))
+        bytes += type->bytes();
+    }
+    bytesInParts.resize(std::max<size_t>(bytesInParts.size(), level + 1));
+    if (bytes > 0 && bytesInParts[level] + bytes > mostReadInParts) {
+      ++level;
+    } else {
+      bytesInParts[level] += bytes;
+      inParts.insert(more.begin(), more.end());
     }
     kernelOf[&op] = level;
     if (auto product = dyn_cast<func::CallOp>(&op)) {
