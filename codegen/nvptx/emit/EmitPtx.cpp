@@ -9,6 +9,7 @@
 #include "codegen/nvptx/emit/EmitPtx.h"
 #include "codegen/nvptx/emit/CheckIr.h"
 #include "codegen/nvptx/emit/Collectives.h"
+#include "codegen/nvptx/emit/Indices.h"
 #include "codegen/nvptx/emit/KernelInfo.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -253,6 +254,7 @@ Expected<DeviceIr> emitDeviceIr(mlir::ModuleOp module,
   if (Error error = asked.checkNoneAdded(*result))
     return error;
   keepLongLoops(*result);
+  chooseFormsOfIndices(*result);
   // Passes turn some calls into others.
   if (Error error = checkIr(*result, architecture))
     return error;
