@@ -181,14 +181,43 @@ LogicalResult LowerKernel::lowerBlock(Block &block) {
   return success();
 }
 
+/// The number in 32 bits that an index is known to be; null where it may be
+/// more.
+Value LowerKernel::inI32(Value index) {
+  if (std::optional<int64_t> known = getConstantIntValue(index))
+    return llvm::isInt<32>(*known) ? constant(*known, 32) : Value();
+  auto cast = index.getDefiningOp<arith::IndexCastOp>();
+  if (!cast || !cast.getIn().getType().isInteger(32))
+    return {};
+  return cast.getIn();
+}
+
 LogicalResult LowerKernel::lowerFor(scf::ForOp op) {
   SmallVector<Value> inits;
   for (Value init : op.getInitArgs())
     appendFlat(init, inits);
-  auto loop = scf::ForOp::create(
-      builder, loc, scalars.lookup(op.getLowerBound()),
-      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
-  scalars.map(op.getInductionVar(), loop.getInductionVar());
+  Value from = scalars.lookup(op.getLowerBound());
+  Value to = scalars.lookup(op.getUpperBound());
+  Value step = scalars.lookup(op.getStep());
+  // Counted in 32 bits between numbers that were read as such: GPUs have no
+  // instructions for more. A step of 1 ends at the upper bound and overflows
+  // nothing.
+  bool isRead = !getConstantIntValue(from) || !getConstantIntValue(to);
+  if (isRead && getConstantIntValue(step) == 1)
+    if (Value low = inI32(from), high = inI32(to); low && high) {
+      from = low;
+      to = high;
+      step = constant(1, 32);
+    }
+  auto loop = scf::ForOp::create(builder, loc, from, to, step, inits);
+  Value counter = loop.getInductionVar();
+  if (!counter.getType().isIndex()) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    counter = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         counter);
+  }
+  scalars.map(op.getInductionVar(), counter);
   size_t next = 0;
   for (BlockArgument argument : op.getRegionIterArgs())
     takeFlat(argument, loop.getRegionIterArgs(), next);

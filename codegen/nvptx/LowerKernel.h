@@ -122,6 +122,7 @@ private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult refuseSize();
   mlir::LogicalResult lower(mlir::Operation *op);
+  mlir::Value inI32(mlir::Value index);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   void lowerElementwise(mlir::Operation *op, Range range);
