@@ -132,6 +132,19 @@ def count(instructions):
     return dict(collections.Counter(one for one in classes if one))
 
 
+def warps_own(predicates, guard, instruction):
+    """Of predicates that are known to be the same for a warp's lanes, those that still are behind an instruction."""
+    if instruction.startswith("R2P"):
+        return set()
+    named = re.findall(r"!?\bU?P(?:T|\d)\b", instruction)
+    # What an instruction names, it may write.
+    left = predicates - set(named)
+    target = re.match(r"PLOP3\.LUT (P\d), ", instruction)
+    if target and not guard and all(re.fullmatch(r"!?(?:PT|UPT|UP\d)", one) for one in named[1:]):
+        left.add(target.group(1))
+    return left
+
+
 def parse(text):
     """The kernels in what nvdisasm -c prints."""
     sections, lines = [], []
@@ -146,20 +159,24 @@ def parse(text):
     kernels = []
     for name, lines in sections:
         instructions, labels, source, sources, exits, predicated = [], {}, 0, [], [], []
+        uniform = set()  # Predicates that are copies of uniform ones, in this stretch without labels.
         for line in lines:
             if match := re.match(r"\s*//## File .*?, line (\d+)", line):
                 source = int(match.group(1))
             elif match := re.match(r"\s*\.?(L_x_\d+):", line):
                 labels[match.group(1)] = len(instructions)
+                uniform = set()
             elif match := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([^;]+?)\s*;", line):
                 # What is never executed only fills the pipeline.
                 if match.group(1) not in ("!PT", "!UPT"):
                     if match.group(1) and match.group(2).split(".")[0] == "EXIT":
                         exits.append(len(instructions))
-                    # Uniform predicates are the warp's own.
+                    # Uniform predicates are the warp's own, and so are their copies.
                     if (match.group(1) and not match.group(1).lstrip("!").startswith("U") and match.group(1) != "PT"
+                            and match.group(1).lstrip("!") not in uniform
                             and (classify(match.group(2)) or "").split(".")[0] in COLLECTIVE):
                         predicated.append(f"@{match.group(1)} {match.group(2)}")
+                    uniform = warps_own(uniform, match.group(1), match.group(2))
                     instructions.append(match.group(2))
                     sources.append(source)
         loops = []

@@ -52,6 +52,30 @@ def test_collectives_under_predicates_of_lanes_are_found():
     assert kernel.predicated == ["@!P2 HMMA.16816.F32.BF16 R4, R8, R12, R4"]
 
 
+COPY = "PLOP3.LUT P2, PT, PT, PT, UP0, 0x80, 0x0"
+
+
+@pytest.mark.parametrize("between, found", [
+    (["ISETP.GE.AND P2, PT, R1, R2, PT", COPY], False),
+    ([COPY, "FFMA R1, R2, R3, R4"], False),
+    ([COPY.replace("UP0", "P0")], True),
+    ([COPY, "ISETP.GE.AND P2, PT, R1, R2, PT"], True),
+    ([COPY, "IADD3 R1, P2, R2, R3, RZ"], True),
+    ([COPY, "R2P PR, R1, 0x7f"], True),
+    (["@P0 " + COPY], True),
+])
+def test_copies_of_uniform_predicates_are_the_warps_own(between, found):
+    lines = "".join(f"        /*{0x21 + i:04x}*/                   {one} ;\n" for i, one in enumerate([*between, "@!P2 BAR.SYNC 0x0"]))
+    kernel, = sass.parse(TEXT.replace("        /*0030*/", lines + "        /*0030*/"))
+    assert kernel.predicated == (["@!P2 BAR.SYNC 0x0"] if found else [])
+
+
+def test_copies_of_uniform_predicates_end_at_labels():
+    lines = f"        /*0011*/                   {COPY} ;\n.L_x_1:\n        /*0012*/                   @P2 BAR.SYNC 0x0 ;\n"
+    kernel, = sass.parse(TEXT.replace(".L_x_1:\n", lines))
+    assert kernel.predicated == ["@P2 BAR.SYNC 0x0"]
+
+
 @pytest.mark.parametrize("instruction, group", [("LDSM.16.M88.4 R4, [R2]", "LDSM"), ("LDGDEPBAR", "BAR"),
                                                 ("STSM.16.M88.4 [R2], R4", "STSM.128"), ("STSM.16.MT88.2 [R2], R4", "STSM.64"),
                                                 ("STSM.16.M88 [R2], R4", "STSM.32"),
