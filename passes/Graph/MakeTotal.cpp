@@ -18,6 +18,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Graph/Interval.h"
 #include "passes/Graph/Passes.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -88,6 +89,59 @@ bool isPartial(Operation *op) {
   if (isShift(op))
     return !isHarmlessShift(op->getOperand(1));
   return isa<arith::FPToSIOp, arith::FPToUIOp>(op);
+}
+
+/// The number of elements of `tensor` in a dimension, where a slice that it is,
+/// or that a loop changes parts of, says which value that is.
+Value extentValue(Value tensor, int64_t dim) {
+  for (int i = 0; i < 16; ++i) {
+    if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      for (auto [at, size] : llvm::enumerate(slice.getMixedSizes()))
+        if (!dropped.test(at) && dim-- == 0)
+          return dyn_cast<Value>(size);
+      return {};
+    }
+    if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>()) {
+      tensor = insert.getDest();
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    auto loop = argument
+                    ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                    : nullptr;
+    if (!loop || argument == loop.getInductionVar())
+      return {};
+    // What the loop carries on has this extent, too.
+    Value next = loop.getTiedLoopYieldedValue(argument)->get();
+    while (auto insert = next.getDefiningOp<tensor::InsertSliceOp>())
+      next = insert.getDest();
+    if (next != argument)
+      return {};
+    tensor = loop.getTiedLoopInit(argument)->get();
+  }
+  return {};
+}
+
+/// Whether `offset` counts the whole pieces of `size` elements of what has
+/// `extent`: from 0 to extent floordiv size * size, in steps of size.
+bool countsWholePieces(Value offset, int64_t size, Value extent) {
+  auto argument = dyn_cast<BlockArgument>(offset);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : nullptr;
+  if (!loop || argument != loop.getInductionVar() || size < 1 ||
+      getConstantIntValue(loop.getLowerBound()) != 0 ||
+      getConstantIntValue(loop.getStep()) != size)
+    return false;
+  auto end = loop.getUpperBound().getDefiningOp<affine::AffineApplyOp>();
+  if (!end || end.getMapOperands().size() != 1 ||
+      end.getMapOperands().front() != extent)
+    return false;
+  AffineMap map = end.getAffineMap();
+  AffineExpr all = map.getNumDims() ? getAffineDimExpr(0, map.getContext())
+                                    : getAffineSymbolExpr(0, map.getContext());
+  return map.getResult(0) == all.floorDiv(size) * size;
 }
 
 struct MakeTotal : impl::MakeTotalBase<MakeTotal> {
@@ -391,6 +445,10 @@ LogicalResult Rewrite::slice(OffsetSizeAndStrideOpInterface op, Value tensor) {
         continue;
       greatest = b.getIndexAttr(last);
     } else {
+      if (Value extent = extentValue(tensor, dim);
+          extent && sizeIs && *strideIs == 1 &&
+          countsWholePieces(value, *sizeIs, extent))
+        continue;
       auto index = [&](OpFoldResult given) {
         return getValueOrCreateConstantIndexOp(b, op.getLoc(), given);
       };
