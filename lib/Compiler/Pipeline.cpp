@@ -68,6 +68,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   // Extents that a call gave have come to every op: some may be 0.
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   pm.addNestedPass<func::FuncOp>(createAccumulateWide());
+  pm.addNestedPass<func::FuncOp>(createBindExtents());
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   addCleanup(pm);
 }

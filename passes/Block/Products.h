@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 #define DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 
+#include "passes/Graph/DimensionClasses.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace drawloom {
@@ -24,11 +25,6 @@ inline constexpr llvm::StringLiteral productAttr = "drawloom.product";
 inline bool isOpaque(mlir::Operation *function) {
   return function->hasAttr(productAttr);
 }
-/// On any op: quadruples (value, dimension, other value, other dimension) of
-/// dimensions that are one and the same. Values are operands, then results.
-inline constexpr llvm::StringLiteral sameDimensionsAttr =
-    "drawloom.same_dimensions";
-
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_BLOCK_PRODUCTS_H

@@ -9,51 +9,10 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
 #define DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Operation.h"
-#include "llvm/ADT/DenseMap.h"
+#include "passes/Graph/DimensionClasses.h"
 #include <optional>
 
 namespace drawloom {
-
-inline mlir::RankedTensorType tensorType(mlir::Value value) {
-  return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-}
-
-/// Whether a value holds no data of its own: an empty, a fill or a splat
-/// constant. CSE shares these between unrelated uses, so they never relate
-/// dimensions, and each user makes its own.
-bool isInit(mlir::Value value);
-
-/// Whether an op only moves or maps whole rows, so that a clone of it with
-/// another number of rows does the same for a tile.
-bool isStructural(mlir::Operation *op);
-
-/// Partitions the dimensions of all tensors and loops of a block into classes
-/// of dimensions that are one and the same: a batch of samples, the columns of
-/// one layer, ... Union-find over (value, dimension) and (op, loop); each op
-/// says which of its dimensions coincide, so that the relation runs through a
-/// forward pass and its backward pass alike.
-class DimensionClasses {
-public:
-  using Class = unsigned;
-
-  explicit DimensionClasses(mlir::Block &block);
-
-  Class of(mlir::Value value, unsigned dim);
-  Class ofLoop(mlir::Operation *op, unsigned loop);
-  void unite(Class a, Class b);
-  Class find(Class node);
-  /// What is to be erased: what is made in its memory has other dimensions.
-  void forget(mlir::Operation *op);
-
-private:
-  void relate(mlir::Operation *op);
-  Class node(void *key, unsigned index);
-
-  llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;
-  llvm::SmallVector<unsigned> parent;
-};
 
 /// The class that a block's work is parallel over, seen from its values and
 /// ops.

@@ -23,6 +23,22 @@ def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def BindExtents : Pass<"bind-extents", "::mlir::func::FuncOp"> {
+  let summary = "Say of each open extent which argument has it";
+  let description = [{
+    Dimensions that the ops of a function show to be one and the same are one
+    class. Where a class with a `?` has a dimension of an argument, its extent is
+    a number of the call: the pass numbers these classes, notes the numbers on
+    arguments and results (`drawloom.extents`), and lets every `tensor.dim` ask the
+    first argument of the class. A class that also has a dimension of known extent
+    gets no number.
+
+    Example: test/passes/Graph/bind-extents-asks-an-argument.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def BoundCalls : Pass<"bound-calls"> {
   let summary = "Refuse programs that calls make too large";
   let description = [{

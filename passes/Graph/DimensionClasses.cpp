@@ -1,0 +1,177 @@
+//===- DimensionClasses.cpp - dimensions that are one and the same --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/DimensionClasses.h"
+#include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+bool isInit(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return isa<tensor::EmptyOp, linalg::FillOp>(op);
+}
+
+bool isStructural(Operation *op) {
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ConcatOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp>(op);
+}
+
+bool isRowwise(Operation *op) {
+  return isa<RowwiseOpInterface>(op) && isa<TilingInterface>(op);
+}
+
+DimensionClasses::DimensionClasses(Block &block) {
+  for (Operation &op : block)
+    relate(&op);
+}
+
+DimensionClasses::Class DimensionClasses::node(void *key, unsigned index) {
+  auto [it, isNew] = ids.try_emplace({key, index}, parent.size());
+  if (isNew)
+    parent.push_back(parent.size());
+  return it->second;
+}
+
+DimensionClasses::Class DimensionClasses::of(Value value, unsigned dim) {
+  return node(value.getAsOpaquePointer(), dim);
+}
+
+DimensionClasses::Class DimensionClasses::ofLoop(Operation *op, unsigned loop) {
+  return node(op, loop);
+}
+
+void DimensionClasses::forget(Operation *op) {
+  for (Value result : op->getResults())
+    if (RankedTensorType type = tensorType(result))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        ids.erase({result.getAsOpaquePointer(), dim});
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    for (unsigned loop = 0; loop < linalgOp.getNumLoops(); ++loop)
+      ids.erase({op, loop});
+}
+
+DimensionClasses::Class DimensionClasses::find(Class n) {
+  while (parent[n] != n)
+    n = parent[n] = parent[parent[n]];
+  return n;
+}
+
+void DimensionClasses::unite(Class a, Class b) { parent[find(b)] = find(a); }
+
+void DimensionClasses::relate(Operation *op) {
+  auto same = [&](Value a, unsigned i, Value b, unsigned j) {
+    unite(of(a, i), of(b, j));
+  };
+
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (isa<linalg::FillOp>(op))
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!tensorType(operand.get()))
+        continue;
+      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+      bool isOutput = linalgOp.isDpsInit(&operand);
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim)
+          continue;
+        Class loop = ofLoop(op, dim.getPosition());
+        if (!isInit(operand.get()))
+          unite(loop, of(operand.get(), i));
+        if (isOutput)
+          unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
+      }
+    }
+    return;
+  }
+
+  if (auto pairs = op->getAttrOfType<DenseI64ArrayAttr>(sameDimensionsAttr)) {
+    auto value = [&](int64_t i) -> Value {
+      auto operands = static_cast<int64_t>(op->getNumOperands());
+      return i < operands ? op->getOperand(i) : op->getResult(i - operands);
+    };
+    for (size_t i = 0; i + 3 < static_cast<size_t>(pairs.size()); i += 4)
+      if (!isInit(value(pairs[i])) && !isInit(value(pairs[i + 2])))
+        same(value(pairs[i]), pairs[i + 1], value(pairs[i + 2]), pairs[i + 3]);
+    return;
+  }
+
+  if (isRowwise(op)) {
+    auto rowwise = cast<RowwiseOpInterface>(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (tensorType(operand.get()) && !isInit(operand.get()) &&
+          rowwise.isRowOperand(operand.getOperandNumber()))
+        unite(ofLoop(op, 0), of(operand.get(), 0));
+    for (Value result : op->getResults())
+      unite(ofLoop(op, 0), of(result, 0));
+    return;
+  }
+
+  if (!isStructural(op))
+    return;
+  Value result = op->getResult(0);
+  if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
+    if (tensorType(result) && tensorType(castOp.getSource()))
+      for (int64_t i = 0; i < tensorType(result).getRank(); ++i)
+        same(castOp.getSource(), i, result, i);
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    unsigned j = 0;
+    for (int64_t i = 0; i < slice.getSourceType().getRank(); ++i) {
+      if (dropped.test(i))
+        continue;
+      if (!slice.isDynamicOffset(i) && slice.getStaticOffset(i) == 0 &&
+          slice.getStaticSizes()[i] == slice.getSourceType().getDimSize(i))
+        same(slice.getSource(), i, result, j);
+      ++j;
+    }
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    llvm::SmallBitVector dropped = insert.getDroppedDims();
+    unsigned j = 0;
+    for (int64_t i = 0; i < insert.getDestType().getRank(); ++i) {
+      if (!isInit(insert.getDest()))
+        same(insert.getDest(), i, result, i);
+      if (dropped.test(i))
+        continue;
+      if (!insert.isDynamicOffset(i) && insert.getStaticOffset(i) == 0 &&
+          insert.getStaticSizes()[i] == insert.getDestType().getDimSize(i))
+        same(insert.getSource(), j, result, i);
+      ++j;
+    }
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    for (Value input : concat.getInputs())
+      for (int64_t i = 0; i < tensorType(result).getRank(); ++i)
+        if (i != static_cast<int64_t>(concat.getDim()))
+          same(input, i, result, i);
+  } else {
+    bool collapses = isa<tensor::CollapseShapeOp>(op);
+    auto groups =
+        collapses ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
+                  : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
+    for (auto [i, group] : llvm::enumerate(groups)) {
+      if (group.size() != 1)
+        continue;
+      if (collapses)
+        same(op->getOperand(0), group[0], result, i);
+      else
+        same(op->getOperand(0), i, result, group[0]);
+    }
+  }
+}
+
+} // namespace drawloom

@@ -1,0 +1,67 @@
+//===- DimensionClasses.h - dimensions that are one and the same -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
+#define DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace drawloom {
+
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// On any op: quadruples (value, dimension, other value, other dimension) of
+/// dimensions that are one and the same. Values are operands, then results.
+inline constexpr llvm::StringLiteral sameDimensionsAttr =
+    "drawloom.same_dimensions";
+
+/// Whether a value holds no data of its own: an empty, a fill or a splat
+/// constant. CSE shares these between unrelated uses, so they never relate
+/// dimensions, and each user makes its own.
+bool isInit(mlir::Value value);
+
+/// Whether an op only moves or maps whole rows, so that a clone of it with
+/// another number of rows does the same for a tile.
+bool isStructural(mlir::Operation *op);
+
+/// Whether an op with rows of its own can be tiled along them.
+bool isRowwise(mlir::Operation *op);
+
+/// Partitions the dimensions of all tensors and loops of a block into classes
+/// of dimensions that are one and the same: a batch of samples, the columns of
+/// one layer, ... Union-find over (value, dimension) and (op, loop); each op
+/// says which of its dimensions coincide, so that the relation runs through a
+/// forward pass and its backward pass alike.
+class DimensionClasses {
+public:
+  using Class = unsigned;
+
+  explicit DimensionClasses(mlir::Block &block);
+
+  Class of(mlir::Value value, unsigned dim);
+  Class ofLoop(mlir::Operation *op, unsigned loop);
+  void unite(Class a, Class b);
+  Class find(Class node);
+  /// What is to be erased: what is made in its memory has other dimensions.
+  void forget(mlir::Operation *op);
+
+private:
+  void relate(mlir::Operation *op);
+  Class node(void *key, unsigned index);
+
+  llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;
+  llvm::SmallVector<unsigned> parent;
+};
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H

@@ -1,0 +1,24 @@
+//===- OpenExtents.h - extents that calls choose ----------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H
+#define DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace drawloom {
+
+/// On arguments and results of a function, of tensors with a `?`: for each
+/// dimension the number of its extent, -1 where the type says it. Extents of one
+/// number are one and the same: a call has to agree with that, and a result has
+/// the extent that the arguments have. `bind-extents` makes it.
+inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H
