@@ -113,9 +113,40 @@ LogicalResult findOutputs(RowRegion &region, RowAnalysis &rows) {
 /// Whether a region is a product alone, of which few rows fit.
 bool isBetterCutBothWays(const RowRegion &region, const RowSchedule &schedule,
                          const RowAnalysis &rows) {
-  return region.ops.size() == 1 && region.partials.empty() &&
+  return region.ops.size() == 1 && region.partials.empty() && !rows.isOpen() &&
          schedule.tileRows < std::min<int64_t>(64, rows.rows()) &&
          isa<linalg::ContractionOpInterface>(region.ops.front());
+}
+
+/// Counts of blocks are known, and said, where the rows are.
+void reportFused(const RowRegion &region, RowAnalysis &rows, int64_t phase,
+                 const RowFootprint &footprint, const RowSchedule &schedule) {
+  remark::detail::InFlightRemark remark =
+      remark::passed(region.ops.front()->getLoc(), remarkOptions("Fused"));
+  remark << remark::metric("phase", phase)
+         << remark::metric("ops", region.ops.size());
+  int64_t partialBytes = footprint.accumulatorBytes;
+  if (!rows.isOpen()) {
+    OpBuilder b(region.ops.front());
+    RowBlocks blocks = blocksOf(schedule, b.getIndexAttr(rows.rows()),
+                                IndexMath(b, b.getUnknownLoc()));
+    auto known = [](OpFoldResult value) { return *getConstantIntValue(value); };
+    remark << remark::metric("rows", rows.rows())
+           << remark::metric("blocks", known(blocks.count))
+           << remark::metric("tilesPerBlock", known(blocks.tilesPerBlock));
+    partialBytes *= known(blocks.count) + (known(blocks.rest) ? 1 : 0);
+  } else {
+    partialBytes *= schedule.mostBlocks + 1;
+  }
+  remark << remark::metric("tileRows", schedule.tileRows)
+         << remark::metric("rest",
+                           rows.isOpen() ? -1 : rows.rows() % schedule.tileRows)
+         << remark::metric("tileBytes",
+                           footprint.tileBytesPerRow * schedule.tileRows)
+         << remark::metric("uniformBytes", footprint.uniformBytes)
+         << remark::metric("accumulatorBytes", footprint.accumulatorBytes)
+         << remark::metric("partialBytes", partialBytes)
+         << remark::metric("rowResults", region.results.size());
 }
 
 bool hasStaticShapes(Block &block) {
@@ -136,19 +167,14 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     if (getOperation().isExternal() || isOpaque(getOperation()))
       return;
     Block &block = getOperation().getBody().front();
-    for (Operation &op : block)
-      for (Type type :
-           llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()),
-                                    SmallVector<Type>(op.getResultTypes())))
-        if (auto shaped = dyn_cast<ShapedType>(type);
-            shaped && !shaped.hasStaticShape())
-          return reportMissed(&op, "an extent is not known; give the "
-                                   "function's arguments static shapes");
     std::optional<RowAnalysis> rows = RowAnalysis::create(block);
     if (!rows)
       return reportMissed(
           getOperation(),
           "no structured op of static shape has a loop of two iterations");
+    if (Operation *op = rows->findOtherOpenExtent(block))
+      return reportMissed(op, "an extent is not known that is not the rows'; "
+                              "give the function's arguments static shapes");
     if (Operation *op = rows->findRowsAgainstRows(block))
       return reportMissed(op, "the op relates rows with rows");
     prepareRows(block, *rows, packUniform);
@@ -224,23 +250,15 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                           "along both sides instead");
       return success();
     }
-    int64_t slots = schedule->blocks + (schedule->rest ? 1 : 0);
-    remark::passed(first->getLoc(), remarkOptions("Fused"))
-        << remark::metric("phase", phase)
-        << remark::metric("ops", region.ops.size())
-        << remark::metric("rows", rows.rows())
-        << remark::metric("blocks", schedule->blocks)
-        << remark::metric("tilesPerBlock", schedule->tilesPerBlock)
-        << remark::metric("tileRows", schedule->tileRows)
-        << remark::metric("rest", schedule->rest)
-        << remark::metric("tileBytes",
-                          footprint.tileBytesPerRow * schedule->tileRows)
-        << remark::metric("uniformBytes", footprint.uniformBytes)
-        << remark::metric("accumulatorBytes", footprint.accumulatorBytes)
-        << remark::metric("partialBytes", footprint.accumulatorBytes * slots)
-        << remark::metric("rowResults", region.results.size());
+    OpBuilder b(first);
+    OpFoldResult extent = rows.extent(b, *first->getBlock());
+    if (!extent) {
+      reportMissed(first, "no argument tells how many rows there are");
+      return success();
+    }
+    reportFused(region, rows, phase, footprint, *schedule);
     schedule->isNoted = notesRows;
-    return materializeRows(region, rows, *schedule);
+    return materializeRows(region, rows, *schedule, extent);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/TilingInterface.h"
 #include "passes/Block/Products.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -33,20 +34,29 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   // The batch takes part in every layer, a layer's width only in its own.
   struct Candidate {
     int64_t work = 0, extent = 0;
-    bool isParallel = false;
+    bool isParallel = false, isOpen = false;
   };
+  // Of an open extent nothing is known but that it may be large.
+  constexpr int64_t assumedRows = 1 << 16;
+  bool anyOpen = false;
   llvm::MapVector<unsigned, Candidate> candidates;
   for (Operation &op : block) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
-    if (!linalgOp || linalgOp.hasDynamicShape() ||
-        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
+    if (!linalgOp || isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
       continue;
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+    llvm::SmallBitVector open(ranges.size());
     int64_t work = linalgOp.getBlock()->getOperations().size();
-    for (int64_t range : ranges)
+    for (auto [i, range] : llvm::enumerate(ranges)) {
+      open[i] = ShapedType::isDynamic(range);
+      if (open[i])
+        range = assumedRows;
       work *= range;
+    }
+    anyOpen |= open.any();
     for (auto [i, range] : llvm::enumerate(ranges)) {
       Candidate &candidate = candidates[classes.find(classes.ofLoop(&op, i))];
+      candidate.isOpen |= open[i];
       candidate.work += work;
       candidate.extent = std::max(candidate.extent, range);
       candidate.isParallel |= isInSomeResult(linalgOp, i);
@@ -60,7 +70,8 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   unsigned best = 0;
   Candidate chosen;
   for (auto &[id, candidate] : candidates) {
-    if (candidate.extent <= 1 || 2 * candidate.work < mostWork)
+    if (candidate.extent <= 1 || 2 * candidate.work < mostWork ||
+        (anyOpen && !candidate.isOpen))
       continue;
     if (std::make_pair(candidate.isParallel, candidate.extent) >
         std::make_pair(chosen.isParallel, chosen.extent)) {
@@ -70,7 +81,21 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   }
   if (chosen.extent <= 1)
     return std::nullopt;
-  return RowAnalysis(std::move(classes), best, chosen.extent);
+  return RowAnalysis(std::move(classes), best,
+                     chosen.isOpen ? ShapedType::kDynamic : chosen.extent);
+}
+
+OpFoldResult RowAnalysis::extent(OpBuilder &builder, Block &block) {
+  if (!isOpen())
+    return builder.getIndexAttr(numRows);
+  for (BlockArgument argument : block.getArguments())
+    if (std::optional<unsigned> dim = rowDim(argument)) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&block);
+      return tensor::DimOp::create(builder, argument.getLoc(), argument, *dim)
+          .getResult();
+    }
+  return {};
 }
 
 std::optional<RowAnalysis> RowAnalysis::refreshed(Block &block) {
@@ -161,6 +186,23 @@ Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
         return &op;
     }
   }
+  return nullptr;
+}
+
+Operation *RowAnalysis::findOtherOpenExtent(Block &block) {
+  auto hasOther = [&](Value value) {
+    RankedTensorType type = tensorType(value);
+    if (!type || type.hasStaticShape() || isInit(value))
+      return false;
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      if (type.isDynamicDim(i) && classes.find(classes.of(value, i)) != row)
+        return true;
+    return false;
+  };
+  for (Operation &op : block)
+    if (llvm::any_of(op.getOperands(), hasOther) ||
+        llvm::any_of(op.getResults(), hasOther))
+      return &op;
   return nullptr;
 }
 

@@ -10,6 +10,7 @@
 #define DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
 
 #include "passes/Graph/DimensionClasses.h"
+#include "mlir/IR/Builders.h"
 #include <optional>
 
 namespace drawloom {
@@ -19,14 +20,20 @@ namespace drawloom {
 class RowAnalysis {
 public:
   /// Chooses the class whose parallel loops carry the most work; nothing if no
-  /// loop of at least two iterations is parallel.
+  /// loop of at least two iterations is parallel. Where there are open extents,
+  /// it is one of these.
   static std::optional<RowAnalysis> create(mlir::Block &block);
 
   /// The same rows, seen again after ops were added and removed; none if
   /// nothing but constants has them.
   std::optional<RowAnalysis> refreshed(mlir::Block &block);
 
+  /// How many rows there are; a call says it where they are open.
   int64_t rows() const { return numRows; }
+  bool isOpen() const { return mlir::ShapedType::isDynamic(numRows); }
+  /// The same, asked of an argument of the block where they are open; null
+  /// where no argument has them.
+  mlir::OpFoldResult extent(mlir::OpBuilder &builder, mlir::Block &block);
   /// The dimension of a tensor that counts rows, or none.
   std::optional<unsigned> rowDim(mlir::Value value);
   /// The loop of a structured op that runs over the rows, or none.
@@ -37,6 +44,9 @@ public:
   /// The first op that relates rows with rows (x times its own transpose),
   /// which no tile of rows can compute; null if there is none.
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
+  /// The first op with an open extent that does not count rows; null if there
+  /// is none.
+  mlir::Operation *findOtherOpenExtent(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);
   /// Has to be called before an op is erased.

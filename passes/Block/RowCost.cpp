@@ -15,10 +15,15 @@ using namespace mlir;
 
 namespace drawloom {
 
+static int64_t elementBytes(RankedTensorType type) {
+  return llvm::divideCeil(type.getElementType().isIndex()
+                              ? 64
+                              : type.getElementTypeBitWidth(),
+                          8);
+}
+
 static int64_t bytesOf(RankedTensorType type) {
-  unsigned bits =
-      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  return type.getNumElements() * llvm::divideCeil(bits, 8);
+  return type.getNumElements() * elementBytes(type);
 }
 
 /// The value whose memory a reshaped one is.
@@ -35,7 +40,14 @@ static Value storageOf(Value value) {
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   RowFootprint footprint;
   auto bytesPerRow = [&](Value value) {
-    return bytesOf(tensorType(value)) / std::max<int64_t>(1, rows.rows());
+    RankedTensorType type = tensorType(value);
+    std::optional<unsigned> rowDim = rows.rowDim(value);
+    if (!rowDim)
+      return bytesOf(type) / std::max<int64_t>(1, rows.rows());
+    int64_t bytes = elementBytes(type);
+    for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+      bytes *= dim == *rowDim ? 1 : extent;
+    return bytes;
   };
   DenseMap<Value, unsigned> lastUse;
   llvm::SetVector<Value> uniform;
@@ -54,9 +66,11 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
           linalgOp.getBlock()->without_terminator().empty()
               ? 1
               : llvm::range_size(linalgOp.getBlock()->without_terminator());
-      for (int64_t range : linalgOp.getStaticLoopRanges())
-        work *= range;
-      footprint.operationsPerRow += work / std::max<int64_t>(1, rows.rows());
+      std::optional<unsigned> rowLoop = rows.rowLoop(op);
+      for (auto [loop, range] :
+           llvm::enumerate(linalgOp.getStaticLoopRanges()))
+        work *= rowLoop == loop ? 1 : range;
+      footprint.operationsPerRow += work;
     }
   }
   DenseSet<Value> seen;
@@ -119,12 +133,15 @@ int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
 
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
-  int64_t most = options.tileRows ? options.tileRows : options.mostRows;
-  most = std::min(most, rows.rows());
+  auto atMostAll = [&](int64_t count) {
+    return rows.isOpen() ? count : std::min(count, rows.rows());
+  };
+  int64_t most =
+      atMostAll(options.tileRows ? options.tileRows : options.mostRows);
   auto fits = [&](const RowRegion &candidate) {
     int64_t least =
         options.tileRows ? options.tileRows : leastRowsOf(candidate, options);
-    least = std::min(least, rows.rows());
+    least = atMostAll(least);
     if (options.sumBytes && sumBytesOf(candidate, rows) > options.sumBytes)
       return false;
     RowFootprint footprint = measureRows(candidate, rows);
@@ -197,7 +214,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   bool isChosen = options.chosenBytes && hasProducts(region) &&
                   sumBytesOf(region, analysis);
   int64_t most = options.mostRows;
-  if (!hasProducts(region))
+  if (!hasProducts(region) && !analysis.isOpen())
     while (2 * most <= options.mostPlainRows &&
            rows / (2 * most) >= options.maxBlocks)
       most *= 2;
@@ -208,29 +225,40 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;
-  schedule.tileRows = std::min(schedule.tileRows, rows);
-  int64_t tiles = rows / schedule.tileRows;
-  schedule.rest = rows % schedule.tileRows;
+  if (!analysis.isOpen())
+    schedule.tileRows = std::min(schedule.tileRows, rows);
   schedule.sumPart = partOfSum(region, options);
-  int64_t maxBlocks = options.maxBlocks;
+  if (region.partials.empty())
+    return schedule;
+  schedule.mostBlocks = options.maxBlocks;
   if (!schedule.sumPart.empty())
-    maxBlocks = std::max<int64_t>(
-        1, maxBlocks * llvm::product_of(schedule.sumPart) /
+    schedule.mostBlocks = std::max<int64_t>(
+        1, schedule.mostBlocks * llvm::product_of(schedule.sumPart) /
                region.partials.front().type().getNumElements());
-  if (!region.partials.empty()) {
-    // A block writes its partials once and the second stage reads them once.
-    int64_t workPerTile =
-        std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
-    int64_t enough = llvm::divideCeil(2 * footprint.accumulatorBytes *
-                                          options.operationsPerSumByte,
-                                      workPerTile);
-    schedule.tilesPerBlock =
-        std::max<int64_t>(llvm::divideCeil(tiles, maxBlocks),
-                          std::min<int64_t>(tiles / 8, enough));
-    schedule.tilesPerBlock = std::max<int64_t>(1, schedule.tilesPerBlock);
-  }
-  schedule.blocks = llvm::divideCeil(tiles, schedule.tilesPerBlock);
+  // A block writes its partials once and the second stage reads them once.
+  int64_t workPerTile =
+      std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
+  schedule.enoughTiles = llvm::divideCeil(
+      2 * footprint.accumulatorBytes * options.operationsPerSumByte,
+      workPerTile);
   return schedule;
+}
+
+RowBlocks blocksOf(const RowSchedule &schedule, OpFoldResult rows,
+                   IndexMath math) {
+  RowBlocks blocks;
+  OpFoldResult tileRows = math.number(schedule.tileRows);
+  OpFoldResult tiles = math.floorDiv(rows, tileRows);
+  blocks.rest = math.rem(rows, tileRows);
+  blocks.tilesPerBlock = math.number(1);
+  if (schedule.mostBlocks > 0)
+    blocks.tilesPerBlock = math.max(
+        blocks.tilesPerBlock,
+        math.max(math.ceilDiv(tiles, math.number(schedule.mostBlocks)),
+                 math.min(math.floorDiv(tiles, math.number(8)),
+                          math.number(schedule.enoughTiles))));
+  blocks.count = math.ceilDiv(tiles, blocks.tilesPerBlock);
+  return blocks;
 }
 
 } // namespace drawloom

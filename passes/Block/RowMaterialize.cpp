@@ -149,21 +149,39 @@ private:
       else if (isInit(operand))
         mapping.map(operand, makeInit(operand, initType(op, operand, type)));
     }
-    Operation *clone = b.clone(*op, mapping);
-    clone->getResult(0).setType(type);
-    auto setExtent = [&](StringRef name, unsigned dim) {
-      SmallVector<int64_t> sizes(
-          cast<DenseI64ArrayAttr>(clone->getAttr(name)).asArrayRef());
-      sizes[dim] = count;
-      clone->setAttr(name, b.getDenseI64ArrayAttr(sizes));
+    auto ofTile = [&](Value operand) {
+      return mapping.lookupOrDefault(operand);
     };
-    if (isa<tensor::ExtractSliceOp>(op))
-      setExtent("static_sizes", *rows.rowDim(op->getOperand(0)));
-    else if (isa<tensor::InsertSliceOp>(op))
-      setExtent("static_sizes", *rows.rowDim(result));
-    else if (isa<tensor::ExpandShapeOp>(op))
-      setExtent("static_output_shape", *rows.rowDim(result));
-    tiles[result] = clone->getResult(0);
+    Location loc = op->getLoc();
+    auto withRows = [&](SmallVector<OpFoldResult> sizes, unsigned dim) {
+      sizes[dim] = b.getIndexAttr(count);
+      return sizes;
+    };
+    Value made;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      made = tensor::ExtractSliceOp::create(
+          b, loc, type, ofTile(slice.getSource()), slice.getMixedOffsets(),
+          withRows(slice.getMixedSizes(), *rows.rowDim(slice.getSource())),
+          slice.getMixedStrides());
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      made = tensor::InsertSliceOp::create(
+          b, loc, ofTile(insert.getSource()), ofTile(insert.getDest()),
+          insert.getMixedOffsets(),
+          withRows(insert.getMixedSizes(), *rows.rowDim(result)),
+          insert.getMixedStrides());
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      made = tensor::ExpandShapeOp::create(
+          b, loc, type, ofTile(expand.getSrc()),
+          expand.getReassociationIndices());
+    } else if (isa<tensor::CastOp>(op) &&
+               ofTile(op->getOperand(0)).getType() == type) {
+      made = ofTile(op->getOperand(0));
+    } else {
+      Operation *clone = b.clone(*op, mapping);
+      clone->getResult(0).setType(type);
+      made = clone->getResult(0);
+    }
+    tiles[result] = made;
     return success();
   }
 
@@ -197,9 +215,21 @@ private:
   DenseMap<Value, Value> tiles;
 };
 
+/// Tiles of `rows` rows that a block walks through, from row `from` of its own
+/// to row `to`.
+struct TileRun {
+  OpFoldResult from, to;
+  int64_t rows;
+};
+
 /// One run of blocks over consecutive rows.
 struct BlockRange {
-  int64_t firstRow, rows, tileRows, tilesPerBlock, blocks;
+  OpFoldResult firstRow, rows;
+  /// Of one block, but for the last one, which has what is left.
+  OpFoldResult blockRows, blocks;
+  /// Most blocks; of memory that holds something of each.
+  int64_t mostBlocks;
+  bool isRest;
 };
 
 /// Adds `count` rows from `row` on to a part of the only sum of a region, which
@@ -237,15 +267,33 @@ FailureOr<Value> addToPart(OpBuilder &b, const RowPartial &partial,
   return tiled->getResult(partial.value.getResultNumber());
 }
 
+/// The tiles of a block of `size` rows. What is left of a tile is a tile where
+/// it is known; else tiles of a few rows, which have the machine code of any
+/// number.
+SmallVector<TileRun> tilesOf(const BlockRange &range, OpFoldResult size,
+                             int64_t tileRows, IndexMath math) {
+  OpFoldResult zero = math.number(0);
+  if (!range.isRest)
+    return {{zero, size, tileRows}};
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return {{zero, size, *known}};
+  constexpr int64_t fewRows = 8;
+  if (tileRows <= fewRows)
+    return {{zero, size, 1}};
+  OpFoldResult whole = math.sub(size, math.rem(size, math.number(fewRows)));
+  return {{zero, whole, fewRows}, {whole, size, 1}};
+}
+
 FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
                                      RowRegion &region, RowAnalysis &rows,
                                      const BlockRange &range,
-                                     ArrayRef<int64_t> sumPart,
+                                     const RowSchedule &schedule,
                                      ValueRange destinations) {
+  ArrayRef<int64_t> sumPart = schedule.sumPart;
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  SmallVector<OpFoldResult> counts{b.getIndexAttr(range.blocks)};
+  SmallVector<OpFoldResult> counts{range.blocks};
   if (!sumPart.empty())
     for (auto [extent, part] :
          llvm::zip(region.partials.front().type().getShape(), sumPart))
@@ -254,18 +302,22 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
       scf::ForallOp::create(b, loc, counts, destinations, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
+  IndexMath math(b, loc);
   Value block = forall.getInductionVar(0), zero = index(0);
-  int64_t blockRows = range.tileRows * range.tilesPerBlock;
-  Value first = arith::MulIOp::create(b, loc, block, index(blockRows));
-  if (range.firstRow)
-    first = arith::AddIOp::create(b, loc, first, index(range.firstRow));
-  OpFoldResult size = b.getIndexAttr(blockRows);
-  if (range.rows % blockRows) {
+  Value first = getValueOrCreateConstantIndexOp(
+      b, loc, math.mul(OpFoldResult(block), range.blockRows));
+  if (!isZeroInteger(range.firstRow))
+    first = getValueOrCreateConstantIndexOp(
+        b, loc, math.add(OpFoldResult(first), range.firstRow));
+  OpFoldResult size = range.blockRows;
+  std::optional<int64_t> ofBlock = getConstantIntValue(range.blockRows),
+                         ofAll = getConstantIntValue(range.rows);
+  bool areEqual = ofBlock && ofAll ? *ofAll % *ofBlock == 0
+                                   : range.isRest || schedule.mostBlocks == 0;
+  if (!areEqual)
     // The last block has fewer tiles.
-    Value left = arith::SubIOp::create(
-        b, loc, index(range.firstRow + range.rows), first);
-    size = arith::MinSIOp::create(b, loc, index(blockRows), left).getResult();
-  }
+    size = math.min(range.blockRows,
+                    math.sub(math.add(range.firstRow, range.rows), first));
   unsigned numResults = region.results.size();
   SmallVector<Value> carried;
   SmallVector<Box> boxes;
@@ -299,19 +351,19 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   }
 
   auto buildTile =
-      [&](Value at,
+      [&](Value at, int64_t tileRows,
           SmallVector<Value> values) -> FailureOr<SmallVector<Value>> {
     Value row = arith::AddIOp::create(b, loc, first, at);
     if (!sumPart.empty()) {
       FailureOr<Value> sum = addToPart(
           b, region.partials.front(), *rows.rowLoop(region.ops.front()), row,
-          range.tileRows, ArrayRef(boxes.back().offsets).drop_front(), sumPart,
+          tileRows, ArrayRef(boxes.back().offsets).drop_front(), sumPart,
           values.front());
       if (failed(sum))
         return failure();
       return SmallVector<Value>{*sum};
     }
-    TileBuilder builder(b, rows, row, range.tileRows);
+    TileBuilder builder(b, rows, row, tileRows);
     for (auto [i, partial] : llvm::enumerate(region.partials))
       builder.accumulators[partial.value] = values[numResults + i];
     for (Operation *op : region.ops)
@@ -319,7 +371,7 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
         return failure();
     for (auto [i, value] : llvm::enumerate(region.results)) {
       Box box(b, builder.tileType(value), *rows.rowDim(value), at,
-              b.getIndexAttr(range.tileRows));
+              b.getIndexAttr(tileRows));
       values[i] =
           tensor::InsertSliceOp::create(b, loc, builder.tile(value), values[i],
                                         box.offsets, box.sizes, box.strides);
@@ -329,20 +381,26 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
     return values;
   };
 
-  SmallVector<Value> finished;
-  if (range.tilesPerBlock == 1) {
-    FailureOr<SmallVector<Value>> built = buildTile(zero, carried);
-    if (failed(built))
-      return failure();
-    finished = *built;
-  } else {
-    Value end = getValueOrCreateConstantIndexOp(b, loc, size);
-    auto loop =
-        scf::ForOp::create(b, loc, zero, end, index(range.tileRows), carried);
+  SmallVector<Value> finished = carried;
+  for (const TileRun &run : tilesOf(range, size, schedule.tileRows, math)) {
+    if (isZeroInteger(run.from) && getConstantIntValue(run.to) == run.rows) {
+      FailureOr<SmallVector<Value>> built =
+          buildTile(zero, run.rows, finished);
+      if (failed(built))
+        return failure();
+      finished = *built;
+      continue;
+    }
+    auto bound = [&](OpFoldResult value) {
+      return getValueOrCreateConstantIndexOp(b, loc, value);
+    };
+    Value from = bound(run.from), to = bound(run.to), by = index(run.rows);
+    auto loop = scf::ForOp::create(b, loc, from, to, by, finished);
     OpBuilder::InsertionGuard loopGuard(b);
     b.setInsertionPointToEnd(loop.getBody());
-    FailureOr<SmallVector<Value>> built = buildTile(
-        loop.getInductionVar(), SmallVector<Value>(loop.getRegionIterArgs()));
+    FailureOr<SmallVector<Value>> built =
+        buildTile(loop.getInductionVar(), run.rows,
+                  SmallVector<Value>(loop.getRegionIterArgs()));
     if (failed(built))
       return failure();
     scf::YieldOp::create(b, loc, *built);
@@ -380,10 +438,18 @@ Value buildSecondStage(OpBuilder &b, Location loc, Value slots,
       .getResult(0);
 }
 
+/// The first `count` parts of `array` along its first dimension.
+Value leading(OpBuilder &b, Location loc, Value array, OpFoldResult count) {
+  Box box(b, tensorType(array), 0, b.getIndexAttr(0), count);
+  return tensor::ExtractSliceOp::create(b, loc, array, box.offsets, box.sizes,
+                                        box.strides);
+}
+
 } // namespace
 
 LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
-                              const RowSchedule &schedule) {
+                              const RowSchedule &schedule,
+                              OpFoldResult extent) {
   OpBuilder b(region.ops.front());
   SmallVector<Location> locations;
   for (Operation *op : region.ops)
@@ -391,35 +457,49 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
   Location loc = FusedLoc::get(b.getContext(), locations);
 
   SmallVector<Value> results;
-  for (Value result : region.results)
+  for (Value result : region.results) {
+    RankedTensorType type = tensorType(result);
+    SmallVector<OpFoldResult> sizes =
+        getAsIndexOpFoldResult(b.getContext(), type.getShape());
+    sizes[*rows.rowDim(result)] = extent;
     results.push_back(
-        tensor::EmptyOp::create(b, loc, tensorType(result).getShape(),
-                                tensorType(result).getElementType()));
+        tensor::EmptyOp::create(b, loc, sizes, type.getElementType()));
+  }
   // Of each range an array of partials of its own: nobody has to join them.
   SmallVector<SmallVector<Value>> arrays;
   auto build = [&](const BlockRange &range) -> FailureOr<scf::ForallOp> {
     SmallVector<Value> values(results);
     for (const RowPartial &partial : region.partials) {
-      SmallVector<int64_t> shape{range.blocks};
+      SmallVector<int64_t> shape{range.mostBlocks};
       llvm::append_range(shape, partial.type().getShape());
       values.push_back(tensor::EmptyOp::create(
           b, loc, shape, partial.type().getElementType()));
     }
     FailureOr<scf::ForallOp> forall =
-        buildForall(b, loc, region, rows, range, schedule.sumPart, values);
+        buildForall(b, loc, region, rows, range, schedule, values);
     if (failed(forall))
       return failure();
     ResultRange made = (*forall)->getResults();
     results.assign(made.begin(), made.begin() + results.size());
-    arrays.emplace_back(made.begin() + results.size(), made.end());
+    SmallVector<Value> &slots = arrays.emplace_back(
+        made.begin() + region.results.size(), made.end());
+    if (!getConstantIntValue(range.blocks))
+      for (Value &array : slots)
+        array = leading(b, loc, array, range.blocks);
     return forall;
   };
 
-  int64_t mainRows = rows.rows() - schedule.rest;
-  if (schedule.blocks) {
+  IndexMath math(b, loc);
+  RowBlocks blocks = blocksOf(schedule, extent, math);
+  OpFoldResult mainRows = math.sub(extent, blocks.rest);
+  OpFoldResult blockRows =
+      math.mul(blocks.tilesPerBlock, math.number(schedule.tileRows));
+  if (!isZeroInteger(blocks.count)) {
+    int64_t mostBlocks =
+        getConstantIntValue(blocks.count).value_or(schedule.mostBlocks);
     FailureOr<scf::ForallOp> forall =
-        build({0, mainRows, schedule.tileRows, schedule.tilesPerBlock,
-               schedule.blocks});
+        build({math.number(0), mainRows, blockRows, blocks.count, mostBlocks,
+               /*isRest=*/false});
     if (failed(forall))
       return failure();
     if (schedule.isNoted)
@@ -427,8 +507,10 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                          b.getDictionaryAttr(b.getNamedAttr(
                              "rows", b.getI64IntegerAttr(schedule.tileRows))));
   }
-  if (schedule.rest &&
-      failed(build({mainRows, schedule.rest, schedule.rest, 1, 1})))
+  if (!isZeroInteger(blocks.rest) &&
+      failed(build({mainRows, blocks.rest, blocks.rest,
+                    math.min(blocks.rest, math.number(1)), /*mostBlocks=*/1,
+                    /*isRest=*/true})))
     return failure();
 
   auto isOutside = [&](OpOperand &use) {
@@ -444,6 +526,14 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
       sum = buildSecondStage(b, loc, array[i], partial, sum);
     partial.value.replaceUsesWithIf(sum, isOutside);
   }
+  // What asks how many rows there are, asks whoever knows.
+  for (Operation *op : region.ops)
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      if (isa<tensor::DimOp>(user)) {
+        user->getResult(0).replaceAllUsesWith(
+            getValueOrCreateConstantIndexOp(b, loc, extent));
+        user->erase();
+      }
   for (Operation *op : llvm::reverse(region.ops)) {
     rows.forget(op);
     op->erase();

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWMATERIALIZE_H
 #define DRAWLOOM_PASSES_BLOCK_ROWMATERIALIZE_H
 
+#include "passes/Block/IndexMath.h"
 #include "passes/Block/RowAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -37,11 +38,9 @@ struct RowRegion {
 /// result depend neither on the machine nor on the number of threads.
 struct RowSchedule {
   int64_t tileRows = 0;
-  /// Tiles that one block walks through, carrying its partials.
-  int64_t tilesPerBlock = 1;
-  int64_t blocks = 0;
-  /// Rows left for one more, smaller tile.
-  int64_t rest = 0;
+  /// Of blocks that carry sums: how many there are at most, and the tiles that
+  /// make such a block worth its sums. 0: blocks carry none, and have one tile.
+  int64_t mostBlocks = 0, enoughTiles = 0;
   /// Extents of the part of a region's only sum that one block carries: there
   /// is a block for each part and range of rows. Empty: all of it.
   llvm::SmallVector<int64_t> sumPart;
@@ -49,10 +48,24 @@ struct RowSchedule {
   bool isNoted = false;
 };
 
+/// What follows from the schedule and the number of rows: numbers, or what
+/// computes them when a call says how many rows it has.
+struct RowBlocks {
+  /// Blocks of whole tiles, and tiles that one walks through, carrying its
+  /// sums; the last one perhaps fewer.
+  mlir::OpFoldResult count, tilesPerBlock;
+  /// Rows behind these, fewer than a tile: one more block has them.
+  mlir::OpFoldResult rest;
+};
+RowBlocks blocksOf(const RowSchedule &schedule, mlir::OpFoldResult rows,
+                   IndexMath math);
+
 /// Replaces a region by a forall over blocks, one more for the rest, and the
-/// second stages that combine the partials in the order of the blocks.
+/// second stages that combine the partials in the order of the blocks. `extent`
+/// is the number of rows.
 llvm::LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
-                                    const RowSchedule &schedule);
+                                    const RowSchedule &schedule,
+                                    mlir::OpFoldResult extent);
 
 } // namespace drawloom
 

@@ -45,7 +45,8 @@ bool keepLanes(linalg::GenericOp op, unsigned rowLoop, RowAnalysis &rows) {
       if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back()))
         lane = last.getPosition();
   if (!lane || *lane == rowLoop ||
-      !linalg::isReductionIterator(iterators[*lane]) || op.hasDynamicShape())
+      !linalg::isReductionIterator(iterators[*lane]) ||
+      ShapedType::isDynamic(op.getStaticLoopRanges()[*lane]))
     return false;
   // Each result must be a row value, which stays, or a partial of this kind.
   SmallVector<Operation *> combiners(op.getNumResults());
