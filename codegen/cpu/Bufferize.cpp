@@ -19,6 +19,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Block/IndexMath.h"
+#include "passes/Graph/OpenExtents.h"
 #include <map>
 
 namespace drawloom::cpu {
@@ -33,17 +35,82 @@ namespace {
 
 bool isEmpty(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getNumElements() == 0;
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
 }
 
 MemRefType bufferOf(Type type) {
   // Strides of an empty shape have no pointer to go with.
   if (isEmpty(type))
     return MemRefType::get({0}, getElementTypeOrSelf(type));
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return MemRefType::get(tensor.getShape(), tensor.getElementType());
-  return MemRefType::get({}, type);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return MemRefType::get({}, type);
+  // Of memory whose extents a call gives only the place is handed over.
+  if (!tensor.hasStaticShape())
+    return MemRefType::get({1}, tensor.getElementType());
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
+
+/// The extents of a function that its calls choose.
+class OpenExtents {
+public:
+  /// Fails where some have no number: nothing says which argument has them.
+  static FailureOr<OpenExtents> of(func::FuncOp function) {
+    OpenExtents open;
+    auto add = [&](Type type, Attribute numbers) {
+      auto known = dyn_cast_or_null<DenseI64ArrayAttr>(numbers);
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      SmallVector<int64_t> &list = open.numbers.emplace_back();
+      if (!tensor || tensor.hasStaticShape())
+        return true;
+      if (!known || known.size() != tensor.getRank())
+        return false;
+      llvm::append_range(list, known.asArrayRef());
+      for (auto [number, extent] : llvm::zip_equal(list, tensor.getShape())) {
+        if (ShapedType::isDynamic(extent) != (number >= 0))
+          return false;
+        open.total = std::max(open.total, number + 1);
+      }
+      return true;
+    };
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+      if (!add(type, function.getArgAttr(i, extentsAttr)))
+        return failure();
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      if (!add(type, function.getResultAttr(i, extentsAttr)))
+        return failure();
+    return open;
+  }
+
+  int64_t count() const { return total; }
+  /// Of arguments, then of results.
+  ArrayRef<SmallVector<int64_t>> ofValues() const { return numbers; }
+
+  /// The memory of the value `i` of the function, as wide as the call says.
+  Value view(OpBuilder &builder, Location loc, Value memory,
+             RankedTensorType type, size_t i, ValueRange extents) const {
+    if (type.hasStaticShape())
+      return memory;
+    SmallVector<OpFoldResult> sizes, strides(type.getRank());
+    for (auto [extent, number] : llvm::zip_equal(type.getShape(), numbers[i]))
+      sizes.push_back(number >= 0
+                          ? OpFoldResult(extents[number])
+                          : OpFoldResult(builder.getIndexAttr(extent)));
+    IndexMath math(builder, loc);
+    OpFoldResult stride = math.number(1);
+    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+      strides[dim] = stride;
+      stride = math.mul(stride, sizes[dim]);
+    }
+    return memref::ReinterpretCastOp::create(
+        builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
+        memory, builder.getIndexAttr(0), sizes, strides);
+  }
+
+private:
+  SmallVector<SmallVector<int64_t>> numbers;
+  int64_t total = 0;
+};
 
 /// Gives `function` memory for its tensors and for its results. Scalar
 /// arguments stay.
@@ -57,9 +124,10 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
                                 " give it one, or compute it outside");
     return success();
   }
+  FailureOr<OpenExtents> open = OpenExtents::of(function);
   auto isSupported = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      return tensor.hasStaticShape();
+      return succeeded(open) || tensor.hasStaticShape();
     return type.isIntOrIndexOrFloat();
   };
   for (TypeRange types : {TypeRange(function.getArgumentTypes()),
@@ -77,37 +145,62 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   FunctionSignature signature;
   llvm::append_range(signature.arguments, function.getArgumentTypes());
   llvm::append_range(signature.results, function.getResultTypes());
+  if (succeeded(open) && open->count() > 0) {
+    llvm::append_range(signature.extents, open->ofValues());
+    signature.extentBytes.assign(open->count(), 0);
+  }
   setSignature(function, signature);
 
   Block &body = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
-  for (BlockArgument argument : body.getArguments()) {
-    if (!isa<RankedTensorType>(argument.getType()))
+  SmallVector<BlockArgument> arguments(body.getArguments());
+  auto terminator = cast<func::ReturnOp>(body.getTerminator());
+  SmallVector<Value> results(terminator.getOperands()), places, extents;
+  for (Value result : results)
+    places.push_back(body.addArgument(bufferOf(result.getType()), loc));
+  for (size_t i = 0; i < signature.extentBytes.size(); ++i)
+    extents.push_back(body.addArgument(builder.getIndexType(), loc));
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+    if (!tensor)
       continue;
-    auto tensor = cast<RankedTensorType>(argument.getType());
+    argument.setType(bufferOf(tensor));
     if (isEmpty(tensor)) {
       argument.replaceAllUsesWith(tensor::EmptyOp::create(
           builder, loc, tensor.getShape(), tensor.getElementType()));
-      argument.setType(bufferOf(tensor));
       continue;
     }
-    argument.setType(bufferOf(tensor));
-    auto value = bufferization::ToTensorOp::create(builder, loc, tensor,
-                                                   argument, /*restrict=*/true);
-    argument.replaceAllUsesExcept(value, value);
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
+      if (auto dim = dyn_cast<tensor::DimOp>(user))
+        if (std::optional<int64_t> at = dim.getConstantIndex();
+            at && *at < tensor.getRank() && tensor.isDynamicDim(*at)) {
+          dim.replaceAllUsesWith(extents[signature.extents[i][*at]]);
+          dim.erase();
+        }
+    Value memory = open->view(builder, loc, argument, tensor, i, extents);
+    auto value = bufferization::ToTensorOp::create(builder, loc, tensor, memory,
+                                                   /*restrict=*/true);
+    argument.replaceUsesWithIf(value, [&](OpOperand &use) {
+      return use.getOwner() != value && use.getOwner() != memory.getDefiningOp();
+    });
   }
-  auto terminator = cast<func::ReturnOp>(body.getTerminator());
   builder.setInsertionPoint(terminator);
-  for (Value result : terminator.getOperands()) {
-    Value out = body.addArgument(bufferOf(result.getType()), loc);
+  for (auto [i, result] : llvm::enumerate(results)) {
     if (isEmpty(result.getType()))
       continue;
-    if (isa<RankedTensorType>(result.getType()))
-      bufferization::MaterializeInDestinationOp::create(
-          builder, loc, /*result=*/Type(), result, out, /*restrict=*/true,
-          /*writable=*/true);
-    else
-      memref::StoreOp::create(builder, loc, result, out);
+    auto tensor = dyn_cast<RankedTensorType>(result.getType());
+    if (!tensor) {
+      memref::StoreOp::create(builder, loc, terminator.getOperand(i),
+                              places[i]);
+      continue;
+    }
+    // In front of all: what is computed in the place stands behind it.
+    OpBuilder front = OpBuilder::atBlockBegin(&body);
+    Value memory = open->view(front, loc, places[i], tensor,
+                              arguments.size() + i, extents);
+    bufferization::MaterializeInDestinationOp::create(
+        builder, loc, /*result=*/Type(), terminator.getOperand(i), memory,
+        /*restrict=*/true, /*writable=*/true);
   }
   terminator->setOperands({});
   function.setType(

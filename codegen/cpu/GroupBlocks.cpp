@@ -92,9 +92,15 @@ std::optional<SmallVector<Operation *>> neededBefore(Operation *op,
   return ordered;
 }
 
+/// Whether the number of blocks is known: others have no share in a range.
+bool isCounted(scf::ForallOp loop) {
+  return getConstantIntValues(loop.getMixedUpperBound()).has_value();
+}
+
 /// Whether `loop` may run with the group, at the place of its first.
 bool tryJoin(BlockGroup &group, scf::ForallOp loop) {
-  if (loop->getBlock() != group.front()->getBlock())
+  if (loop->getBlock() != group.front()->getBlock() || !isCounted(loop) ||
+      !isCounted(group.front()))
     return false;
   Accesses ours = accessesOf(loop);
   for (Operation *op = group.front(); op != loop; op = op->getNextNode())

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/Block/IndexMath.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace drawloom::cpu {
@@ -103,25 +104,36 @@ Lifetime lifetimeOf(Value buffer, int64_t bytes, Block &body,
 /// The grid of a block program.
 struct Grid {
   SmallVector<int64_t> lower, step, extents;
-  int64_t blocks = 1;
+  /// Of a grid with one dimension of open extent nobody knows the count before
+  /// the call.
+  OpFoldResult blocks;
 
   static FailureOr<Grid> of(scf::ForallOp loop);
 };
 
 FailureOr<Grid> Grid::of(scf::ForallOp loop) {
+  if (loop.getNumResults() != 0)
+    return loop.emitOpError("still yields tensors; bufferize first");
+  Builder builder(loop.getContext());
   auto lowers = getConstantIntValues(loop.getMixedLowerBound());
   auto uppers = getConstantIntValues(loop.getMixedUpperBound());
   auto steps = getConstantIntValues(loop.getMixedStep());
+  if (lowers && steps && !uppers && loop.getRank() == 1 &&
+      lowers->front() == 0 && steps->front() == 1)
+    return Grid{*lowers,
+                *steps,
+                {ShapedType::kDynamic},
+                loop.getMixedUpperBound().front()};
   if (!lowers || !uppers || !steps)
     return loop.emitOpError("needs constant bounds to become a kernel");
-  Grid grid{*lowers, *steps, {}};
+  Grid grid{*lowers, *steps, {}, {}};
+  int64_t blocks = 1;
   for (auto [lo, hi, by] : llvm::zip_equal(*lowers, *uppers, *steps)) {
     grid.extents.push_back(hi > lo ? llvm::divideCeil(hi - lo, by) : 0);
-    if (llvm::MulOverflow(grid.blocks, grid.extents.back(), grid.blocks))
+    if (llvm::MulOverflow(blocks, grid.extents.back(), blocks))
       return loop.emitOpError("has more than 2^63 blocks");
   }
-  if (loop.getNumResults() != 0)
-    return loop.emitOpError("still yields tensors; bufferize first");
+  grid.blocks = builder.getIndexAttr(blocks);
   return grid;
 }
 
@@ -138,7 +150,7 @@ private:
   bool isStreamed(Value argument, const BlockGroup &group);
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
-                  int64_t blocks, IRMapping &mapping);
+                  OpFoldResult blocks, IRMapping &mapping);
   LogicalResult placeKernelBuffers(func::FuncOp kernel);
   LogicalResult placeHostBuffers();
   void passScratch();
@@ -208,11 +220,13 @@ bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
 /// The blocks of one loop that fall into [lo, hi) of `blocks`: all of them
 /// where the loop has as many, else its share.
 void KernelOutliner::emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo,
-                                Value hi, int64_t blocks, IRMapping &mapping) {
+                                Value hi, OpFoldResult blocks,
+                                IRMapping &mapping) {
   Location loc = loop.getLoc();
   if (grid.blocks != blocks) {
     AffineExpr share =
-        (builder.getAffineDimExpr(0) * grid.blocks).floorDiv(blocks);
+        (builder.getAffineDimExpr(0) * *getConstantIntValue(grid.blocks))
+            .floorDiv(*getConstantIntValue(blocks));
     lo = affine::makeComposedAffineApply(builder, loc, share,
                                          {OpFoldResult(lo)});
     hi = affine::makeComposedAffineApply(builder, loc, share,
@@ -244,12 +258,14 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   scf::ForallOp first = group.front();
   Location loc = first.getLoc();
   SmallVector<Grid> grids;
-  int64_t blocks = 0;
+  OpFoldResult blocks;
   for (scf::ForallOp loop : group) {
     FailureOr<Grid> grid = Grid::of(loop);
     if (failed(grid))
       return failure();
-    blocks = std::max(blocks, grid->blocks);
+    // An open one is alone.
+    if (!blocks || getConstantIntValue(blocks) < getConstantIntValue(grid->blocks))
+      blocks = grid->blocks;
     grids.push_back(*grid);
   }
 
@@ -314,7 +330,7 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
 
   builder.setInsertionPoint(first);
   arguments.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
-  arguments.push_back(arith::ConstantIndexOp::create(builder, loc, blocks));
+  arguments.push_back(getValueOrCreateConstantIndexOp(builder, loc, blocks));
   calls.push_back(func::CallOp::create(builder, loc, kernel, arguments));
   kernels.push_back(kernel);
   for (scf::ForallOp loop : group)
@@ -386,7 +402,8 @@ LogicalResult KernelOutliner::placeKernelBuffers(func::FuncOp kernel) {
 }
 
 /// Buffers of the function itself share one workspace, its last but one
-/// argument.
+/// argument: first those of known size, then for each open extent those that
+/// grow with it.
 LogicalResult KernelOutliner::placeHostBuffers() {
   Block &body = function.getBody().front();
   SmallVector<Operation *> allocations;
@@ -395,29 +412,73 @@ LogicalResult KernelOutliner::placeHostBuffers() {
   DenseMap<Operation *, int64_t> steps;
   for (auto [i, op] : llvm::enumerate(body))
     steps[&op] = i;
-  SmallVector<Lifetime> lifetimes;
+  // Behind the arguments and the results.
+  size_t firstExtent = signature.arguments.size() + signature.results.size();
+  auto extentOf = [&](Operation *op) -> int64_t {
+    auto extent = op->getNumOperands() == 1
+                      ? dyn_cast<BlockArgument>(op->getOperand(0))
+                      : BlockArgument();
+    return extent && extent.getOwner() == &body
+               ? int64_t(extent.getArgNumber()) - int64_t(firstExtent)
+               : -1;
+  };
+  /// What has its size in common: in bytes, or in bytes a row.
+  struct Part {
+    SmallVector<Operation *> buffers;
+    SmallVector<Lifetime> lifetimes;
+    ArenaLayout layout;
+  };
+  SmallVector<Part> parts(1 + signature.extentBytes.size());
   for (Operation *op : allocations) {
-    FailureOr<int64_t> bytes =
-        bytesOf(op, cast<MemRefType>(op->getResult(0).getType()));
+    auto type = cast<MemRefType>(op->getResult(0).getType());
+    int64_t extent = extentOf(op);
+    if (extent >= 0) {
+      // Of one row.
+      SmallVector<int64_t> shape(type.getShape());
+      *llvm::find(shape, ShapedType::kDynamic) = 1;
+      type = MemRefType::get(shape, type.getElementType());
+    }
+    FailureOr<int64_t> bytes = bytesOf(op, type);
     if (failed(bytes))
       return failure();
-    lifetimes.push_back(lifetimeOf(op->getResult(0), *bytes, body, steps));
+    Part &part = parts[1 + extent];
+    part.buffers.push_back(op);
+    part.lifetimes.push_back(
+        lifetimeOf(op->getResult(0), *bytes, body, steps));
   }
-  ArenaLayout layout = layOutArena(lifetimes);
-  signature.workspaceBytes = layout.bytes;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    // Offsets are multiplied with so many rows that what they give is aligned.
+    part.layout = layOutArena(part.lifetimes, i == 0 ? arenaAlignment : 1);
+    (i == 0 ? signature.workspaceBytes : signature.extentBytes[i - 1]) =
+        part.layout.bytes;
+  }
   if (allocations.empty())
     return success();
+  Location loc = function.getLoc();
   Value workspace =
-      body.addArgument(bytesType(builder, layout.bytes), function.getLoc());
-  for (auto [op, offset] : llvm::zip_equal(allocations, layout.offsets)) {
-    hoistTo(body, op);
-    builder.setInsertionPoint(op);
-    Value at = arith::ConstantIndexOp::create(builder, op->getLoc(), offset);
-    Value view = memref::ViewOp::create(
-        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
-        workspace, at, ValueRange());
-    op->getResult(0).replaceAllUsesWith(view);
-    op->erase();
+      body.addArgument(bytesType(builder, signature.workspaceBytes), loc);
+  builder.setInsertionPointToStart(&body);
+  IndexMath math(builder, loc);
+  OpFoldResult begin = math.number(0);
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    OpFoldResult rows = math.number(1);
+    if (i > 0) {
+      OpFoldResult unit = math.number(arenaAlignment);
+      rows = math.mul(
+          math.ceilDiv(OpFoldResult(body.getArgument(firstExtent + i - 1)), unit),
+          unit);
+    }
+    for (auto [op, offset] :
+         llvm::zip_equal(part.buffers, part.layout.offsets)) {
+      Value at = getValueOrCreateConstantIndexOp(
+          builder, loc, math.add(begin, math.mul(rows, math.number(offset))));
+      Value view = memref::ViewOp::create(
+          builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
+          workspace, at, op->getOperands());
+      op->getResult(0).replaceAllUsesWith(view);
+      op->erase();
+    }
+    begin = math.add(begin, math.mul(rows, math.number(part.layout.bytes)));
   }
   return success();
 }

@@ -21,6 +21,8 @@ using linalg::LinalgOp;
 namespace drawloom::cpu {
 
 SmallVector<Piece> cutExtent(int64_t extent, int64_t size) {
+  if (ShapedType::isDynamic(extent))
+    return {{0, 1, ShapedType::kDynamic}};
   SmallVector<Piece> pieces;
   int64_t offset = 0;
   for (size = llvm::bit_floor<uint64_t>(std::max<int64_t>(size, 1)); size >= 1;
@@ -174,6 +176,8 @@ private:
   SmallVector<int> outputOfFirst;
   SmallVector<OpFoldResult> offsets;
   SmallVector<int64_t> sizes;
+  /// Of the loops in open pieces.
+  DenseMap<unsigned, Value> openExtents;
 };
 
 void TileEmitter::run() {
@@ -224,6 +228,12 @@ void TileEmitter::run() {
   offsets.assign(loops, rewriter.getIndexAttr(0));
   sizes.assign(loops, 0);
   rewriter.setInsertionPoint(plan.chain.back());
+  if (first.hasDynamicShape())
+    for (auto [dim, range] :
+         llvm::enumerate(first.createLoopRanges(rewriter, loc)))
+      if (plan.pieces[dim].front().isOpen())
+        openExtents[dim] =
+            getValueOrCreateConstantIndexOp(rewriter, loc, range.size);
   emitLoops(0, carried);
   for (auto [output, value] : llvm::zip_equal(outputs, carried)) {
     LinalgOp op = plan.chain[output.member];
@@ -248,7 +258,7 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
   unsigned dim = plan.order[level];
   for (const Piece &piece : plan.pieces[dim]) {
     sizes[dim] = piece.size;
-    if (piece.count == 1 || plan.unroll) {
+    if (piece.count == 1 || (plan.unroll && !piece.isOpen())) {
       for (int64_t i = 0; i < piece.count; ++i) {
         offsets[dim] = rewriter.getIndexAttr(piece.offset + i * piece.size);
         body(carried);
@@ -259,7 +269,8 @@ void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
       return arith::ConstantIndexOp::create(rewriter, loc, value);
     };
     Value from = bound(piece.offset),
-          to = bound(piece.offset + piece.size * piece.count);
+          to = piece.isOpen() ? openExtents[dim]
+                              : bound(piece.offset + piece.size * piece.count);
     if (plan.triangle && dim == plan.triangle->inner)
       std::tie(from, to) = boundsIn(*plan.triangle, piece);
     auto nest =

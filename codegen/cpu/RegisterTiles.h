@@ -16,11 +16,13 @@
 
 namespace drawloom::cpu {
 
-/// `count` tiles of `size` from `offset` on.
+/// `count` tiles of `size` from `offset` on; of an open extent, of which nobody
+/// knows the count, single ones from 0 on.
 struct Piece {
   int64_t offset;
   int64_t size;
   int64_t count;
+  bool isOpen() const { return mlir::ShapedType::isDynamic(count); }
   bool operator==(const Piece &other) const {
     return offset == other.offset && size == other.size && count == other.count;
   }
@@ -29,7 +31,7 @@ struct Piece {
 /// Cuts [0, extent) into tiles of `size` and what is left into ever smaller
 /// powers of two. `size` is rounded down to a power of two first: LLVM widens
 /// other vectors, which costs several times their work. None for an extent
-/// of 0.
+/// of 0, single elements for an open one.
 llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 
 /// Cuts rows of register tiles, which are no vector, into as few tiles of at

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "passes/Block/RowMaterialize.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace drawloom::cpu {
@@ -48,6 +49,9 @@ struct Tiles {
 /// Ops of at most so many tiles get no loops.
 constexpr int64_t mostUnrolled = 4;
 
+/// What an open extent counts as: most are those of blocks' sums.
+constexpr int64_t assumedExtent = 64;
+
 /// Operands up to so many bytes are taken to be in the second-level cache.
 constexpr int64_t cacheBytes = 256 * 1024;
 
@@ -57,7 +61,8 @@ bool isParallelOnly(LinalgOp op) {
 
 /// A contraction with rows, columns and an inner dimension.
 FailureOr<linalg::ContractionDimensions> dotDimensions(LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op) || isNarrowDot(op))
+  if (!linalg::isaContractionOpInterface(op) || op.hasDynamicShape() ||
+      isNarrowDot(op))
     return failure();
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
@@ -389,10 +394,11 @@ SmallVector<unsigned> Scheduler::loopOrder(LinalgOp op) {
     if (!type)
       continue;
     Type element = type.getElementType();
-    int64_t size = type.getNumElements() *
-                   (element.isIndex()
-                        ? 8
-                        : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+    int64_t size = element.isIndex()
+                       ? 8
+                       : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    for (int64_t extent : type.getShape())
+      size *= ShapedType::isDynamic(extent) ? assumedExtent : extent;
     bytes += size;
     if (size > largest) {
       largest = size;
@@ -520,7 +526,8 @@ void Scheduler::scheduleOther(LinalgOp op) {
   if (along && iterators[*along] == utils::IteratorType::reduction &&
       llvm::is_contained(innerReductions(op, plan.order), *along) &&
       !plan.pieces[*along].empty() && plan.pieces[*along].front().size > 1 &&
-      hasLaneSums(op, *along) && sumsStay(op, *along, plan.order)) {
+      !op->hasAttr(inOrderAttr) && hasLaneSums(op, *along) &&
+      sumsStay(op, *along, plan.order)) {
     ArrayRef<Piece> pieces = plan.pieces[*along];
     if (pieces.size() > 1) {
       // The whole tiles first; what is left goes on from their result.
@@ -540,7 +547,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
   for (ArrayRef<Piece> pieces : plan.pieces) {
     int64_t along = 0;
     for (const Piece &piece : pieces)
-      along += piece.count;
+      along += piece.isOpen() ? assumedExtent : piece.count;
     count *= along;
   }
   plan.unroll = count <= mostUnrolled;
@@ -550,9 +557,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
 void Scheduler::schedule(Block &block) {
   // Ops over nothing: each result is what it starts from.
   for (LinalgOp op : llvm::make_early_inc_range(block.getOps<LinalgOp>()))
-    if (op.hasDynamicShape())
-      emitScalarLoops(rewriter, op);
-    else if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0))
       rewriter.replaceOp(op, op.getDpsInits());
   SmallVector<LinalgOp> ops(block.getOps<LinalgOp>());
   llvm::erase_if(ops, [](LinalgOp op) { return isa<linalg::FillOp>(op); });

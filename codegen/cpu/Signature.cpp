@@ -43,6 +43,18 @@ FailureOr<FunctionSignature> getSignature(Operation *function) {
       !readBytes("workspace_bytes", value.workspaceBytes) ||
       !readBytes("scratch_bytes", value.scratchBytes))
     return failure();
+  if (auto list = dictionary.getAs<ArrayAttr>("extents"))
+    for (Attribute element : list) {
+      auto numbers = dyn_cast<DenseI64ArrayAttr>(element);
+      if (!numbers)
+        return failure();
+      value.extents.emplace_back(numbers.asArrayRef());
+    }
+  if (auto bytes = dictionary.getAs<DenseI64ArrayAttr>("extent_bytes"))
+    llvm::append_range(value.extentBytes, bytes.asArrayRef());
+  if (value.isOpen() && value.extents.size() !=
+                            value.arguments.size() + value.results.size())
+    return failure();
   return value;
 }
 
@@ -51,15 +63,22 @@ void setSignature(Operation *function, const FunctionSignature &value) {
   auto bytes = [&](int64_t count) -> Attribute {
     return builder.getI64IntegerAttr(count);
   };
-  function->setAttr(
-      signatureAttr,
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("arguments",
-                                builder.getTypeArrayAttr(value.arguments)),
-           builder.getNamedAttr("results",
-                                builder.getTypeArrayAttr(value.results)),
-           builder.getNamedAttr("workspace_bytes", bytes(value.workspaceBytes)),
-           builder.getNamedAttr("scratch_bytes", bytes(value.scratchBytes))}));
+  SmallVector<NamedAttribute> entries{
+      builder.getNamedAttr("arguments",
+                           builder.getTypeArrayAttr(value.arguments)),
+      builder.getNamedAttr("results", builder.getTypeArrayAttr(value.results)),
+      builder.getNamedAttr("workspace_bytes", bytes(value.workspaceBytes)),
+      builder.getNamedAttr("scratch_bytes", bytes(value.scratchBytes))};
+  if (value.isOpen()) {
+    SmallVector<Attribute> extents;
+    for (ArrayRef<int64_t> numbers : value.extents)
+      extents.push_back(builder.getDenseI64ArrayAttr(numbers));
+    entries.push_back(
+        builder.getNamedAttr("extents", builder.getArrayAttr(extents)));
+    entries.push_back(builder.getNamedAttr(
+        "extent_bytes", builder.getDenseI64ArrayAttr(value.extentBytes)));
+  }
+  function->setAttr(signatureAttr, builder.getDictionaryAttr(entries));
 }
 
 } // namespace drawloom::cpu

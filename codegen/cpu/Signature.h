@@ -13,6 +13,10 @@
 //   {arguments = [tensor<8x4xf32>, f32], results = [tensor<f32>],
 //    workspace_bytes = 4096 : i64, scratch_bytes = 0 : i64}
 //
+// Of a function with open extents, `extents` besides, which has for each value
+// the numbers of its extents (OpenExtents.h), and `extent_bytes`, the workspace
+// that grows with each of them.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
@@ -38,6 +42,13 @@ struct FunctionSignature {
   /// Bytes that one call needs, and bytes that each thread needs besides.
   int64_t workspaceBytes = 0;
   int64_t scratchBytes = 0;
+  /// Of the arguments, then of the results, the numbers of open extents by
+  /// dimension; empty where all extents are known.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> extents;
+  /// For each open extent, the bytes of workspace that one row of it takes.
+  llvm::SmallVector<int64_t> extentBytes;
+
+  bool isOpen() const { return !extentBytes.empty(); }
 };
 
 /// Fails where the function has none, or one that cannot be understood.

@@ -426,16 +426,15 @@ Value buildSecondStage(OpBuilder &b, Location loc, Value slots,
   SmallVector<utils::IteratorType> iterators(loops,
                                              utils::IteratorType::parallel);
   iterators[0] = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(
-             b, loc, partial.type(), slots, init,
-             ArrayRef<AffineMap>{identity, output}, iterators,
-             [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
-               Operation *combine = nested.clone(*partial.combiner);
-               combine->setOperands({args[0], args[1]});
-               linalg::YieldOp::create(nested, nestedLoc,
-                                       combine->getResults());
-             })
-      .getResult(0);
+  auto sum = linalg::GenericOp::create(
+      b, loc, partial.type(), slots, init, ArrayRef<AffineMap>{identity, output},
+      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+        Operation *combine = nested.clone(*partial.combiner);
+        combine->setOperands({args[0], args[1]});
+        linalg::YieldOp::create(nested, nestedLoc, combine->getResults());
+      });
+  sum->setAttr(inOrderAttr, b.getUnitAttr());
+  return sum.getResult(0);
 }
 
 /// The first `count` parts of `array` along its first dimension.

@@ -15,6 +15,10 @@
 
 namespace drawloom {
 
+/// On the ops of the second stage: partial results are combined one after the
+/// other, however many there are, and whether or not that is known.
+inline constexpr llvm::StringLiteral inOrderAttr = "drawloom.in_order";
+
 /// A sum (or another associative combination) over rows.
 struct RowPartial {
   mlir::OpResult value;
