@@ -27,7 +27,8 @@ public:
   }
   Error run(llvm::StringRef name, llvm::ArrayRef<const void *> arguments,
             llvm::ArrayRef<void *> results, unsigned threads,
-            KernelProfile *profile) const override;
+            KernelProfile *profile,
+            llvm::ArrayRef<int64_t> extents) const override;
   int64_t codeBytes() const override { return loaded->codeBytes(); }
   int64_t keptBytes() const override { return loaded->keptBytes(); }
   void trim() const override { loaded->trim(); }
@@ -42,7 +43,8 @@ private:
 Error LoadedProgram::run(llvm::StringRef name,
                          llvm::ArrayRef<const void *> arguments,
                          llvm::ArrayRef<void *> results, unsigned threads,
-                         KernelProfile *profile) const {
+                         KernelProfile *profile,
+                         llvm::ArrayRef<int64_t> extents) const {
   const Signature *signature = find(name);
   if (!signature) {
     std::string known;
@@ -58,9 +60,13 @@ Error LoadedProgram::run(llvm::StringRef name,
         " arguments and " + llvm::Twine(signature->results.size()) +
         " results, not " + llvm::Twine(arguments.size()) + " and " +
         llvm::Twine(results.size()));
-  runtime::Status status =
-      loaded->run(static_cast<size_t>(signature - signatures().data()),
-                  arguments.data(), results.data(), threads, profile);
+  if (extents.size() != signature->extentBytes.size())
+    return createStringError(
+        "@" + name + " has " + llvm::Twine(signature->extentBytes.size()) +
+        " open extents, but " + llvm::Twine(extents.size()) + " are given");
+  runtime::Status status = loaded->run(
+      static_cast<size_t>(signature - signatures().data()), arguments.data(),
+      results.data(), threads, profile, extents.data());
   return status.ok() ? Error::success() : createStringError(status.message());
 }
 

@@ -43,7 +43,8 @@ std::optional<ElementType> elementTypeOf(Type type) {
   return std::nullopt;
 }
 
-std::optional<ValueType> valueTypeOf(Type type) {
+std::optional<ValueType> valueTypeOf(Type type,
+                                     llvm::ArrayRef<int64_t> numbers) {
   std::optional<ElementType> element = elementTypeOf(type);
   if (!element)
     return std::nullopt;
@@ -51,9 +52,16 @@ std::optional<ValueType> valueTypeOf(Type type) {
   if (auto shaped = dyn_cast<ShapedType>(type))
     value.shape = shaped.getShape().vec();
   int64_t bytes = elementBytes(*element);
-  for (int64_t extent : value.shape)
+  for (auto [dim, extent] : llvm::enumerate(value.shape)) {
+    if (ShapedType::isDynamic(extent)) {
+      if (dim >= numbers.size() || numbers[dim] < 0)
+        return std::nullopt;
+      extent = -1 - numbers[dim];
+      continue;
+    }
     if (llvm::MulOverflow(bytes, extent, bytes))
       return std::nullopt;
+  }
   return value;
 }
 

@@ -28,8 +28,10 @@ class DeviceCalls;
 /// for a type that has no form in the host's memory.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
 
-/// Nothing where the type has no form in memory, or more than 2^63 bytes.
-std::optional<ValueType> valueTypeOf(mlir::Type type);
+/// Nothing where the type has no form in memory, or more than 2^63 bytes. Of a
+/// type with open extents `numbers` has their numbers, by dimension.
+std::optional<ValueType> valueTypeOf(mlir::Type type,
+                                     llvm::ArrayRef<int64_t> numbers = {});
 
 /// Code loaded into this process. Immutable, callable from many threads at
 /// once.
@@ -43,11 +45,13 @@ public:
   /// Runs an entry on up to `threads` threads. `arguments` and `results` point
   /// to dense row-major memory of the signature's types (scalars too), which
   /// must not overlap. The results' bits do not depend on `threads`. Adds to
-  /// `profile` where there is one.
+  /// `profile` where there is one. `extents` are the entry's open ones, as
+  /// runtime::bind() finds them.
   virtual llvm::Error run(llvm::StringRef entry,
                           llvm::ArrayRef<const void *> arguments,
                           llvm::ArrayRef<void *> results, unsigned threads = 1,
-                          KernelProfile *profile = nullptr) const = 0;
+                          KernelProfile *profile = nullptr,
+                          llvm::ArrayRef<int64_t> extents = {}) const = 0;
   /// Bytes of loaded code, and of memory kept for the next calls; 0 where the
   /// target does not say.
   virtual int64_t codeBytes() const { return 0; }

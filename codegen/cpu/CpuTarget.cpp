@@ -177,12 +177,17 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
     entry.signature.name = name.str();
     entry.signature.workspaceBytes = known->workspaceBytes;
     entry.scratchBytes = known->scratchBytes;
+    llvm::append_range(entry.signature.extentBytes, known->extentBytes);
+    size_t next = 0;
     for (auto [types, into] :
          {std::pair(ArrayRef<Type>(known->arguments),
                     &entry.signature.arguments),
           std::pair(ArrayRef<Type>(known->results), &entry.signature.results)})
       for (Type type : types) {
-        std::optional<ValueType> value = valueTypeOf(type);
+        SmallVector<int64_t> numbers;
+        if (known->isOpen())
+          numbers = known->extents[next++];
+        std::optional<ValueType> value = valueTypeOf(type, numbers);
         if (!value) {
           function.emitError("cannot be called: ")
               << type << " in its signature has no form in the host's memory";

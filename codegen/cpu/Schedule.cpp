@@ -25,6 +25,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "passes/Block/RowMaterialize.h"
+#include "passes/Graph/OpenExtents.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace drawloom::cpu {
@@ -609,7 +610,27 @@ struct CpuSchedule : impl::CpuScheduleBase<CpuSchedule> {
 
 /// What no later step can handle is named here, where the source is near.
 LogicalResult CpuSchedule::checkTensors(func::FuncOp function) {
+  bool isOpen =
+      llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
+        return function.getArgAttr(i, extentsAttr);
+      });
+  // It would be right, and as slow as if there were no blocks.
+  auto isLeft = [&](LinalgOp op) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    auto iterators = op.getIteratorTypesArray();
+    return isOpen && !op->getParentOfType<scf::ForallOp>() &&
+           llvm::any_of(llvm::seq<size_t>(ranges.size()), [&](size_t loop) {
+             return ShapedType::isDynamic(ranges[loop]) &&
+                    iterators[loop] == utils::IteratorType::parallel;
+           });
+  };
   WalkResult result = function.walk([&](LinalgOp op) -> WalkResult {
+    if (isLeft(op)) {
+      op->emitOpError(
+          "is in no block program, and has an open extent; give the "
+          "function's arguments static shapes");
+      return WalkResult::interrupt();
+    }
     if (op.hasPureTensorSemantics())
       return WalkResult::advance();
     op->emitOpError("works on memory; the CPU's scheduler takes tensors");

@@ -82,12 +82,6 @@ typedef struct DrawloomSource {
   size_t bytes;
 } DrawloomSource;
 
-/** Extents in place of the `?` of one argument's type; none for a scalar. */
-typedef struct DrawloomExtents {
-  const int64_t *extents;
-  size_t rank;
-} DrawloomExtents;
-
 /** The extents of all arguments of a function of the program. */
 typedef struct DrawloomShapes {
   const char *function;
@@ -96,7 +90,9 @@ typedef struct DrawloomShapes {
 } DrawloomShapes;
 
 /** Compiles sources, linked to one program: a private function that one only
- * declares is defined by another. The same sources and shapes give the same
+ * declares is defined by another. Where no shapes are given, functions keep
+ * their `?`, and take any extents (drawloomFunctionBind); an error says where
+ * that cannot be. The same sources and shapes give the same
  * program again, from this compiler's memory or from the cache; threads that
  * ask for it at once wait for the one that compiles it. */
 DRAWLOOM_API DrawloomError *

@@ -181,7 +181,9 @@ typedef enum DrawloomElement {
   DRAWLOOM_I1 = 7
 } DrawloomElement;
 
-/** A dense row-major tensor; a scalar has rank 0. */
+/** A dense row-major tensor; a scalar has rank 0. An extent below 0 is open: a
+ * call has some number there, the same wherever the same negative number
+ * stands. The bytes are -1 then. */
 typedef struct DrawloomType {
   DrawloomElement element;
   size_t rank;
@@ -216,9 +218,37 @@ DRAWLOOM_API int drawloomArgumentIsScalar(const DrawloomFunction *function,
 DRAWLOOM_API int drawloomResultIsScalar(const DrawloomFunction *function,
                                         size_t index);
 /** Memory that a call takes besides its buffers; kept for the next call. Of a
- * program for a GPU, in the GPU's memory. */
+ * program for a GPU, in the GPU's memory. Of a function with open extents, what
+ * it takes for extents of 0. */
 DRAWLOOM_API int64_t
 drawloomFunctionWorkspace(const DrawloomFunction *function);
+
+/** The extents of one argument; none for a scalar. */
+typedef struct DrawloomExtents {
+  const int64_t *extents;
+  size_t rank;
+} DrawloomExtents;
+
+/** How many open extents a function has. */
+DRAWLOOM_API size_t
+drawloomFunctionOpenExtents(const DrawloomFunction *function);
+
+/** A function whose open extents are those of some arguments: nothing is
+ * compiled, and little memory is needed. */
+typedef struct DrawloomBoundFunction DrawloomBoundFunction;
+
+/** Says what the open extents are, by the shapes of all arguments. Fails where
+ * these do not fit the function or each other. */
+DRAWLOOM_API DrawloomError *
+drawloomFunctionBind(const DrawloomFunction *function,
+                     const DrawloomExtents *arguments, size_t argumentCount,
+                     DrawloomBoundFunction **bound);
+/** As any function, with types, workspace and calls of these extents; lives as
+ * long as `bound`, and not longer than the program. */
+DRAWLOOM_API const DrawloomFunction *
+drawloomBoundFunction(const DrawloomBoundFunction *bound);
+/** No call may be in progress. */
+DRAWLOOM_API void drawloomBoundFunctionDestroy(DrawloomBoundFunction *bound);
 
 /** Memory of the caller's: the elements of an argument (also of a scalar), or
  * space for a result. Aligned to its elements; to 64 bytes it is faster. */
@@ -277,7 +307,8 @@ typedef struct DrawloomTensor {
 } DrawloomTensor;
 
 /** drawloomCall with tensors, which must be dense, row-major, in the host's
- * memory, and of the function's types; scalars are tensors of rank 0. Checks
+ * memory, and of the function's types; scalars are tensors of rank 0. What the
+ * function leaves open, the tensors say. Checks
  * each and refuses what does not fit; copies nothing. */
 DRAWLOOM_API DrawloomError *
 drawloomCallTensors(const DrawloomFunction *function,

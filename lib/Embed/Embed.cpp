@@ -37,11 +37,13 @@ public:
   const std::vector<Signature> &signatures() const override { return listed; }
   runtime::Status run(size_t entry, const void *const *arguments,
                       void *const *results, unsigned threads,
-                      KernelProfile *profile) const override {
+                      KernelProfile *profile,
+                      const int64_t *extents) const override {
     const Signature &signature = listed[entry];
     if (llvm::Error error = program->run(
             signature.name, ArrayRef(arguments, signature.arguments.size()),
-            ArrayRef(results, signature.results.size()), threads, profile))
+            ArrayRef(results, signature.results.size()), threads, profile,
+            ArrayRef(extents, signature.extentBytes.size())))
       return runtime::Status::error(toString(std::move(error)));
     return {};
   }

@@ -92,9 +92,17 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
 
   LogicalResult distribute(linalg::LinalgOp op) {
     // A fill belongs to the op that it initialises.
-    if (op.hasDynamicShape() || isa<linalg::FillOp>(op.getOperation()))
+    if (isa<linalg::FillOp>(op.getOperation()))
       return success();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    // Sums of blocks' results, of which there may be as many as blocks.
+    for (auto [range, iterator] :
+         llvm::zip_equal(ranges, op.getIteratorTypesArray()))
+      if (ShapedType::isDynamic(range)) {
+        if (linalg::isParallelIterator(iterator))
+          return success();
+        range = maxBlocks;
+      }
     int64_t iterations = 1;
     for (int64_t range : ranges)
       iterations *= range;

@@ -33,7 +33,14 @@ int64_t elementBytes(ElementType type) {
   return 0; // All types are listed.
 }
 
+bool ValueType::isOpen() const {
+  return std::any_of(shape.begin(), shape.end(),
+                     [](int64_t extent) { return extent < 0; });
+}
+
 int64_t ValueType::elements() const {
+  if (isOpen())
+    return -1;
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;
@@ -52,6 +59,8 @@ namespace runtime {
 
 // The oldest that is read, which names one target for all variants.
 static constexpr int64_t oldestVersion = 3;
+// The first whose extents may be open.
+static constexpr int64_t openVersion = 5;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -76,6 +85,7 @@ static json describe(const Artifact::Variant &variant) {
                        {"arguments", describe(entry.signature.arguments)},
                        {"results", describe(entry.signature.results)},
                        {"workspace_bytes", entry.signature.workspaceBytes},
+                       {"extent_bytes", entry.signature.extentBytes},
                        {"scratch_bytes", entry.scratchBytes}});
   return {{"target", variant.target},           {"isa", variant.isa},
           {"fingerprint", variant.fingerprint}, {"features", variant.features},
@@ -151,17 +161,19 @@ public:
         complain(key, "has what is no text");
     });
   }
-  void read(const json &object, const char *key, std::vector<int64_t> &list) {
+  void read(const json &object, const char *key, std::vector<int64_t> &list,
+            int64_t least = 0) {
     read(object, key, list, [&](const json &value, int64_t &number) {
-      if (!readNumber(value, number))
+      if (!readNumber(value, number, least))
         complain(key, "has what is no size");
     });
   }
 
-  void readType(const json &value, ValueType &type) {
+  /// Of a function with so many open extents.
+  void readType(const json &value, ValueType &type, size_t open) {
     std::string element;
     read(value, "element", element);
-    read(value, "shape", type.shape);
+    read(value, "shape", type.shape, -static_cast<int64_t>(open));
     int64_t bytes = 0;
     for (size_t i = 0; i < std::size(elementNames); ++i)
       if (element == elementNames[i]) {
@@ -175,8 +187,12 @@ public:
       if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
         return complain("shape", "has extents that no memory has");
   }
-  void readEntry(const json &value, Artifact::Entry &entry) {
-    auto type = [&](const json &one, ValueType &into) { readType(one, into); };
+  void readEntry(const json &value, int64_t version, Artifact::Entry &entry) {
+    if (version >= openVersion)
+      read(value, "extent_bytes", entry.signature.extentBytes);
+    auto type = [&](const json &one, ValueType &into) {
+      readType(one, into, entry.signature.extentBytes.size());
+    };
     read(value, "name", entry.signature.name);
     read(value, "arguments", entry.signature.arguments, type);
     read(value, "results", entry.signature.results, type);
@@ -193,7 +209,7 @@ public:
     read(value, "processor", variant.processor);
     read(value, "entries", variant.entries,
          [&](const json &one, Artifact::Entry &entry) {
-           readEntry(one, entry);
+           readEntry(one, version, entry);
          });
     read(value, "kernels", variant.kernels);
   }
@@ -204,14 +220,14 @@ private:
       problem =
           std::string("its description is damaged: '") + key + "' " + what;
   }
-  /// Only what is not negative.
-  static bool readNumber(const json &value, int64_t &number) {
+  static bool readNumber(const json &value, int64_t &number,
+                         int64_t least = 0) {
     if (!value.is_number_integer() ||
         (value.is_number_unsigned() &&
          value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
       return false;
     number = value.get<int64_t>();
-    return number >= 0;
+    return number >= least;
   }
 };
 } // namespace
@@ -222,7 +238,8 @@ static Status checkVariants(const Artifact &artifact) {
   auto same = [](const Artifact::Entry &a, const Artifact::Entry &b) {
     return a.signature.name == b.signature.name &&
            a.signature.arguments == b.signature.arguments &&
-           a.signature.results == b.signature.results;
+           a.signature.results == b.signature.results &&
+           a.signature.extentBytes.size() == b.signature.extentBytes.size();
   };
   const Artifact::Variant &first = artifact.variants.front();
   for (size_t i = 0; i < first.entries.size(); ++i)
@@ -326,6 +343,122 @@ Result<Artifact> readArtifact(std::string_view bytes) {
   if (!status.ok())
     return status;
   return artifact;
+}
+
+namespace {
+/// Gives open extents the numbers that the arguments of a call have.
+class Binder {
+public:
+  explicit Binder(const Signature &signature)
+      : signature(signature), extents(signature.extentBytes.size(), -1),
+        sources(extents.size()) {}
+
+  Status take(size_t argument, const std::vector<int64_t> &shape) {
+    const std::vector<int64_t> &wanted = signature.arguments[argument].shape;
+    std::string name =
+        "argument " + std::to_string(argument) + " of @" + signature.name;
+    if (shape.size() != wanted.size())
+      return Status::error(name + " has rank " + std::to_string(wanted.size()) +
+                           ", but is given with rank " +
+                           std::to_string(shape.size()));
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      std::string place = name + " is given with extent " +
+                          std::to_string(shape[dim]) + " in dimension " +
+                          std::to_string(dim);
+      if (shape[dim] < 0)
+        return Status::error(place + ": an extent is 0 or more");
+      if (wanted[dim] >= 0) {
+        if (shape[dim] != wanted[dim])
+          return Status::error(place + ", where it has " +
+                               std::to_string(wanted[dim]));
+        continue;
+      }
+      auto number = static_cast<size_t>(-1 - wanted[dim]);
+      if (extents[number] < 0) {
+        extents[number] = shape[dim];
+        sources[number] = "dimension " + std::to_string(dim) + " of argument " +
+                          std::to_string(argument);
+      } else if (extents[number] != shape[dim]) {
+        return Status::error(place + ", which has to be that of " +
+                             sources[number] + ", " +
+                             std::to_string(extents[number]));
+      }
+    }
+    return {};
+  }
+
+  /// The type with its extents; an error where 64 bits do not count its bytes.
+  Status close(ValueType &type, const std::string &name) const {
+    int64_t bytes = elementBytes(type.element);
+    bool fits = true;
+    for (int64_t &extent : type.shape) {
+      if (extent < 0)
+        extent = extents[static_cast<size_t>(-1 - extent)];
+      if (extent < 0)
+        return Status::error(name + " has an extent that no argument has");
+      fits &=
+          !__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes);
+    }
+    return fits ? Status()
+                : Status::error(name + " has more bytes than 64 bits count");
+  }
+
+  Result<BoundSignature> finish() {
+    BoundSignature bound{signature, extents};
+    Signature &closed = bound.signature;
+    auto closeAll = [&](std::vector<ValueType> &types, const char *kind) {
+      for (size_t i = 0; i < types.size(); ++i) {
+        Status status =
+            close(types[i], std::string(kind) + " " + std::to_string(i) +
+                                " of @" + signature.name);
+        if (!status.ok())
+          return status;
+      }
+      return Status();
+    };
+    for (auto [types, kind] : {std::pair(&closed.arguments, "argument"),
+                               std::pair(&closed.results, "result")})
+      if (Status status = closeAll(*types, kind); !status.ok())
+        return status;
+    bool fits = true;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      int64_t rows = 0, bytes = 0;
+      fits &= !__builtin_add_overflow(extents[i], Signature::extentUnit - 1,
+                                      &rows) &&
+              !__builtin_mul_overflow(rows / Signature::extentUnit *
+                                          Signature::extentUnit,
+                                      signature.extentBytes[i], &bytes) &&
+              !__builtin_add_overflow(closed.workspaceBytes, bytes,
+                                      &closed.workspaceBytes);
+    }
+    if (!fits)
+      return Status::error("@" + signature.name +
+                           " needs more workspace than 64 bits count");
+    closed.extentBytes.clear();
+    return bound;
+  }
+
+private:
+  const Signature &signature;
+  std::vector<int64_t> extents;
+  /// Which argument an extent was first seen on.
+  std::vector<std::string> sources;
+};
+} // namespace
+
+Result<BoundSignature>
+bind(const Signature &signature,
+     const std::vector<std::vector<int64_t>> &argumentShapes) {
+  if (argumentShapes.size() != signature.arguments.size())
+    return Status::error(
+        "@" + signature.name + " has " +
+        std::to_string(signature.arguments.size()) + " arguments, but " +
+        std::to_string(argumentShapes.size()) + " shapes are given");
+  Binder binder(signature);
+  for (size_t i = 0; i < argumentShapes.size(); ++i)
+    if (Status status = binder.take(i, argumentShapes[i]); !status.ok())
+      return status;
+  return binder.finish();
 }
 
 Result<std::string> chooseTarget(const Artifact &artifact,

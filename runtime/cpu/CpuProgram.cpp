@@ -107,7 +107,8 @@ public:
   const std::string &isa() const override { return set; }
   const std::vector<Signature> &signatures() const override { return listed; }
   Status run(size_t index, const void *const *arguments, void *const *results,
-             unsigned threads, KernelProfile *profile) const override;
+             unsigned threads, KernelProfile *profile,
+             const int64_t *extents) const override;
   int64_t codeBytes() const override {
     return static_cast<int64_t>(code->bytes());
   }
@@ -133,7 +134,7 @@ public:
 
 Status CpuProgram::run(size_t index, const void *const *arguments,
                        void *const *results, unsigned threads,
-                       KernelProfile *profile) const {
+                       KernelProfile *profile, const int64_t *extents) const {
   const Entry &entry = entries[index];
   const Signature &signature = listed[index];
   threads = std::max(threads, 1u);
@@ -146,10 +147,17 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
                          ", which this machine does not give");
   };
   std::optional<AlignedBuffer> workspace, scratch;
-  if (signature.workspaceBytes > 0) {
-    workspace = entry.workspaces->take(signature.workspaceBytes);
+  // bind() has seen that 64 bits count them.
+  int64_t workspaceBytes = signature.workspaceBytes;
+  size_t open = signature.extentBytes.size();
+  for (size_t i = 0; i < open; ++i)
+    workspaceBytes += (extents[i] + Signature::extentUnit - 1) /
+                      Signature::extentUnit * Signature::extentUnit *
+                      signature.extentBytes[i];
+  if (workspaceBytes > 0) {
+    workspace = entry.workspaces->take(workspaceBytes);
     if (!workspace)
-      return refuse(signature.workspaceBytes, "workspace");
+      return refuse(workspaceBytes, "workspace");
   }
   if (scratchBytes > 0 || tooLarge) {
     if (!tooLarge)
@@ -159,12 +167,14 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
   }
 
   size_t takes = signature.arguments.size(), gives = signature.results.size();
-  ShortArray<void *> pointers(takes + gives + 1);
+  ShortArray<void *> pointers(takes + gives + open + 1);
   for (size_t i = 0; i < takes; ++i)
     pointers[i] = const_cast<void *>(arguments[i]);
   for (size_t i = 0; i < gives; ++i)
     pointers[takes + i] = results[i];
-  pointers[takes + gives] = workspace ? workspace->data() : nullptr;
+  for (size_t i = 0; i < open; ++i)
+    pointers[takes + gives + i] = const_cast<int64_t *>(&extents[i]);
+  pointers[takes + gives + open] = workspace ? workspace->data() : nullptr;
   PoolHost pool{&ThreadPool::shared(), threads,
                 scratch ? scratch->data() : nullptr, entry.scratchBytes};
   DrawloomHost host = pool.host();

@@ -138,7 +138,8 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
 
 Status PlanProgram::run(size_t index, const void *const *arguments,
                         void *const *results, unsigned threads,
-                        KernelProfile *profile) const {
+                        KernelProfile *profile,
+                        const int64_t * /*extents*/) const {
   const Signature &signature = all[index];
   Result<std::unique_ptr<DeviceSession>> opened = open(threads);
   if (!opened.ok())

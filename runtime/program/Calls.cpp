@@ -10,6 +10,7 @@
 #include "drawloom/runtime/ThreadPool.h"
 #include "runtime/program/Handles.h"
 #include <algorithm>
+#include <memory>
 
 using namespace drawloom;
 using namespace drawloom::runtime;
@@ -72,6 +73,41 @@ int drawloomResultIsScalar(const DrawloomFunction *function, size_t index) {
 }
 int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
   return function->signature->workspaceBytes;
+}
+
+size_t drawloomFunctionOpenExtents(const DrawloomFunction *function) {
+  return function->signature->extentBytes.size();
+}
+
+DrawloomError *drawloomFunctionBind(const DrawloomFunction *function,
+                                    const DrawloomExtents *arguments,
+                                    size_t argumentCount,
+                                    DrawloomBoundFunction **result) {
+  *result = nullptr;
+  if (!function->program)
+    return drawloomCall(function, nullptr, 0, nullptr, 0, 1);
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < argumentCount; ++i)
+    shapes.emplace_back(arguments[i].extents,
+                        arguments[i].extents + arguments[i].rank);
+  Result<BoundSignature> bound = bind(*function->signature, shapes);
+  if (!bound.ok())
+    return makeError(DRAWLOOM_ERROR_CALL, bound.message());
+  auto made = std::make_unique<DrawloomBoundFunction>();
+  made->bound = std::move(*bound);
+  made->function = {function->program, &made->bound.signature, function->index,
+                    made->bound.extents.data()};
+  *result = made.release();
+  return nullptr;
+}
+
+const DrawloomFunction *
+drawloomBoundFunction(const DrawloomBoundFunction *bound) {
+  return &bound->function;
+}
+
+void drawloomBoundFunctionDestroy(DrawloomBoundFunction *bound) {
+  delete bound;
 }
 
 static DrawloomError *refuseCount(const Signature &signature, const char *kind,
@@ -191,6 +227,12 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
   if (threads == 0)
     return makeError(DRAWLOOM_ERROR_CALL,
                      "@" + signature.name + " cannot run on 0 threads");
+  if (signature.isOpen())
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "@" + signature.name +
+                         " has open extents, which memory does not tell: "
+                         "drawloomFunctionBind says what they are, and "
+                         "drawloomCallTensors reads them off the tensors");
   if (DrawloomError *error =
           checkAll(signature, arguments, argumentCount, results, resultCount))
     return error;
@@ -202,7 +244,8 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
     to[i] = results[i].data;
   // What is left to fail is memory, or a device: the rest was checked above.
   Status status =
-      function->program->run(function->index, from.data(), to.data(), threads);
+      function->program->run(function->index, from.data(), to.data(), threads,
+                             nullptr, function->extents);
   if (status.ok())
     return nullptr;
   return makeError(function->program->onDevice() ? DRAWLOOM_ERROR_DEVICE
@@ -392,6 +435,24 @@ DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
   std::vector<DrawloomBuffer> in, out;
   if (!function->program)
     return drawloomCall(function, nullptr, 0, nullptr, 0, threads);
+  if (signature.isOpen()) {
+    std::vector<DrawloomExtents> shapes;
+    for (size_t i = 0; i < argumentCount; ++i) {
+      bool hasShape = arguments[i] && arguments[i]->rank > 0;
+      shapes.push_back(
+          {hasShape ? arguments[i]->extents : nullptr,
+           hasShape ? static_cast<size_t>(arguments[i]->rank) : 0});
+      if (hasShape && !arguments[i]->extents)
+        return refuse(signature, "argument", i, "has a rank and no extents");
+    }
+    DrawloomBoundFunction *bound = nullptr;
+    if (DrawloomError *error = drawloomFunctionBind(function, shapes.data(),
+                                                    shapes.size(), &bound))
+      return error;
+    std::unique_ptr<DrawloomBoundFunction> owner(bound);
+    return drawloomCallTensors(&bound->function, arguments, argumentCount,
+                               results, resultCount, threads);
+  }
   auto whyNotHere = [&](const DrawloomTensor &tensor, size_t) {
     return whyNotOnHost(tensor, function->program->onDevice());
   };

@@ -22,6 +22,14 @@ struct DrawloomFunction {
   const drawloom::runtime::Executable *program; ///< Null of one that is parsed.
   const drawloom::Signature *signature;
   size_t index;
+  /// Of one that drawloomFunctionBind has made.
+  const int64_t *extents = nullptr;
+};
+
+/// With what it points to.
+struct DrawloomBoundFunction {
+  drawloom::BoundSignature bound;
+  DrawloomFunction function;
 };
 
 namespace drawloom::runtime {

@@ -22,12 +22,12 @@ Loaded::Loaded(std::unique_ptr<Executable> given, std::string name,
       artifact(std::move(kept)) {
   const std::vector<Signature> &signatures = program->signatures();
   for (size_t i = 0; i < signatures.size(); ++i)
-    functions.push_back({program.get(), &signatures[i], i});
+    functions.push_back({program.get(), &signatures[i], i, nullptr});
 }
 
 Loaded::Loaded(std::vector<Signature> given) : parsed(std::move(given)) {
   for (size_t i = 0; i < parsed.size(); ++i)
-    functions.push_back({nullptr, &parsed[i], i});
+    functions.push_back({nullptr, &parsed[i], i, nullptr});
 }
 
 int64_t Loaded::artifactBytes() const {

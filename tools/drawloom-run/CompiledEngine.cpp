@@ -39,9 +39,10 @@ isolate(mlir::ModuleOp module, const EntryPoint &entry,
 namespace {
 class CompiledEngine final : public Engine {
 public:
-  CompiledEngine(std::unique_ptr<Program> program, const Signature &signature,
+  CompiledEngine(std::unique_ptr<Program> program, BoundSignature bound,
                  unsigned threads)
-      : program(std::move(program)), signature(signature), threads(threads) {
+      : program(std::move(program)), signature(bound.signature),
+        extents(bound.extents), threads(threads) {
     for (const ValueType &type : signature.results)
       values.push_back({type, std::string(type.bytes(), '\0')});
   }
@@ -53,7 +54,8 @@ public:
     std::vector<void *> outputs;
     for (Value &value : values)
       outputs.push_back(value.bytes.data());
-    return program->run(signature.name, inputs, outputs, threads, profile);
+    return program->run(signature.name, inputs, outputs, threads, profile,
+                        extents);
   }
 
   std::vector<Value> results() const override { return values; }
@@ -63,6 +65,7 @@ public:
 private:
   std::unique_ptr<Program> program;
   Signature signature;
+  std::vector<int64_t> extents;
   unsigned threads;
   std::vector<Value> values;
 };
@@ -70,11 +73,18 @@ private:
 
 static Expected<std::unique_ptr<Engine>>
 makeEngine(std::unique_ptr<Program> program, const EntryPoint &entry,
-           const Options &options) {
-  const Signature *signature = program->find(entry.name);
-  if (!signature)
+           ArrayRef<Value> arguments, const Options &options) {
+  const Signature *found = program->find(entry.name);
+  if (!found)
     return createStringError("@" + entry.name +
                              " cannot be called in its compiled form");
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Value &argument : arguments)
+    shapes.push_back(argument.type.shape);
+  runtime::Result<BoundSignature> bound = runtime::bind(*found, shapes);
+  if (!bound.ok())
+    return createStringError(bound.message());
+  const Signature *signature = &bound->signature;
   // Before the results are allocated: a clear refusal instead of the kernel's.
   int64_t bytes = signature->workspaceBytes;
   for (const ValueType &type : signature->results) {
@@ -87,19 +97,18 @@ makeEngine(std::unique_ptr<Program> program, const EntryPoint &entry,
   if (Error error = checkMemory(bytes, "@" + entry.name +
                                            " with its results and workspace"))
     return error;
-  Signature copy = *signature;
-  return std::make_unique<CompiledEngine>(std::move(program), copy,
+  return std::make_unique<CompiledEngine>(std::move(program), std::move(*bound),
                                           options.threads);
 }
 
-Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
-                                                 const EntryPoint &entry,
-                                                 ArrayRef<Value> arguments,
-                                                 const Options &options,
-                                                 report::Recorder *recorder) {
-  std::vector<Value> given = arguments.vec();
+/// Compiles the function, for the arguments' extents if there are arguments,
+/// and saves it where that is asked for.
+static Expected<std::unique_ptr<Program>>
+compileEntry(mlir::ModuleOp module, const EntryPoint &entry,
+             const std::vector<Value> *arguments, const Options &options,
+             report::Recorder *recorder) {
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
-      isolate(module, entry, &given, options);
+      isolate(module, entry, arguments, options);
   if (!copy)
     return copy.takeError();
   CompileOptions compile = options.compile;
@@ -124,7 +133,25 @@ Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
     if (!written.ok())
       return createStringError(written.message());
   }
-  return makeEngine(std::move(*program), entry, options);
+  return program;
+}
+
+Expected<std::unique_ptr<Engine>> createCompiled(mlir::ModuleOp module,
+                                                 const EntryPoint &entry,
+                                                 ArrayRef<Value> arguments,
+                                                 const Options &options,
+                                                 report::Recorder *recorder) {
+  std::vector<Value> given = arguments.vec();
+  Expected<std::unique_ptr<Program>> program = compileEntry(
+      module, entry, options.open ? nullptr : &given, options, recorder);
+  if (!program)
+    return program.takeError();
+  return makeEngine(std::move(*program), entry, arguments, options);
+}
+
+Error saveOpen(mlir::ModuleOp module, const EntryPoint &entry,
+               const Options &options) {
+  return compileEntry(module, entry, nullptr, options, nullptr).takeError();
 }
 
 Expected<std::optional<Artifact>> readSaved(const Options &options) {
@@ -186,15 +213,21 @@ std::vector<EntryPoint> entryPoints(const Artifact &artifact,
     for (auto [types, into] :
          {std::pair(&known.signature.arguments, &entry.arguments),
           std::pair(&known.signature.results, &entry.results)})
-      for (const ValueType &type : *types)
+      for (const ValueType &type : *types) {
+        std::vector<int64_t> shape = type.shape;
+        for (int64_t &extent : shape)
+          if (extent < 0)
+            extent = mlir::ShapedType::kDynamic;
         into->push_back(mlir::RankedTensorType::get(
-            type.shape, elementType(type.element, mlir::Builder(&context))));
+            shape, elementType(type.element, mlir::Builder(&context))));
+      }
   }
   return list;
 }
 
 Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
                                               const EntryPoint &entry,
+                                              ArrayRef<Value> arguments,
                                               const Options &options) {
   // Native is whatever is best here.
   StringRef isa = options.compile.codegen.isa;
@@ -208,7 +241,7 @@ Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
   if (!program)
     return createStringError("'" + options.files.front() + "' is not loaded: " +
                              toString(program.takeError()));
-  return makeEngine(std::move(*program), entry, options);
+  return makeEngine(std::move(*program), entry, arguments, options);
 }
 
 } // namespace drawloom::run

@@ -39,6 +39,9 @@ llvm::Expected<std::unique_ptr<Engine>>
 createCompiled(mlir::ModuleOp module, const EntryPoint &entry,
                llvm::ArrayRef<Value> arguments, const Options &options,
                report::Recorder *recorder = nullptr);
+/// Compiles for any extents, and writes that to the file of --save.
+llvm::Error saveOpen(mlir::ModuleOp module, const EntryPoint &entry,
+                     const Options &options);
 /// Reads the program that is the only file of the command line, if it was
 /// compiled before; nothing where the files are sources.
 llvm::Expected<std::optional<Artifact>> readSaved(const Options &options);
@@ -46,9 +49,9 @@ llvm::Expected<std::optional<Artifact>> readSaved(const Options &options);
 std::vector<EntryPoint> entryPoints(const Artifact &artifact,
                                     mlir::MLIRContext &context);
 /// Loads a compiled program for this machine, or for --isa.
-llvm::Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
-                                                    const EntryPoint &entry,
-                                                    const Options &options);
+llvm::Expected<std::unique_ptr<Engine>>
+createSaved(const Artifact &artifact, const EntryPoint &entry,
+            llvm::ArrayRef<Value> arguments, const Options &options);
 
 /// The interpreter on the program as written, or, for --target=interpreter
 /// with --compile-to, as it is after that phase.

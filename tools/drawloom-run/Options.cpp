@@ -62,6 +62,9 @@ EXAMPLES:
     drawloom-run step.mlir --shape=0:128x64 --isa=all --save=step.drawloom
     drawloom-run step.drawloom --input=x.npz --print
 
+  The same for any extents in place of each `?`:
+    drawloom-run step.mlir --open --save=step.drawloom
+
   Measure, on two threads, without AVX-512:
     drawloom-run step.mlir --random --benchmark=50 --threads=2 --isa=avx2
 
@@ -203,6 +206,12 @@ struct CommandLine {
                "shapes and all instruction sets of --isa: drawloom-run and "
                "libdrawloom_runtime.so load it"),
       cl::value_desc("file"), cl::cat(compiling)};
+  cl::opt<bool> open{
+      "open",
+      cl::desc("Compile once for all extents that the program leaves open, not "
+               "for those of the arguments; an error says where that cannot "
+               "be"),
+      cl::cat(compiling)};
   cl::opt<std::string> schedule{
       "schedule",
       cl::desc("Cut kernels for GPUs as this file says, a JSON object by "
@@ -368,6 +377,10 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.schedule = line.schedule;
   options.reproducer = line.reproducer;
   options.save = line.save;
+  options.open = line.open;
+  if (options.open && options.target != Target::Compiled)
+    return createStringError("--open is about compiled code: the interpreter "
+                             "takes any extents as it is");
   if (!options.save.empty() && options.target != Target::Compiled)
     return createStringError("--save needs compiled code: the interpreter "
                              "makes none");

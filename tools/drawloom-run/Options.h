@@ -46,6 +46,8 @@ struct Options {
   /// --compile-to was given: the program is printed, or interpreted, as it is
   /// after that phase.
   bool stopsAtPhase = false;
+  /// The program is compiled for any extents, not for those of the arguments.
+  bool open = false;
   /// A file of schedules for kernels of GPUs.
   std::string schedule;
   std::string reproducer;

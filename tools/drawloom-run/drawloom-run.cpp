@@ -175,7 +175,7 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
     if (Error error = checkBits(engine, arguments, results, options))
       return error;
   if (options.report) {
-    Signature signature{entry.name, {}, {}};
+    Signature signature{entry.name, {}, {}, 0, {}};
     for (const Value &value : arguments)
       signature.arguments.push_back(value.type);
     for (const Value &value : results)
@@ -215,6 +215,8 @@ static Error runEntry(mlir::ModuleOp module, const EntryPoint &entry,
   if (printsWithoutArguments(options))
     return printPhase(module, &entry, nullptr, options);
   bool saves = onlySaves(entry, options);
+  if (saves && options.open)
+    return saveOpen(module, entry, options);
   Options given = options;
   given.random |= saves;
   Expected<std::vector<Value>> arguments = makeArguments(entry, given);
@@ -255,7 +257,7 @@ static Error runSaved(const Artifact &artifact, const Options &options) {
       return arguments.takeError();
     auto start = std::chrono::steady_clock::now();
     Expected<std::unique_ptr<Engine>> engine =
-        createSaved(artifact, entry, options);
+        createSaved(artifact, entry, *arguments, options);
     if (!engine)
       return engine.takeError();
     double seconds = secondsSince(start);

@@ -38,9 +38,9 @@ typedef struct DrawloomHost {
 } DrawloomHost;
 
 /** A compiled program; function @f of the source is the symbol drawloom_f.
- * `arguments` points to the inputs, then the results, then
- * the workspace if the program's signature asks for one; scalars too are given
- * by address. */
+ * `arguments` points to the inputs, then the results, then the open extents
+ * (int64_t each), then the workspace if the program's signature asks for one;
+ * scalars too are given by address. */
 typedef void (*DrawloomEntry)(void **arguments, const DrawloomHost *host);
 
 #ifdef __cplusplus

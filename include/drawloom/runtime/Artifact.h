@@ -20,15 +20,21 @@ namespace drawloom {
 enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
 int64_t elementBytes(ElementType type);
 
-/// A dense row-major argument or result. A scalar has an empty shape.
+/// A dense row-major argument or result. A scalar has an empty shape. An extent
+/// below 0 is open, a call has some number there: -1 - k is the k-th open
+/// extent of the function.
 struct ValueType {
   ElementType element;
   std::vector<int64_t> shape;
   /// In the program's text a value of its own, not a tensor of rank 0. To a
   /// call both are the same, and files do not say.
   bool isScalar = false;
+  bool isOpen() const;
+  /// -1 where an extent is open, as are the bytes.
   int64_t elements() const;
-  int64_t bytes() const { return elements() * elementBytes(element); }
+  int64_t bytes() const {
+    return isOpen() ? -1 : elements() * elementBytes(element);
+  }
   bool operator==(const ValueType &other) const {
     return element == other.element && shape == other.shape;
   }
@@ -40,6 +46,19 @@ struct Signature {
   std::vector<ValueType> results;
   /// Scratch memory that a call needs beyond arguments and results.
   int64_t workspaceBytes = 0;
+  /// For each open extent the bytes that it needs besides, behind these, times
+  /// the extent rounded up to a multiple of `extentUnit`.
+  std::vector<int64_t> extentBytes = {};
+  static constexpr int64_t extentUnit = 64;
+
+  bool isOpen() const { return !extentBytes.empty(); }
+};
+
+/// A signature as one call has it: no extent is open.
+struct BoundSignature {
+  Signature signature;
+  /// What the open extents are.
+  std::vector<int64_t> extents;
 };
 
 /// What a target makes of a program: it can be kept, and loaded into any
@@ -91,16 +110,24 @@ struct KernelProfile {
 
 namespace runtime {
 
+/// The signature with the extents that the arguments have. Fails where these do
+/// not fit it or each other, or where 64 bits do not count the bytes of a
+/// value.
+Result<BoundSignature>
+bind(const Signature &signature,
+     const std::vector<std::vector<int64_t>> &argumentShapes);
+
 /// Counts changes of the file's form, and of how code and its host call each
 /// other.
-inline constexpr int64_t artifactVersion = 4;
+inline constexpr int64_t artifactVersion = 5;
 
 /// The file form of an artifact: a line of text with its version, the lengths
 /// and the SHA-256 of what follows (a description in JSON, then the code of one
 /// variant after the other).
 std::string writeArtifact(const Artifact &artifact);
 
-/// Also of version 3, whose variants are all of one target. Refuses bytes that
+/// Also of version 3, whose variants are all of one target, and 4, which has no
+/// open extents. Refuses bytes that
 /// are cut off, changed or of another version, and variants that do not go
 /// together; says which.
 Result<Artifact> readArtifact(std::string_view bytes);

@@ -48,11 +48,13 @@ public:
   virtual const std::vector<Signature> &signatures() const = 0;
   /// Runs an entry, by its place in signatures(), on up to `threads` threads.
   /// `arguments` and `results` point to as many values as it has, dense and
-  /// row-major, which must not overlap. Fails for want of memory, or of a
-  /// device. Adds to `profile` where there is one.
+  /// row-major, which must not overlap. `extents` has the open extents of the
+  /// entry, as bind() finds them. Fails for want of memory, or of a device.
+  /// Adds to `profile` where there is one.
   virtual Status run(size_t entry, const void *const *arguments,
                      void *const *results, unsigned threads = 1,
-                     KernelProfile *profile = nullptr) const = 0;
+                     KernelProfile *profile = nullptr,
+                     const int64_t *extents = nullptr) const = 0;
   /// Bytes of loaded code, and of memory kept for the next calls.
   virtual int64_t codeBytes() const = 0;
   virtual int64_t keptBytes() const = 0;

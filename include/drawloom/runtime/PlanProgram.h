@@ -52,7 +52,8 @@ public:
   const std::vector<Signature> &signatures() const override { return all; }
   /// Arguments and results are in the host's memory.
   Status run(size_t entry, const void *const *arguments, void *const *results,
-             unsigned threads, KernelProfile *profile) const override;
+             unsigned threads, KernelProfile *profile,
+             const int64_t *extents) const override;
   int64_t codeBytes() const override { return 0; }
   int64_t keptBytes() const override { return 0; }
   void trim() const override {}
