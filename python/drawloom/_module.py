@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from . import _library  # First: it loads the extension module.
 from . import _drawloom
-from ._errors import CallError, CallTypeError
+from ._errors import CallError, CallTypeError, CompileError
 
 __all__ = ["Function", "Module", "compile", "grad", "load"]
 
@@ -70,7 +70,8 @@ class Function:
     are used in place: the work is put on `stream` (a CUstream's number; by default the library's current stream, else the
     legacy default stream), nothing waits, and results are arrays of the GPU.
 
-    A `?` in an argument's type takes any extent; for each new combination of shapes the function is compiled once.
+    A `?` in an argument's type takes any extent. Where one program can take them all, it is compiled once (docs/shapes.md says
+    when); elsewhere for each new combination of shapes.
     """
 
     def __init__(self, module: Module, parsed: _drawloom.Function) -> None:
@@ -81,6 +82,8 @@ class Function:
         self._compiled: dict[tuple[tuple[int, ...], ...], _drawloom.Function] = {}
         # The one for all shapes, once it is compiled.
         self._fixed: _drawloom.Function | None = None
+        # The one for any extents, once it is compiled; False where there can be none.
+        self._any: _drawloom.Function | bool | None = None
         # What `grad` says that they are, as "cotangent of result 0".
         self._argument_names: list[str] = []
         self._result_names: list[str] = []
@@ -135,8 +138,20 @@ class Function:
         if compiled is None:
             if self._open:
                 self._check(extents)
-            compiled = self._compiled[key] = self._module._compile(self.name, extents if self._open else None)
+            compiled = self._compiled[key] = self._for_extents(extents) if self._open else self._module._compile(self.name, None)
         return compiled
+
+    def _for_extents(self, extents):
+        """One program takes all extents, if there can be one; else each combination of shapes has its own."""
+        if self._any is None and self._module._keeps_open():
+            try:
+                self._any = self._module._compile(self.name, None)
+            except CompileError:
+                # What is wrong with the program whatever the extents are, the next compilation says.
+                self._any = False
+        if self._any:
+            return self._any.bind(extents)
+        return self._module._compile(self.name, extents)
 
     def _count_error(self, given):
         takes = ", ".join(_named_types(self._arguments, self._argument_names))
@@ -181,9 +196,8 @@ class Module:
 
     def save(self, path: Path) -> None:
         """Writes the compiled program to a file for `load`, and for the C and C++ runtime, which needs no compiler: code for
-        each of the instruction sets that it was compiled for (isa="all", say). All its shapes must be given."""
-        if any(function._open for function in self._functions.values()):
-            raise CallError("a function leaves extents open: a file holds programs whose shapes are given")
+        each of the instruction sets that it was compiled for (isa="all", say). What it leaves open stays open; CompileError says
+        where that cannot be."""
         if self._program is None:
             self._program = _library.build(self._compiler, self._sources, [])
         self._program.save(path_text(path, "the path"))
@@ -226,8 +240,12 @@ class Module:
                 self._static = {function.name: function for function in self._program.functions}
         return self._static
 
+    def _keeps_open(self):
+        """Whether programs of its target may leave extents open."""
+        return self._options is None or self._options[0] == "cpu"
+
     def _compile(self, name, shapes):
-        """One function, for shapes where it leaves some open."""
+        """One function: for these shapes, or for any."""
         if self._static is not None or shapes is None and self.entry is None and not any(
                 function._open for function in self._functions.values()):
             return self._compile_static()[name]

@@ -275,6 +275,25 @@ functionsOf(const std::shared_ptr<Program> &program) {
   return functions;
 }
 
+/// The function with the open extents that arguments of these shapes have.
+static std::shared_ptr<Function>
+bind(const Function &function,
+     const std::vector<std::vector<int64_t>> &shapes) {
+  std::vector<DrawloomExtents> extents;
+  for (const std::vector<int64_t> &shape : shapes)
+    extents.push_back({shape.data(), shape.size()});
+  DrawloomBoundFunction *made = nullptr;
+  if (DrawloomError *error = drawloomFunctionBind(
+          function.handle, extents.data(), extents.size(), &made))
+    raise(error);
+  std::shared_ptr<DrawloomBoundFunction> owner(made,
+                                               drawloomBoundFunctionDestroy);
+  auto bound =
+      std::make_shared<Function>(function.program, drawloomBoundFunction(made));
+  bound->bound = std::move(owner);
+  return bound;
+}
+
 static nb::list typeList(const std::vector<Type> &types) {
   nb::list list;
   for (const Type &type : types) {
@@ -442,6 +461,15 @@ NB_MODULE(_drawloom, m) {
           nb::sig("def scalars(self, /) -> tuple[list[bool], list[bool]]"),
           "Of a program that is only parsed: for each argument and each result "
           "whether it is a value in the program's text, and no tensor.")
+      .def_prop_ro(
+          "open_extents",
+          [](const Function &f) {
+            return drawloomFunctionOpenExtents(f.handle);
+          },
+          "How many extents it leaves open.")
+      .def("bind", &bind, "shapes"_a,
+           "The function for arguments of these shapes, for each a sequence of "
+           "extents: nothing is compiled.")
       .def_prop_ro(
           "workspace",
           [](const Function &f) { return drawloomFunctionWorkspace(f.handle); },

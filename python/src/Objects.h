@@ -117,6 +117,8 @@ struct Function {
   std::shared_ptr<Program> program;
   const DrawloomFunction *handle;
   std::vector<Type> arguments, results;
+  /// Of a function whose open extents are said: what the handle is of.
+  std::shared_ptr<DrawloomBoundFunction> bound;
 
 private:
   mutable nanobind::object lastKind, lastMaker;

@@ -22,8 +22,8 @@ public:
   StringRef isa() const override { return set; }
   llvm::ArrayRef<Signature> signatures() const override { return {}; }
   llvm::Error run(StringRef, llvm::ArrayRef<const void *>,
-                  llvm::ArrayRef<void *>, unsigned,
-                  KernelProfile *) const override {
+                  llvm::ArrayRef<void *>, unsigned, KernelProfile *,
+                  llvm::ArrayRef<int64_t>) const override {
     return llvm::Error::success();
   }
 

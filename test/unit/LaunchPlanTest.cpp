@@ -189,7 +189,7 @@ TEST(LaunchPlan, DeviceWithoutLibrarySaysHowToDoWithout) {
   const void *arguments[] = {bytes.data(), bytes.data(), bytes.data()};
   void *results[] = {bytes.data()};
   std::string message =
-      program.run(0, arguments, results, 1, nullptr).message();
+      program.run(0, arguments, results, 1, nullptr, nullptr).message();
   EXPECT_NE(message.find("2 x 3x5x7 bf16"), std::string::npos) << message;
   EXPECT_NE(message.find("--dense-products=own"), std::string::npos) << message;
 }

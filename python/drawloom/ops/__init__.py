@@ -16,13 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .. import _library
-from .._errors import CallError, CallTypeError
+from .._errors import CallError, CallTypeError, CompileError
 from .._module import type_text
 
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an argument or result: the element type's name ("float32") and the shape."""
+    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for rows of any number."""
 
     dtype: str
     shape: tuple
@@ -37,6 +37,7 @@ class Family:
     """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
     results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
+    Where rows are open, `rows_lines` are in front of it.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
@@ -57,6 +58,18 @@ families: dict[str, Family] = {}
 def _rows_as_axes(attributes, arguments):
     rows = (*(f"row{d}" for d in range(len(arguments[0].shape) - 1)), None)
     return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows]
+
+
+def rows_lines(names, arguments):
+    """Lines that make %rows, how many rows the first argument has, where that is open."""
+    if arguments[0].shape[:1] != (-1,):
+        return []
+    return ["  %first = arith.constant 0 : index", f"  %rows = tensor.dim {names[0]}, %first : {arguments[0].text}"]
+
+
+def sizes(array):
+    """What an op that makes an array takes for the extents that its type leaves open."""
+    return "%rows" if -1 in array.shape else ""
 
 
 def register(name, check, results, body, rowwise=True, axes=_rows_as_axes, once=False):
@@ -238,7 +251,7 @@ def _types_text(types):
 def _function(name, given, gives, names, body, values, private):
     parameters = ", ".join(f"{n}: {one.text}" for n, one in zip(names, given))
     return [f"func.func {'private ' if private else ''}@{name}({parameters}) -> ({_types_text(gives)}) {{",
-            *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
+            *rows_lines(names, given), *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
 
 
 def _vjp(result, function, given, gives, names, cotangents, wrt):
@@ -250,8 +263,13 @@ def _vjp(result, function, given, gives, names, cotangents, wrt):
 
 
 def _zeros(gives):
-    return [f"%zero{j}" for j in range(len(gives))], [
-        f"  %zero{j} = arith.constant dense<0.0> : {one.text}" for j, one in enumerate(gives)]
+    def line(j, one):
+        if -1 not in one.shape:
+            return f"  %zero{j} = arith.constant dense<0.0> : {one.text}"
+        element = Array(one.dtype, ()).text[len("tensor<"):-1]
+        return f"  %none{j} = arith.constant 0.0 : {element}\n  %zero{j} = tensor.splat %none{j}[{sizes(one)}] : {one.text}"
+
+    return [f"%zero{j}" for j in range(len(gives))], [line(j, one) for j, one in enumerate(gives)]
 
 
 def _cotangents(derivative, inner, given, gives, names):
@@ -305,7 +323,30 @@ def name(spec):
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
-    disk has it."""
+    disk has it. One program takes any number of rows, where there can be one."""
+    of_rows = families[spec.family].rowwise and target == "cpu" and _for_any_rows(spec, arguments, target, isa)
+    if of_rows:
+        return of_rows.bind([one.shape for one in arguments])
+    return _build(spec, arguments, target, isa)
+
+
+def _for_any_rows(spec, arguments, target, isa):
+    """The function for any number of rows; None where it has to be known."""
+    given, _ = spec.rows_of(arguments)
+    opened = tuple(replace(one, shape=(-1, *one.shape[1:])) if row else one for one, row in zip(arguments, given))
+    return _build_open(spec, opened, target, isa)
+
+
+@functools.lru_cache(maxsize=1024)
+def _build_open(spec, arguments, target, isa):
+    try:
+        return _build(spec, arguments, target, isa)
+    except CompileError:
+        # If something else is wrong, the program for these rows says so.
+        return None
+
+
+def _build(spec, arguments, target, isa):
     source = text(spec, list(arguments))
     return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], []).functions[0]
 

@@ -4,7 +4,7 @@
 """Chains of dense layers with activations between them, fused along rows. See drawloom.torch.fused_mlp and kat_mlp."""
 
 from .._errors import CallError, CallTypeError
-from . import Array, rational, register
+from . import Array, rational, register, sizes
 
 # By the name that frameworks use: the op, and its attributes.
 ACTIVATIONS = {
@@ -109,7 +109,7 @@ def _body(attributes, arguments, results, names):
     for i in range(layers):
         weight = arguments[1 + i]
         given, gives = Array(dtype, (rows, weight.shape[1])), Array(dtype, (rows, weight.shape[0]))
-        lines.append(f"  %e{i} = tensor.empty() : {gives.text}")
+        lines.append(f"  %e{i} = tensor.empty({sizes(gives)}) : {gives.text}")
         if bias:
             lines.append(f"  %c{i} = linalg.broadcast ins({names[1 + layers + i]} : {arguments[1 + layers + i].text}) "
                          f"outs(%e{i} : {gives.text}) dimensions = [0]")
