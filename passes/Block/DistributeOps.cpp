@@ -95,13 +95,14 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     if (isa<linalg::FillOp>(op.getOperation()))
       return success();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    // Sums of blocks' results, of which there may be as many as blocks.
+    // Sums of blocks' results, of which there may be one: then several threads
+    // are worth it where its elements alone are.
     for (auto [range, iterator] :
          llvm::zip_equal(ranges, op.getIteratorTypesArray()))
       if (ShapedType::isDynamic(range)) {
         if (linalg::isParallelIterator(iterator))
           return success();
-        range = maxBlocks;
+        range = 1;
       }
     int64_t iterations = 1;
     for (int64_t range : ranges)
