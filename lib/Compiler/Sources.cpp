@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Graph/OpenExtents.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -174,6 +175,12 @@ LogicalResult specializeShapes(ModuleOp module, StringRef entry,
                << argument.getArgNumber() << " has extent "
                << type.getDimSize(i) << " in dimension " << i << ", but "
                << extent << " was given";
+    SmallVector<int64_t> given;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        given.push_back(dim);
+    function.setArgAttr(argument.getArgNumber(), givenDimsAttr,
+                        builder.getDenseI64ArrayAttr(given));
     auto known = RankedTensorType::get(shape, type.getElementType());
     argument.setType(known);
     // The body was written for the type with unknown extents; canonicalization

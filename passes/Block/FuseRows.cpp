@@ -114,6 +114,7 @@ LogicalResult findOutputs(RowRegion &region, RowAnalysis &rows) {
 bool isBetterCutBothWays(const RowRegion &region, const RowSchedule &schedule,
                          const RowAnalysis &rows) {
   return region.ops.size() == 1 && region.partials.empty() && !rows.isOpen() &&
+         !rows.isOfCall() &&
          schedule.tileRows < std::min<int64_t>(64, rows.rows()) &&
          isa<linalg::ContractionOpInterface>(region.ops.front());
 }

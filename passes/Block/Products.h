@@ -9,8 +9,8 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 #define DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 
-#include "passes/Graph/DimensionClasses.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Graph/DimensionClasses.h"
 
 namespace drawloom {
 

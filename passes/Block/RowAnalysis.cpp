@@ -11,8 +11,11 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "passes/Block/Products.h"
+#include "passes/Graph/OpenExtents.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -38,27 +41,38 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   };
   // Of an open extent nothing is known but that it may be large.
   constexpr int64_t assumedRows = 1 << 16;
-  bool anyOpen = false;
+  bool anyOpen = false, ofCall = false;
+  llvm::DenseSet<unsigned> given;
+  if (auto function = dyn_cast<FunctionOpInterface>(block.getParentOp()))
+    for (BlockArgument argument : block.getArguments())
+      if (auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
+              argument.getArgNumber(), givenDimsAttr))
+        for (int64_t dim : dims.asArrayRef())
+          if (tensorType(argument) && dim < tensorType(argument).getRank())
+            given.insert(classes.find(classes.of(argument, dim)));
   llvm::MapVector<unsigned, Candidate> candidates;
   for (Operation &op : block) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
-    if (!linalgOp || isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
+    if (!linalgOp ||
+        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
       continue;
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
     llvm::SmallBitVector open(ranges.size());
     int64_t work = linalgOp.getBlock()->getOperations().size();
     for (auto [i, range] : llvm::enumerate(ranges)) {
-      open[i] = ShapedType::isDynamic(range);
-      if (open[i])
-        range = assumedRows;
-      work *= range;
+      bool isGiven = given.contains(classes.find(classes.ofLoop(&op, i)));
+      open[i] = ShapedType::isDynamic(range) || isGiven;
+      ofCall |= isGiven;
+      work *= open[i] ? assumedRows : range;
     }
     anyOpen |= open.any();
     for (auto [i, range] : llvm::enumerate(ranges)) {
       Candidate &candidate = candidates[classes.find(classes.ofLoop(&op, i))];
       candidate.isOpen |= open[i];
       candidate.work += work;
-      candidate.extent = std::max(candidate.extent, range);
+      candidate.extent = ShapedType::isDynamic(range)
+                             ? range
+                             : std::max(candidate.extent, range);
       candidate.isParallel |= isInSomeResult(linalgOp, i);
     }
   }
@@ -70,19 +84,21 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   unsigned best = 0;
   Candidate chosen;
   for (auto &[id, candidate] : candidates) {
-    if (candidate.extent <= 1 || 2 * candidate.work < mostWork ||
-        (anyOpen && !candidate.isOpen))
+    if (2 * candidate.work < mostWork ||
+        (anyOpen ? !candidate.isOpen : candidate.extent <= 1))
       continue;
-    if (std::make_pair(candidate.isParallel, candidate.extent) >
-        std::make_pair(chosen.isParallel, chosen.extent)) {
+    // Of open ones the work says which is longest.
+    auto weight = [](const Candidate &one) {
+      return std::make_pair(one.isParallel, one.isOpen ? one.work : one.extent);
+    };
+    if (weight(candidate) > weight(chosen)) {
       best = id;
       chosen = candidate;
     }
   }
-  if (chosen.extent <= 1)
+  if (chosen.work == 0 || (!chosen.isOpen && chosen.extent <= 1))
     return std::nullopt;
-  return RowAnalysis(std::move(classes), best,
-                     chosen.isOpen ? ShapedType::kDynamic : chosen.extent);
+  return RowAnalysis(std::move(classes), best, chosen.extent, ofCall);
 }
 
 OpFoldResult RowAnalysis::extent(OpBuilder &builder, Block &block) {
@@ -114,7 +130,7 @@ std::optional<RowAnalysis> RowAnalysis::refreshed(Block &block) {
   unsigned dim = *rowDim(anchor);
   DimensionClasses fresh(block);
   unsigned freshRow = fresh.find(fresh.of(anchor, dim));
-  return RowAnalysis(std::move(fresh), freshRow, numRows);
+  return RowAnalysis(std::move(fresh), freshRow, numRows, ofCall);
 }
 
 std::optional<unsigned> RowAnalysis::rowDim(Value value) {

@@ -9,8 +9,8 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
 #define DRAWLOOM_PASSES_BLOCK_ROWANALYSIS_H
 
-#include "passes/Graph/DimensionClasses.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Graph/DimensionClasses.h"
 #include <optional>
 
 namespace drawloom {
@@ -20,8 +20,8 @@ namespace drawloom {
 class RowAnalysis {
 public:
   /// Chooses the class whose parallel loops carry the most work; nothing if no
-  /// loop of at least two iterations is parallel. Where there are open extents,
-  /// it is one of these.
+  /// loop of at least two iterations is parallel. Where there are extents that
+  /// the program leaves open, it is one of these.
   static std::optional<RowAnalysis> create(mlir::Block &block);
 
   /// The same rows, seen again after ops were added and removed; none if
@@ -31,6 +31,8 @@ public:
   /// How many rows there are; a call says it where they are open.
   int64_t rows() const { return numRows; }
   bool isOpen() const { return mlir::ShapedType::isDynamic(numRows); }
+  /// Whether they are open in the program, and known here as those of one call.
+  bool isOfCall() const { return ofCall; }
   /// The same, asked of an argument of the block where they are open; null
   /// where no argument has them.
   mlir::OpFoldResult extent(mlir::OpBuilder &builder, mlir::Block &block);
@@ -54,12 +56,14 @@ public:
 
 private:
   RowAnalysis(DimensionClasses classes, DimensionClasses::Class row,
-              int64_t numRows)
-      : classes(std::move(classes)), row(row), numRows(numRows) {}
+              int64_t numRows, bool ofCall)
+      : classes(std::move(classes)), row(row), numRows(numRows),
+        ofCall(ofCall) {}
 
   DimensionClasses classes;
   DimensionClasses::Class row;
   int64_t numRows;
+  bool ofCall;
 };
 
 } // namespace drawloom

@@ -16,10 +16,8 @@ using namespace mlir;
 namespace drawloom {
 
 static int64_t elementBytes(RankedTensorType type) {
-  return llvm::divideCeil(type.getElementType().isIndex()
-                              ? 64
-                              : type.getElementTypeBitWidth(),
-                          8);
+  return llvm::divideCeil(
+      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(), 8);
 }
 
 static int64_t bytesOf(RankedTensorType type) {
@@ -67,8 +65,7 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
               ? 1
               : llvm::range_size(linalgOp.getBlock()->without_terminator());
       std::optional<unsigned> rowLoop = rows.rowLoop(op);
-      for (auto [loop, range] :
-           llvm::enumerate(linalgOp.getStaticLoopRanges()))
+      for (auto [loop, range] : llvm::enumerate(linalgOp.getStaticLoopRanges()))
         work *= rowLoop == loop ? 1 : range;
       footprint.operationsPerRow += work;
     }
@@ -134,7 +131,8 @@ int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
 SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                   const RowCostOptions &options) {
   auto atMostAll = [&](int64_t count) {
-    return rows.isOpen() ? count : std::min(count, rows.rows());
+    return rows.isOpen() || rows.isOfCall() ? count
+                                            : std::min(count, rows.rows());
   };
   int64_t most =
       atMostAll(options.tileRows ? options.tileRows : options.mostRows);
@@ -214,7 +212,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   bool isChosen = options.chosenBytes && hasProducts(region) &&
                   sumBytesOf(region, analysis);
   int64_t most = options.mostRows;
-  if (!hasProducts(region) && !analysis.isOpen())
+  if (!hasProducts(region) && !analysis.isOpen() && !analysis.isOfCall())
     while (2 * most <= options.mostPlainRows &&
            rows / (2 * most) >= options.maxBlocks)
       most *= 2;
@@ -238,9 +236,9 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   // A block writes its partials once and the second stage reads them once.
   int64_t workPerTile =
       std::max<int64_t>(1, footprint.operationsPerRow * schedule.tileRows);
-  schedule.enoughTiles = llvm::divideCeil(
-      2 * footprint.accumulatorBytes * options.operationsPerSumByte,
-      workPerTile);
+  schedule.enoughTiles = llvm::divideCeil(2 * footprint.accumulatorBytes *
+                                              options.operationsPerSumByte,
+                                          workPerTile);
   return schedule;
 }
 
@@ -252,11 +250,11 @@ RowBlocks blocksOf(const RowSchedule &schedule, OpFoldResult rows,
   blocks.rest = math.rem(rows, tileRows);
   blocks.tilesPerBlock = math.number(1);
   if (schedule.mostBlocks > 0)
-    blocks.tilesPerBlock = math.max(
-        blocks.tilesPerBlock,
-        math.max(math.ceilDiv(tiles, math.number(schedule.mostBlocks)),
-                 math.min(math.floorDiv(tiles, math.number(8)),
-                          math.number(schedule.enoughTiles))));
+    blocks.tilesPerBlock =
+        math.max(blocks.tilesPerBlock,
+                 math.max(math.ceilDiv(tiles, math.number(schedule.mostBlocks)),
+                          math.min(math.floorDiv(tiles, math.number(8)),
+                                   math.number(schedule.enoughTiles))));
   blocks.count = math.ceilDiv(tiles, blocks.tilesPerBlock);
   return blocks;
 }

@@ -170,9 +170,9 @@ private:
           withRows(insert.getMixedSizes(), *rows.rowDim(result)),
           insert.getMixedStrides());
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-      made = tensor::ExpandShapeOp::create(
-          b, loc, type, ofTile(expand.getSrc()),
-          expand.getReassociationIndices());
+      made =
+          tensor::ExpandShapeOp::create(b, loc, type, ofTile(expand.getSrc()),
+                                        expand.getReassociationIndices());
     } else if (isa<tensor::CastOp>(op) &&
                ofTile(op->getOperand(0)).getType() == type) {
       made = ofTile(op->getOperand(0));
@@ -384,8 +384,7 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   SmallVector<Value> finished = carried;
   for (const TileRun &run : tilesOf(range, size, schedule.tileRows, math)) {
     if (isZeroInteger(run.from) && getConstantIntValue(run.to) == run.rows) {
-      FailureOr<SmallVector<Value>> built =
-          buildTile(zero, run.rows, finished);
+      FailureOr<SmallVector<Value>> built = buildTile(zero, run.rows, finished);
       if (failed(built))
         return failure();
       finished = *built;
@@ -427,8 +426,9 @@ Value buildSecondStage(OpBuilder &b, Location loc, Value slots,
                                              utils::IteratorType::parallel);
   iterators[0] = utils::IteratorType::reduction;
   auto sum = linalg::GenericOp::create(
-      b, loc, partial.type(), slots, init, ArrayRef<AffineMap>{identity, output},
-      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+      b, loc, partial.type(), slots, init,
+      ArrayRef<AffineMap>{identity, output}, iterators,
+      [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
         Operation *combine = nested.clone(*partial.combiner);
         combine->setOperands({args[0], args[1]});
         linalg::YieldOp::create(nested, nestedLoc, combine->getResults());
@@ -480,8 +480,8 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
       return failure();
     ResultRange made = (*forall)->getResults();
     results.assign(made.begin(), made.begin() + results.size());
-    SmallVector<Value> &slots = arrays.emplace_back(
-        made.begin() + region.results.size(), made.end());
+    SmallVector<Value> &slots =
+        arrays.emplace_back(made.begin() + region.results.size(), made.end());
     if (!getConstantIntValue(range.blocks))
       for (Value &array : slots)
         array = leading(b, loc, array, range.blocks);

@@ -19,6 +19,11 @@ namespace drawloom {
 /// the extent that the arguments have. `bind-extents` makes it.
 inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
 
+/// On arguments: the dimensions that the program leaves open and that are known
+/// here, because it is compiled for one call. What is cut along them is cut as
+/// if they were open, so that both programs have the same bits.
+inline constexpr llvm::StringLiteral givenDimsAttr = "drawloom.given_dims";
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H

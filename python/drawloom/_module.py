@@ -110,8 +110,8 @@ class Function:
         compiled = self._fixed
         if compiled is None:
             compiled = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays)))
-            if not self._open:
-                self._fixed = compiled
+            if not self._open or self._any:
+                self._fixed = compiled = self._any or compiled
         return _call(compiled, arrays, out, self._module.threads if threads is None else check_threads(threads), stream)
 
     # torch.compile leaves a call to Python; where it may not (fullgraph=True) it says this.

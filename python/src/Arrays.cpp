@@ -87,10 +87,17 @@ static std::string dtypeName(nb::dlpack::dtype dtype) {
   }
 }
 
+/// "?", or "?2" for the second one.
+static std::string openName(size_t number) {
+  return "?" + (number ? std::to_string(number + 1) : "");
+}
+
 static std::string shapeText(const int64_t *extents, size_t rank) {
   std::string text = "[";
   for (size_t i = 0; i < rank; ++i)
-    text += (i ? ", " : "") + std::to_string(extents[i]);
+    text += (i ? ", " : "") +
+            (extents[i] < 0 ? openName(static_cast<size_t>(-1 - extents[i]))
+                            : std::to_string(extents[i]));
   return text + "]";
 }
 
@@ -256,19 +263,43 @@ static std::string whyNoArray(nb::handle object) {
          ", which is no array of numbers (buffer protocol or DLPack)";
 }
 
+/// Whether an array has the shape of a type. An open extent is what the first
+/// array says that has it; later ones have to agree with that.
+static bool fits(const Type &type, const nb::dlpack::dltensor &array,
+                 std::vector<int64_t> &extents) {
+  if (static_cast<size_t>(array.ndim) != type.shape.size())
+    return false;
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    int64_t wanted = type.shape[d];
+    if (wanted < 0) {
+      int64_t &known = extents[static_cast<size_t>(-1 - wanted)];
+      if (known < 0)
+        known = array.shape[d];
+      wanted = known;
+    }
+    if (array.shape[d] != wanted)
+      return false;
+  }
+  return true;
+}
+
 static void checkArray(const Function &function, const char *kind, size_t index,
-                       const Type &type, const nb::dlpack::dltensor &array) {
+                       const Type &type, const nb::dlpack::dltensor &array,
+                       std::vector<int64_t> &extents) {
   if (array.device.device_type != nb::device::cpu::value)
     refuse(function, kind, index,
            "is not in this machine's main memory; x.cpu() brings it there");
-  auto rank = static_cast<size_t>(array.ndim);
-  bool shape = rank == type.shape.size() &&
-               std::equal(type.shape.begin(), type.shape.end(), array.shape);
+  bool shape = fits(type, array, extents);
   if (shape && array.dtype == dtypeOf(type.element))
     return;
+  std::string wanted = describe(type), with;
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (extents[i] >= 0)
+      with += (with.empty() ? ", where " : " and ") + openName(i) + " is " +
+              std::to_string(extents[i]);
   refuse(function, kind, index,
-         "takes " + describe(type) + ", but is " + dtypeName(array.dtype) +
-             shapeText(array.shape, rank),
+         "takes " + wanted + with + ", but is " + dtypeName(array.dtype) +
+             shapeText(array.shape, static_cast<size_t>(array.ndim)),
          shape);
 }
 
@@ -294,7 +325,7 @@ void storeArgument(const Function &function, size_t index, nb::handle number,
 }
 
 static void addArgument(Call &call, const Function &function, size_t index,
-                        nb::handle object) {
+                        nb::handle object, std::vector<int64_t> &extents) {
   const Type &type = function.arguments[index];
   if (type.shape.empty() &&
       (PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr()))) {
@@ -327,8 +358,10 @@ static void addArgument(Call &call, const Function &function, size_t index,
   } else if (!view<nb::ndarray<nb::ro>>(object, type.element, array, owner)) {
     refuse(function, "argument", index, whyNoArray(object), /*type=*/true);
   }
-  checkArray(function, "argument", index, type, array);
-  auto bytes = static_cast<size_t>(type.bytes);
+  checkArray(function, "argument", index, type, array, extents);
+  size_t bytes = array.dtype.bits / 8;
+  for (int32_t d = 0; d < array.ndim; ++d)
+    bytes *= static_cast<size_t>(array.shape[d]);
   if (isDense(array)) {
     call.arguments.push_back(
         {static_cast<char *>(array.data) + array.byte_offset, bytes});
@@ -366,7 +399,8 @@ static void addResult(Call &call, const Function &function, size_t index,
            "cannot be written to the object given: it is no array, is "
            "read-only, or requires a gradient",
            /*type=*/true);
-  checkArray(function, "result", index, type, array);
+  std::vector<int64_t> none;
+  checkArray(function, "result", index, type, array, none);
   if (!isDense(array))
     refuse(function, "result", index,
            "must be dense and row-major; the array given has other strides");
@@ -410,27 +444,17 @@ ArgumentBuffers readArguments(const Function &function, nb::handle arguments) {
   nb::sequence given = nb::cast<nb::sequence>(arguments);
   size_t count = nb::len(given);
   checkCount(function, count);
+  std::vector<int64_t> extents(function.openExtents, -1);
   for (size_t i = 0; i < count; ++i)
-    addArgument(*call, function, i, given[i]);
+    addArgument(*call, function, i, given[i], extents);
   return {call->arguments, call};
 }
 
-nb::object callWithArrays(const Function &function, nb::handle arguments,
-                          nb::handle out, unsigned threads, nb::handle stream) {
-  Call call;
-  nb::sequence given = nb::cast<nb::sequence>(arguments);
-  size_t count = nb::len(given);
-  checkCount(function, count);
-  if (isCallOnDevice(function, arguments))
-    return callOnDevice(function, arguments, out, stream);
-  nb::object kind = nb::none();
-  for (size_t i = 0; i < count; ++i) {
-    nb::object object = given[i];
-    addArgument(call, function, i, object);
-    if (kind.is_none() && !PyFloat_Check(object.ptr()) &&
-        !PyLong_Check(object.ptr()))
-      kind = nb::borrow(object.type());
-  }
+/// Makes results, runs, and hands them over. `kind` is the type of the first
+/// array among the arguments.
+static nb::object finishCall(const Function &function, Call &call,
+                             nb::handle kind, nb::handle out,
+                             unsigned threads) {
   nb::list results;
   nb::object finish = nb::none();
   const Exchange *exchange = kind.is_none() ? nullptr : Exchange::of(kind);
@@ -467,6 +491,31 @@ nb::object callWithArrays(const Function &function, nb::handle arguments,
   if (function.results.size() == 1)
     return results[0];
   return nb::tuple(results);
+}
+
+nb::object callWithArrays(const Function &function, nb::handle arguments,
+                          nb::handle out, unsigned threads, nb::handle stream) {
+  Call call;
+  nb::sequence given = nb::cast<nb::sequence>(arguments);
+  size_t count = nb::len(given);
+  checkCount(function, count);
+  if (isCallOnDevice(function, arguments))
+    return callOnDevice(function, arguments, out, stream);
+  nb::object kind = nb::none();
+  std::vector<int64_t> extents(function.openExtents, -1);
+  for (size_t i = 0; i < count; ++i) {
+    nb::object object = given[i];
+    addArgument(call, function, i, object, extents);
+    if (kind.is_none() && !PyFloat_Check(object.ptr()) &&
+        !PyLong_Check(object.ptr()))
+      kind = nb::borrow(object.type());
+  }
+  if (function.isOpen()) {
+    // Another call may come between, and forget it.
+    std::shared_ptr<Function> bound = function.withExtents(extents);
+    return finishCall(*bound, call, kind, out, threads);
+  }
+  return finishCall(function, call, kind, out, threads);
 }
 
 void callWithPointers(const Function &function,

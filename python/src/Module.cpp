@@ -294,6 +294,26 @@ bind(const Function &function,
   return bound;
 }
 
+std::shared_ptr<Function>
+Function::withExtents(const std::vector<int64_t> &extents) const {
+  auto found = known.find(extents);
+  if (found != known.end())
+    return found->second;
+  std::vector<std::vector<int64_t>> shapes;
+  for (const Type &type : arguments) {
+    shapes.push_back(type.shape);
+    for (int64_t &extent : shapes.back())
+      if (extent < 0)
+        extent = extents[static_cast<size_t>(-1 - extent)];
+  }
+  std::shared_ptr<Function> made = drawloom::python::bind(*this, shapes);
+  // Those of one call after the other are few, or all different.
+  constexpr size_t most = 64;
+  if (known.size() >= most)
+    known.clear();
+  return known[extents] = std::move(made);
+}
+
 static nb::list typeList(const std::vector<Type> &types) {
   nb::list list;
   for (const Type &type : types) {

@@ -11,6 +11,7 @@
 #define DRAWLOOM_PYTHON_OBJECTS_H
 
 #include "drawloom-c/drawloom.h"
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nanobind/nanobind.h>
@@ -108,20 +109,31 @@ struct Function {
       arguments.push_back(copy(drawloomArgumentType(handle, i)));
     for (size_t i = 0; i < drawloomResultCount(handle); ++i)
       results.push_back(copy(drawloomResultType(handle, i)));
+    openExtents = drawloomFunctionOpenExtents(handle);
   }
 
   /// How to make results of the kind of an array's type: drawloom._arrays.maker
   /// of it, remembered for the type that was asked for last.
   nanobind::object maker(nanobind::handle kind) const;
 
+  bool isOpen() const { return openExtents > 0; }
+  /// An open function with these open extents; remembered for the calls that
+  /// follow.
+  std::shared_ptr<Function>
+  withExtents(const std::vector<int64_t> &extents) const;
+
   std::shared_ptr<Program> program;
   const DrawloomFunction *handle;
   std::vector<Type> arguments, results;
   /// Of a function whose open extents are said: what the handle is of.
   std::shared_ptr<DrawloomBoundFunction> bound;
+  size_t openExtents = 0;
 
 private:
   mutable nanobind::object lastKind, lastMaker;
+  /// By their extents. Calls hold the interpreter's lock while they look here,
+  /// and a reference while they run.
+  mutable std::map<std::vector<int64_t>, std::shared_ptr<Function>> known;
 };
 
 } // namespace drawloom::python

@@ -323,18 +323,22 @@ def name(spec):
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
-    disk has it. One program takes any number of rows, where there can be one."""
-    of_rows = families[spec.family].rowwise and target == "cpu" and _for_any_rows(spec, arguments, target, isa)
-    if of_rows:
-        return of_rows.bind([one.shape for one in arguments])
+    disk has it. The first number of rows has a program of its own, which is compiled sooner; all others have one for any number,
+    where there can be one. Both give the same bits."""
+    if families[spec.family].rowwise and target == "cpu":
+        given, _ = spec.rows_of(arguments)
+        opened = tuple(replace(one, shape=(-1, *one.shape[1:])) if row else one for one, row in zip(arguments, given))
+        key = spec, opened, target, isa
+        if _first.setdefault(key, arguments) != arguments:
+            of_any = _build_open(*key)
+            if of_any:
+                return of_any.bind([one.shape for one in arguments])
+        return _build(spec, opened, target, isa, arguments)
     return _build(spec, arguments, target, isa)
 
 
-def _for_any_rows(spec, arguments, target, isa):
-    """The function for any number of rows; None where it has to be known."""
-    given, _ = spec.rows_of(arguments)
-    opened = tuple(replace(one, shape=(-1, *one.shape[1:])) if row else one for one, row in zip(arguments, given))
-    return _build_open(spec, opened, target, isa)
+# By what is common to all numbers of rows: the types that were seen first.
+_first: dict[tuple, tuple] = {}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -346,9 +350,11 @@ def _build_open(spec, arguments, target, isa):
         return None
 
 
-def _build(spec, arguments, target, isa):
+def _build(spec, arguments, target, isa, given=None):
+    """For arguments of these types; where these leave rows open, for any, or for those that are given."""
     source = text(spec, list(arguments))
-    return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], []).functions[0]
+    shapes = [("main", [list(one.shape) for one in given])] if given else []
+    return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], shapes).functions[0]
 
 
 # Each registers its families.
