@@ -264,7 +264,8 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
     if (failed(grid))
       return failure();
     // An open one is alone.
-    if (!blocks || getConstantIntValue(blocks) < getConstantIntValue(grid->blocks))
+    if (!blocks ||
+        getConstantIntValue(blocks) < getConstantIntValue(grid->blocks))
       blocks = grid->blocks;
     grids.push_back(*grid);
   }
@@ -443,8 +444,7 @@ LogicalResult KernelOutliner::placeHostBuffers() {
       return failure();
     Part &part = parts[1 + extent];
     part.buffers.push_back(op);
-    part.lifetimes.push_back(
-        lifetimeOf(op->getResult(0), *bytes, body, steps));
+    part.lifetimes.push_back(lifetimeOf(op->getResult(0), *bytes, body, steps));
   }
   for (auto [i, part] : llvm::enumerate(parts)) {
     // Offsets are multiplied with so many rows that what they give is aligned.
@@ -465,7 +465,8 @@ LogicalResult KernelOutliner::placeHostBuffers() {
     if (i > 0) {
       OpFoldResult unit = math.number(arenaAlignment);
       rows = math.mul(
-          math.ceilDiv(OpFoldResult(body.getArgument(firstExtent + i - 1)), unit),
+          math.ceilDiv(OpFoldResult(body.getArgument(firstExtent + i - 1)),
+                       unit),
           unit);
     }
     for (auto [op, offset] :
@@ -476,10 +477,11 @@ LogicalResult KernelOutliner::placeHostBuffers() {
           builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
           workspace, at, op->getOperands());
       op->getResult(0).replaceAllUsesWith(view);
-      op->erase();
     }
     begin = math.add(begin, math.mul(rows, math.number(part.layout.bytes)));
   }
+  for (Operation *op : allocations)
+    op->erase();
   return success();
 }
 

@@ -79,6 +79,8 @@ struct Type {
   int64_t bytes;
 };
 
+class BoundFunction;
+
 /// A function of a program, which must outlive it. Cheap to copy.
 class Function {
 public:
@@ -91,6 +93,11 @@ public:
     return types(drawloomResultCount(handle), drawloomResultType);
   }
   int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
+  /// How many extents it leaves open.
+  size_t openExtents() const { return drawloomFunctionOpenExtents(handle); }
+  /// The function for arguments of these shapes: see drawloomFunctionBind.
+  Result<BoundFunction>
+  bind(const std::vector<std::vector<int64_t>> &shapes) const;
 
   Result<void> call(const std::vector<DrawloomBuffer> &arguments,
                     const std::vector<DrawloomBuffer> &results,
@@ -135,6 +142,35 @@ private:
   }
   const DrawloomFunction *handle;
 };
+
+/// A function whose open extents are said; its program must outlive it.
+class BoundFunction {
+public:
+  explicit BoundFunction(DrawloomBoundFunction *bound) : handle(bound) {}
+  Function function() const {
+    return Function(drawloomBoundFunction(handle.get()));
+  }
+
+private:
+  struct Destroy {
+    void operator()(DrawloomBoundFunction *bound) const {
+      drawloomBoundFunctionDestroy(bound);
+    }
+  };
+  std::unique_ptr<DrawloomBoundFunction, Destroy> handle;
+};
+
+inline Result<BoundFunction>
+Function::bind(const std::vector<std::vector<int64_t>> &shapes) const {
+  std::vector<DrawloomExtents> arguments;
+  for (const std::vector<int64_t> &shape : shapes)
+    arguments.push_back({shape.data(), shape.size()});
+  DrawloomBoundFunction *bound = nullptr;
+  if (DrawloomError *error = drawloomFunctionBind(handle, arguments.data(),
+                                                  arguments.size(), &bound))
+    return Error(error);
+  return BoundFunction(bound);
+}
 
 /// An argument: memory that is read. The C interface has one type for both.
 template <typename T> DrawloomBuffer buffer(const T *data, size_t count) {

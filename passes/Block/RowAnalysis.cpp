@@ -208,11 +208,14 @@ Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
 Operation *RowAnalysis::findOtherOpenExtent(Block &block) {
   auto hasOther = [&](Value value) {
     RankedTensorType type = tensorType(value);
-    if (!type || type.hasStaticShape() || isInit(value))
+    if (!type || isInit(value))
       return false;
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (type.isDynamicDim(i) && classes.find(classes.of(value, i)) != row)
+    // Rows that are open here and known there are for a call to agree on.
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      bool isRow = classes.find(classes.of(value, i)) == row;
+      if (type.isDynamicDim(i) != (isRow && isOpen()))
         return true;
+    }
     return false;
   };
   for (Operation &op : block)

@@ -46,8 +46,8 @@ public:
   /// The first op that relates rows with rows (x times its own transpose),
   /// which no tile of rows can compute; null if there is none.
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
-  /// The first op with an open extent that does not count rows; null if there
-  /// is none.
+  /// The first op with an open extent that does not count rows, or with a known
+  /// number of open rows; null if there is none.
   mlir::Operation *findOtherOpenExtent(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);

@@ -103,7 +103,8 @@ std::string writeArtifact(const Artifact &artifact) {
   }
   // What is no UTF-8 in a name is replaced: nothing here may throw.
   std::string payload =
-      json{{"variants", std::move(variants)},
+      json{{"version", artifactVersion},
+           {"variants", std::move(variants)},
            {"code_bytes", std::move(codeBytes)}}
           .dump(-1, ' ', false, json::error_handler_t::replace);
   size_t description = payload.size();
@@ -311,6 +312,12 @@ Result<Artifact> readArtifact(std::string_view bytes) {
                           /*allow_exceptions=*/false);
   if (root.is_discarded())
     return Status::error("its description is damaged: it is no JSON");
+  // From then on the version is under the checksum, too.
+  auto said = root.find("version");
+  if ((*version >= static_cast<uint64_t>(openVersion)) !=
+          (root.is_object() && said != root.end()) ||
+      (said != root.end() && *said != *version))
+    return Status::error("its first line is damaged");
   Artifact artifact;
   std::vector<int64_t> codeBytes;
   Reader reader;

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions that leave extents open and refer to each other: each can be called, for any extents."""
 
+import ml_dtypes
 import numpy as np
+import pytest
 
 import drawloom
 
@@ -35,3 +37,150 @@ def test_each_function_is_called_for_its_own_shapes(rng):
         assert abs(module.twice(x) - 2 * loss) < 2e-6
         value, gradient = module.gradient(x)
         assert abs(value - loss) < 1e-6 and np.abs(gradient - slope).max() < 1e-6
+
+OPEN_MLP = """
+func.func @forward(%x: tensor<?x12xELEMENT>, %w: tensor<12x20xELEMENT>, %v: tensor<20x5xELEMENT>) -> tensor<?x5xELEMENT> {
+  %first = arith.constant 0 : index
+  %rows = tensor.dim %x, %first : tensor<?x12xELEMENT>
+  %zero = arith.constant 0.0 : ELEMENT
+  %e = tensor.empty(%rows) : tensor<?x20xELEMENT>
+  %f = linalg.fill ins(%zero : ELEMENT) outs(%e : tensor<?x20xELEMENT>) -> tensor<?x20xELEMENT>
+  %z = linalg.matmul ins(%x, %w : tensor<?x12xELEMENT>, tensor<12x20xELEMENT>) outs(%f : tensor<?x20xELEMENT>) -> tensor<?x20xELEMENT>
+  %h = kan.silu %z : tensor<?x20xELEMENT>
+  %g = tensor.empty(%rows) : tensor<?x5xELEMENT>
+  %k = linalg.fill ins(%zero : ELEMENT) outs(%g : tensor<?x5xELEMENT>) -> tensor<?x5xELEMENT>
+  %y = linalg.matmul ins(%h, %v : tensor<?x20xELEMENT>, tensor<20x5xELEMENT>) outs(%k : tensor<?x5xELEMENT>) -> tensor<?x5xELEMENT>
+  return %y : tensor<?x5xELEMENT>
+}
+func.func private @loss(%x: tensor<?x12xELEMENT>, %t: tensor<?x5xELEMENT>, %w: tensor<12x20xELEMENT>, %v: tensor<20x5xELEMENT>) -> tensor<LOSS> {
+  %y = call @forward(%x, %w, %v) : (tensor<?x12xELEMENT>, tensor<12x20xELEMENT>, tensor<20x5xELEMENT>) -> tensor<?x5xELEMENT>
+  %l = loss.mse %y, %t : tensor<?x5xELEMENT> -> tensor<LOSS>
+  return %l : tensor<LOSS>
+}
+func.func @train(%x: tensor<?x12xELEMENT>, %t: tensor<?x5xELEMENT>, %w: tensor<12x20xELEMENT>, %v: tensor<20x5xELEMENT>)
+    -> (tensor<LOSS>, tensor<?x12xELEMENT>, tensor<12x20xELEMENT>, tensor<20x5xELEMENT>) {
+  %l, %dx, %dw, %dv = ad.value_and_grad @loss(%x, %t, %w, %v) wrt [0, 2, 3]
+    : (tensor<?x12xELEMENT>, tensor<?x5xELEMENT>, tensor<12x20xELEMENT>, tensor<20x5xELEMENT>)
+      -> (tensor<LOSS>, tensor<?x12xELEMENT>, tensor<12x20xELEMENT>, tensor<20x5xELEMENT>)
+  return %l, %dx, %dw, %dv : tensor<LOSS>, tensor<?x12xELEMENT>, tensor<12x20xELEMENT>, tensor<20x5xELEMENT>
+}
+"""
+# Around each size of tile, primes, and more rows than there are blocks for.
+ROWS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 509, 4097, 9001)
+
+
+def open_module(element, isa=None):
+    loss = element if element == "f64" else "f32"
+    return drawloom.compile(OPEN_MLP.replace("ELEMENT", element).replace("LOSS", loss), isa=isa)
+
+
+def arguments_for(rng, rows, dtype):
+    return [rng.uniform(-1, 1, shape).astype(dtype) for shape in ((rows, 12), (rows, 5), (12, 20), (20, 5))]
+
+
+def bits(results):
+    return [np.asarray(one).tobytes() for one in (results if isinstance(results, tuple) else (results,))]
+
+
+ISAS = ("avx2", "avx512", "baseline")
+
+
+def runs_here(isa):
+    try:
+        drawloom.compile("func.func @f() { return }", isa=isa)
+    except drawloom.TargetError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("element,dtype", [("f32", np.float32), ("f64", np.float64), ("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
+def test_one_program_has_the_bits_of_one_for_each_extent(rng, element, dtype):
+    any_rows, exact = open_module(element), open_module(element)
+    for rows in ROWS:
+        arguments = arguments_for(rng, rows, dtype)
+        expected = exact._compile("train", [one.shape for one in arguments]).call(arguments, None, 1)
+        assert bits(any_rows.train(*arguments)) == bits(expected), rows
+    assert any_rows.train._any and len(any_rows.train._compiled) <= 1, "it was compiled for some extents alone"
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_every_instruction_set_takes_any_extents(rng, isa):
+    if not runs_here(isa):
+        pytest.skip(f"this machine does not run {isa}")
+    any_rows, exact = open_module("f32", isa), open_module("f32", isa)
+    for rows in (0, 1, 9, 64, 130, 4097):
+        arguments = arguments_for(rng, rows, np.float32)
+        expected = exact._compile("train", [one.shape for one in arguments]).call(arguments, None, 1)
+        for threads in (1, 2, 3):
+            assert bits(any_rows.train(*arguments, threads=threads)) == bits(expected), (rows, threads)
+
+
+def test_any_extents_agree_with_numpy(rng):
+    module = open_module("f64")
+    for rows in (1, 77, 1000):
+        x, t, w, v = arguments_for(rng, rows, np.float64)
+        z = x @ w
+        s = 1 / (1 + np.exp(-z))
+        y = (z * s) @ v
+        slope = 2 * (y - t) / y.size
+        loss, dx, dw, dv = module.train(x, t, w, v)
+        dz = (slope @ v.T) * (s + z * s * (1 - s))
+        assert abs(loss - np.mean((y - t) ** 2)) < 1e-12 * rows
+        for ours, theirs in ((dx, dz @ w.T), (dw, x.T @ dz), (dv, (z * s).T @ slope)):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-13)
+
+
+def test_extents_that_must_agree_are_named(rng):
+    module = open_module("f32")
+    x, t, w, v = arguments_for(rng, 4, np.float32)
+    module.train(x, t, w, v)
+    with pytest.raises(drawloom.CallError, match=r"argument 1 of @train takes float32\[\?, 5\], where \? is 4, but is float32\[3, 5\]"):
+        module.train(x, t[:3], w, v)
+    with pytest.raises(drawloom.CallError, match=r"result 0 of @forward takes float32\[4, 5\], but is float32\[3, 5\]"):
+        module.forward(x, w, v, out=np.empty((3, 5), np.float32))
+
+
+def test_extents_that_cannot_stay_open_are_compiled_one_by_one(rng):
+    """A transposed tensor has its rows elsewhere: no block program is made of it."""
+    module = drawloom.compile("""
+func.func @turn(%x: tensor<?x3xf32>) -> tensor<3x?xf32> {
+  %first = arith.constant 0 : index
+  %rows = tensor.dim %x, %first : tensor<?x3xf32>
+  %e = tensor.empty(%rows) : tensor<3x?xf32>
+  %y = linalg.transpose ins(%x : tensor<?x3xf32>) outs(%e : tensor<3x?xf32>) permutation = [1, 0]
+  return %y : tensor<3x?xf32>
+}""")
+    for rows in (1, 5):
+        x = rng.uniform(-1, 1, (rows, 3)).astype(np.float32)
+        np.testing.assert_array_equal(module.turn(x), x.T)
+
+
+def test_a_saved_program_takes_any_extents(rng, tmp_path):
+    module = open_module("f32")
+    module.save(tmp_path / "mlp.drawloom")
+    loaded = drawloom.load(tmp_path / "mlp.drawloom")
+    for rows in (3, 0, 1, 64, 200, 17, 8, 1000, 63, 65):
+        arguments = arguments_for(rng, rows, np.float32)
+        assert bits(loaded.train(*arguments)) == bits(module.train(*arguments))
+
+
+def test_ops_compile_at_most_twice_for_all_numbers_of_rows(rng):
+    """Once for the first, sooner, and once for all others."""
+    torch = pytest.importorskip("torch")
+    import drawloom.torch
+    from drawloom import ops
+
+    built = []
+    original = ops._build
+    layer = drawloom.torch.nn.FusedMLP(6, 3, width=10, hidden_layers=1, activation="silu")
+    try:
+        ops._build = lambda *given: built.append(given) or original(*given)
+        for rows in (5, 1, 64, 3, 100, 5, 7):
+            x = torch.tensor(rng.uniform(-1, 1, (rows, 6)).astype(np.float32), requires_grad=True)
+            y = layer(x)
+            z = torch.nn.functional.silu(x @ layer.weights[0].T + layer.biases[0])
+            torch.testing.assert_close(y, z @ layer.weights[1].T + layer.biases[1], rtol=1e-5, atol=1e-6)
+            y.square().sum().backward()
+    finally:
+        ops._build = original
+    assert len(built) == 4, "the layer and its gradient, twice each"

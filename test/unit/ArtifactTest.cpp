@@ -191,11 +191,11 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 }
 
 TEST(Artifact, NamesAnotherVersion) {
-  for (const char *version : {"1", "5", "x", "-3", "99999999999999999999"}) {
+  for (const char *version : {"1", "6", "x", "-3", "99999999999999999999"}) {
     std::string bytes = writeArtifact(sample());
-    bytes.replace(bytes.find(" 4 ") + 1, 1, version);
+    bytes.replace(bytes.find(" 5 ") + 1, 1, version);
     EXPECT_EQ(errorOf(bytes), "it is of version " + std::string(version) +
-                                  ", this is version 4");
+                                  ", this is version 5");
   }
 }
 
@@ -221,6 +221,74 @@ TEST(Artifact, IsLoadedForTheTargetThatIsAskedFor) {
   EXPECT_EQ(chosen(gpu, "cpu"),
             "the program holds no code for target 'cpu'; it has code for "
             "'cuda'");
+}
+
+/// Takes rows of four and as many numbers, gives as many rows of two; 16 bytes
+/// of workspace a row.
+Signature openSignature() {
+  Signature signature;
+  signature.name = "f";
+  signature.arguments = {{ElementType::F32, {-1, 4}}, {ElementType::F32, {-1}}};
+  signature.results = {{ElementType::F32, {-1, 2}}};
+  signature.workspaceBytes = 128;
+  signature.extentBytes = {16};
+  return signature;
+}
+
+std::string refusal(const std::vector<std::vector<int64_t>> &shapes) {
+  runtime::Result<BoundSignature> bound =
+      runtime::bind(openSignature(), shapes);
+  return bound.ok() ? "" : bound.message();
+}
+
+TEST(Artifact, OpenExtentsAreThoseOfACall) {
+  runtime::Result<BoundSignature> bound =
+      runtime::bind(openSignature(), {{65, 4}, {65}});
+  ASSERT_TRUE(bound.ok()) << bound.message();
+  EXPECT_EQ(bound->extents, std::vector<int64_t>{65});
+  EXPECT_FALSE(bound->signature.isOpen());
+  EXPECT_EQ(bound->signature.results[0].shape, (std::vector<int64_t>{65, 2}));
+  // Of 128 rows: the workspace is cut at multiples of 64.
+  EXPECT_EQ(bound->signature.workspaceBytes, 128 + 128 * 16);
+}
+
+TEST(Artifact, NoRowsNeedNoWorkspaceOfRows) {
+  runtime::Result<BoundSignature> bound =
+      runtime::bind(openSignature(), {{0, 4}, {0}});
+  ASSERT_TRUE(bound.ok()) << bound.message();
+  EXPECT_EQ(bound->signature.workspaceBytes, 128);
+}
+
+TEST(Artifact, RefusesExtentsThatDoNotFit) {
+  EXPECT_EQ(refusal({{3, 4}, {5}}),
+            "argument 1 of @f is given with extent 5 in dimension 0, which has "
+            "to be that of dimension 0 of argument 0, 3");
+  EXPECT_EQ(refusal({{3, 5}, {3}}),
+            "argument 0 of @f is given with extent 5 in "
+            "dimension 1, where it has 4");
+  EXPECT_EQ(refusal({{3}, {3}}),
+            "argument 0 of @f has rank 2, but is given with rank 1");
+  EXPECT_EQ(refusal({{3, 4}}), "@f has 2 arguments, but 1 shapes are given");
+  EXPECT_EQ(refusal({{-7, 4}, {3}}),
+            "argument 0 of @f is given with extent -7 in dimension 0: an "
+            "extent is 0 or more");
+  EXPECT_EQ(refusal({{int64_t(1) << 61, 4}, {int64_t(1) << 61}}),
+            "argument 0 of @f has more bytes than 64 bits count");
+  // Its values are counted, but not its workspace.
+  EXPECT_EQ(refusal({{int64_t(1) << 58, 4}, {int64_t(1) << 58}}), "");
+  EXPECT_EQ(refusal({{(int64_t(1) << 59) - 1, 4}, {(int64_t(1) << 59) - 1}}),
+            "@f needs more workspace than 64 bits count");
+}
+
+TEST(Artifact, KeepsOpenExtents) {
+  Artifact artifact = sample();
+  for (Artifact::Variant &one : artifact.variants)
+    one.entries[0].signature = openSignature();
+  llvm::Expected<Artifact> read = readArtifact(writeArtifact(artifact));
+  ASSERT_TRUE(bool(read)) << toString(read.takeError());
+  const Signature &signature = read->variants[0].entries[0].signature;
+  EXPECT_EQ(signature.arguments[0].shape, (std::vector<int64_t>{-1, 4}));
+  EXPECT_EQ(signature.extentBytes, std::vector<int64_t>{16});
 }
 
 } // namespace

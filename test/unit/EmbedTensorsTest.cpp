@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmbedFixture.h"
+#include <algorithm>
 
 using namespace drawloom;
 
@@ -174,6 +175,94 @@ TEST(TensorTypes, AreThoseOfDlpack) {
   for (int i = 0; i < 9; ++i)
     for (int64_t j = 0; j < program.find("types")->results()[i].bytes; ++j)
       EXPECT_EQ(out[i][j], in[i][j]) << i << " " << j;
+}
+
+const char *const openRows = R"(
+func.func @add(%x: tensor<?x2xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %s = arith.addf %x, %y : tensor<?x2xf32>
+  return %s : tensor<?x2xf32>
+}
+)";
+
+/// @add of any number of rows, and memory for a hundred.
+class OpenRows : public ::testing::Test {
+protected:
+  Compiler compiler = makeCompiler();
+  Program program = compileText(compiler, openRows);
+  Function add = *program.find("add");
+  std::vector<float> x = std::vector<float>(200, 1),
+                     y = std::vector<float>(200, 2),
+                     z = std::vector<float>(200, 0);
+};
+
+TEST_F(OpenRows, AreReadOffTensors) {
+  for (int64_t rows : {0, 1, 7, 64, 100}) {
+    std::fill(z.begin(), z.end(), 0.0F);
+    Tensor a{x.data(), 2, 32, {rows, 2}}, b{y.data(), 2, 32, {rows, 2}},
+        c{z.data(), 2, 32, {rows, 2}};
+    ASSERT_TRUE(bool(add.callTensors({&a, &b}, {&c})));
+    EXPECT_EQ(std::count(z.begin(), z.end(), 3.0F), 2 * rows);
+  }
+}
+
+TEST_F(OpenRows, AreBoundOnceForManyCalls) {
+  EXPECT_EQ(add.openExtents(), 1u);
+  EXPECT_EQ(add.arguments()[0].extents, (std::vector<int64_t>{-1, 2}));
+  EXPECT_EQ(add.arguments()[0].bytes, -1);
+  Result<BoundFunction> bound = add.bind({{3, 2}, {3, 2}});
+  ASSERT_TRUE(bool(bound)) << bound.error().message();
+  Function three = bound->function();
+  EXPECT_EQ(three.openExtents(), 0u);
+  EXPECT_EQ(three.results()[0].extents, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(three.results()[0].bytes, 24);
+  for (int call = 0; call < 2; ++call) {
+    Result<void> done = three.call({buffer(x.data(), 6), buffer(y.data(), 6)},
+                                   {buffer(z.data(), 6)}, 2);
+    ASSERT_TRUE(bool(done)) << done.error().message();
+  }
+  EXPECT_EQ(std::count(z.begin(), z.end(), 3.0F), 6);
+}
+
+TEST_F(OpenRows, HaveToAgree) {
+  Tensor a{x.data(), 2, 32, {3, 2}}, b{y.data(), 2, 32, {4, 2}},
+      c{z.data(), 2, 32, {3, 2}};
+  Result<void> done = add.callTensors({&a, &b}, {&c});
+  ASSERT_FALSE(bool(done));
+  EXPECT_EQ(done.error().message(),
+            "argument 1 of @add is given with extent 4 in dimension 0, which "
+            "has to be that of dimension 0 of argument 0, 3");
+  Tensor d{z.data(), 2, 32, {4, 2}};
+  done = add.callTensors({&a, &a}, {&d});
+  ASSERT_FALSE(bool(done));
+  EXPECT_EQ(done.error().message(),
+            "result 0 of @add takes shape (3, 2), but the tensor has (4, 2)");
+}
+
+TEST_F(OpenRows, AreNotReadOffMemory) {
+  Result<void> done = add.call({buffer(x.data(), 6), buffer(y.data(), 6)},
+                               {buffer(z.data(), 6)});
+  ASSERT_FALSE(bool(done));
+  EXPECT_NE(done.error().message().find("drawloomFunctionBind"),
+            std::string::npos);
+  EXPECT_EQ(std::count(z.begin(), z.end(), 0.0F), 200);
+}
+
+TEST_F(OpenRows, GoThroughAFile) {
+  Result<std::string> bytes = program.serialize();
+  ASSERT_TRUE(bool(bytes)) << bytes.error().message();
+  Result<Program> loaded = Program::loadBytes(bytes->data(), bytes->size());
+  ASSERT_TRUE(bool(loaded)) << loaded.error().message();
+  Function again = *loaded->find("add");
+  for (int64_t rows : {2, 5, 9, 17, 31, 33, 63, 65, 99, 100}) {
+    std::fill(z.begin(), z.end(), 0.0F);
+    Result<BoundFunction> bound = again.bind({{rows, 2}, {rows, 2}});
+    ASSERT_TRUE(bool(bound)) << bound.error().message();
+    auto count = static_cast<size_t>(2 * rows);
+    ASSERT_TRUE(bool(bound->function().call(
+        {buffer(x.data(), count), buffer(y.data(), count)},
+        {buffer(z.data(), count)})));
+    EXPECT_EQ(std::count(z.begin(), z.end(), 3.0F), 2 * rows);
+  }
 }
 
 } // namespace
