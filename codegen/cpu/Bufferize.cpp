@@ -155,9 +155,9 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   SmallVector<BlockArgument> arguments(body.getArguments());
   auto terminator = cast<func::ReturnOp>(body.getTerminator());
-  SmallVector<Value> results(terminator.getOperands()), places, extents;
-  for (Value result : results)
-    places.push_back(body.addArgument(bufferOf(result.getType()), loc));
+  SmallVector<Value> places, extents;
+  for (Type type : signature.results)
+    places.push_back(body.addArgument(bufferOf(type), loc));
   for (size_t i = 0; i < signature.extentBytes.size(); ++i)
     extents.push_back(body.addArgument(builder.getIndexType(), loc));
   for (auto [i, argument] : llvm::enumerate(arguments)) {
@@ -185,10 +185,10 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
     });
   }
   builder.setInsertionPoint(terminator);
-  for (auto [i, result] : llvm::enumerate(results)) {
-    if (isEmpty(result.getType()))
+  for (auto [i, type] : llvm::enumerate(signature.results)) {
+    if (isEmpty(type))
       continue;
-    auto tensor = dyn_cast<RankedTensorType>(result.getType());
+    auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor) {
       memref::StoreOp::create(builder, loc, terminator.getOperand(i),
                               places[i]);

@@ -96,7 +96,8 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
 
     The cut (rows of a tile, tiles of a block, blocks) follows from shapes alone.
     Remarks (`--remarks-filter=fuse-rows`) say what was fused and why something
-    was not. Functions must have static shapes to be fused.
+    was not. An extent that a call chooses may be that of the rows; all others must
+    be known.
 
     Example: test/passes/Block/fuse-rows-chains-layers.mlir
   }];
