@@ -200,6 +200,23 @@ static SmallVector<int64_t> partOfSum(const RowRegion &region,
   return part;
 }
 
+/// Whether rows lie side by side in memory and are added up: targets add these
+/// by lanes of vectors, as many as the tile has rows for.
+static bool addsAlong(const RowRegion &region, RowAnalysis &rows) {
+  return llvm::any_of(region.ops, [&](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    std::optional<unsigned> loop = rows.rowLoop(op);
+    if (!linalgOp || !loop ||
+        linalg::isParallelIterator(linalgOp.getIteratorTypesArray()[*loop]))
+      return false;
+    return llvm::any_of(linalgOp.getDpsInputOperands(), [&](OpOperand *input) {
+      AffineMap map = linalgOp.getMatchingIndexingMap(input);
+      return map.getNumResults() > 0 &&
+             map.getResults().back().isFunctionOfDim(*loop);
+    });
+  });
+}
+
 std::optional<RowSchedule> scheduleRows(const RowRegion &region,
                                         RowAnalysis &analysis,
                                         const RowFootprint &footprint,
@@ -223,7 +240,9 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;
-  if (!analysis.isOpen())
+  schedule.restInSteps =
+      analysis.isOpen() || (analysis.isOfCall() && addsAlong(region, analysis));
+  if (!schedule.restInSteps)
     schedule.tileRows = std::min(schedule.tileRows, rows);
   schedule.sumPart = partOfSum(region, options);
   if (region.partials.empty())

@@ -268,17 +268,18 @@ FailureOr<Value> addToPart(OpBuilder &b, const RowPartial &partial,
 }
 
 /// The tiles of a block of `size` rows. What is left of a tile is a tile where
-/// it is known; else tiles of a few rows, which have the machine code of any
-/// number.
+/// it is known; else, or where bits would depend on it, tiles of a few rows,
+/// which have the machine code of any number.
 SmallVector<TileRun> tilesOf(const BlockRange &range, OpFoldResult size,
-                             int64_t tileRows, IndexMath math) {
+                             const RowSchedule &schedule, IndexMath math) {
   OpFoldResult zero = math.number(0);
   if (!range.isRest)
-    return {{zero, size, tileRows}};
-  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return {{zero, size, schedule.tileRows}};
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (known && !schedule.restInSteps)
     return {{zero, size, *known}};
   constexpr int64_t fewRows = 8;
-  if (tileRows <= fewRows)
+  if (schedule.tileRows <= fewRows)
     return {{zero, size, 1}};
   OpFoldResult whole = math.sub(size, math.rem(size, math.number(fewRows)));
   return {{zero, whole, fewRows}, {whole, size, 1}};
@@ -382,7 +383,9 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   };
 
   SmallVector<Value> finished = carried;
-  for (const TileRun &run : tilesOf(range, size, schedule.tileRows, math)) {
+  for (const TileRun &run : tilesOf(range, size, schedule, math)) {
+    if (isEqualConstantIntOrValue(run.from, run.to))
+      continue;
     if (isZeroInteger(run.from) && getConstantIntValue(run.to) == run.rows) {
       FailureOr<SmallVector<Value>> built = buildTile(zero, run.rows, finished);
       if (failed(built))

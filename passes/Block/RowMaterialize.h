@@ -48,6 +48,9 @@ struct RowSchedule {
   /// Extents of the part of a region's only sum that one block carries: there
   /// is a block for each part and range of rows. Empty: all of it.
   llvm::SmallVector<int64_t> sumPart;
+  /// Whether what is left of a tile goes in tiles that no number of rows
+  /// changes, also where that number is known.
+  bool restInSteps = false;
   /// Whether the block program has an attribute that says tileRows.
   bool isNoted = false;
 };

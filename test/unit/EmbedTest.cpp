@@ -465,7 +465,7 @@ TEST(Cache, EntryOfAnotherVersionIsNotUsed) {
   Folder folder;
   compileText(makeCompiler(folder.path), doubling, one);
   std::string bytes = readAll(folder.files()[0]);
-  size_t at = bytes.find(" 4 ");
+  size_t at = bytes.find(" 5 ");
   replacedEntryIsNotUsed(folder, bytes.replace(at, 3, " 9 "), "version 9");
 }
 

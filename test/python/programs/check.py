@@ -23,7 +23,7 @@ THREADS = (1, 2, 3)
 @dataclasses.dataclass
 class Verdict:
     """What came of a program. `kind` is "right", or "refused" (it does not compile), "wrong" (compiled code is off, or its bits
-    depend on threads), "oracles" (the interpreter and torch differ, or the interpreter fails)."""
+    depend on threads, or on whether extents are open), "oracles" (the interpreter and torch differ, or the interpreter fails)."""
 
     kind: str = "right"
     detail: str = ""
@@ -101,6 +101,10 @@ def check(program, target="cpu", isa=None, spoil=None):
         for name, arguments, types in program.functions():
             arrays = [to_array(x, t) for x, t in zip(arguments, types)]
             compiled[name] = [as_list(functions[name](*arrays, threads=n)) for n in (THREADS if target == "cpu" else (1,))]
+            if functions[name]._any:
+                exact = module._compile(name, [array.shape for array in arrays])
+                if not same_bits(compiled[name][0], as_list(exact.call(arrays, None, 1))):
+                    return dataclasses.replace(verdict, kind="wrong", detail=f"@{name}: other bits than the program for these extents")
     except drawloom.Error as error:
         return dataclasses.replace(verdict, kind="refused", detail=str(error))
     if spoil:

@@ -167,7 +167,7 @@ TEST(RuntimeProgram, EveryFlippedBitIsRefused) {
 TEST(RuntimeProgram, IsSavedInTodaysFormWithTheSameCode) {
   Result<std::string> bytes = oldProgram().serialize();
   ASSERT_TRUE(bool(bytes));
-  EXPECT_EQ(bytes->substr(0, 20), "drawloom-artifact 4 ");
+  EXPECT_EQ(bytes->substr(0, 20), "drawloom-artifact 5 ");
   std::string old = contents(oldFile);
   std::string code = old.substr(old.find("\177ELF"));
   // Not EXPECT_EQ, which would print it.
@@ -177,6 +177,26 @@ TEST(RuntimeProgram, IsSavedInTodaysFormWithTheSameCode) {
   EXPECT_TRUE(*again->serialize() == *bytes);
   EXPECT_EQ(gradientOf(*again->find("gradient"), 2),
             gradientOf(*oldProgram().find("gradient"), 1));
+}
+
+TEST(RuntimeProgram, TakesAnyRowsOfAFileThatLeavesThemOpen) {
+  Result<Program> program =
+      Program::load(DRAWLOOM_INPUTS "/program-v5.drawloom");
+  ASSERT_TRUE(bool(program)) << program.error().message();
+  Function squares = *program->find("squares");
+  for (int64_t rows : {0, 1, 2, 7, 8, 9, 64, 65, 200, 1000}) {
+    Result<BoundFunction> bound = squares.bind({{rows, 2}});
+    ASSERT_TRUE(bool(bound)) << bound.error().message();
+    auto count = static_cast<size_t>(2 * rows);
+    std::vector<float> x(count, 3), y(count);
+    float sum[2] = {-1, -1};
+    Result<void> done = bound->function().call(
+        {buffer(x.data(), count)}, {buffer(y.data(), count), buffer(sum, 2)});
+    ASSERT_TRUE(bool(done)) << done.error().message();
+    EXPECT_EQ(y, std::vector<float>(count, 9));
+    EXPECT_EQ(sum[0], 9.0F * static_cast<float>(rows));
+    EXPECT_EQ(sum[1], 9.0F * static_cast<float>(rows));
+  }
 }
 
 TEST(RuntimeProgram, RefusesWhatDoesNotFit) {
