@@ -78,31 +78,33 @@ void widenProduct(IRRewriter &rewriter, LinalgOp op) {
                              getElementTypeOrSelf(op->getResult(0).getType())));
 }
 
-/// The additions that sum up the results of `op`; nothing where a result is
-/// made otherwise.
+/// For each result of `op` the addition that sums it up; none where it is wide
+/// or made otherwise.
 SmallVector<arith::AddFOp> additionsOf(linalg::GenericOp op) {
-  SmallVector<arith::AddFOp> additions;
-  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+  SmallVector<arith::AddFOp> additions(op.getNumResults());
+  for (OpResult result : op.getResults()) {
+    unsigned i = result.getResultNumber();
     SmallVector<Operation *> combiners;
-    if (!isNarrow(op.getResultTypes()[i]) ||
-        !matchReduction(op.getRegionOutputArgs(), i, combiners) ||
-        combiners.size() != 1 || !isa<arith::AddFOp>(combiners[0]))
-      return {};
-    additions.push_back(cast<arith::AddFOp>(combiners[0]));
+    bool adds = isNarrow(result.getType()) &&
+                !op.getIndexingMapMatchingResult(result).isPermutation() &&
+                matchReduction(op.getRegionOutputArgs(), i, combiners) &&
+                combiners.size() == 1;
+    if (adds)
+      additions[i] = dyn_cast<arith::AddFOp>(combiners[0]);
   }
   return additions;
 }
 
 void widenSums(IRRewriter &rewriter, linalg::GenericOp op) {
   SmallVector<arith::AddFOp> additions = additionsOf(op);
-  if (additions.empty())
+  if (llvm::none_of(additions, [](arith::AddFOp add) { return add; }))
     return;
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Type f32 = rewriter.getF32Type();
   SmallVector<Value> inits;
-  for (Value init : op.getOutputs())
-    inits.push_back(wideInit(rewriter, loc, init));
+  for (auto [init, addition] : llvm::zip_equal(op.getOutputs(), additions))
+    inits.push_back(addition ? wideInit(rewriter, loc, init) : init);
   SmallVector<Type> types;
   for (Value init : inits)
     types.push_back(init.getType());
@@ -112,11 +114,13 @@ void widenSums(IRRewriter &rewriter, linalg::GenericOp op) {
   rewriter.cloneRegionBefore(op.getRegion(), wide.getRegion(),
                              wide.getRegion().begin());
   Block *body = wide.getBody();
-  for (BlockArgument argument : wide.getRegionOutputArgs())
-    argument.setType(f32);
-  for (OpOperand &yielded : body->getTerminator()->getOpOperands()) {
-    auto addition = yielded.get().getDefiningOp<arith::AddFOp>();
-    Value sum = wide.getRegionOutputArgs()[yielded.getOperandNumber()];
+  for (auto [i, narrow] : llvm::enumerate(additions)) {
+    if (!narrow)
+      continue;
+    BlockArgument sum = wide.getRegionOutputArgs()[i];
+    sum.setType(f32);
+    auto addition =
+        body->getTerminator()->getOperand(i).getDefiningOp<arith::AddFOp>();
     Value term =
         addition.getLhs() == sum ? addition.getRhs() : addition.getLhs();
     rewriter.setInsertionPoint(addition);
@@ -127,9 +131,11 @@ void widenSums(IRRewriter &rewriter, linalg::GenericOp op) {
   }
   rewriter.setInsertionPointAfter(wide);
   SmallVector<Value> results;
-  for (auto [result, old] : llvm::zip_equal(wide.getResults(), op.getResults()))
-    results.push_back(
-        convert(rewriter, loc, result, getElementTypeOrSelf(old.getType())));
+  for (auto [result, old, addition] :
+       llvm::zip_equal(wide.getResults(), op.getResults(), additions))
+    results.push_back(addition ? convert(rewriter, loc, result,
+                                         getElementTypeOrSelf(old.getType()))
+                               : Value(result));
   rewriter.replaceOp(op, results);
 }
 
@@ -137,8 +143,8 @@ struct AccumulateWide : impl::AccumulateWideBase<AccumulateWide> {
   void runOnOperation() override {
     SmallVector<LinalgOp> ops;
     getOperation().walk([&](LinalgOp op) {
-      if (op.hasPureTensorSemantics() && op->getNumResults() > 0 &&
-          isNarrow(op->getResult(0).getType()) &&
+      if (op.hasPureTensorSemantics() &&
+          llvm::any_of(op->getResultTypes(), isNarrow) &&
           op.getNumParallelLoops() != op.getNumLoops())
         ops.push_back(op);
     });

@@ -14,9 +14,11 @@ def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
   let description = [{
     A product of matrices, or another op that adds up, with a result of fewer
     than 32 bits computes its sums in f32 and rounds each once, when it is
-    complete. Products are exact in f32.
+    complete. Products are exact in f32. Other results of the op (elements, a
+    maximum) stay as they are; so does a sum of which one of them has each step.
 
-    Example: test/passes/Graph/accumulate-wide-rounds-once.mlir
+    Examples: test/passes/Graph/accumulate-wide-rounds-once.mlir,
+    test/passes/Graph/accumulate-wide-sums-beside-other-results.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
