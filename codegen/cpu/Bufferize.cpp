@@ -93,9 +93,8 @@ public:
       return memory;
     SmallVector<OpFoldResult> sizes, strides(type.getRank());
     for (auto [extent, number] : llvm::zip_equal(type.getShape(), numbers[i]))
-      sizes.push_back(number >= 0
-                          ? OpFoldResult(extents[number])
-                          : OpFoldResult(builder.getIndexAttr(extent)));
+      sizes.push_back(number >= 0 ? OpFoldResult(extents[number])
+                                  : OpFoldResult(builder.getIndexAttr(extent)));
     IndexMath math(builder, loc);
     OpFoldResult stride = math.number(1);
     for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
@@ -181,7 +180,8 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
     auto value = bufferization::ToTensorOp::create(builder, loc, tensor, memory,
                                                    /*restrict=*/true);
     argument.replaceUsesWithIf(value, [&](OpOperand &use) {
-      return use.getOwner() != value && use.getOwner() != memory.getDefiningOp();
+      return use.getOwner() != value &&
+             use.getOwner() != memory.getDefiningOp();
     });
   }
   builder.setInsertionPoint(terminator);

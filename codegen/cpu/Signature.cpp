@@ -52,8 +52,8 @@ FailureOr<FunctionSignature> getSignature(Operation *function) {
     }
   if (auto bytes = dictionary.getAs<DenseI64ArrayAttr>("extent_bytes"))
     llvm::append_range(value.extentBytes, bytes.asArrayRef());
-  if (value.isOpen() && value.extents.size() !=
-                            value.arguments.size() + value.results.size())
+  if (value.isOpen() &&
+      value.extents.size() != value.arguments.size() + value.results.size())
     return failure();
   return value;
 }

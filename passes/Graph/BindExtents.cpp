@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Graph/OpenExtents.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/Graph/DimensionClasses.h"
+#include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -100,8 +100,8 @@ struct BindExtents : impl::BindExtentsBase<BindExtents> {
     SmallVector<Value> extents;
     for (size_t number = 0; number < binding.count(); ++number) {
       auto [argument, dim] = binding.source(number);
-      extents.push_back(tensor::DimOp::create(rewriter, argument.getLoc(),
-                                              argument, dim));
+      extents.push_back(
+          tensor::DimOp::create(rewriter, argument.getLoc(), argument, dim));
     }
     SmallVector<tensor::DimOp> asked;
     function.walk([&](tensor::DimOp op) { asked.push_back(op); });

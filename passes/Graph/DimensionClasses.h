@@ -1,4 +1,4 @@
-//===- DimensionClasses.h - dimensions that are one and the same -*- C++ -*-===//
+//===- DimensionClasses.h - which dimensions are one -----------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
