@@ -200,17 +200,17 @@ static SmallVector<int64_t> partOfSum(const RowRegion &region,
   return part;
 }
 
-/// Whether rows lie side by side in memory and are added up: targets add these
-/// by lanes of vectors, as many as the tile has rows for.
+/// Whether rows lie side by side in memory where something is added up: targets
+/// put these into the lanes of vectors, as many as the tile has rows for, and
+/// add otherwise where it has few.
 static bool addsAlong(const RowRegion &region, RowAnalysis &rows) {
   return llvm::any_of(region.ops, [&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     std::optional<unsigned> loop = rows.rowLoop(op);
     if (!linalgOp || !loop ||
-        linalg::isParallelIterator(linalgOp.getIteratorTypesArray()[*loop]))
+        linalgOp.getNumParallelLoops() == linalgOp.getNumLoops())
       return false;
-    return llvm::any_of(linalgOp.getDpsInputOperands(), [&](OpOperand *input) {
-      AffineMap map = linalgOp.getMatchingIndexingMap(input);
+    return llvm::any_of(linalgOp.getIndexingMapsArray(), [&](AffineMap map) {
       return map.getNumResults() > 0 &&
              map.getResults().back().isFunctionOfDim(*loop);
     });

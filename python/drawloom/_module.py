@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 
 from . import _library  # First: it loads the extension module.
 from . import _drawloom
@@ -83,7 +83,7 @@ class Function:
         # The one for all shapes, once it is compiled.
         self._fixed: _drawloom.Function | None = None
         # The one for any extents, once it is compiled; False where there can be none.
-        self._any: _drawloom.Function | bool | None = None
+        self._any: _drawloom.Function | Literal[False] | None = None
         # What `grad` says that they are, as "cotangent of result 0".
         self._argument_names: list[str] = []
         self._result_names: list[str] = []

@@ -139,7 +139,7 @@ def test_open_extents_take_any_shape(rng):
         # (difference, square, quotient) and u for each term of the sum, relatively; NumPy's as well.
         tolerance = 2 * (2 * TANH / np.sqrt(np.mean(difference**2)) + (3 + x.size) * U64)
         np.testing.assert_allclose(loss.loss(x, t), np.mean(difference**2), rtol=tolerance)
-    with pytest.raises(ValueError, match=r"takes float64\[\?, 8\], but its shape is \[3, 7\]"):
+    with pytest.raises(ValueError, match=r"takes float64\[\?, 8\], where \? is 3, but is float64\[3, 7\]"):
         loss.loss(np.zeros((3, 7)), np.zeros((3, 8)))
 
 
@@ -346,8 +346,6 @@ def test_a_saved_module_is_loaded_without_compiling(tmp_path, module, x):
     np.testing.assert_array_equal(loaded.silu(x), module.silu(x))
     with pytest.raises(ValueError, match="no program to differentiate"):
         drawloom.grad(loaded, "silu")
-    with pytest.raises(ValueError, match="leaves extents open"):
-        drawloom.compile(OPEN).save(path)
     whole = path.read_bytes()
     for size in (0, 10, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
