@@ -285,6 +285,47 @@ SmallVector<TileRun> tilesOf(const BlockRange &range, OpFoldResult size,
   return {{zero, whole, fewRows}, {whole, size, 1}};
 }
 
+/// What a block of `size` rows from `first` on writes: its part of each result,
+/// and its own partials, which start as nothing. `boxes` say where they are in
+/// the whole.
+SmallVector<Value> cutParts(OpBuilder &b, Location loc, scf::ForallOp forall,
+                            const RowRegion &region, RowAnalysis &rows,
+                            ArrayRef<int64_t> sumPart, OpFoldResult first,
+                            OpFoldResult size, SmallVector<Box> &boxes) {
+  SmallVector<Value> parts;
+  for (auto [i, value] : llvm::enumerate(region.results)) {
+    boxes.emplace_back(b, tensorType(value), *rows.rowDim(value), first, size);
+    parts.push_back(tensor::ExtractSliceOp::create(
+        b, loc, forall.getRegionIterArgs()[i], boxes.back().offsets,
+        boxes.back().sizes, boxes.back().strides));
+  }
+  for (auto [i, partial] : llvm::enumerate(region.partials)) {
+    Value destination = forall.getRegionIterArgs()[region.results.size() + i];
+    boxes.emplace_back(b, tensorType(destination), 0,
+                       OpFoldResult(forall.getInductionVar(0)),
+                       b.getIndexAttr(1));
+    RankedTensorType type = partial.type();
+    for (auto [dim, extent] : llvm::enumerate(sumPart)) {
+      boxes.back().offsets[dim + 1] =
+          arith::MulIOp::create(
+              b, loc, forall.getInductionVar(static_cast<int64_t>(dim) + 1),
+              arith::ConstantIndexOp::create(b, loc, extent))
+              .getResult();
+      boxes.back().sizes[dim + 1] = b.getIndexAttr(extent);
+    }
+    if (!sumPart.empty())
+      type = type.clone(sumPart);
+    Value slice = tensor::ExtractSliceOp::create(
+        b, loc, type, destination, boxes.back().offsets, boxes.back().sizes,
+        boxes.back().strides);
+    Value neutral = arith::ConstantOp::create(
+        b, loc, *arith::getNeutralElement(partial.combiner));
+    parts.push_back(
+        linalg::FillOp::create(b, loc, neutral, slice).getResult(0));
+  }
+  return parts;
+}
+
 FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
                                      RowRegion &region, RowAnalysis &rows,
                                      const BlockRange &range,
@@ -320,36 +361,9 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
     size = math.min(range.blockRows,
                     math.sub(math.add(range.firstRow, range.rows), first));
   unsigned numResults = region.results.size();
-  SmallVector<Value> carried;
   SmallVector<Box> boxes;
-  for (auto [i, value] : llvm::enumerate(region.results)) {
-    boxes.emplace_back(b, tensorType(value), *rows.rowDim(value), first, size);
-    carried.push_back(tensor::ExtractSliceOp::create(
-        b, loc, forall.getRegionIterArgs()[i], boxes.back().offsets,
-        boxes.back().sizes, boxes.back().strides));
-  }
-  for (auto [i, partial] : llvm::enumerate(region.partials)) {
-    Value destination = forall.getRegionIterArgs()[numResults + i];
-    boxes.emplace_back(b, tensorType(destination), 0, block, b.getIndexAttr(1));
-    RankedTensorType type = partial.type();
-    for (auto [dim, extent] : llvm::enumerate(sumPart)) {
-      boxes.back().offsets[dim + 1] =
-          arith::MulIOp::create(
-              b, loc, forall.getInductionVar(static_cast<int64_t>(dim) + 1),
-              index(extent))
-              .getResult();
-      boxes.back().sizes[dim + 1] = b.getIndexAttr(extent);
-    }
-    if (!sumPart.empty())
-      type = type.clone(sumPart);
-    Value slice = tensor::ExtractSliceOp::create(
-        b, loc, type, destination, boxes.back().offsets, boxes.back().sizes,
-        boxes.back().strides);
-    Value neutral = arith::ConstantOp::create(
-        b, loc, *arith::getNeutralElement(partial.combiner));
-    carried.push_back(
-        linalg::FillOp::create(b, loc, neutral, slice).getResult(0));
-  }
+  SmallVector<Value> carried =
+      cutParts(b, loc, forall, region, rows, sumPart, first, size, boxes);
 
   auto buildTile =
       [&](Value at, int64_t tileRows,
