@@ -648,16 +648,19 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
     if (failed(input))
       return failure();
     auto type = cast<RankedTensorType>(scan.getResult().getType());
-    if (getElementTypeOrSelf(*input) != type.getElementType())
-      *input = arith::ExtFOp::create(builder, loc, type, *input);
+    auto running = type.clone(block::runningType(type.getElementType()));
+    if (input->getType() != running)
+      *input = arith::ExtFOp::create(builder, loc, running, *input);
     tile::Combiner kind =
         scan.getKind() == block::ScanKind::Add   ? tile::Combiner::Add
         : scan.getKind() == block::ScanKind::Mul ? tile::Combiner::Mul
                                                  : tile::Combiner::Max;
-    setTile(scan.getResult(),
-            tile::ScanOp::create(builder, loc, type, kind, scan.getExclusive(),
-                                 scan.getReverse(), *input,
-                                 scan.getDimension()));
+    Value result =
+        tile::ScanOp::create(builder, loc, running, kind, scan.getExclusive(),
+                             scan.getReverse(), *input, scan.getDimension());
+    if (running != type)
+      result = arith::TruncFOp::create(builder, loc, type, result);
+    setTile(scan.getResult(), result);
     return success();
   }
   if (auto solve = dyn_cast<block::SolveTriangularOp>(op)) {

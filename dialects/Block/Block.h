@@ -33,6 +33,10 @@ using ::mlir::Value;
 /// Whether a tensor has just been filled with zeros.
 bool isZeros(mlir::Value tensor);
 
+/// The type of what runs along in a scan whose result has elements of
+/// `element`.
+mlir::Type runningType(mlir::Type element);
+
 /// Of an op whose result is a square: what it computes above the diagonal is 0,
 /// whatever its operands hold there. Products of the result, and those that
 /// only such ops read, need not compute with that part.

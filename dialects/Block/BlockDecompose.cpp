@@ -250,6 +250,12 @@ static Value combine(OpBuilder &b, Location loc, ScanKind kind, Value running,
   llvm_unreachable("a scan adds, multiplies or takes maxima");
 }
 
+Type runningType(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32
+             ? Float32Type::get(element.getContext())
+             : element;
+}
+
 FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
   if (isEmpty(getInit()))
     return SmallVector<Value>{getInit()};
@@ -257,20 +263,27 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
   OpBuilder::InsertionGuard guard(builder);
   int64_t dimension = getDimension();
   Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
-  Value neutral = neutralElement(s, getKind(), element);
+  Type running = runningType(element);
+  Value neutral = neutralElement(s, getKind(), running);
   auto extended = [&](Value next) -> Value {
-    return next.getType() == element
+    return next.getType() == running
                ? next
-               : arith::ExtFOp::create(builder, s.loc, element, next)
+               : arith::ExtFOp::create(builder, s.loc, running, next)
+                     .getResult();
+  };
+  auto rounded = [&](Value value) -> Value {
+    return element == running
+               ? value
+               : arith::TruncFOp::create(builder, s.loc, element, value)
                      .getResult();
   };
   // One element needs no slices.
   if (cast<RankedTensorType>(getInput().getType()).getDimSize(dimension) == 1)
     return s.elementwise(
         getInput(), getInit(), [&](ValueRange e) -> SmallVector<Value> {
-          return {getExclusive() ? neutral
-                                 : combine(builder, s.loc, getKind(), neutral,
-                                           extended(e[0]))};
+          return {rounded(getExclusive() ? neutral
+                                         : combine(builder, s.loc, getKind(),
+                                                   neutral, extended(e[0])))};
         });
   Value count = s.extent(getInput(), dimension);
   Value last = arith::SubIOp::create(builder, s.loc, count, s.index(1));
@@ -279,7 +292,7 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
       tensor::getMixedSizes(builder, s.loc, getInput());
   sizes.erase(sizes.begin() + dimension);
   Value start = s.filled(
-      neutral, tensor::EmptyOp::create(builder, s.loc, sizes, element));
+      neutral, tensor::EmptyOp::create(builder, s.loc, sizes, running));
 
   SmallVector<Value> results = s.loop(
       count, {start, getInit()},
@@ -287,14 +300,14 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &builder) {
         Value at = getReverse()
                        ? arith::SubIOp::create(builder, s.loc, last, step)
                        : step;
-        SmallVector<Value> slices =
-            s.elementwise(s.read(getInput(), dimension, at),
-                          {carried[0], s.read(carried[1], dimension, at)},
-                          [&](ValueRange e) -> SmallVector<Value> {
-                            Value next = combine(builder, s.loc, getKind(),
-                                                 e[1], extended(e[0]));
-                            return {next, getExclusive() ? e[1] : next};
-                          });
+        SmallVector<Value> slices = s.elementwise(
+            s.read(getInput(), dimension, at),
+            {carried[0], s.read(carried[1], dimension, at)},
+            [&](ValueRange e) -> SmallVector<Value> {
+              Value next =
+                  combine(builder, s.loc, getKind(), e[1], extended(e[0]));
+              return {next, rounded(getExclusive() ? e[1] : next)};
+            });
         return {slices[0], s.write(slices[1], carried[1], dimension, at)};
       });
   return SmallVector<Value>{results[1]};

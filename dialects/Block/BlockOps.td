@@ -142,8 +142,9 @@ def Block_ScanOp : Block_TileOp<"scan", "init"> {
 
     and with `reverse` the same from the other end: `input[n - 1]` first. The
     elements are combined in exactly this order, in the element type of `init`,
-    which may be a wider float type than that of `input` (the sum of a bf16 tile
-    is kept in f32). A maximum passes NaN on. `init` only gives shape and type;
+    which may be a wider float type than that of `input`. Where that type has 16
+    bits, what runs along is kept in f32, and each element of the result is
+    rounded once. A maximum passes NaN on. `init` only gives shape and type;
     its elements are not read.
 
     The gradient of a sum is the same scan in the other direction. Products and
