@@ -60,9 +60,9 @@ Error LoadedProgram::run(llvm::StringRef name,
         " arguments and " + llvm::Twine(signature->results.size()) +
         " results, not " + llvm::Twine(arguments.size()) + " and " +
         llvm::Twine(results.size()));
-  if (extents.size() != signature->extentBytes.size())
+  if (extents.size() != static_cast<size_t>(signature->openExtents))
     return createStringError(
-        "@" + name + " has " + llvm::Twine(signature->extentBytes.size()) +
+        "@" + name + " has " + llvm::Twine(signature->openExtents) +
         " open extents, but " + llvm::Twine(extents.size()) + " are given");
   runtime::Status status = loaded->run(
       static_cast<size_t>(signature - signatures().data()), arguments.data(),

@@ -146,7 +146,7 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   llvm::append_range(signature.results, function.getResultTypes());
   if (succeeded(open) && open->count() > 0) {
     llvm::append_range(signature.extents, open->ofValues());
-    signature.extentBytes.assign(open->count(), 0);
+    signature.openExtents = open->count();
   }
   setSignature(function, signature);
 
@@ -157,7 +157,7 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
   SmallVector<Value> places, extents;
   for (Type type : signature.results)
     places.push_back(body.addArgument(bufferOf(type), loc));
-  for (size_t i = 0; i < signature.extentBytes.size(); ++i)
+  for (int64_t i = 0; i < signature.openExtents; ++i)
     extents.push_back(body.addArgument(builder.getIndexType(), loc));
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     auto tensor = dyn_cast<RankedTensorType>(argument.getType());

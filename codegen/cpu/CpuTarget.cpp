@@ -177,7 +177,9 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
     entry.signature.name = name.str();
     entry.signature.workspaceBytes = known->workspaceBytes;
     entry.scratchBytes = known->scratchBytes;
-    llvm::append_range(entry.signature.extentBytes, known->extentBytes);
+    entry.scratchTerms = known->scratchTerms;
+    entry.signature.openExtents = known->openExtents;
+    entry.signature.workspaceTerms = known->workspaceTerms;
     size_t next = 0;
     for (auto [types, into] :
          {std::pair(ArrayRef<Type>(known->arguments),

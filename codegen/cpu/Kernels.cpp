@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Block/IndexMath.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 namespace drawloom::cpu {
 #define GEN_PASS_DEF_CPUKERNELS
@@ -29,6 +30,8 @@ using namespace mlir;
 
 namespace drawloom::cpu {
 namespace {
+
+static_assert(MemoryTerm::unit % arenaAlignment == 0);
 
 MemRefType bytesType(Builder &builder, int64_t bytes) {
   return MemRefType::get({bytes}, builder.getI8Type());
@@ -137,6 +140,20 @@ FailureOr<Grid> Grid::of(scf::ForallOp loop) {
   return grid;
 }
 
+/// Buffers of a function that have their size in common: in bytes, or in bytes
+/// for each row of the same open extents.
+struct HostBuffers {
+  SmallVector<Operation *> buffers;
+  SmallVector<Lifetime> lifetimes;
+  ArenaLayout layout;
+};
+
+/// As the host rounds what a term of memory is multiplied with.
+OpFoldResult roundedUp(IndexMath &math, OpFoldResult count) {
+  OpFoldResult unit = math.number(MemoryTerm::unit);
+  return math.mul(math.ceilDiv(count, unit), unit);
+}
+
 class KernelOutliner {
 public:
   KernelOutliner(func::FuncOp function, SymbolTable &symbols,
@@ -152,6 +169,10 @@ private:
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
                   OpFoldResult blocks, IRMapping &mapping);
   LogicalResult placeKernelBuffers(func::FuncOp kernel);
+  std::optional<int64_t> extentNumber(Value value);
+  LogicalResult
+  addHostBuffer(Operation *op, const DenseMap<Operation *, int64_t> &steps,
+                std::map<std::vector<int64_t>, HostBuffers> &parts);
   LogicalResult placeHostBuffers();
   void passScratch();
 
@@ -402,9 +423,49 @@ LogicalResult KernelOutliner::placeKernelBuffers(func::FuncOp kernel) {
   return success();
 }
 
+/// The number of the open extent that `value` is, if it is one.
+std::optional<int64_t> KernelOutliner::extentNumber(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return std::nullopt;
+  // Behind the arguments and the results.
+  int64_t number = int64_t(argument.getArgNumber()) -
+                   int64_t(signature.arguments.size()) -
+                   int64_t(signature.results.size());
+  if (number < 0 || number >= signature.openExtents)
+    return std::nullopt;
+  return number;
+}
+
+/// Adds a buffer of the function to those whose size has the same open extents.
+LogicalResult KernelOutliner::addHostBuffer(
+    Operation *op, const DenseMap<Operation *, int64_t> &steps,
+    std::map<std::vector<int64_t>, HostBuffers> &parts) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  std::vector<int64_t> extents;
+  for (Value size : op->getOperands())
+    if (std::optional<int64_t> number = extentNumber(size))
+      extents.push_back(*number);
+  // Of one row.
+  if (extents.size() == op->getNumOperands()) {
+    SmallVector<int64_t> shape(type.getShape());
+    llvm::replace(shape, ShapedType::kDynamic, int64_t(1));
+    type = MemRefType::get(shape, type.getElementType());
+  }
+  FailureOr<int64_t> bytes = bytesOf(op, type);
+  if (failed(bytes))
+    return failure();
+  llvm::sort(extents);
+  HostBuffers &part = parts[extents];
+  part.buffers.push_back(op);
+  part.lifetimes.push_back(
+      lifetimeOf(op->getResult(0), *bytes, function.getBody().front(), steps));
+  return success();
+}
+
 /// Buffers of the function itself share one workspace, its last but one
-/// argument: first those of known size, then for each open extent those that
-/// grow with it.
+/// argument: first those of known size, then for each set of open extents those
+/// that grow with their product.
 LogicalResult KernelOutliner::placeHostBuffers() {
   Block &body = function.getBody().front();
   SmallVector<Operation *> allocations;
@@ -413,44 +474,18 @@ LogicalResult KernelOutliner::placeHostBuffers() {
   DenseMap<Operation *, int64_t> steps;
   for (auto [i, op] : llvm::enumerate(body))
     steps[&op] = i;
-  // Behind the arguments and the results.
-  size_t firstExtent = signature.arguments.size() + signature.results.size();
-  auto extentOf = [&](Operation *op) -> int64_t {
-    auto extent = op->getNumOperands() == 1
-                      ? dyn_cast<BlockArgument>(op->getOperand(0))
-                      : BlockArgument();
-    return extent && extent.getOwner() == &body
-               ? int64_t(extent.getArgNumber()) - int64_t(firstExtent)
-               : -1;
-  };
-  /// What has its size in common: in bytes, or in bytes a row.
-  struct Part {
-    SmallVector<Operation *> buffers;
-    SmallVector<Lifetime> lifetimes;
-    ArenaLayout layout;
-  };
-  SmallVector<Part> parts(1 + signature.extentBytes.size());
-  for (Operation *op : allocations) {
-    auto type = cast<MemRefType>(op->getResult(0).getType());
-    int64_t extent = extentOf(op);
-    if (extent >= 0) {
-      // Of one row.
-      SmallVector<int64_t> shape(type.getShape());
-      *llvm::find(shape, ShapedType::kDynamic) = 1;
-      type = MemRefType::get(shape, type.getElementType());
-    }
-    FailureOr<int64_t> bytes = bytesOf(op, type);
-    if (failed(bytes))
+  std::map<std::vector<int64_t>, HostBuffers> parts;
+  for (Operation *op : allocations)
+    if (failed(addHostBuffer(op, steps, parts)))
       return failure();
-    Part &part = parts[1 + extent];
-    part.buffers.push_back(op);
-    part.lifetimes.push_back(lifetimeOf(op->getResult(0), *bytes, body, steps));
-  }
-  for (auto [i, part] : llvm::enumerate(parts)) {
+  for (auto &[extents, part] : parts) {
     // Offsets are multiplied with so many rows that what they give is aligned.
-    part.layout = layOutArena(part.lifetimes, i == 0 ? arenaAlignment : 1);
-    (i == 0 ? signature.workspaceBytes : signature.extentBytes[i - 1]) =
-        part.layout.bytes;
+    part.layout =
+        layOutArena(part.lifetimes, extents.empty() ? arenaAlignment : 1);
+    if (extents.empty())
+      signature.workspaceBytes = part.layout.bytes;
+    else
+      signature.workspaceTerms.push_back({part.layout.bytes, extents});
   }
   if (allocations.empty())
     return success();
@@ -460,15 +495,13 @@ LogicalResult KernelOutliner::placeHostBuffers() {
   builder.setInsertionPointToStart(&body);
   IndexMath math(builder, loc);
   OpFoldResult begin = math.number(0);
-  for (auto [i, part] : llvm::enumerate(parts)) {
+  size_t firstExtent = signature.arguments.size() + signature.results.size();
+  for (auto &[extents, part] : parts) {
     OpFoldResult rows = math.number(1);
-    if (i > 0) {
-      OpFoldResult unit = math.number(arenaAlignment);
-      rows = math.mul(
-          math.ceilDiv(OpFoldResult(body.getArgument(firstExtent + i - 1)),
-                       unit),
-          unit);
-    }
+    for (int64_t number : extents)
+      rows = math.mul(rows, body.getArgument(firstExtent + number));
+    if (!extents.empty())
+      rows = roundedUp(math, rows);
     for (auto [op, offset] :
          llvm::zip_equal(part.buffers, part.layout.offsets)) {
       Value at = getValueOrCreateConstantIndexOp(

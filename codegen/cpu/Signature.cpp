@@ -14,6 +14,34 @@ using namespace mlir;
 
 namespace drawloom::cpu {
 
+static constexpr llvm::StringLiteral bytesName = "bytes",
+                                     extentsName = "extents";
+
+static bool readTerms(DictionaryAttr dictionary, StringRef name,
+                      std::vector<MemoryTerm> &terms) {
+  auto list = dictionary.getAs<ArrayAttr>(name);
+  for (Attribute element : list ? list.getValue() : ArrayRef<Attribute>()) {
+    auto term = dyn_cast<DictionaryAttr>(element);
+    auto bytes = term ? term.getAs<IntegerAttr>(bytesName) : IntegerAttr();
+    auto numbers =
+        term ? term.getAs<DenseI64ArrayAttr>(extentsName) : DenseI64ArrayAttr();
+    if (!bytes || !numbers)
+      return false;
+    terms.push_back({bytes.getInt(), numbers.asArrayRef().vec()});
+  }
+  return list != nullptr;
+}
+
+static Attribute termsAttr(Builder &builder, ArrayRef<MemoryTerm> terms) {
+  SmallVector<Attribute> list;
+  for (const MemoryTerm &term : terms)
+    list.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr(bytesName, builder.getI64IntegerAttr(term.bytes)),
+         builder.getNamedAttr(extentsName,
+                              builder.getDenseI64ArrayAttr(term.extents))}));
+  return builder.getArrayAttr(list);
+}
+
 FailureOr<FunctionSignature> getSignature(Operation *function) {
   auto dictionary = function->getAttrOfType<DictionaryAttr>(signatureAttr);
   if (!dictionary)
@@ -43,16 +71,18 @@ FailureOr<FunctionSignature> getSignature(Operation *function) {
       !readBytes("workspace_bytes", value.workspaceBytes) ||
       !readBytes("scratch_bytes", value.scratchBytes))
     return failure();
-  if (auto list = dictionary.getAs<ArrayAttr>("extents"))
-    for (Attribute element : list) {
-      auto numbers = dyn_cast<DenseI64ArrayAttr>(element);
-      if (!numbers)
-        return failure();
-      value.extents.emplace_back(numbers.asArrayRef());
-    }
-  if (auto bytes = dictionary.getAs<DenseI64ArrayAttr>("extent_bytes"))
-    llvm::append_range(value.extentBytes, bytes.asArrayRef());
-  if (value.isOpen() &&
+  auto list = dictionary.getAs<ArrayAttr>("extents");
+  if (!list)
+    return value;
+  for (Attribute element : list) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(element);
+    if (!numbers)
+      return failure();
+    value.extents.emplace_back(numbers.asArrayRef());
+  }
+  if (!readBytes("open_extents", value.openExtents) ||
+      !readTerms(dictionary, "workspace_terms", value.workspaceTerms) ||
+      !readTerms(dictionary, "scratch_terms", value.scratchTerms) ||
       value.extents.size() != value.arguments.size() + value.results.size())
     return failure();
   return value;
@@ -75,8 +105,12 @@ void setSignature(Operation *function, const FunctionSignature &value) {
       extents.push_back(builder.getDenseI64ArrayAttr(numbers));
     entries.push_back(
         builder.getNamedAttr("extents", builder.getArrayAttr(extents)));
+    entries.push_back(
+        builder.getNamedAttr("open_extents", bytes(value.openExtents)));
     entries.push_back(builder.getNamedAttr(
-        "extent_bytes", builder.getDenseI64ArrayAttr(value.extentBytes)));
+        "workspace_terms", termsAttr(builder, value.workspaceTerms)));
+    entries.push_back(builder.getNamedAttr(
+        "scratch_terms", termsAttr(builder, value.scratchTerms)));
   }
   function->setAttr(signatureAttr, builder.getDictionaryAttr(entries));
 }

@@ -14,8 +14,11 @@
 //    workspace_bytes = 4096 : i64, scratch_bytes = 0 : i64}
 //
 // Of a function with open extents, `extents` besides, which has for each value
-// the numbers of its extents (OpenExtents.h), and `extent_bytes`, the workspace
-// that grows with each of them.
+// the numbers of its extents (OpenExtents.h), and the memory that grows with
+// them, behind these bytes:
+//
+//   open_extents = 2 : i64, scratch_terms = [],
+//   workspace_terms = [{bytes = 16 : i64, extents = array<i64: 0, 1>}]
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,10 +48,11 @@ struct FunctionSignature {
   /// Of the arguments, then of the results, the numbers of open extents by
   /// dimension; empty where all extents are known.
   llvm::SmallVector<llvm::SmallVector<int64_t>> extents;
-  /// For each open extent, the bytes of workspace that one row of it takes.
-  llvm::SmallVector<int64_t> extentBytes;
+  int64_t openExtents = 0;
+  /// What both need besides.
+  std::vector<MemoryTerm> workspaceTerms, scratchTerms;
 
-  bool isOpen() const { return !extentBytes.empty(); }
+  bool isOpen() const { return openExtents > 0; }
 };
 
 /// Fails where the function has none, or one that cannot be understood.

@@ -43,7 +43,7 @@ public:
     if (llvm::Error error = program->run(
             signature.name, ArrayRef(arguments, signature.arguments.size()),
             ArrayRef(results, signature.results.size()), threads, profile,
-            ArrayRef(extents, signature.extentBytes.size())))
+            ArrayRef(extents, static_cast<size_t>(signature.openExtents))))
       return runtime::Status::error(toString(std::move(error)));
     return {};
   }

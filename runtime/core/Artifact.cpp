@@ -61,6 +61,8 @@ namespace runtime {
 static constexpr int64_t oldestVersion = 3;
 // The first whose extents may be open.
 static constexpr int64_t openVersion = 5;
+// The first whose memory may grow with several of them.
+static constexpr int64_t termsVersion = 6;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -78,15 +80,25 @@ static json describe(const std::vector<ValueType> &types) {
   return list;
 }
 
+static json describe(const std::vector<MemoryTerm> &terms) {
+  json list = json::array();
+  for (const MemoryTerm &term : terms)
+    list.push_back({{"bytes", term.bytes}, {"extents", term.extents}});
+  return list;
+}
+
 static json describe(const Artifact::Variant &variant) {
   json entries = json::array();
   for (const Artifact::Entry &entry : variant.entries)
-    entries.push_back({{"name", entry.signature.name},
-                       {"arguments", describe(entry.signature.arguments)},
-                       {"results", describe(entry.signature.results)},
-                       {"workspace_bytes", entry.signature.workspaceBytes},
-                       {"extent_bytes", entry.signature.extentBytes},
-                       {"scratch_bytes", entry.scratchBytes}});
+    entries.push_back(
+        {{"name", entry.signature.name},
+         {"arguments", describe(entry.signature.arguments)},
+         {"results", describe(entry.signature.results)},
+         {"workspace_bytes", entry.signature.workspaceBytes},
+         {"extents", entry.signature.openExtents},
+         {"workspace_terms", describe(entry.signature.workspaceTerms)},
+         {"scratch_bytes", entry.scratchBytes},
+         {"scratch_terms", describe(entry.scratchTerms)}});
   return {{"target", variant.target},           {"isa", variant.isa},
           {"fingerprint", variant.fingerprint}, {"features", variant.features},
           {"processor", variant.processor},     {"entries", std::move(entries)},
@@ -171,10 +183,10 @@ public:
   }
 
   /// Of a function with so many open extents.
-  void readType(const json &value, ValueType &type, size_t open) {
+  void readType(const json &value, ValueType &type, int64_t open) {
     std::string element;
     read(value, "element", element);
-    read(value, "shape", type.shape, -static_cast<int64_t>(open));
+    read(value, "shape", type.shape, -open);
     int64_t bytes = 0;
     for (size_t i = 0; i < std::size(elementNames); ++i)
       if (element == elementNames[i]) {
@@ -188,17 +200,48 @@ public:
       if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
         return complain("shape", "has extents that no memory has");
   }
+  void readTerms(const json &value, const char *key, int64_t open,
+                 std::vector<MemoryTerm> &terms) {
+    read(value, key, terms, [&](const json &one, MemoryTerm &term) {
+      read(one, "bytes", term.bytes);
+      read(one, "extents", term.extents);
+      for (int64_t number : term.extents)
+        if (number >= open)
+          complain(key, "has an extent that its function does not have");
+    });
+  }
+  /// How many extents are open, and what the workspace needs for them.
+  void readExtents(const json &value, int64_t version, Signature &signature) {
+    if (version >= termsVersion) {
+      read(value, "extents", signature.openExtents);
+      readTerms(value, "workspace_terms", signature.openExtents,
+                signature.workspaceTerms);
+    } else if (version >= openVersion) {
+      std::vector<int64_t> bytes;
+      read(value, "extent_bytes", bytes);
+      for (int64_t one : bytes)
+        signature.workspaceTerms.push_back({one, {signature.openExtents++}});
+    }
+  }
   void readEntry(const json &value, int64_t version, Artifact::Entry &entry) {
-    if (version >= openVersion)
-      read(value, "extent_bytes", entry.signature.extentBytes);
+    Signature &signature = entry.signature;
+    readExtents(value, version, signature);
     auto type = [&](const json &one, ValueType &into) {
-      readType(one, into, entry.signature.extentBytes.size());
+      readType(one, into, signature.openExtents);
     };
-    read(value, "name", entry.signature.name);
-    read(value, "arguments", entry.signature.arguments, type);
-    read(value, "results", entry.signature.results, type);
-    read(value, "workspace_bytes", entry.signature.workspaceBytes);
+    read(value, "name", signature.name);
+    read(value, "arguments", signature.arguments, type);
+    read(value, "results", signature.results, type);
+    read(value, "workspace_bytes", signature.workspaceBytes);
     read(value, "scratch_bytes", entry.scratchBytes);
+    if (version >= termsVersion)
+      readTerms(value, "scratch_terms", signature.openExtents,
+                entry.scratchTerms);
+    size_t dimensions = 0;
+    for (const ValueType &argument : signature.arguments)
+      dimensions += argument.shape.size();
+    if (static_cast<size_t>(signature.openExtents) > dimensions)
+      complain("extents", "are more than its arguments have");
   }
   void readVariant(const json &value, int64_t version,
                    Artifact::Variant &variant) {
@@ -240,7 +283,7 @@ static Status checkVariants(const Artifact &artifact) {
     return a.signature.name == b.signature.name &&
            a.signature.arguments == b.signature.arguments &&
            a.signature.results == b.signature.results &&
-           a.signature.extentBytes.size() == b.signature.extentBytes.size();
+           a.signature.openExtents == b.signature.openExtents;
   };
   const Artifact::Variant &first = artifact.variants.front();
   for (size_t i = 0; i < first.entries.size(); ++i)
@@ -352,12 +395,34 @@ Result<Artifact> readArtifact(std::string_view bytes) {
   return artifact;
 }
 
+std::optional<int64_t> memoryBytes(int64_t bytes,
+                                   const std::vector<MemoryTerm> &terms,
+                                   const int64_t *extents) {
+  for (const MemoryTerm &term : terms) {
+    // Also where one is 0: the others' order must not matter.
+    int64_t count = 1, most = 1, part = 0;
+    for (int64_t number : term.extents) {
+      int64_t extent = extents[number];
+      if (__builtin_mul_overflow(most, std::max<int64_t>(extent, 1), &most))
+        return std::nullopt;
+      count *= extent;
+    }
+    if (__builtin_add_overflow(count, MemoryTerm::unit - 1, &count) ||
+        __builtin_mul_overflow(count / MemoryTerm::unit * MemoryTerm::unit,
+                               term.bytes, &part) ||
+        __builtin_add_overflow(bytes, part, &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
 namespace {
 /// Gives open extents the numbers that the arguments of a call have.
 class Binder {
 public:
   explicit Binder(const Signature &signature)
-      : signature(signature), extents(signature.extentBytes.size(), -1),
+      : signature(signature),
+        extents(static_cast<size_t>(signature.openExtents), -1),
         sources(extents.size()) {}
 
   Status take(size_t argument, const std::vector<int64_t> &shape) {
@@ -427,21 +492,18 @@ public:
                                std::pair(&closed.results, "result")})
       if (Status status = closeAll(*types, kind); !status.ok())
         return status;
-    bool fits = true;
-    for (size_t i = 0; i < extents.size(); ++i) {
-      int64_t rows = 0, bytes = 0;
-      fits &= !__builtin_add_overflow(extents[i], Signature::extentUnit - 1,
-                                      &rows) &&
-              !__builtin_mul_overflow(rows / Signature::extentUnit *
-                                          Signature::extentUnit,
-                                      signature.extentBytes[i], &bytes) &&
-              !__builtin_add_overflow(closed.workspaceBytes, bytes,
-                                      &closed.workspaceBytes);
-    }
-    if (!fits)
+    for (int64_t extent : extents)
+      if (extent < 0)
+        return Status::error("@" + signature.name +
+                             " has an extent that no argument has");
+    std::optional<int64_t> bytes = memoryBytes(
+        signature.workspaceBytes, signature.workspaceTerms, extents.data());
+    if (!bytes)
       return Status::error("@" + signature.name +
                            " needs more workspace than 64 bits count");
-    closed.extentBytes.clear();
+    closed.workspaceBytes = *bytes;
+    closed.openExtents = 0;
+    closed.workspaceTerms.clear();
     return bound;
   }
 

@@ -60,6 +60,7 @@ private:
 
 struct Entry {
   int64_t scratchBytes = 0;
+  std::vector<MemoryTerm> scratchTerms;
   DrawloomEntry address = nullptr;
   /// Calls do not change a program, but they do reuse its memory.
   std::unique_ptr<BufferCache> workspaces = std::make_unique<BufferCache>();
@@ -138,30 +139,33 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
   const Entry &entry = entries[index];
   const Signature &signature = listed[index];
   threads = std::max(threads, 1u);
+  auto open = static_cast<size_t>(signature.openExtents);
+  std::optional<int64_t> workspaceBytes =
+      memoryBytes(signature.workspaceBytes, signature.workspaceTerms, extents);
+  std::optional<int64_t> threadBytes =
+      memoryBytes(entry.scratchBytes, entry.scratchTerms, extents);
   int64_t scratchBytes = 0;
-  bool tooLarge =
-      __builtin_mul_overflow(entry.scratchBytes, threads, &scratchBytes);
-  auto refuse = [&](int64_t bytes, const char *what) {
+  if (threadBytes &&
+      __builtin_mul_overflow(*threadBytes, threads, &scratchBytes))
+    threadBytes = std::nullopt;
+  auto refuse = [&](const std::optional<int64_t> &bytes, const char *what) {
     return Status::error("@" + signature.name + " needs " +
-                         std::to_string(bytes) + " bytes of " + what +
+                         (bytes ? std::to_string(*bytes) : "more than 2^63") +
+                         " bytes of " + what +
                          ", which this machine does not give");
   };
+  if (!workspaceBytes)
+    return refuse(std::nullopt, "workspace");
+  if (!threadBytes)
+    return refuse(std::nullopt, "scratch memory for its threads");
   std::optional<AlignedBuffer> workspace, scratch;
-  // bind() has seen that 64 bits count them.
-  int64_t workspaceBytes = signature.workspaceBytes;
-  size_t open = signature.extentBytes.size();
-  for (size_t i = 0; i < open; ++i)
-    workspaceBytes += (extents[i] + Signature::extentUnit - 1) /
-                      Signature::extentUnit * Signature::extentUnit *
-                      signature.extentBytes[i];
-  if (workspaceBytes > 0) {
-    workspace = entry.workspaces->take(workspaceBytes);
+  if (*workspaceBytes > 0) {
+    workspace = entry.workspaces->take(*workspaceBytes);
     if (!workspace)
       return refuse(workspaceBytes, "workspace");
   }
-  if (scratchBytes > 0 || tooLarge) {
-    if (!tooLarge)
-      scratch = entry.scratches->take(scratchBytes);
+  if (scratchBytes > 0) {
+    scratch = entry.scratches->take(scratchBytes);
     if (!scratch)
       return refuse(scratchBytes, "scratch memory for its threads");
   }
@@ -176,7 +180,7 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
     pointers[takes + gives + i] = const_cast<int64_t *>(&extents[i]);
   pointers[takes + gives + open] = workspace ? workspace->data() : nullptr;
   PoolHost pool{&ThreadPool::shared(), threads,
-                scratch ? scratch->data() : nullptr, entry.scratchBytes};
+                scratch ? scratch->data() : nullptr, *threadBytes};
   DrawloomHost host = pool.host();
   std::optional<ProfilingHost> profiler;
   if (profile) {
@@ -215,6 +219,7 @@ loadCpuProgram(const Artifact::Variant &variant) {
       return Status::error("the code has no function @" + known.signature.name);
     Entry &entry = program->entries.emplace_back();
     entry.scratchBytes = known.scratchBytes;
+    entry.scratchTerms = known.scratchTerms;
     entry.address = reinterpret_cast<DrawloomEntry>(address);
     program->listed.push_back(known.signature);
   }

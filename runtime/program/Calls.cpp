@@ -76,7 +76,7 @@ int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
 }
 
 size_t drawloomFunctionOpenExtents(const DrawloomFunction *function) {
-  return function->signature->extentBytes.size();
+  return static_cast<size_t>(function->signature->openExtents);
 }
 
 DrawloomError *drawloomFunctionBind(const DrawloomFunction *function,

@@ -105,8 +105,9 @@ TEST(Artifact, RefusesVariantsWithOtherFunctions) {
 
 /// The artifact's bytes with `from` in its description replaced and the first
 /// line made to fit.
-std::string withDescription(llvm::StringRef from, llvm::StringRef to) {
-  std::string bytes = writeArtifact(sample());
+std::string withDescription(llvm::StringRef from, llvm::StringRef to,
+                            const Artifact &artifact = sample()) {
+  std::string bytes = writeArtifact(artifact);
   std::string payload = bytes.substr(bytes.find('\n') + 1);
   payload.replace(payload.find(from), from.size(), to.str());
   llvm::SmallVector<llvm::StringRef> fields;
@@ -191,11 +192,11 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 }
 
 TEST(Artifact, NamesAnotherVersion) {
-  for (const char *version : {"1", "6", "x", "-3", "99999999999999999999"}) {
+  for (const char *version : {"1", "7", "x", "-3", "99999999999999999999"}) {
     std::string bytes = writeArtifact(sample());
-    bytes.replace(bytes.find(" 5 ") + 1, 1, version);
+    bytes.replace(bytes.find(" 6 ") + 1, 1, version);
     EXPECT_EQ(errorOf(bytes), "it is of version " + std::string(version) +
-                                  ", this is version 5");
+                                  ", this is version 6");
   }
 }
 
@@ -231,7 +232,8 @@ Signature openSignature() {
   signature.arguments = {{ElementType::F32, {-1, 4}}, {ElementType::F32, {-1}}};
   signature.results = {{ElementType::F32, {-1, 2}}};
   signature.workspaceBytes = 128;
-  signature.extentBytes = {16};
+  signature.openExtents = 1;
+  signature.workspaceTerms = {{16, {0}}};
   return signature;
 }
 
@@ -280,15 +282,79 @@ TEST(Artifact, RefusesExtentsThatDoNotFit) {
             "@f needs more workspace than 64 bits count");
 }
 
-TEST(Artifact, KeepsOpenExtents) {
+/// The bytes of workspace that bind() finds for two open extents.
+std::string workspaceOf(int64_t rows, int64_t columns,
+                        std::vector<MemoryTerm> terms) {
+  Signature signature;
+  signature.name = "f";
+  signature.arguments = {{ElementType::I8, {-1}}, {ElementType::I8, {-2}}};
+  signature.openExtents = 2;
+  signature.workspaceTerms = std::move(terms);
+  runtime::Result<BoundSignature> bound =
+      runtime::bind(signature, {{rows}, {columns}});
+  return bound.ok() ? std::to_string(bound->signature.workspaceBytes)
+                    : bound.message();
+}
+
+TEST(Artifact, WorkspaceGrowsWithProductsOfExtents) {
+  // Of 15 in all, not of 64 times 64.
+  EXPECT_EQ(workspaceOf(3, 5, {{8, {0, 1}}}), "512");
+  EXPECT_EQ(workspaceOf(13, 5, {{8, {0, 1}}}), "1024");
+  EXPECT_EQ(workspaceOf(9, 100, {{8, {0, 0}}, {2, {1}}}), "1280");
+  EXPECT_EQ(workspaceOf(0, 5, {{8, {0, 1}}}), "0");
+}
+
+TEST(Artifact, RefusesProductsThatAreNotCounted) {
+  std::string refused = "@f needs more workspace than 64 bits count";
+  int64_t half = int64_t(1) << 32;
+  EXPECT_EQ(workspaceOf(half, half / 4, {{1, {0, 1}}}), "4611686018427387904");
+  EXPECT_EQ(workspaceOf(half, half / 2, {{1, {0, 1}}}), refused);
+  EXPECT_EQ(workspaceOf(half, half / 4, {{2, {0, 1}}}), refused);
+  // Wherever the 0 stands.
+  EXPECT_EQ(workspaceOf(0, half, {{1, {0, 1, 1}}}), refused);
+  EXPECT_EQ(workspaceOf(0, half, {{1, {1, 1, 0}}}), refused);
+}
+
+Artifact openSample() {
   Artifact artifact = sample();
-  for (Artifact::Variant &one : artifact.variants)
+  for (Artifact::Variant &one : artifact.variants) {
     one.entries[0].signature = openSignature();
-  llvm::Expected<Artifact> read = readArtifact(writeArtifact(artifact));
+    one.entries[0].scratchTerms = {{4, {0, 0}}};
+  }
+  return artifact;
+}
+
+TEST(Artifact, RefusesTermsThatAreWrong) {
+  for (auto [from, to, why] :
+       {std::tuple("\"bytes\":16", "\"bytes\":-1", "'bytes' is no size"),
+        std::tuple("{\"bytes\":16,\"extents\":[0]}", "7", "'bytes' is missing"),
+        std::tuple("\"extents\":[0]", "\"extents\":[-1]",
+                   "'extents' has what is no size"),
+        std::tuple("\"extents\":[0]", "\"extents\":[1]",
+                   "'workspace_terms' has an extent that its function does not "
+                   "have"),
+        std::tuple("\"extents\":[0,0]", "\"extents\":[0,1]",
+                   "'scratch_terms' has an extent that its function does not "
+                   "have"),
+        std::tuple("\"extents\":1,", "\"extents\":9223372036854775807,",
+                   "'extents' are more than its arguments have"),
+        std::tuple("\"extents\":1,", "\"extents\":0,",
+                   "'workspace_terms' has an extent that its function does not "
+                   "have")})
+    EXPECT_EQ(errorOf(withDescription(from, to, openSample())),
+              std::string("its description is damaged: ") + why)
+        << to;
+}
+
+TEST(Artifact, KeepsOpenExtents) {
+  llvm::Expected<Artifact> read = readArtifact(writeArtifact(openSample()));
   ASSERT_TRUE(bool(read)) << toString(read.takeError());
   const Signature &signature = read->variants[0].entries[0].signature;
   EXPECT_EQ(signature.arguments[0].shape, (std::vector<int64_t>{-1, 4}));
-  EXPECT_EQ(signature.extentBytes, std::vector<int64_t>{16});
+  EXPECT_EQ(signature.openExtents, 1);
+  EXPECT_EQ(signature.workspaceTerms, (std::vector<MemoryTerm>{{16, {0}}}));
+  EXPECT_EQ(read->variants[0].entries[0].scratchTerms,
+            (std::vector<MemoryTerm>{{4, {0, 0}}}));
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 
 #include "drawloom/runtime/Status.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,18 +41,32 @@ struct ValueType {
   }
 };
 
+/// Memory that grows with open extents: so many bytes times the product of the
+/// extents, rounded up to a multiple of `unit`, so that memory behind it is
+/// aligned.
+struct MemoryTerm {
+  int64_t bytes = 0;
+  /// Their numbers; one may be there twice.
+  std::vector<int64_t> extents = {};
+  static constexpr int64_t unit = 64;
+
+  bool operator==(const MemoryTerm &other) const {
+    return bytes == other.bytes && extents == other.extents;
+  }
+};
+
 struct Signature {
   std::string name;
   std::vector<ValueType> arguments;
   std::vector<ValueType> results;
   /// Scratch memory that a call needs beyond arguments and results.
   int64_t workspaceBytes = 0;
-  /// For each open extent the bytes that it needs besides, behind these, times
-  /// the extent rounded up to a multiple of `extentUnit`.
-  std::vector<int64_t> extentBytes = {};
-  static constexpr int64_t extentUnit = 64;
+  /// How many extents are open.
+  int64_t openExtents = 0;
+  /// What a call needs besides, behind these bytes.
+  std::vector<MemoryTerm> workspaceTerms = {};
 
-  bool isOpen() const { return !extentBytes.empty(); }
+  bool isOpen() const { return openExtents > 0; }
 };
 
 /// A signature as one call has it: no extent is open.
@@ -66,8 +81,9 @@ struct BoundSignature {
 struct Artifact {
   struct Entry {
     Signature signature;
-    /// Memory that each thread needs for itself.
+    /// Memory that each thread needs for itself, and what it needs besides.
     int64_t scratchBytes = 0;
+    std::vector<MemoryTerm> scratchTerms = {};
   };
   /// The program for one instruction set of one target.
   struct Variant {
@@ -110,25 +126,31 @@ struct KernelProfile {
 
 namespace runtime {
 
+/// `bytes` and what the terms come to where the open extents are `extents`;
+/// nothing where 64 bits do not count them.
+std::optional<int64_t> memoryBytes(int64_t bytes,
+                                   const std::vector<MemoryTerm> &terms,
+                                   const int64_t *extents);
+
 /// The signature with the extents that the arguments have. Fails where these do
-/// not fit it or each other, or where 64 bits do not count the bytes of a
-/// value.
+/// not fit it or each other, or where 64 bits do not count the bytes of a value
+/// or of the workspace.
 Result<BoundSignature>
 bind(const Signature &signature,
      const std::vector<std::vector<int64_t>> &argumentShapes);
 
 /// Counts changes of the file's form, and of how code and its host call each
 /// other.
-inline constexpr int64_t artifactVersion = 5;
+inline constexpr int64_t artifactVersion = 6;
 
 /// The file form of an artifact: a line of text with its version, the lengths
 /// and the SHA-256 of what follows (a description in JSON, then the code of one
 /// variant after the other).
 std::string writeArtifact(const Artifact &artifact);
 
-/// Also of version 3, whose variants are all of one target, and 4, which has no
-/// open extents. Refuses bytes that
-/// are cut off, changed or of another version, and variants that do not go
+/// Also of version 3, whose variants are all of one target, 4, which has no
+/// open extents, and 5, whose memory grows with single ones only. Refuses bytes
+/// that are cut off, changed or of another version, and variants that do not go
 /// together; says which.
 Result<Artifact> readArtifact(std::string_view bytes);
 

@@ -4,7 +4,8 @@
 // extents come behind the results.
 // CHECK-LABEL: func.func @scale
 // CHECK-SAME: (%[[X:.*]]: memref<1xf32>, %[[Y:.*]]: memref<1xf32>, %[[ROWS:.*]]: index)
-// CHECK-SAME: extent_bytes = array<i64: 0>, extents = [array<i64: 0, -1>, array<i64: 0, -1>]
+// CHECK-SAME: extents = [array<i64: 0, -1>, array<i64: 0, -1>]
+// CHECK-SAME: open_extents = 1 : i64
 // CHECK-DAG: memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%[[ROWS]], 4], strides: [4, 1]
 // CHECK-DAG: memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [%[[ROWS]], 4], strides: [4, 1]
 // CHECK: scf.for {{.*}} to %[[ROWS]]

@@ -4,8 +4,8 @@
 // once, at multiples of 64 rows.
 // CHECK-LABEL: func.func @f
 // CHECK-SAME: (%{{.*}}: memref<1xf32>, %[[ROWS:.*]]: index, %[[MEMORY:.*]]: memref<256xi8>)
-// CHECK-SAME: extent_bytes = array<i64: 16>
 // CHECK-SAME: workspace_bytes = 256
+// CHECK-SAME: workspace_terms = [{bytes = 16 : i64, extents = array<i64: 0>}]
 // CHECK: memref.view %[[MEMORY]][%c0][] : memref<256xi8> to memref<64xf32>
 // CHECK: %[[UP:.*]] = arith.addi %[[ROWS]], %c63
 // CHECK: %[[UNITS:.*]] = arith.divui %[[UP]], %c64
@@ -15,7 +15,7 @@
 // CHECK: memref.view %[[MEMORY]][%[[SECOND]]][%[[ROWS]]] : memref<256xi8> to memref<?x2xf32>
 func.func @f(%out: memref<1xf32>, %rows: index) attributes {drawloom.signature = {
     arguments = [], results = [tensor<?x2xf32>], workspace_bytes = 0 : i64, scratch_bytes = 0 : i64,
-    extents = [array<i64: 0, -1>], extent_bytes = array<i64: 0>}} {
+    extents = [array<i64: 0, -1>], open_extents = 1 : i64, workspace_terms = [], scratch_terms = []}} {
   %fixed = memref.alloc() : memref<64xf32>
   %a = memref.alloc(%rows) : memref<?x2xf32>
   %b = memref.alloc(%rows) : memref<?x2xf32>
