@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "codegen/cpu/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -19,7 +20,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/Block/IndexMath.h"
 #include "passes/Graph/OpenExtents.h"
 #include <map>
 
@@ -45,9 +45,8 @@ MemRefType bufferOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return MemRefType::get({}, type);
-  // Of memory whose extents a call gives only the place is handed over.
   if (!tensor.hasStaticShape())
-    return MemRefType::get({1}, tensor.getElementType());
+    return placeType(tensor.getElementType());
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
@@ -91,19 +90,11 @@ public:
              RankedTensorType type, size_t i, ValueRange extents) const {
     if (type.hasStaticShape())
       return memory;
-    SmallVector<OpFoldResult> sizes, strides(type.getRank());
-    for (auto [extent, number] : llvm::zip_equal(type.getShape(), numbers[i]))
-      sizes.push_back(number >= 0 ? OpFoldResult(extents[number])
-                                  : OpFoldResult(builder.getIndexAttr(extent)));
-    IndexMath math(builder, loc);
-    OpFoldResult stride = math.number(1);
-    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-      strides[dim] = stride;
-      stride = math.mul(stride, sizes[dim]);
-    }
-    return memref::ReinterpretCastOp::create(
-        builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
-        memory, builder.getIndexAttr(0), sizes, strides);
+    SmallVector<Value> sizes;
+    for (int64_t number : numbers[i])
+      if (number >= 0)
+        sizes.push_back(extents[number]);
+    return denseView(builder, loc, memory, type.getShape(), sizes);
   }
 
 private:

@@ -12,6 +12,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
+#include "codegen/cpu/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -106,37 +107,52 @@ Lifetime lifetimeOf(Value buffer, int64_t bytes, Block &body,
 
 /// The grid of a block program.
 struct Grid {
-  SmallVector<int64_t> lower, step, extents;
-  /// Of a grid with one dimension of open extent nobody knows the count before
-  /// the call.
+  SmallVector<int64_t> lower, step;
+  /// Of an open grid, only a call knows some of these, and how many blocks that
+  /// makes.
+  SmallVector<OpFoldResult> extents;
   OpFoldResult blocks;
 
   static FailureOr<Grid> of(scf::ForallOp loop);
 };
 
+/// Counts the blocks in front of the loop.
 FailureOr<Grid> Grid::of(scf::ForallOp loop) {
   if (loop.getNumResults() != 0)
     return loop.emitOpError("still yields tensors; bufferize first");
-  Builder builder(loop.getContext());
   auto lowers = getConstantIntValues(loop.getMixedLowerBound());
-  auto uppers = getConstantIntValues(loop.getMixedUpperBound());
   auto steps = getConstantIntValues(loop.getMixedStep());
-  if (lowers && steps && !uppers && loop.getRank() == 1 &&
-      lowers->front() == 0 && steps->front() == 1)
-    return Grid{*lowers,
-                *steps,
-                {ShapedType::kDynamic},
-                loop.getMixedUpperBound().front()};
-  if (!lowers || !uppers || !steps)
-    return loop.emitOpError("needs constant bounds to become a kernel");
+  if (!lowers || !steps)
+    return loop.emitOpError("needs constant lower bounds and steps to become a "
+                            "kernel");
+  OpBuilder builder(loop);
+  IndexMath math(builder, loop.getLoc());
   Grid grid{*lowers, *steps, {}, {}};
-  int64_t blocks = 1;
-  for (auto [lo, hi, by] : llvm::zip_equal(*lowers, *uppers, *steps)) {
-    grid.extents.push_back(hi > lo ? llvm::divideCeil(hi - lo, by) : 0);
-    if (llvm::MulOverflow(blocks, grid.extents.back(), blocks))
+  SmallVector<OpFoldResult> open;
+  int64_t known = 1;
+  for (auto [lo, end, by] :
+       llvm::zip_equal(*lowers, loop.getMixedUpperBound(), *steps)) {
+    std::optional<int64_t> hi = getConstantIntValue(end);
+    if (!hi && (lo != 0 || by != 1))
+      return loop.emitOpError("needs lower bound 0 and step 1 where its upper "
+                              "bound is not known, to become a kernel");
+    if (!hi) {
+      grid.extents.push_back(end);
+      open.push_back(end);
+      continue;
+    }
+    int64_t count = *hi > lo ? llvm::divideCeil(*hi - lo, by) : 0;
+    grid.extents.push_back(math.number(count));
+    if (llvm::MulOverflow(known, count, known))
       return loop.emitOpError("has more than 2^63 blocks");
   }
-  grid.blocks = builder.getIndexAttr(blocks);
+  // There may be less than none along one of several dimensions.
+  if (grid.extents.size() > 1)
+    for (OpFoldResult &count : open)
+      count = math.max(count, math.number(0));
+  grid.blocks = math.number(known);
+  for (OpFoldResult count : open)
+    grid.blocks = math.mul(grid.blocks, count);
   return grid;
 }
 
@@ -169,6 +185,7 @@ private:
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
                   OpFoldResult blocks, IRMapping &mapping);
   LogicalResult placeKernelBuffers(func::FuncOp kernel);
+  void showPlaces();
   std::optional<int64_t> extentNumber(Value value);
   LogicalResult
   addHostBuffer(Operation *op, const DenseMap<Operation *, int64_t> &steps,
@@ -210,8 +227,9 @@ void capture(Value value, Region &region, Captures &captures) {
   Operation *def = value.getDefiningOp();
   // Views are cut anew inside, so that every argument is one whole buffer and
   // no two of them overlap.
-  bool clone = def && (def->hasTrait<OpTrait::ConstantLike>() ||
-                       isa<memref::GetGlobalOp, ViewLikeOpInterface>(def));
+  bool clone = def && !isPlace(def) &&
+               (def->hasTrait<OpTrait::ConstantLike>() ||
+                isa<memref::GetGlobalOp, ViewLikeOpInterface>(def));
   if (!clone) {
     captures.arguments.insert(value);
     return;
@@ -258,13 +276,17 @@ void KernelOutliner::emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(range.getBody()->getTerminator());
   SmallVector<Value> ids;
-  if (grid.extents.size() == 1)
+  if (grid.extents.size() == 1) {
     ids.push_back(range.getInductionVar());
-  else
-    llvm::append_range(ids,
-                       affine::AffineDelinearizeIndexOp::create(
-                           builder, loc, range.getInductionVar(), grid.extents)
-                           .getResults());
+  } else {
+    SmallVector<OpFoldResult> extents(grid.extents);
+    for (OpFoldResult &extent : extents)
+      if (auto value = dyn_cast<Value>(extent))
+        extent = mapping.lookup(value);
+    llvm::append_range(ids, affine::AffineDelinearizeIndexOp::create(
+                                builder, loc, range.getInductionVar(), extents)
+                                .getResults());
+  }
   for (auto [id, lower, by] : llvm::zip_equal(ids, grid.lower, grid.step)) {
     AffineExpr d = builder.getAffineDimExpr(0);
     id = affine::makeComposedAffineApply(builder, loc, d * by + lower,
@@ -292,15 +314,28 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   }
 
   Captures captures;
-  for (scf::ForallOp loop : group)
-    loop.getRegion().walk([&](Operation *op) {
+  for (auto [loop, grid] : llvm::zip_equal(group, grids)) {
+    Region &region = scf::ForallOp(loop).getRegion();
+    region.walk([&](Operation *op) {
       for (Value operand : op->getOperands())
-        capture(operand, loop.getRegion(), captures);
+        capture(operand, region, captures);
     });
+    // One dimension needs no extent to know its place.
+    if (grid.extents.size() > 1)
+      for (OpFoldResult extent : grid.extents)
+        if (auto value = dyn_cast<Value>(extent))
+          capture(value, region, captures);
+  }
   SmallVector<Value> arguments = captures.arguments.takeVector();
   SmallVector<Type> types;
-  for (Value argument : arguments)
+  for (Value argument : arguments) {
+    auto memory = dyn_cast<MemRefType>(argument.getType());
+    if (memory && !memory.hasStaticShape())
+      return first.emitOpError("uses a buffer of type ")
+             << memory << " that control flow has chosen, whose open extents "
+             << "it cannot know";
     types.push_back(argument.getType());
+  }
   types.append(2, builder.getIndexType());
   builder.setInsertionPoint(function);
   auto kernel = func::FuncOp::create(
@@ -314,12 +349,12 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   // Each is a buffer of its own, and only this call uses it meanwhile; unless
   // control flow has chosen between buffers.
   bool distinct = llvm::all_of(arguments, [&](Value argument) {
+    Value whole = wholeOf(argument);
     return !isa<MemRefType>(argument.getType()) ||
-           argument.getDefiningOp<memref::AllocOp>() ||
+           whole.getDefiningOp<memref::AllocOp>() ||
            isa_and_nonnull<func::FuncOp>(
-               isa<BlockArgument>(argument)
-                   ? argument.getParentBlock()->getParentOp()
-                   : nullptr);
+               isa<BlockArgument>(whole) ? whole.getParentBlock()->getParentOp()
+                                         : nullptr);
   });
   for (auto [i, type] : llvm::enumerate(types))
     if (distinct && isa<MemRefType>(type))
@@ -541,12 +576,35 @@ void KernelOutliner::passScratch() {
   }
 }
 
+/// Lets block programs see buffers of the function that have open extents by
+/// their places.
+void KernelOutliner::showPlaces() {
+  SmallVector<Operation *> allocations;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForallOp>(op))
+      return WalkResult::skip();
+    if (isa<memref::AllocOp, memref::AllocaOp>(op) && op->getNumOperands() > 0)
+      allocations.push_back(op);
+    return WalkResult::advance();
+  });
+  for (Operation *op : allocations) {
+    Value memory = op->getResult(0);
+    builder.setInsertionPointAfter(op);
+    Value place = placeOf(builder, op->getLoc(), memory);
+    Value view = denseView(builder, op->getLoc(), place,
+                           cast<MemRefType>(memory.getType()).getShape(),
+                           op->getOperands());
+    memory.replaceAllUsesExcept(view, place.getDefiningOp());
+  }
+}
+
 LogicalResult KernelOutliner::run() {
   FailureOr<FunctionSignature> known = getSignature(function);
   if (failed(known))
     return function.emitError("has no ")
            << signatureAttr << " attribute; run --cpu-bufferize first";
   signature = *known;
+  showPlaces();
   for (const BlockGroup &group : groupBlocks(function))
     if (failed(outline(group)))
       return failure();

@@ -101,7 +101,8 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
   auto type = cast<RankedTensorType>(matrix.getType());
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1),
           stride = rowStride(matrix);
-  if (!type.getElementType().isIntOrFloat())
+  if (!type.getElementType().isIntOrFloat() || !type.hasStaticShape() ||
+      ShapedType::isDynamic(stride))
     return std::nullopt;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   Operation *point = outermostUser(matrix, dot);

@@ -1,4 +1,4 @@
-//===- Views.h - what a view is of ------------------------------*- C++ -*-===//
+//===- Views.h - memory and what is seen of it ------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_VIEWS_H
 #define DRAWLOOM_CODEGEN_CPU_VIEWS_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace drawloom::cpu {
@@ -19,6 +20,18 @@ inline mlir::Value wholeOf(mlir::Value memory) {
     memory = view.getViewSource();
   return memory;
 }
+
+/// Functions take a pointer, which tells no extents: of memory with open ones
+/// only the place is handed over, as a buffer of one element.
+mlir::MemRefType placeType(mlir::Type element);
+mlir::Value placeOf(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value memory);
+/// Whether `op` is placeOf() of a buffer with open extents.
+bool isPlace(mlir::Operation *op);
+/// The dense row-major buffer there, whose open extents are `open`.
+mlir::Value denseView(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value place, llvm::ArrayRef<int64_t> shape,
+                      mlir::ValueRange open);
 
 } // namespace drawloom::cpu
 

@@ -32,6 +32,10 @@ public:
         x, y, [](int64_t p, int64_t q) { return p - q; });
   }
   mlir::OpFoldResult mul(mlir::OpFoldResult x, mlir::OpFoldResult y) {
+    if (mlir::isConstantIntValue(x, 1))
+      return y;
+    if (mlir::isConstantIntValue(y, 1))
+      return x;
     return make<mlir::arith::MulIOp>(
         x, y, [](int64_t p, int64_t q) { return p * q; });
   }
