@@ -41,7 +41,7 @@ def main():
             stream = io.BytesIO()
             save(stream, array)
             write(folder / "npy", stream.getvalue())
-    for name in ("program-v3", "program-v4", "program-v5"):
+    for name in ("program-v3", "program-v4", "program-v5", "program-v6"):
         payload = without_line(folder, pathlib.Path(f"test/unit/runtime/Inputs/{name}.drawloom").read_bytes())
         for part in payload.split(b"\x7fELF")[1:]:
             write(folder / "program", b"\x7fELF" + part)

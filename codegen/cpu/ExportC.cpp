@@ -161,6 +161,11 @@ Expected<std::string> exportHeader(const Artifact::Variant &variant) {
   for (const Artifact::Entry &entry : variant.entries) {
     if (Error error = checkName(entry.signature.name))
       return error;
+    if (entry.signature.isOpen())
+      return createStringError(
+          "@" + entry.signature.name +
+          " leaves extents open, for which this header has no place: give its "
+          "arguments static shapes, or load the file of --mlir-to-artifact");
     names += (names.empty() ? "" : "_") + entry.signature.name;
   }
   os << formatv(headerBegin.data(), variant.isa, names, DRAWLOOM_ALIGNMENT);

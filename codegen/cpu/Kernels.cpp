@@ -8,7 +8,9 @@
 
 #include "codegen/Arena.h"
 #include "codegen/Program.h"
+#include "codegen/cpu/Buffers.h"
 #include "codegen/cpu/GroupBlocks.h"
+#include "codegen/cpu/KernelScratch.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
@@ -31,47 +33,6 @@ using namespace mlir;
 
 namespace drawloom::cpu {
 namespace {
-
-static_assert(MemoryTerm::unit % arenaAlignment == 0);
-
-MemRefType bytesType(Builder &builder, int64_t bytes) {
-  return MemRefType::get({bytes}, builder.getI8Type());
-}
-
-/// The bytes of a buffer as the machine code addresses it.
-FailureOr<int64_t> bytesOf(Operation *op, MemRefType type) {
-  int64_t bytes = 0;
-  Type element = type.getElementType();
-  if (element.isIndex()) {
-    bytes = 8;
-  } else if (element.isIntOrFloat()) {
-    bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  } else if (auto vector = dyn_cast<VectorType>(element)) {
-    bytes = llvm::NextPowerOf2(
-        vector.getNumElements() *
-            llvm::divideCeil(vector.getElementTypeBitWidth(), 8) -
-        1);
-  }
-  if (bytes == 0 || !type.hasStaticShape() || !type.getLayout().isIdentity())
-    return op->emitOpError("allocates a buffer of type ")
-           << type << ", whose size is not known when compiling for the CPU";
-  for (int64_t extent : type.getShape())
-    if (llvm::MulOverflow(bytes, extent, bytes))
-      return op->emitOpError("allocates a buffer of type ")
-             << type << ", which exceeds the address space";
-  return bytes;
-}
-
-/// Takes the buffers allocated below `root`, outside nested functions.
-template <typename AllocOp>
-void collectAllocations(Operation *root, SmallVectorImpl<Operation *> &into) {
-  root->walk([&](AllocOp op) { into.push_back(op); });
-}
-
-/// Puts `op` at the start of `body`.
-void hoistTo(Block &body, Operation *op) {
-  op->moveBefore(&body, body.begin());
-}
 
 /// The steps of `body` between which a buffer is in use. Views are followed;
 /// where a loop or a branch passes a buffer on, it is in use to the end.
@@ -164,12 +125,6 @@ struct HostBuffers {
   ArenaLayout layout;
 };
 
-/// As the host rounds what a term of memory is multiplied with.
-OpFoldResult roundedUp(IndexMath &math, OpFoldResult count) {
-  OpFoldResult unit = math.number(MemoryTerm::unit);
-  return math.mul(math.ceilDiv(count, unit), unit);
-}
-
 class KernelOutliner {
 public:
   KernelOutliner(func::FuncOp function, SymbolTable &symbols,
@@ -184,7 +139,7 @@ private:
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
                   OpFoldResult blocks, IRMapping &mapping);
-  LogicalResult placeKernelBuffers(func::FuncOp kernel);
+  SizeSource sourceOf(Value value);
   void showPlaces();
   std::optional<int64_t> extentNumber(Value value);
   LogicalResult
@@ -392,70 +347,9 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   kernels.push_back(kernel);
   for (scf::ForallOp loop : group)
     loop.erase();
-  return placeKernelBuffers(kernel);
-}
-
-/// Buffers of a block: the small ones on the stack, once for all blocks of a
-/// range; the rest in the thread's scratch memory, which becomes the kernel's
-/// last argument.
-LogicalResult KernelOutliner::placeKernelBuffers(func::FuncOp kernel) {
-  Block &body = kernel.getBody().front();
-  SmallVector<Operation *> allocations;
-  collectAllocations<memref::AllocOp>(kernel, allocations);
-  collectAllocations<memref::AllocaOp>(kernel, allocations);
-  SmallVector<std::pair<int64_t, Operation *>> sized;
-  for (Operation *op : allocations) {
-    FailureOr<int64_t> bytes =
-        bytesOf(op, cast<MemRefType>(op->getResult(0).getType()));
-    if (failed(bytes))
-      return failure();
-    sized.push_back({*bytes, op});
-  }
-  llvm::stable_sort(sized, llvm::less_first());
-  int64_t stack = 0;
-  SmallVector<Lifetime> lifetimes;
-  SmallVector<Operation *> inScratch;
-  for (auto [bytes, op] : sized) {
-    hoistTo(body, op);
-    int64_t aligned = llvm::alignTo(bytes, arenaAlignment);
-    if (stack + aligned > stackBytes) {
-      // All of them live through the range: blocks reuse them as they are.
-      lifetimes.push_back({bytes, 0, 0});
-      inScratch.push_back(op);
-      continue;
-    }
-    stack += aligned;
-    builder.setInsertionPoint(op);
-    auto alloca = memref::AllocaOp::create(
-        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
-        builder.getI64IntegerAttr(arenaAlignment));
-    op->getResult(0).replaceAllUsesWith(alloca);
-    op->erase();
-  }
-  ArenaLayout layout = layOutArena(lifetimes);
-  signature.scratchBytes = std::max(signature.scratchBytes, layout.bytes);
-  if (inScratch.empty())
-    return success();
-  Value scratch =
-      body.addArgument(bytesType(builder, layout.bytes), kernel.getLoc());
-  kernel.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
-  SmallVector<DictionaryAttr> attributes;
-  kernel.getAllArgAttrs(attributes);
-  attributes.resize(body.getNumArguments(), builder.getDictionaryAttr({}));
-  kernel.setAllArgAttrs(attributes);
-  kernel.setArgAttr(body.getNumArguments() - 1, "llvm.noalias",
-                    builder.getUnitAttr());
-  kernel->setAttr(kernelAttr, builder.getStringAttr("scratch"));
-  for (auto [op, offset] : llvm::zip_equal(inScratch, layout.offsets)) {
-    builder.setInsertionPoint(op);
-    Value at = arith::ConstantIndexOp::create(builder, op->getLoc(), offset);
-    Value view = memref::ViewOp::create(
-        builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
-        scratch, at, ValueRange());
-    op->getResult(0).replaceAllUsesWith(view);
-    op->erase();
-  }
-  return success();
+  return placeKernelBuffers(
+      kernel, stackBytes, [&](Value value) { return sourceOf(value); },
+      signature);
 }
 
 /// The number of the open extent that `value` is, if it is one.
@@ -472,22 +366,29 @@ std::optional<int64_t> KernelOutliner::extentNumber(Value value) {
   return number;
 }
 
+/// What an argument is: of the function an open extent, of a kernel what its
+/// call hands over.
+SizeSource KernelOutliner::sourceOf(Value value) {
+  if (std::optional<int64_t> number = extentNumber(value))
+    return {number, {}};
+  auto argument = cast<BlockArgument>(value);
+  for (auto [kernel, call] : llvm::zip_equal(kernels, calls))
+    if (argument.getOwner() == &kernel.getBody().front() &&
+        argument.getArgNumber() < call.getNumOperands())
+      return {{}, call.getOperand(argument.getArgNumber())};
+  return {};
+}
+
 /// Adds a buffer of the function to those whose size has the same open extents.
 LogicalResult KernelOutliner::addHostBuffer(
     Operation *op, const DenseMap<Operation *, int64_t> &steps,
     std::map<std::vector<int64_t>, HostBuffers> &parts) {
-  auto type = cast<MemRefType>(op->getResult(0).getType());
   std::vector<int64_t> extents;
   for (Value size : op->getOperands())
     if (std::optional<int64_t> number = extentNumber(size))
       extents.push_back(*number);
-  // Of one row.
-  if (extents.size() == op->getNumOperands()) {
-    SmallVector<int64_t> shape(type.getShape());
-    llvm::replace(shape, ShapedType::kDynamic, int64_t(1));
-    type = MemRefType::get(shape, type.getElementType());
-  }
-  FailureOr<int64_t> bytes = bytesOf(op, type);
+  FailureOr<int64_t> bytes =
+      extents.size() == op->getNumOperands() ? bytesOfRow(op) : bytesOf(op);
   if (failed(bytes))
     return failure();
   llvm::sort(extents);
@@ -503,9 +404,7 @@ LogicalResult KernelOutliner::addHostBuffer(
 /// that grow with their product.
 LogicalResult KernelOutliner::placeHostBuffers() {
   Block &body = function.getBody().front();
-  SmallVector<Operation *> allocations;
-  collectAllocations<memref::AllocOp>(function, allocations);
-  collectAllocations<memref::AllocaOp>(function, allocations);
+  SmallVector<Operation *> allocations = allocationsIn(function);
   DenseMap<Operation *, int64_t> steps;
   for (auto [i, op] : llvm::enumerate(body))
     steps[&op] = i;
@@ -596,6 +495,17 @@ void KernelOutliner::showPlaces() {
                            op->getOperands());
     memory.replaceAllUsesExcept(view, place.getDefiningOp());
   }
+  // What these say of their extents: sizes of buffers follow from it.
+  function.walk([](memref::DimOp dim) {
+    auto view = dim.getSource().getDefiningOp<memref::ReinterpretCastOp>();
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (!view || !index || *index >= view.getType().getRank())
+      return;
+    OpBuilder b(dim);
+    dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
+        b, dim.getLoc(), view.getMixedSizes()[*index]));
+    dim.erase();
+  });
 }
 
 LogicalResult KernelOutliner::run() {

@@ -199,6 +199,58 @@ TEST(RuntimeProgram, TakesAnyRowsOfAFileThatLeavesThemOpen) {
   }
 }
 
+/// See Inputs/program-v6.mlir.
+Program openMemoryProgram() {
+  Result<Program> program =
+      Program::load(DRAWLOOM_INPUTS "/program-v6.drawloom");
+  EXPECT_TRUE(bool(program)) << program.error().message();
+  return std::move(*program);
+}
+
+TEST(RuntimeProgram, MemoryGrowsWithTheExtentsOfACall) {
+  Program program = openMemoryProgram();
+  Function sums = *program.find("sums");
+  for (auto [rows, columns] : {std::pair<size_t, size_t>{3, 5},
+                               {0, 7},
+                               {7, 0},
+                               {1, 1},
+                               {65, 64},
+                               {40, 500},
+                               {500, 3}}) {
+    Result<BoundFunction> bound = sums.bind(
+        {{static_cast<int64_t>(rows), static_cast<int64_t>(columns)}});
+    ASSERT_TRUE(bool(bound)) << bound.error().message();
+    for (unsigned threads : {1, 2, 3}) {
+      std::vector<float> x(rows * columns, 2), z(rows * columns);
+      Result<void> done = bound->function().call(
+          {buffer(x.data(), x.size())}, {buffer(z.data(), z.size())}, threads);
+      ASSERT_TRUE(bool(done)) << done.error().message();
+      for (size_t i = 0; i < z.size(); ++i)
+        ASSERT_EQ(z[i], 4.0F * static_cast<float>(columns - i % columns)) << i;
+    }
+  }
+}
+
+TEST(RuntimeProgram, RefusesScratchMemoryThatNoMachineHas) {
+  Program program = openMemoryProgram();
+  Function sums = *program.find("sums");
+  auto refusal = [&](int64_t columns, unsigned threads) {
+    float none = 0;
+    Result<BoundFunction> bound = sums.bind({{0, columns}});
+    EXPECT_TRUE(bool(bound)) << bound.error().message();
+    Result<void> done =
+        bound->function().call({buffer(&none, 0)}, {buffer(&none, 0)}, threads);
+    return done ? std::string() : done.error().message();
+  };
+  EXPECT_EQ(refusal(int64_t(1) << 50, 2),
+            "@sums needs 9007199254741120 bytes of scratch memory for its "
+            "threads, which this machine does not give");
+  // Each thread's is counted by 64 bits, that of all is not.
+  EXPECT_EQ(refusal(int64_t(1) << 60, 2),
+            "@sums needs more than 2^63 bytes of scratch memory for its "
+            "threads, which this machine does not give");
+}
+
 TEST(RuntimeProgram, RefusesWhatDoesNotFit) {
   Program program = oldProgram();
   float x[4] = {}, z[4] = {};
