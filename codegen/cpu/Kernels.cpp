@@ -136,6 +136,7 @@ public:
 
 private:
   bool isStreamed(Value argument, const BlockGroup &group);
+  func::FuncOp createKernel(const BlockGroup &group, ArrayRef<Value> arguments);
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
                   OpFoldResult blocks, IRMapping &mapping);
@@ -192,6 +193,24 @@ void capture(Value value, Region &region, Captures &captures) {
   for (Value operand : def->getOperands())
     capture(operand, region, captures);
   captures.clones.insert(def);
+}
+
+/// What all blocks of a group use, and what tells them their places.
+Captures capturesOf(const BlockGroup &group, ArrayRef<Grid> grids) {
+  Captures captures;
+  for (auto [loop, grid] : llvm::zip_equal(group, grids)) {
+    Region &region = scf::ForallOp(loop).getRegion();
+    region.walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        capture(operand, region, captures);
+    });
+    // One dimension needs no extent to know its place.
+    if (grid.extents.size() > 1)
+      for (OpFoldResult extent : grid.extents)
+        if (auto value = dyn_cast<Value>(extent))
+          capture(value, region, captures);
+  }
+  return captures;
 }
 
 /// Whether a result that the group alone touches is better written past the
@@ -252,55 +271,20 @@ void KernelOutliner::emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo,
     builder.clone(op, mapping);
 }
 
-LogicalResult KernelOutliner::outline(const BlockGroup &group) {
-  scf::ForallOp first = group.front();
-  Location loc = first.getLoc();
-  SmallVector<Grid> grids;
-  OpFoldResult blocks;
-  for (scf::ForallOp loop : group) {
-    FailureOr<Grid> grid = Grid::of(loop);
-    if (failed(grid))
-      return failure();
-    // An open one is alone.
-    if (!blocks ||
-        getConstantIntValue(blocks) < getConstantIntValue(grid->blocks))
-      blocks = grid->blocks;
-    grids.push_back(*grid);
-  }
-
-  Captures captures;
-  for (auto [loop, grid] : llvm::zip_equal(group, grids)) {
-    Region &region = scf::ForallOp(loop).getRegion();
-    region.walk([&](Operation *op) {
-      for (Value operand : op->getOperands())
-        capture(operand, region, captures);
-    });
-    // One dimension needs no extent to know its place.
-    if (grid.extents.size() > 1)
-      for (OpFoldResult extent : grid.extents)
-        if (auto value = dyn_cast<Value>(extent))
-          capture(value, region, captures);
-  }
-  SmallVector<Value> arguments = captures.arguments.takeVector();
-  SmallVector<Type> types;
-  for (Value argument : arguments) {
-    auto memory = dyn_cast<MemRefType>(argument.getType());
-    if (memory && !memory.hasStaticShape())
-      return first.emitOpError("uses a buffer of type ")
-             << memory << " that control flow has chosen, whose open extents "
-             << "it cannot know";
-    types.push_back(argument.getType());
-  }
+/// A kernel without a body, which takes `arguments` and a range of blocks.
+func::FuncOp KernelOutliner::createKernel(const BlockGroup &group,
+                                          ArrayRef<Value> arguments) {
+  auto types = llvm::to_vector(TypeRange(ValueRange(arguments)));
   types.append(2, builder.getIndexType());
   builder.setInsertionPoint(function);
   auto kernel = func::FuncOp::create(
-      builder, loc,
+      builder, group.front()->getLoc(),
       (function.getName() + "_kernel" + Twine(kernels.size())).str(),
       builder.getFunctionType(types, {}));
   kernel.setPrivate();
   kernel->setAttr(kernelAttr, builder.getUnitAttr());
   symbols.insert(kernel);
-  Block *body = kernel.addEntryBlock();
+  kernel.addEntryBlock();
   // Each is a buffer of its own, and only this call uses it meanwhile; unless
   // control flow has chosen between buffers.
   bool distinct = llvm::all_of(arguments, [&](Value argument) {
@@ -317,7 +301,36 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   for (auto [i, argument] : llvm::enumerate(arguments))
     if (isStreamed(argument, group))
       kernel.setArgAttr(i, streamedAttr, builder.getUnitAttr());
+  return kernel;
+}
 
+LogicalResult KernelOutliner::outline(const BlockGroup &group) {
+  scf::ForallOp first = group.front();
+  Location loc = first.getLoc();
+  SmallVector<Grid> grids;
+  OpFoldResult blocks;
+  for (scf::ForallOp loop : group) {
+    FailureOr<Grid> grid = Grid::of(loop);
+    if (failed(grid))
+      return failure();
+    // An open one is alone.
+    if (!blocks ||
+        getConstantIntValue(blocks) < getConstantIntValue(grid->blocks))
+      blocks = grid->blocks;
+    grids.push_back(*grid);
+  }
+
+  Captures captures = capturesOf(group, grids);
+  SmallVector<Value> arguments = captures.arguments.takeVector();
+  for (Value argument : arguments) {
+    auto memory = dyn_cast<MemRefType>(argument.getType());
+    if (memory && !memory.hasStaticShape())
+      return first.emitOpError("uses a buffer of type ")
+             << memory << " that control flow has chosen, whose open extents "
+             << "it cannot know";
+  }
+  func::FuncOp kernel = createKernel(group, arguments);
+  Block *body = &kernel.getBody().front();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
   for (auto [i, argument] : llvm::enumerate(arguments))

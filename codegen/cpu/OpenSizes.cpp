@@ -150,12 +150,25 @@ Bound ofExpression(AffineExpr expression, ArrayRef<Bound> dims,
   }
 }
 
-Bound ofOp(Operation *op, ArrayRef<Bound> operands) {
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    AffineMap map = apply.getAffineMap();
-    return ofExpression(map.getResult(0), operands.take_front(map.getNumDims()),
-                        operands.drop_front(map.getNumDims()));
+/// `combine` has no say where there is one result.
+Bound ofMap(AffineMap map, ArrayRef<Bound> operands,
+            Bound (*combine)(const Bound &, const Bound &)) {
+  Bound all;
+  for (auto [i, expression] : llvm::enumerate(map.getResults())) {
+    Bound one = ofExpression(expression, operands.take_front(map.getNumDims()),
+                             operands.drop_front(map.getNumDims()));
+    all = i == 0 ? one : combine(all, one);
   }
+  return all;
+}
+
+Bound ofOp(Operation *op, ArrayRef<Bound> operands) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return ofMap(apply.getAffineMap(), operands, larger);
+  if (auto most = dyn_cast<affine::AffineMaxOp>(op))
+    return ofMap(most.getAffineMap(), operands, larger);
+  if (auto least = dyn_cast<affine::AffineMinOp>(op))
+    return ofMap(least.getAffineMap(), operands, smaller);
   if (operands.size() != 2)
     return std::nullopt;
   const Bound &a = operands[0], &b = operands[1];

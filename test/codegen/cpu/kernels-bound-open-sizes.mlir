@@ -90,6 +90,23 @@ func.func @map(%out: memref<1xf32>, %rows: index, %tokens: index) attributes {dr
   return
 }
 
+// CHECK: @maxima(
+// CHECK-SAME: scratch_bytes = 320 : i64, scratch_terms = [{bytes = 192 : i64, extents = array<i64: 0>}, {bytes = 2 : i64, extents = array<i64: 1>}]
+func.func @maxima(%out: memref<1xf32>, %rows: index, %tokens: index) attributes {drawloom.signature = {
+    arguments = [], results = [tensor<?x?xf32>], workspace_bytes = 0 : i64, scratch_bytes = 0 : i64,
+    extents = [array<i64: 0, 1>], open_extents = 2 : i64, workspace_terms = [], scratch_terms = []}} {
+  %byte = arith.constant 0 : i8
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  scf.forall (%i) in (%rows) {
+    %size = affine.max affine_map<(d0)[s0] -> (d0 ceildiv 32, s0 * 3, 5)>(%tokens)[%rows]
+    %a = memref.alloc(%size) : memref<?x64xi8>
+    memref.store %byte, %a[%i, %i] : memref<?x64xi8>
+  }
+  return
+}
+
 // CHECK: @most(
 // CHECK-SAME: scratch_bytes = 256 : i64, scratch_terms = [{bytes = 2 : i64, extents = array<i64: 1>}]
 func.func @most(%out: memref<1xf32>, %rows: index, %tokens: index) attributes {drawloom.signature = {
