@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/Views.h"
@@ -480,6 +481,50 @@ computeInPlace(ModuleOp module,
                                               placeFor);
 }
 
+/// Storing a result overwrites its place, which bufferization does not see.
+/// That harms nobody where the result was computed there. But where
+/// bufferization has decided to change a copy of what was computed there, and
+/// another result still lies in it, that one would be lost before it is stored.
+/// Gives such values memory of their own; returns whether there were any.
+bool leavePlaces(ModuleOp module,
+                 const bufferization::OneShotAnalysisState &state) {
+  bool leaves = false;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<bufferization::MaterializeInDestinationOp> stores;
+    DenseMap<Value, bufferization::MaterializeInDestinationOp> storeTo;
+    SmallVector<bufferization::ToTensorOp> computed;
+    function.walk([&](Operation *op) {
+      if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op);
+          store && isa<MemRefType>(store.getDest().getType())) {
+        stores.push_back(store);
+        storeTo[store.getDest()] = store;
+      } else if (auto value = dyn_cast<bufferization::ToTensorOp>(op)) {
+        computed.push_back(value);
+      }
+    });
+    for (bufferization::ToTensorOp value : computed) {
+      bufferization::MaterializeInDestinationOp own =
+          storeTo.lookup(value.getBuffer());
+      if (!own || state.areEquivalentBufferizedValues(own.getSource(), value) ||
+          llvm::none_of(stores, [&](auto other) {
+            return other != own && own->isBeforeInBlock(other) &&
+                   mayAlias(other.getSourceMutable(), value, state,
+                            /*asThingsAre=*/true);
+          }))
+        continue;
+      OpBuilder builder(value);
+      Value apart = tensor::EmptyOp::create(
+          builder, value.getLoc(),
+          memref::getMixedSizes(builder, value.getLoc(), value.getBuffer()),
+          getElementTypeOrSelf(value.getType()));
+      value.replaceAllUsesWith(apart);
+      value.erase();
+      leaves = true;
+    }
+  }
+  return leaves;
+}
+
 /// A single element has no stride. Gives each extent of 1 the stride 1:
 /// upstream finds the extents that a slice drops by their strides.
 void dropIdleStrides(Operation *root) {
@@ -538,17 +583,26 @@ void CpuBufferize::runOnOperation() {
   dropIdleStrides(module);
   if (failed(carryInPlace(module)) || failed(computeInPlace(module, {})))
     return signalPassFailure();
-  {
-    OpPassManager pipeline(ModuleOp::getOperationName());
-    pipeline.addPass(bufferization::createEmptyTensorToAllocTensorPass());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-  }
   bufferization::OneShotBufferizationOptions options;
   options.setFunctionBoundaryTypeConversion(
       bufferization::LayoutMapOption::IdentityLayoutMap);
   bufferization::BufferizationState state;
-  if (failed(bufferization::runOneShotBufferize(module, options, state)))
+  // Other memory may mean other copies, so that all is decided again.
+  for (bool decided = false; !decided;) {
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    pipeline.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+    if (failed(runPipeline(pipeline, module)))
+      return signalPassFailure();
+    bufferization::OneShotAnalysisState decisions(module, options);
+    if (failed(bufferization::analyzeOp(module, decisions)))
+      return signalPassFailure();
+    if (leavePlaces(module, decisions))
+      continue;
+    decided = true;
+    if (failed(bufferization::insertTensorCopies(module, decisions, state)))
+      return signalPassFailure();
+  }
+  if (failed(bufferization::bufferizeOp(module, options, state)))
     return signalPassFailure();
   dropExtentsBehindSteps(module);
   OpPassManager pipeline(ModuleOp::getOperationName());
