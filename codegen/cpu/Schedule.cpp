@@ -614,14 +614,17 @@ LogicalResult CpuSchedule::checkTensors(func::FuncOp function) {
       llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
         return function.getArgAttr(i, extentsAttr);
       });
-  // It would be right, and as slow as if there were no blocks.
+  // It would be as slow as if there were no blocks, and a sum would have
+  // another order than in a program for one call. Only the sums of blocks have
+  // the same in both.
   auto isLeft = [&](LinalgOp op) {
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     auto iterators = op.getIteratorTypesArray();
     return isOpen && !op->getParentOfType<scf::ForallOp>() &&
            llvm::any_of(llvm::seq<size_t>(ranges.size()), [&](size_t loop) {
              return ShapedType::isDynamic(ranges[loop]) &&
-                    iterators[loop] == utils::IteratorType::parallel;
+                    (iterators[loop] == utils::IteratorType::parallel ||
+                     !op->hasAttr(inOrderAttr));
            });
   };
   WalkResult result = function.walk([&](LinalgOp op) -> WalkResult {

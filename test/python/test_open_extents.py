@@ -164,6 +164,22 @@ func.func @turn(%x: tensor<?x3xf32>) -> tensor<3x?xf32> {
         np.testing.assert_array_equal(module.turn(x), x.T)
 
 
+def test_sums_over_two_open_extents_are_compiled_one_by_one(rng, tmp_path):
+    """A program for any would add up in another order than one for these."""
+    module = drawloom.compile("""
+func.func @loss(%x: tensor<?x?xf32>, %t: tensor<?x?xf32>) -> tensor<f32> {
+  %l = loss.mse %x, %t : tensor<?x?xf32> -> tensor<f32>
+  return %l : tensor<f32>
+}""")
+    for shape in ((5, 7), (33, 3)):
+        x, t = rng.uniform(-1, 1, (2, *shape)).astype(np.float32)
+        # Each term rounds twice, and each sum once.
+        terms = (x.astype(np.float64) - t) ** 2
+        assert abs(module.loss(x, t) - terms.mean()) <= 2.0**-24 * (x.size + 5) * terms.mean()
+    with pytest.raises(drawloom.Error, match="has an open extent"):
+        module.save(tmp_path / "loss.drawloom")
+
+
 def test_a_saved_program_takes_any_extents(rng, tmp_path):
     module = open_module("f32")
     module.save(tmp_path / "mlp.drawloom")
