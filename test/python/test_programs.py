@@ -118,6 +118,32 @@ def test_operands_are_not_near_kinks():
                     assert float((value - other).abs().max()) <= 20 * expected.tolerances[i], (seed, name, i)
 
 
+def erasing_program(chunk):
+    """32 tokens that each leave about 0.4 of a state of one number, and the gradient of the state that comes in."""
+    token, size = Type((1, 32, 1, 1), "f32"), Type((1, 1, 1, 1), "f32")
+    types = [token, token, token, Type((1, 32, 1), "f32"), size]
+    graph = Graph()
+    graph.inputs = [graph.new(type) for type in types]
+    graph.outputs = [graph.new(token), graph.new(size)]
+    graph.steps = [Step("linrec.scan", list(graph.inputs), list(graph.outputs), {
+        "names": ["q", "k", "v", "beta", "initial"], "along_values": False, "before_decay": False, "steps": 1, "scale": 1.0,
+        "said": {"scale": 1.0, "chunk": chunk}})]
+    graph.outputs = graph.outputs[1:]
+    ones = torch.ones(1, 32, 1, 1, dtype=torch.float64)
+    betas = (0.59 + 0.02 * torch.rand(1, 32, 1, generator=torch.Generator().manual_seed(1))).to(torch.float32).to(torch.float64)
+    return Program(0, graph, [ones, ones, ones / 8, betas, ones[:, :1]], [4], [ones[:, :1]])
+
+
+def test_what_erasing_leaves_is_bound_by_the_chunk():
+    """A chunk of n tokens leaves 0.4^n of what comes in, and rounds by what comes in."""
+    for chunk, least, most in ((1, 0, 1e-4), (16, 1e-2, 10), (32, 1e4, 1e8)):
+        made = erasing_program(chunk)
+        expected = made.expected()["g"]
+        share = expected.tolerances[1] / float(expected.values[1].abs())
+        assert least < share < most, (chunk, share)
+        assert check.check(made).kind == "right", chunk
+
+
 def seed_with_product():
     """A seed whose program has a product of matrices among other ops, and gradients."""
     for seed in range(300):

@@ -17,6 +17,8 @@ from .oracle import EPSILON
 
 TOKENS = (1, 2, 3, 5, 8, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100)
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 24, 31, 32, 33)
+LARGEST_CHUNK = 32
+"""Steps that a compiler computes at a time unless a scan says how many, at most (docs/linear-recurrences.md)."""
 
 
 def noisy(c, x, element):
@@ -65,10 +67,47 @@ def outer(x, y):
     return x[..., :, None] * y[..., None, :]
 
 
-def token(a, state, q, ks, vs, g, rates, betas, erases, lowranks, bonus):
+class Chunks:
+    """Rounding of states that a compiler computes a chunk of steps at a time where they erase. It does not multiply by what each step
+    leaves, but, as products of matrices, adds up what is there without erasing, D S + sum k v, and what erasing takes away from it:
+    terms of that size, each of which is rounded by so much of itself. If hardly anything is left, it is the difference of those
+    terms, and off by a rounding of them, not of itself. The next chunk starts from what is left."""
+
+    def __init__(self, c, a, element):
+        self.generator = c.generator
+        self.steps = a["said"].get("chunk", LARGEST_CHUNK)
+        # Products take bf16 as it is; f16 is computed in f32.
+        self.epsilon = EPSILON["f32" if element == "f16" else element]
+        self.row = 0
+
+    @staticmethod
+    def of(c, a, operands, element):
+        """None where nothing is rounded, nothing is erased, or a compiler goes step after step."""
+        erases = "beta" in operands or "erase" in operands
+        return Chunks(c, a, element) if c.kind == "noise" and erases and a["said"].get("chunk", LARGEST_CHUNK) > 1 else None
+
+    def start(self, state):
+        self.row, self.bare = 0, state
+
+    def step(self, state, decay, written):
+        """Before a step that decays and writes: the state that it finds."""
+        if self.row and self.row % self.steps == 0:
+            self.bare = state = self.rounded(state)
+        self.bare = decay(self.bare) + written
+        self.row += 1
+        return state
+
+    def rounded(self, state):
+        return state + self.epsilon * (2 * torch.rand(state.shape, generator=self.generator, dtype=torch.float64) - 1) * self.bare
+
+
+def token(a, state, q, ks, vs, g, rates, betas, erases, lowranks, bonus, chunks=None):
     """One token's output and the next state; lists have one entry for each step. Everything is [B, H, ...]."""
     before = None
     for j, (k, v) in enumerate(zip(ks, vs)):
+        if chunks is not None:
+            state = chunks.step(state, lambda x, first=j == 0: decayed(x, g, rates, a["along_values"]) if first else x,
+                                outer(k, v if betas is None else betas[j][..., None] * v))
         e = betas[j][..., None] * k if betas is not None else erases[j] if erases is not None else None
         old = state
         if j == 0:
@@ -82,23 +121,26 @@ def token(a, state, q, ks, vs, g, rates, betas, erases, lowranks, bonus):
     if bonus is not None:
         o = read(q, before) + (q * bonus * ks[-1]).sum(-1, keepdim=True) * vs[-1]
     else:
-        o = read(q, state)
+        o = read(q, state if chunks is None else chunks.rounded(state))
     return a["scale"] * o, state
 
 
-def sequence(a, operands, state):
+def sequence(a, operands, state, chunks=None):
     """The outputs and the last state of tokens [B, T, H, ...]."""
     q, k, v, g, rates, beta, erase, lowrank, bonus = (operands.get(n) for n in
                                                      ("q", "k", "v", "decay", "rates", "beta", "erase", "lowrank", "bonus"))
     n, outputs = a["steps"], []
+    if chunks is not None:
+        chunks.start(state)
 
     def rows(x, t):
         return None if x is None else [x[:, n * t + j] for j in range(n)]
     for t in range(q.shape[1]):
         now = None if g is None else g.expand(q.shape[0], -1) if g.dim() == 1 else g[:, t]
-        o, state = token(a, state, q[:, t], rows(k, t), rows(v, t), now, rates, rows(beta, t), rows(erase, t), rows(lowrank, t), bonus)
+        o, state = token(a, state, q[:, t], rows(k, t), rows(v, t), now, rates, rows(beta, t), rows(erase, t), rows(lowrank, t), bonus,
+                         chunks)
         outputs.append(o)
-    return (torch.stack(outputs, 1) if outputs else v[:, :0]), state
+    return (torch.stack(outputs, 1) if outputs else v[:, :0]), state if chunks is None else chunks.rounded(state)
 
 
 def recurrence(c, operands, element):
@@ -119,8 +161,9 @@ def recurrence(c, operands, element):
         operands[side] = operands[side] * unsure(c, operands["decay"], operands[side], a["steps"], element)
     sequences = len(starts) - 1 if starts is not None else operands["v"].shape[0]
     state = torch.zeros(sequences, heads, operands["k"].shape[-1], operands["v"].shape[-1], dtype=c.dtype) if initial is None else initial
+    chunks = Chunks.of(c, a, operands, element)
     if starts is None:
-        return sequence(a, operands, state)
+        return sequence(a, operands, state, chunks)
     outputs, finals = [], []
     for i in range(sequences):
         first, last = int(starts[i]), int(starts[i + 1])
@@ -129,7 +172,7 @@ def recurrence(c, operands, element):
             if name not in part:
                 n = 1 if name in ("q", "decay") else a["steps"]
                 part[name] = x[:, n * first:n * last]
-        o, s = sequence(a, part, state[i:i + 1])
+        o, s = sequence(a, part, state[i:i + 1], chunks)
         outputs.append(o), finals.append(s)
     return torch.cat(outputs, 1), torch.cat(finals, 0)
 
