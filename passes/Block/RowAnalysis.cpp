@@ -98,6 +98,8 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   }
   if (chosen.work == 0 || (!chosen.isOpen && chosen.extent <= 1))
     return std::nullopt;
+  if (!chosen.isOpen && block.getParentOp()->hasAttr(noGivenRowsAttr))
+    return std::nullopt;
   return RowAnalysis(std::move(classes), best, chosen.extent, ofCall);
 }
 
@@ -218,9 +220,11 @@ Operation *RowAnalysis::findOtherOpenExtent(Block &block) {
     }
     return false;
   };
+  // Where rows are known, what has none stays as it is.
   for (Operation &op : block)
-    if (llvm::any_of(op.getOperands(), hasOther) ||
-        llvm::any_of(op.getResults(), hasOther))
+    if ((isOpen() || isMember(&op)) &&
+        (llvm::any_of(op.getOperands(), hasOther) ||
+         llvm::any_of(op.getResults(), hasOther)))
       return &op;
   return nullptr;
 }

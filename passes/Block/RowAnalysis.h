@@ -47,7 +47,8 @@ public:
   /// which no tile of rows can compute; null if there is none.
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
   /// The first op with an open extent that does not count rows, or with a known
-  /// number of open rows; null if there is none.
+  /// number of open rows; null if there is none. Of known rows, ops that work
+  /// on them are meant.
   mlir::Operation *findOtherOpenExtent(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
 
 using namespace mlir;
@@ -26,10 +27,36 @@ bool hasNoElements(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() == 0;
 }
 
+/// Whether a call gave an extent of 0.
+bool givesNoRows(func::FuncOp function) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
+        argument.getArgNumber(), givenDimsAttr);
+    return type && dims && llvm::any_of(dims.asArrayRef(), [&](int64_t dim) {
+             return dim < type.getRank() && type.getDimSize(dim) == 0;
+           });
+  });
+}
+
+/// Whether an op is, or becomes, one with loops, and somebody wants it.
+bool hasLoops(Operation *op) {
+  return !op->use_empty() && !op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<tensor::TensorDialect>(op->getDialect()) &&
+         !isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op);
+}
+
 struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    getOperation().walk([&](Operation *op) {
+    func::FuncOp function = getOperation();
+    bool isGiven = !function.isExternal() && givesNoRows(function);
+    auto leaveOut = [&](Operation *op, ValueRange values) {
+      if (isGiven && hasLoops(op))
+        function->setAttr(noGivenRowsAttr, rewriter.getUnitAttr());
+      rewriter.replaceOp(op, values);
+    };
+    function.walk([&](Operation *op) {
       if (op->getNumResults() == 0 || isa<tensor::EmptyOp>(op) ||
           !isMemoryEffectFree(op))
         return;
@@ -39,7 +66,7 @@ struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
         for (Value result : op->getResults())
           empties.push_back(tensor::EmptyOp::create(
               rewriter, op->getLoc(), result.getType(), ValueRange{}));
-        rewriter.replaceOp(op, empties);
+        leaveOut(op, empties);
         return;
       }
       if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
@@ -60,7 +87,7 @@ struct FoldEmpty : impl::FoldEmptyBase<FoldEmpty> {
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       if (linalgOp && linalgOp.hasPureTensorSemantics() &&
           llvm::is_contained(linalgOp.getStaticLoopRanges(), 0))
-        rewriter.replaceOp(op, linalgOp.getDpsInits());
+        leaveOut(op, linalgOp.getDpsInits());
     });
   }
 };

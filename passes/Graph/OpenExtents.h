@@ -24,6 +24,10 @@ inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
 /// if they were open, so that both programs have the same bits.
 inline constexpr llvm::StringLiteral givenDimsAttr = "drawloom.given_dims";
 
+/// On functions: ops over given dimensions were left out because these have the
+/// extent 0. Were it open, nothing would be cut along other dimensions.
+inline constexpr llvm::StringLiteral noGivenRowsAttr = "drawloom.no_given_rows";
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H

@@ -93,7 +93,9 @@ def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
     `tensor.empty`, a structured op without iterations by its outputs as they came
     in: sums over no rows are their initial value, gradients zero. A part
     without elements is left out of `tensor.concat`, and not inserted into anything.
-    Later passes need not know about extents of zero.
+    Later passes need not know about extents of zero. Where a call gave the extent,
+    `drawloom.no_given_rows` on the function says that something was left out:
+    `fuse-rows` then leaves alone what it would leave alone if it were open.
 
     Example: test/passes/Graph/fold-empty-sums-over-no-rows.mlir
   }];

@@ -103,6 +103,45 @@ def test_one_program_has_the_bits_of_one_for_each_extent(rng, element, dtype):
     assert any_rows.train._any and len(any_rows.train._compiled) <= 1, "it was compiled for some extents alone"
 
 
+BESIDE_ROWS = {
+    "what is handed on": ("-> (tensor<?x8xf32>, tensor<f32>)", "", "%a", "%x, %l : tensor<?x8xf32>, tensor<f32>"),
+    "how many there are": ("-> tensor<f32>", """
+  %first = arith.constant 0 : index
+  %rows = tensor.dim %x, %first : tensor<?x8xf32>
+  %count = arith.index_cast %rows : index to i32
+  %number = arith.sitofp %count : i32 to f32
+  %all = tensor.splat %number : tensor<129xf32>
+  %c = arith.addf %all, %a : tensor<129xf32>""", "%c", "%l : tensor<f32>"),
+    "their sum": ("-> tensor<f32>", """
+  %zero = arith.constant 0.0 : f32
+  %s = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i)>],
+    iterator_types = ["parallel", "reduction", "reduction"]
+  } ins(%x : tensor<?x8xf32>) outs(%a : tensor<129xf32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %next = arith.addf %sum, %in : f32
+    linalg.yield %next : f32
+  } -> tensor<129xf32>""", "%s", "%l : tensor<f32>"),
+}
+
+
+@pytest.mark.parametrize("given", BESIDE_ROWS)
+def test_sums_beside_the_rows_have_the_same_bits(rng, given):
+    """A sum that has no rows is cut alike in both programs, be there rows or none."""
+    types, body, of, results = BESIDE_ROWS[given]
+    module = drawloom.compile(f"""
+func.func @f(%x: tensor<?x8xf32>, %a: tensor<129xf32>, %b: tensor<129xf32>) {types} {{{body}
+  %l = loss.mse {of}, %b : tensor<129xf32> -> tensor<f32>
+  return {results}
+}}""")
+    for rows in (0, 1, 5, 100):
+        for _ in range(4):
+            arguments = [rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((rows, 8), 129, 129)]
+            expected = module._compile("f", [one.shape for one in arguments]).call(arguments, None, 1)
+            assert bits(module.f(*arguments)) == bits(expected), rows
+    assert module.f._any
+
+
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set_takes_any_extents(rng, isa):
     if not runs_here(isa):
