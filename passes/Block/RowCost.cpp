@@ -200,16 +200,24 @@ static SmallVector<int64_t> partOfSum(const RowRegion &region,
   return part;
 }
 
-/// Whether rows lie side by side in memory where something is added up: targets
-/// put these into the lanes of vectors, as many as the tile has rows for, and
-/// add otherwise where it has few.
-static bool addsAlong(const RowRegion &region, RowAnalysis &rows) {
+/// Whether the order of a sum depends on how many rows a tile has. Where rows
+/// lie side by side in memory, targets put them into the lanes of vectors, as
+/// many as the tile has rows for, and add otherwise where it has few. Where
+/// another sum goes around that over rows, each of its steps adds all rows of
+/// the tile.
+static bool addsByTiles(const RowRegion &region, RowAnalysis &rows) {
   return llvm::any_of(region.ops, [&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     std::optional<unsigned> loop = rows.rowLoop(op);
     if (!linalgOp || !loop ||
         linalgOp.getNumParallelLoops() == linalgOp.getNumLoops())
       return false;
+    SmallVector<utils::IteratorType> iterators =
+        linalgOp.getIteratorTypesArray();
+    if (linalg::isReductionIterator(iterators[*loop]) &&
+        llvm::any_of(ArrayRef(iterators).take_front(*loop),
+                     linalg::isReductionIterator))
+      return true;
     return llvm::any_of(linalgOp.getIndexingMapsArray(), [&](AffineMap map) {
       return map.getNumResults() > 0 &&
              map.getResults().back().isFunctionOfDim(*loop);
@@ -240,8 +248,8 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;
-  schedule.restInSteps =
-      analysis.isOpen() || (analysis.isOfCall() && addsAlong(region, analysis));
+  schedule.restInSteps = analysis.isOpen() ||
+                         (analysis.isOfCall() && addsByTiles(region, analysis));
   if (!schedule.restInSteps)
     schedule.tileRows = std::min(schedule.tileRows, rows);
   schedule.sumPart = partOfSum(region, options);

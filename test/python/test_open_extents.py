@@ -142,6 +142,27 @@ func.func @f(%x: tensor<?x8xf32>, %a: tensor<129xf32>, %b: tensor<129xf32>) {typ
     assert module.f._any
 
 
+def test_rows_within_other_sums_have_the_same_bits(rng):
+    """Each of eight outer steps adds the rows of a tile, however many it has."""
+    module = drawloom.compile("""
+func.func @f(%x: tensor<?x8x4xf32>) -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (j, i, k)>, affine_map<(i, j, k) -> ()>],
+    iterator_types = ["reduction", "reduction", "reduction"]
+  } ins(%x : tensor<?x8x4xf32>) outs(%zero : tensor<f32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %next = arith.addf %sum, %in : f32
+    linalg.yield %next : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}""")
+    for rows in (1, 7, 9, 63, 64, 65, 127, 200):
+        x = rng.uniform(-1, 1, (rows, 8, 4)).astype(np.float32)
+        assert bits(module.f(x)) == bits(module._compile("f", [x.shape]).call([x], None, 1)), rows
+    assert module.f._any
+
+
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set_takes_any_extents(rng, isa):
     if not runs_here(isa):
