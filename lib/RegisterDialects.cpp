@@ -18,6 +18,7 @@
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Differentiate/Passes.h"
@@ -30,11 +31,11 @@ void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
                   opt::OptDialect>();
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, func::FuncDialect,
-              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-              tensor::TensorDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                  scf::SCFDialect, tensor::TensorDialect, LLVM::LLVMDialect,
+                  NVVM::NVVMDialect>();
   for (const CompileTarget *target : allTargets())
     target->registerDialects(registry);
   func::registerInlinerExtension(registry);

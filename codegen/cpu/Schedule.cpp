@@ -14,6 +14,7 @@
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -639,6 +640,12 @@ LogicalResult CpuSchedule::checkTensors(func::FuncOp function) {
     op->emitOpError("works on memory; the CPU's scheduler takes tensors");
     return WalkResult::interrupt();
   });
+  if (!result.wasInterrupted())
+    result = function.walk([&](cf::AssertOp op) -> WalkResult {
+      op.emitOpError("is not known to hold, and compiled programs check "
+                     "nothing but the extents of their arguments");
+      return WalkResult::interrupt();
+    });
   return failure(result.wasInterrupted());
 }
 

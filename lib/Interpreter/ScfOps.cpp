@@ -1,4 +1,4 @@
-//===- ScfOps.cpp - structured control flow -------------------------------===//
+//===- ScfOps.cpp - structured control flow, assertions -------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Interpreter/Machine.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -91,7 +92,14 @@ static LogicalResult runWhile(Call &call) {
   return success();
 }
 
+static LogicalResult runAssert(Call &call) {
+  if (call.args[0].asInt())
+    return success();
+  return call.error() << "does not hold: " << call.as<cf::AssertOp>().getMsg();
+}
+
 void addScfOps(Registry &registry) {
+  registry["cf.assert"] = {runAssert};
   registry["scf.for"] = {runFor};
   registry["scf.if"] = {runIf};
   registry["scf.execute_region"] = {runExecuteRegion};

@@ -8,7 +8,9 @@
 
 #include "passes/Graph/DimensionClasses.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
@@ -108,6 +110,40 @@ void DimensionClasses::relate(Operation *op) {
     for (size_t i = 0; i + 3 < static_cast<size_t>(pairs.size()); i += 4)
       if (!isInit(value(pairs[i])) && !isInit(value(pairs[i + 2])))
         same(value(pairs[i]), pairs[i + 1], value(pairs[i + 2]), pairs[i + 3]);
+    return;
+  }
+
+  // It says that they are the same.
+  if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+    auto compared = assertion.getArg().getDefiningOp<arith::CmpIOp>();
+    if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq)
+      return;
+    auto x = compared.getLhs().getDefiningOp<tensor::DimOp>();
+    auto y = compared.getRhs().getDefiningOp<tensor::DimOp>();
+    std::optional<int64_t> i = x ? x.getConstantIndex() : std::nullopt;
+    std::optional<int64_t> j = y ? y.getConstantIndex() : std::nullopt;
+    if (i && j && tensorType(x.getSource()) && tensorType(y.getSource()))
+      same(x.getSource(), *i, y.getSource(), *j);
+    return;
+  }
+
+  if (auto forall = dyn_cast<scf::ForallOp>(op)) {
+    for (auto [out, result] :
+         llvm::zip_equal(forall.getOutputs(), forall.getResults())) {
+      auto made = out.getDefiningOp<tensor::EmptyOp>();
+      for (int64_t dim = 0; dim < tensorType(result).getRank(); ++dim) {
+        if (!made) {
+          same(out, dim, result, dim);
+          continue;
+        }
+        if (!tensorType(result).isDynamicDim(dim))
+          continue;
+        auto of = made.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
+        std::optional<int64_t> at = of ? of.getConstantIndex() : std::nullopt;
+        if (at && tensorType(of.getSource()))
+          same(of.getSource(), *at, result, dim);
+      }
+    }
     return;
   }
 
