@@ -128,6 +128,24 @@ typedef struct DrawloomCompilerMemory {
 
 DRAWLOOM_API void drawloomCompilerMemory(DrawloomCompiler *compiler,
                                          DrawloomCompilerMemory *memory);
+/** How often a compiler was asked for programs, and what it did for them. */
+typedef struct DrawloomCompilerStatistics {
+  /** sizeof(DrawloomCompilerStatistics), set by the caller. */
+  size_t size;
+  /** Programs that were compiled, and the seconds that this took. */
+  uint64_t compiled;
+  double seconds;
+  /** Programs that the cache on disk had. */
+  uint64_t loaded;
+  /** Programs that were in memory. */
+  uint64_t remembered;
+  /** Programs that could not be compiled. */
+  uint64_t failed;
+} DrawloomCompilerStatistics;
+
+DRAWLOOM_API void
+drawloomCompilerStatistics(DrawloomCompiler *compiler,
+                           DrawloomCompilerStatistics *statistics);
 /** Forgets these programs; what the caller holds of them stays. */
 DRAWLOOM_API void drawloomCompilerForget(DrawloomCompiler *compiler);
 

@@ -202,6 +202,12 @@ public:
     drawloomCompilerMemory(handle.get(), &memory);
     return memory;
   }
+  DrawloomCompilerStatistics statistics() const {
+    DrawloomCompilerStatistics statistics = {};
+    statistics.size = sizeof(statistics);
+    drawloomCompilerStatistics(handle.get(), &statistics);
+    return statistics;
+  }
   void forget() const { drawloomCompilerForget(handle.get()); }
 
 private:

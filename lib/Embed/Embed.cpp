@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 
 using namespace drawloom;
 using namespace drawloom::embed;
@@ -202,9 +203,12 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   auto failure = std::make_unique<DrawloomError>();
   failure->code = DRAWLOOM_ERROR_PROGRAM;
   Artifact artifact;
+  bool compiles = false;
+  auto start = std::chrono::steady_clock::now();
   llvm::Expected<std::unique_ptr<Program>> program = loadOrCompile(
       parts, options,
       [&]() -> llvm::Expected<Artifact> {
+        compiles = true;
         // Threads of its own for each compilation would be too many.
         mlir::MLIRContext context(compiler->registry,
                                   mlir::MLIRContext::Threading::DISABLED);
@@ -229,6 +233,14 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
         return artifact;
       },
       &artifact);
+  {
+    std::chrono::duration<double> took =
+        std::chrono::steady_clock::now() - start;
+    std::lock_guard<std::mutex> lock(compiler->mutex);
+    DrawloomCompilerStatistics &count = compiler->statistics;
+    ++(!program ? count.failed : compiles ? count.compiled : count.loaded);
+    count.seconds += compiles ? took.count() : 0;
+  }
   if (!program) {
     std::string message = toString(program.takeError());
     // What failed because passes were left out is no error of the program.
@@ -361,6 +373,17 @@ void drawloomCompilerMemory(DrawloomCompiler *compiler,
     }
   }
   std::memcpy(memory, &known, known.size);
+}
+
+void drawloomCompilerStatistics(DrawloomCompiler *compiler,
+                                DrawloomCompilerStatistics *statistics) {
+  DrawloomCompilerStatistics known;
+  {
+    std::lock_guard<std::mutex> lock(compiler->mutex);
+    known = compiler->statistics;
+  }
+  known.size = std::min(statistics->size, sizeof(known));
+  std::memcpy(statistics, &known, known.size);
 }
 
 void drawloomCompilerForget(DrawloomCompiler *compiler) {

@@ -31,6 +31,8 @@ struct DrawloomCompiler {
   std::list<
       std::pair<std::string, std::shared_ptr<const drawloom::runtime::Loaded>>>
       programs;
+  /// Of all time.
+  DrawloomCompilerStatistics statistics = {};
   /// Those that a thread is at work on, and what others that want one wait for.
   llvm::StringSet<> inWork;
   std::condition_variable finished;
@@ -56,6 +58,7 @@ struct DrawloomCompiler {
     }
     for (auto it = programs.begin(); it != programs.end(); ++it)
       if (it->first == key) {
+        ++statistics.remembered;
         programs.splice(programs.begin(), programs, it);
         return it->second;
       }

@@ -69,6 +69,11 @@ def compiler(target="cpu", isa=None, cache=True, dump_phases_to=""):
         return _compilers[key]
 
 
+def all_compilers():
+    with _lock:
+        return list(_compilers.values())
+
+
 _written: dict[bytes, str] = {}
 
 

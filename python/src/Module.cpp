@@ -361,6 +361,17 @@ NB_MODULE(_drawloom, m) {
            "sources: pairs of a name and MLIR text or bytecode. shapes: pairs "
            "of a function's name and, for each argument, its extents; needed "
            "where a type leaves some open.")
+      .def(
+          "statistics",
+          [](const Compiler &compiler) {
+            DrawloomCompilerStatistics known = {};
+            known.size = sizeof(known);
+            drawloomCompilerStatistics(compiler.handle, &known);
+            return nb::make_tuple(known.compiled, known.seconds, known.loaded,
+                                  known.remembered, known.failed);
+          },
+          "(compiled, seconds, loaded, remembered, failed): counts of the "
+          "programs that it was asked for.")
       .def("parse", &parse, "sources"_a,
            "The signatures of the public functions; nothing is compiled.")
       .def("report", &report, "sources"_a, "shapes"_a, "function"_a,
