@@ -38,8 +38,10 @@ int64_t chunkOf(const Recurrence &form) {
 }
 
 int64_t sequencesOf(const Recurrence &form) {
-  return form.starts ? Recurrence::type(form.starts).getDimSize(0) - 1
-                     : Recurrence::type(form.v).getDimSize(0);
+  if (!form.starts)
+    return Recurrence::type(form.v).getDimSize(0);
+  int64_t entries = Recurrence::type(form.starts).getDimSize(0);
+  return ShapedType::isDynamic(entries) ? entries : entries - 1;
 }
 
 Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
@@ -48,7 +50,9 @@ Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
       sequence(sequence), head(head) {
   batch = form.starts ? t.index(0) : sequence;
   first = t.index(0);
-  length = t.index(tokens());
+  all = tensor::getMixedSize(b, loc, form.v, 1);
+  Value last = getValueOrCreateConstantIndexOp(b, loc, all);
+  length = last;
   if (!form.starts)
     return;
   Value next = arith::AddIOp::create(b, loc, sequence, t.index(1));
@@ -56,7 +60,7 @@ Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
   auto bounded = [&](Value at, Value least) -> Value {
     Value entry = asIndex(tensor::ExtractOp::create(b, loc, form.starts, at));
     entry = arith::MaxSIOp::create(b, loc, entry, least);
-    return arith::MinSIOp::create(b, loc, entry, t.index(tokens()));
+    return arith::MinSIOp::create(b, loc, entry, last);
   };
   first = bounded(sequence, t.index(0));
   Value end = bounded(next, first);
@@ -69,8 +73,7 @@ Slice Head::rows(Value tensor) {
   Value own = head;
   if (int64_t group = form.heads / type.getDimSize(2); group != 1)
     own = arith::DivUIOp::create(t.b, t.loc, head, t.index(group));
-  OpFoldResult count =
-      form.starts ? OpFoldResult(length) : t.b.getIndexAttr(tokens());
+  OpFoldResult count = form.starts ? OpFoldResult(length) : all;
   slice.offsets = {batch, first, own};
   slice.sizes = {t.b.getIndexAttr(1), count, t.b.getIndexAttr(1)};
   SmallVector<int64_t> shape = {form.starts ? ShapedType::kDynamic : tokens()};
@@ -218,11 +221,20 @@ ChunkTiles Head::tiles(const Place &place) {
   return in;
 }
 
+OpFoldResult Head::mostChunks() {
+  if (std::optional<int64_t> known = getConstantIntValue(all))
+    return t.b.getIndexAttr(llvm::divideCeil(*known, chunk()));
+  return arith::CeilDivUIOp::create(t.b, t.loc, cast<Value>(all),
+                                    t.index(chunk()))
+      .getResult();
+}
+
 Head::Range Head::allChunks() {
   Value width = t.index(chunk());
   Value chunks = arith::CeilDivUIOp::create(t.b, t.loc, length, width);
   Value end = arith::MulIOp::create(t.b, t.loc, chunks, width);
-  if (mostChunks() == 1) {
+  // One that has no more than a chunk.
+  if (tokens() > 0 && tokens() <= chunk()) {
     // A loop of one turn would be dissolved, and what both loops of a
     // gradient compute be shared: that rounds otherwise than in a longer
     // loop, but a sequence has its bits wherever it is packed.
@@ -240,7 +252,8 @@ Tiles::Values Head::overChunks(Range range, ValueRange carried, bool backward,
   int64_t size = chunk();
   // Where the last chunk may not be full, all are gathered: the same code for
   // all, and compiled once.
-  bool gathers = form.starts || tokens() % size != 0;
+  bool isOpen = ShapedType::isDynamic(tokens());
+  bool gathers = form.starts || (isOpen ? size > 1 : tokens() % size != 0);
   Value width = t.index(size);
   Value begin = range.begin ? range.begin : t.index(0);
   return t.loop(
@@ -302,7 +315,9 @@ overHeads(OpBuilder &b, Location loc, const Recurrence &form,
     outs.push_back(result.empty);
   auto forall = scf::ForallOp::create(
       b, loc,
-      ArrayRef<OpFoldResult>{b.getIndexAttr(sequencesOf(form)),
+      ArrayRef<OpFoldResult>{form.starts
+                                 ? b.getIndexAttr(sequencesOf(form))
+                                 : tensor::getMixedSize(b, loc, form.v, 0),
                              b.getIndexAttr(form.heads)},
       outs, /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
@@ -323,6 +338,94 @@ overHeads(OpBuilder &b, Location loc, const Recurrence &form,
     tensor::ParallelInsertSliceOp::create(b, loc, tile, out, slice.offsets,
                                           slice.sizes, slice.strides);
   return SmallVector<Value>(forall.getResults());
+}
+
+Value sumOfSequences(OpBuilder &b, Location loc, Value x) {
+  RankedTensorType type = Recurrence::type(x);
+  ArrayRef<int64_t> own = type.getShape().drop_front(2);
+  auto element = cast<FloatType>(type.getElementType());
+  Value empty =
+      tensor::EmptyOp::create(b, loc, type.getShape().drop_front(), element);
+  auto forall = scf::ForallOp::create(
+      b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(type.getDimSize(1))}, empty,
+      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  Tiles t(b, loc, element);
+  OpFoldResult head = forall.getInductionVar(0), one = b.getIndexAttr(1);
+  auto tile = RankedTensorType::get(own, element);
+  SmallVector<OpFoldResult> place = {head}, sizes = {one};
+  place.append(own.size(), b.getIndexAttr(0));
+  llvm::append_range(sizes, getAsIndexOpFoldResult(b.getContext(), own));
+  SmallVector<OpFoldResult> strides(place.size() + 1, one);
+  ArrayRef<OpFoldResult> fewer = ArrayRef(strides).drop_front();
+  Value sum = tensor::ExtractSliceOp::create(
+      b, loc, tile, forall.getRegionIterArgs()[0], place, sizes, fewer);
+  sum = linalg::FillOp::create(b, loc, t.number(0), sum).getResult(0);
+  Value count = getValueOrCreateConstantIndexOp(
+      b, loc, tensor::getMixedSize(b, loc, x, 0));
+  StringRef loops = StringRef("kv").take_front(own.size());
+  Tiles::Values sums = t.loop(
+      t.index(0), count, 1, sum,
+      [&](Value sequence, ValueRange carried) -> Tiles::Values {
+        SmallVector<OpFoldResult> from = {sequence}, extents = {one};
+        llvm::append_range(from, place);
+        llvm::append_range(extents, sizes);
+        Value found = tensor::ExtractSliceOp::create(b, loc, tile, x, from,
+                                                     extents, strides);
+        return t.generic({{found, loops}}, {{carried[0], loops}},
+                         [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                           return {s.add(e[1], e[0])};
+                         });
+      });
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, sums[0], forall.getRegionIterArgs()[0], place, sizes, fewer);
+  return forall.getResult(0);
+}
+
+Value sumOfHeads(OpBuilder &b, Location loc, Value x, int64_t shared,
+                 FloatType element) {
+  RankedTensorType type = Recurrence::type(x);
+  int64_t group = type.getDimSize(2) / shared, size = type.getDimSize(3);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
+  OpFoldResult tokens = sizes[1], none = b.getIndexAttr(0),
+               one = b.getIndexAttr(1);
+  sizes[2] = b.getIndexAttr(shared);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
+  auto forall = scf::ForallOp::create(
+      b, loc, ArrayRef<OpFoldResult>{sizes[0], sizes[2]}, empty,
+      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  Tiles t(b, loc, cast<FloatType>(type.getElementType()));
+  Value sequence = forall.getInductionVar(0), head = forall.getInductionVar(1);
+  SmallVector<OpFoldResult> strides(4, one);
+  SmallVector<OpFoldResult> place = {sequence, none, head, none},
+                            extents = {one, tokens, one, b.getIndexAttr(size)};
+  Value own = tensor::ExtractSliceOp::create(
+      b, loc, RankedTensorType::get({ShapedType::kDynamic, size}, element),
+      forall.getRegionIterArgs()[0], place, extents, strides);
+  Value first = arith::MulIOp::create(b, loc, head, t.index(group));
+  Value found = tensor::ExtractSliceOp::create(
+      b, loc,
+      RankedTensorType::get({ShapedType::kDynamic, group, size}, t.element), x,
+      {sequence, none, first, none},
+      {one, tokens, b.getIndexAttr(group), b.getIndexAttr(size)}, strides);
+  Tiles::Values sums =
+      t.loop(t.index(0), getValueOrCreateConstantIndexOp(b, loc, tokens), 1,
+             own, [&](Value token, ValueRange carried) -> Tiles::Values {
+               Value sum = t.generic(
+                   {{t.entry(found, token), "gk"}}, {{t.zeros({size}), "k"}},
+                   [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                     return {s.add(e[1], e[0])};
+                   })[0];
+               return {t.withEntry(carried[0], token, t.convert(sum, element))};
+             });
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, sums[0], forall.getRegionIterArgs()[0], place, extents, strides);
+  return forall.getResult(0);
 }
 
 } // namespace drawloom::linrec

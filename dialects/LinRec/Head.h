@@ -29,7 +29,7 @@ struct Slice {
 /// Tokens that are computed at a time.
 int64_t chunkOf(const Recurrence &form);
 
-/// How many sequences there are. The operands' shapes are static.
+/// How many sequences there are; dynamic where a call says it.
 int64_t sequencesOf(const Recurrence &form);
 
 /// A result of the scf.forall of all heads.
@@ -44,9 +44,11 @@ public:
   Head(mlir::OpBuilder &b, mlir::Location loc, const Recurrence &form,
        mlir::Value sequence, mlir::Value head);
 
+  /// Of all sequences; dynamic where a call says it.
   int64_t tokens() const { return Recurrence::type(form.v).getDimSize(1); }
   int64_t chunk() const { return chunkOf(form); }
-  int64_t mostChunks() const { return llvm::divideCeil(tokens(), chunk()); }
+  /// That a sequence has, at most.
+  mlir::OpFoldResult mostChunks();
 
   /// This head's rows of [B, T, heads(, size)].
   Slice rows(mlir::Value tensor);
@@ -114,6 +116,8 @@ private:
   Slice chunkRows(mlir::Value own, mlir::Value at);
   mlir::Value asIndex(mlir::Value value);
 
+  /// How many tokens there are.
+  mlir::OpFoldResult all;
   llvm::DenseMap<mlir::Value, mlir::Value> own;
   mlir::Value bonus, rates, constantDecay;
 };
@@ -124,6 +128,17 @@ llvm::SmallVector<mlir::Value>
 overHeads(mlir::OpBuilder &b, mlir::Location loc, const Recurrence &form,
           llvm::ArrayRef<Result> results,
           llvm::function_ref<Tiles::Values(Head &, mlir::ValueRange)> body);
+
+/// The sums of what heads that share a row found for it, [B, T, heads, K] as
+/// [B, T, shared, K], where calls choose B and T: as a block program, of one
+/// token after the other.
+mlir::Value sumOfHeads(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                       int64_t shared, mlir::FloatType element);
+/// The sums of what sequences found for parameters, [N, heads, ...] as
+/// [heads, ...], where calls choose N: a block a head, in the order of
+/// sequences.
+mlir::Value sumOfSequences(mlir::OpBuilder &b, mlir::Location loc,
+                           mlir::Value x);
 
 } // namespace drawloom::linrec
 

@@ -22,6 +22,7 @@
 #include "dialects/LinRec/Steps.h"
 #include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -36,14 +37,68 @@ std::unique_ptr<ChunkForm> coreOf(Head &head) {
   return splitForm(head.t, head.form, head.chunk());
 }
 
-/// What an op needs beside its verifier to become a block program.
-template <typename Op> LogicalResult checkStatic(Op op) {
-  for (Value value : op->getOperands())
-    if (!Recurrence::type(value).hasStaticShape())
-      return op.emitOpError()
-             << "can be compiled only for known numbers of "
-             << "sequences and tokens, but an operand is " << value.getType();
+bool isOpen(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    return !cast<RankedTensorType>(type).hasStaticShape();
+  });
+}
+
+/// What an op needs beside its verifier to become a block program. Where calls
+/// choose the numbers of sequences and tokens, the operands must have the same.
+template <typename Op>
+LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
+  if (!isOpen(op))
+    return success();
+  if (form.starts || form.steps > 1 || form.ownMemory ||
+      form.segments.value_or(1) > 1 || form.valueBlocks.value_or(1) > 1)
+    return op.emitOpError()
+           << "can be compiled for any numbers of sequences and tokens only "
+           << "on the CPU, where sequences are not packed, and neither they "
+           << "nor states are cut; an operand is "
+           << *llvm::find_if_not(op->getOperandTypes(), [](Type type) {
+                return cast<RankedTensorType>(type).hasStaticShape();
+              });
+  auto check = [&](Value x, bool perToken) {
+    if (!x || x == form.v)
+      return;
+    for (int64_t dim = 0; dim < (perToken ? 2 : 1); ++dim) {
+      bool isKnown = !Recurrence::type(x).isDynamicDim(dim) &&
+                     !Recurrence::type(form.v).isDynamicDim(dim);
+      if (isKnown)
+        continue;
+      Location loc = op.getLoc();
+      auto extent = [&](Value of) -> Value {
+        return tensor::DimOp::create(b, loc, of, dim);
+      };
+      Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                         extent(x), extent(form.v));
+      cf::AssertOp::create(b, loc, same,
+                           "operands of a recurrence have the same numbers of "
+                           "sequences and tokens");
+    }
+  };
+  for (auto [x, perToken] : form.perToken())
+    if (perToken)
+      check(x, /*perToken=*/true);
+  check(form.initial, /*perToken=*/false);
+  if constexpr (std::is_same_v<Op, ScanBwdOp>) {
+    check(op.getDO(), /*perToken=*/true);
+    check(op.getDFinal(), /*perToken=*/false);
+  }
   return success();
+}
+
+/// The extents of a tensor like `type`: those that calls choose are those of v,
+/// of sequences and tokens.
+SmallVector<OpFoldResult> extentsOf(OpBuilder &b, Location loc,
+                                    const Recurrence &form,
+                                    ArrayRef<int64_t> shape) {
+  SmallVector<OpFoldResult> extents;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    extents.push_back(ShapedType::isDynamic(extent)
+                          ? tensor::getMixedSize(b, loc, form.v, dim)
+                          : OpFoldResult(b.getIndexAttr(extent)));
+  return extents;
 }
 
 } // namespace
@@ -81,7 +136,7 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
     scheduled.setChunk(chunk);
     return scheduled;
   }
-  if ((form.segments && form.valueBlocks) || !hasChoice)
+  if ((form.segments && form.valueBlocks) || !hasChoice || isOpen(op))
     return {};
   ScheduleProblem problem(form, isGradient);
   Schedule chosen = chooseSchedule(problem, machine);
@@ -110,9 +165,9 @@ static Op withSchedule(OpBuilder &b, Op op, const Recurrence &form) {
 }
 
 FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
-  if (failed(checkStatic(*this)))
-    return failure();
   Recurrence form(*this);
+  if (failed(checkExtents(b, *this, form)))
+    return failure();
   Location loc = getLoc();
   if (hasNoToken(form))
     return SmallVector<Value>{
@@ -129,33 +184,43 @@ FailureOr<SmallVector<Value>> ScanOp::decomposeOperation(OpBuilder &b) {
   unpackOne(form);
   auto outType = cast<RankedTensorType>(getO().getType());
   auto stateType = cast<RankedTensorType>(getFinal().getType());
-  Value o = tensor::EmptyOp::create(b, loc, outType.getShape(),
+  Value o = tensor::EmptyOp::create(b, loc,
+                                    extentsOf(b, loc, form, outType.getShape()),
                                     outType.getElementType());
-  Value final = tensor::EmptyOp::create(b, loc, stateType.getShape(),
-                                        stateType.getElementType());
+  Value final = tensor::EmptyOp::create(
+      b, loc, extentsOf(b, loc, form, stateType.getShape()),
+      stateType.getElementType());
   // Outputs that nobody reads are not computed. The state is carried in its
-  // result, whether it is wanted or not.
-  bool outputs = !getO().use_empty();
-  SmallVector<Result> results = {{final, false}};
+  // result, if that is wanted.
+  bool outputs = !getO().use_empty(), states = !getFinal().use_empty();
+  SmallVector<Result> results;
   if (outputs)
     results.push_back({o, true});
+  if (states)
+    results.push_back({final, false});
   SmallVector<Value> found = overHeads(
       b, loc, form, results,
       [&](Head &head, ValueRange parts) -> Tiles::Values {
         Tiles::Values carried(parts);
-        carried[0] = head.startState(form.initial, parts[0]);
+        if (!states)
+          carried.push_back(head.t.empty({form.keySize, form.valueSize}));
+        carried.back() = head.startState(form.initial, carried.back());
         std::unique_ptr<ChunkForm> core = coreOf(head);
-        return head.overChunks(
+        Tiles::Values last = head.overChunks(
             carried, /*backward=*/false,
             [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
-              ChunkForm::Outcome out = chunkForward(
-                  head.t, form, *core, head.tiles(place), tiles[0], outputs);
+              ChunkForm::Outcome out =
+                  chunkForward(head.t, form, *core, head.tiles(place),
+                               tiles.back(), outputs);
               if (!outputs)
                 return {out.state};
-              return {out.state, head.write(out.o, tiles[1], place)};
+              return {head.write(out.o, tiles[0], place), out.state};
             });
+        last.truncate(results.size());
+        return last;
       });
-  return SmallVector<Value>{outputs ? found[1] : o, found[0]};
+  return SmallVector<Value>{outputs ? found.front() : o,
+                            states ? found.back() : final};
 }
 
 namespace {
@@ -181,17 +246,15 @@ public:
   };
   /// Of a range of at most `most` chunks, the first of which begins with `of`,
   /// or with the initial state.
-  Saved save(const Head::Range &range, int64_t most, Value of = {}) {
-    Tiles::Values ahead = {stateArray(most + 1)};
+  Saved save(const Head::Range &range, OpFoldResult most, Value of = {}) {
+    Tiles::Values ahead = {stateArray(oneMore(most))};
     Value start =
         of ? linalg::CopyOp::create(t.b, t.loc, of, oneState()).getResult(0)
            : head.startState(form.initial, oneState());
     ahead[0] = t.withEntry(ahead[0], t.index(0), start);
     ahead.push_back(start);
-    for (SmallVector<int64_t> &shape : core.keptShapes()) {
-      shape.insert(shape.begin(), most);
-      ahead.push_back(t.empty(shape));
-    }
+    for (const SmallVector<int64_t> &shape : core.keptShapes())
+      ahead.push_back(t.array(most, shape));
     ahead = head.overChunks(
         range, ahead, /*backward=*/false,
         [&](const Head::Place &place, ValueRange tiles) -> Tiles::Values {
@@ -218,7 +281,7 @@ public:
 
   /// The states before each group of `count` chunks.
   Value checkpoints(const Head::Range &all, int64_t count) {
-    Value states = stateArray(llvm::divideCeil(head.mostChunks(), count));
+    Value states = stateArray(quotient(head.mostChunks(), count));
     Value start = head.startState(form.initial, oneState());
     // Nobody asks for the states behind the last checkpoint yet.
     Value width = t.index(count * head.chunk());
@@ -249,8 +312,21 @@ private:
                                  t.index(1));
   }
   Value oneState() { return t.empty({form.keySize, form.valueSize}); }
-  Value stateArray(int64_t count) {
-    return t.empty({count, form.keySize, form.valueSize});
+  Value stateArray(OpFoldResult count) {
+    return t.array(count, {form.keySize, form.valueSize});
+  }
+  OpFoldResult oneMore(OpFoldResult count) {
+    if (std::optional<int64_t> known = getConstantIntValue(count))
+      return t.b.getIndexAttr(*known + 1);
+    return arith::AddIOp::create(t.b, t.loc, cast<Value>(count), t.index(1))
+        .getResult();
+  }
+  OpFoldResult quotient(OpFoldResult count, int64_t by) {
+    if (std::optional<int64_t> known = getConstantIntValue(count))
+      return t.b.getIndexAttr(llvm::divideCeil(*known, by));
+    return arith::CeilDivUIOp::create(t.b, t.loc, cast<Value>(count),
+                                      t.index(by))
+        .getResult();
   }
 
   Head &head;
@@ -264,6 +340,8 @@ private:
 int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
   if (form.checkpointInterval)
     return *form.checkpointInterval;
+  if (isOpen(op))
+    return 1;
   int64_t operandBytes = 0;
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
@@ -295,9 +373,9 @@ int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
 } // namespace
 
 FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
-  if (failed(checkStatic(*this)))
-    return failure();
   Recurrence form(*this);
+  if (failed(checkExtents(b, *this, form)))
+    return failure();
   Location loc = getLoc();
   if (hasNoToken(form)) {
     SmallVector<Value> found;
@@ -320,7 +398,8 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
   int64_t sequences = sequencesOf(form);
   FloatType wide = computeType(Recurrence::type(getV()).getElementType());
   auto empty = [&](ArrayRef<int64_t> shape, Type element) -> Value {
-    return tensor::EmptyOp::create(b, loc, shape, element);
+    return tensor::EmptyOp::create(b, loc, extentsOf(b, loc, form, shape),
+                                   element);
   };
 
   SmallVector<Gradient> gradients;
@@ -361,10 +440,13 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     gradients.push_back({operand, tile, result, position - 1});
   }
   size_t operandsInChunks = gradients.size();
-  // The state's gradient is carried in a result, whether it is wanted or not.
-  Value dInitial =
-      empty({sequences, form.heads, form.keySize, form.valueSize}, wide);
-  gradients.push_back({form.initial, nullptr, {dInitial, false}, position});
+  // The state's gradient is carried in its result, if that is wanted.
+  bool states = form.initial && !getGradients()[position].use_empty();
+  if (states) {
+    Value dInitial =
+        empty({sequences, form.heads, form.keySize, form.valueSize}, wide);
+    gradients.push_back({form.initial, nullptr, {dInitial, false}, position});
+  }
 
   SmallVector<Result> results;
   for (const Gradient &gradient : gradients)
@@ -376,7 +458,10 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         std::unique_ptr<ChunkForm> core = coreOf(head);
         Value dO = head.extract(getDO(), head.rows(getDO()));
         WayForward forward(head, *core);
-        bool keepsAll = interval == 1 || interval >= head.mostChunks();
+        bool keepsAll =
+            interval == 1 ||
+            interval >= getConstantIntValue(head.mostChunks())
+                            .value_or(std::numeric_limits<int64_t>::max());
         Value checkpoints;
         WayForward::Saved saved;
         Head::Range all;
@@ -391,7 +476,9 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
         for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
           if (!gradient.result.perToken && gradient.tile)
             tile = head.startState(Value(), tile);
-        carried.back() = head.startState(getDFinal(), parts.back());
+        if (!states)
+          carried.push_back(t.empty({form.keySize, form.valueSize}));
+        carried.back() = head.startState(getDFinal(), carried.back());
         auto step = [&](const Head::Range &range, const Head::Place &place,
                         ValueRange tiles) -> Tiles::Values {
           ChunkForm::States around = forward.around(saved, place, range);
@@ -433,15 +520,19 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
                 return step(range, place, inner);
               });
         };
-        if (keepsAll)
-          return back(all, carried);
-        return head.overGroups(
-            all, interval, carried, /*backward=*/true,
-            [&](Value number, const Head::Range &range, ValueRange tiles) {
-              saved =
-                  forward.save(range, interval, t.entry(checkpoints, number));
-              return back(range, tiles);
-            });
+        Tiles::Values last =
+            keepsAll
+                ? back(all, carried)
+                : head.overGroups(all, interval, carried, /*backward=*/true,
+                                  [&](Value number, const Head::Range &range,
+                                      ValueRange tiles) {
+                                    saved = forward.save(
+                                        range, b.getIndexAttr(interval),
+                                        t.entry(checkpoints, number));
+                                    return back(range, tiles);
+                                  });
+        last.truncate(results.size());
+        return last;
       });
 
   Tiles t(b, loc, wide);
@@ -451,16 +542,20 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     found.push_back(empty(unread.getShape(), unread.getElementType()));
   }
   for (auto [gradient, sum] : llvm::zip_equal(gradients, sums)) {
-    if (!gradient.operand)
-      continue;
     RankedTensorType type = Recurrence::type(gradient.operand);
     Value value = sum;
-    if (gradient.result.perToken && type.getDimSize(2) != form.heads) {
-      SmallVector<int64_t> split(type.getShape());
-      split.insert(split.begin() + 3, form.heads / type.getDimSize(2));
-      value = sumOver(b, loc, reshaped(b, loc, value, split), 3);
+    bool shared = gradient.result.perToken && type.getDimSize(2) != form.heads;
+    if (shared && isOpen(*this)) {
+      found[gradient.position] =
+          sumOfHeads(b, loc, value, type.getDimSize(2),
+                     cast<FloatType>(type.getElementType()));
+      continue;
+    }
+    if (shared) {
+      value = sumOver(b, loc, headsApart(b, loc, value, type.getDimSize(2)), 3);
     } else if (!gradient.result.perToken && gradient.tile) {
-      value = sumOver(b, loc, value, 0);
+      value = isOpen(*this) ? sumOfSequences(b, loc, value)
+                            : sumOver(b, loc, value, 0);
       if (gradient.tile == &ChunkGradients::decay)
         value = sumOver(b, loc, value, 1);
     }

@@ -14,7 +14,8 @@ def LinRec_Dialect : Dialect {
   // What the ops decompose into.
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::drawloom::block::BlockDialect", "::mlir::linalg::LinalgDialect",
+    "::drawloom::block::BlockDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
 }

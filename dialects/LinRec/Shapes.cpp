@@ -41,6 +41,17 @@ Value reshaped(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> shape) {
                                        ArrayRef<ReassociationIndices>{all});
 }
 
+Value headsApart(OpBuilder &b, Location loc, Value x, int64_t shared) {
+  RankedTensorType type = Recurrence::type(x);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[2] = shared;
+  shape.insert(shape.begin() + 3, type.getDimSize(2) / shared);
+  SmallVector<ReassociationIndices> groups = {{0}, {1}, {2, 3}};
+  if (type.getRank() == 4)
+    groups.push_back({4});
+  return tensor::ExpandShapeOp::create(b, loc, type.clone(shape), x, groups);
+}
+
 Value transposed(OpBuilder &b, Location loc, Value x,
                  ArrayRef<int64_t> permutation) {
   RankedTensorType type = Recurrence::type(x);
@@ -56,11 +67,11 @@ Value transposed(OpBuilder &b, Location loc, Value x,
 
 Value sumOver(OpBuilder &b, Location loc, Value x, int64_t over) {
   RankedTensorType type = Recurrence::type(x);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + over);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
+  sizes.erase(sizes.begin() + over);
   Value zero =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   Value init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
   return linalg::ReduceOp::create(
              b, loc, x, init, over,

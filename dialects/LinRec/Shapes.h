@@ -22,6 +22,10 @@ mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      llvm::ArrayRef<int64_t> shape);
 
+/// [B, T, H(, size)] with H = shared * group as [B, T, shared, group(, size)].
+mlir::Value headsApart(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                       int64_t shared);
+
 /// Dimension i of the result is dimension permutation[i] of `x`.
 mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                        llvm::ArrayRef<int64_t> permutation);

@@ -37,6 +37,12 @@ Value Tiles::zeros(ArrayRef<int64_t> shape) {
   return linalg::FillOp::create(b, loc, number(0), empty(shape)).getResult(0);
 }
 
+Value Tiles::array(OpFoldResult count, ArrayRef<int64_t> shape) {
+  SmallVector<OpFoldResult> sizes = {count};
+  llvm::append_range(sizes, getAsIndexOpFoldResult(b.getContext(), shape));
+  return tensor::EmptyOp::create(b, loc, sizes, element);
+}
+
 /// The letters of all operands, in the order in which the first output, then
 /// the others name them.
 static SmallString<8> lettersOf(ArrayRef<Indexed> inputs,
@@ -149,7 +155,8 @@ Value Tiles::convert(Value x, FloatType to) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getElementType() == to)
     return x;
-  Value into = tensor::EmptyOp::create(b, loc, type.getShape(), to);
+  Value into =
+      tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, x), to);
   StringRef loops = StringRef("abcd").take_front(type.getRank());
   Value converted =
       generic({{x, loops}}, {{into, loops}},

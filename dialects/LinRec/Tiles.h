@@ -48,6 +48,8 @@ public:
   mlir::Value number(double value);
   mlir::Value empty(llvm::ArrayRef<int64_t> shape);
   mlir::Value zeros(llvm::ArrayRef<int64_t> shape);
+  /// So many tiles in a row.
+  mlir::Value array(mlir::OpFoldResult count, llvm::ArrayRef<int64_t> shape);
 
   /// A linalg.generic. Loops that an output lacks are reductions; `body` gets
   /// the elements of inputs, then outputs, and gives those of the outputs.

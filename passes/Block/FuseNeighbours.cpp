@@ -273,9 +273,9 @@ private:
   /// may be read more often.
   bool consume(scf::ForallOp forall, OpResult result) {
     std::optional<ConsumedParts> parts = findConsumers(forall, result);
-    if (!parts)
-      return false;
     RankedTensorType type = typeOf(result);
+    if (!parts || !type.hasStaticShape())
+      return false;
     Read read = {{}, parts->cut, 0};
     Operation *writer = parts->tile->getOwner();
     if (std::optional<double> times = timesOf(writer))
