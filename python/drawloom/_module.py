@@ -77,7 +77,10 @@ class Function:
     def __init__(self, module: Module, parsed: _drawloom.Function) -> None:
         self.__name__ = self.name = parsed.name
         self._module = module
-        self._arguments, self._results, self._scalars = parsed.arguments, parsed.results, parsed.scalars
+        # A compiled program numbers its open extents, as -1, -2, ...
+        self._arguments, self._results = ([(name, tuple(max(extent, -1) for extent in shape)) for name, shape in types]
+                                          for types in (parsed.arguments, parsed.results))
+        self._scalars = parsed.scalars
         self._open = any(extent < 0 for _, shape in self._arguments for extent in shape)
         self._compiled: dict[tuple[tuple[int, ...], ...], _drawloom.Function] = {}
         # The one for all shapes, once it is compiled.

@@ -22,7 +22,7 @@ from .._module import type_text
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for rows of any number."""
+    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for an extent that each call chooses."""
 
     dtype: str
     shape: tuple
@@ -37,19 +37,24 @@ class Family:
     """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
     results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
-    Where rows are open, `rows_lines` are in front of it.
+    Where extents are open, `extent_lines` are in front of it.
+    opened(attributes, arguments): the types of the arguments with -1 for the extents that one program takes any of; None where each
+    combination has a program. An open extent of an argument or result is that of the first argument in the same dimension.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
-    once: it is differentiated once, in reverse mode."""
+    once: it is differentiated once, in reverse mode.
+    exact_first: the program for the extents of the first call is compiled much sooner than one for any, and has the same bits."""
 
     name: str
     check: Callable
     results: Callable
     body: Callable
+    opened: Callable
     rowwise: bool
     axes: Callable
     once: bool
+    exact_first: bool
 
 
 families: dict[str, Family] = {}
@@ -60,20 +65,26 @@ def _rows_as_axes(attributes, arguments):
     return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows]
 
 
-def rows_lines(names, arguments):
-    """Lines that make %rows, how many rows the first argument has, where that is open."""
-    if arguments[0].shape[:1] != (-1,):
-        return []
-    return ["  %first = arith.constant 0 : index", f"  %rows = tensor.dim {names[0]}, %first : {arguments[0].text}"]
+def _open_rows(attributes, arguments):
+    return [replace(arguments[0], shape=(-1, *arguments[0].shape[1:])), *arguments[1:]]
+
+
+def extent_lines(names, arguments):
+    """Lines that make %extent0, %extent1, ..., the extents of the first argument that its type leaves open."""
+    lines = []
+    for dim, extent in enumerate(arguments[0].shape):
+        if extent == -1:
+            lines += [f"  %dim{dim} = arith.constant {dim} : index", f"  %extent{dim} = tensor.dim {names[0]}, %dim{dim} : {arguments[0].text}"]
+    return lines
 
 
 def sizes(array):
     """What an op that makes an array takes for the extents that its type leaves open."""
-    return "%rows" if -1 in array.shape else ""
+    return ", ".join(f"%extent{dim}" for dim, extent in enumerate(array.shape) if extent == -1)
 
 
-def register(name, check, results, body, rowwise=True, axes=_rows_as_axes, once=False):
-    families[name] = Family(name, check, results, body, rowwise, axes, once)
+def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, exact_first=True):
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, exact_first)
 
 
 def check(spec, arguments):
@@ -186,6 +197,18 @@ class Spec:
             levels.append(derivative.types(*levels[-1]))
         return levels
 
+    def opened(self, arguments):
+        """These types of arguments with -1 for what one program takes any of; None where there is no such program."""
+        family = families[self.family]
+        count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
+        types = family.opened(dict(self.attributes), list(arguments[:count]))
+        if types is None:
+            return None
+        gives = family.results(dict(self.attributes), types)
+        for derivative in self.derivatives:
+            types, gives = derivative.types(types, gives)
+        return tuple(types)
+
     def rows_of(self, arguments):
         """`rows` for arguments of these types, those of rows in any number of dimensions."""
         family = families[self.family]
@@ -251,7 +274,7 @@ def _types_text(types):
 def _function(name, given, gives, names, body, values, private):
     parameters = ", ".join(f"{n}: {one.text}" for n, one in zip(names, given))
     return [f"func.func {'private ' if private else ''}@{name}({parameters}) -> ({_types_text(gives)}) {{",
-            *rows_lines(names, given), *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
+            *extent_lines(names, given), *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
 
 
 def _vjp(result, function, given, gives, names, cotangents, wrt):
@@ -323,21 +346,21 @@ def name(spec):
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
-    disk has it. The first number of rows has a program of its own, which is compiled sooner; all others have one for any number,
-    where there can be one. Both give the same bits."""
-    if families[spec.family].rowwise and target == "cpu":
-        given, _ = spec.rows_of(arguments)
-        opened = tuple(replace(one, shape=(-1, *one.shape[1:])) if row else one for one, row in zip(arguments, given))
-        key = spec, opened, target, isa
-        if _first.setdefault(key, arguments) != arguments:
-            of_any = _build_open(*key)
-            if of_any:
-                return of_any.bind([one.shape for one in arguments])
-        return _build(spec, opened, target, isa, arguments)
-    return _build(spec, arguments, target, isa)
+    disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all; with exact_first, the first
+    extents that are seen have a program of their own, which is compiled sooner. Both give the same bits."""
+    opened = spec.opened(arguments) if target == "cpu" else None
+    if opened is None:
+        return _build(spec, arguments, target, isa)
+    key = spec, opened, target, isa
+    exact_first = families[spec.family].exact_first
+    if _first.setdefault(key, arguments) != arguments or not exact_first:
+        of_any = _build_open(*key)
+        if of_any:
+            return of_any.bind([one.shape for one in arguments])
+    return _build(spec, opened, target, isa, arguments)
 
 
-# By what is common to all numbers of rows: the types that were seen first.
+# By what is common to all extents: the types that were seen first.
 _first: dict[tuple, tuple] = {}
 
 

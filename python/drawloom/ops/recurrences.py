@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from .. import _library
 from .._errors import CallError, CallTypeError
 from . import Array, register
 
@@ -221,4 +222,24 @@ def _body(attributes, arguments, results, names):
     return [f"  %o, %final = linrec.scan {', '.join(names[:3])}{clauses}{braces}\n    : ({given}) -> ({gives})"], ["%o", "%final"]
 
 
-register("linear_recurrence", _check, _results, _body, rowwise=False, axes=_axes, once=True)
+def _opened(attributes, arguments):
+    """Any numbers of sequences and tokens; but where there are fewer heads than processors, the schedule goes by these numbers."""
+    given = _named(attributes, arguments)
+    batch, heads = given["v"].shape[0], given["v"].shape[2]
+    cut = any((attributes[name] or 1) > 1 for name in ("segments", "value_blocks", "steps_per_token"))
+    if cut or "starts" in given or batch * heads < _library.processors():
+        return None
+    per_token = {"q", "k", "v", "beta", "erase", "lowrank"} | ({"decay"} if "decay" in given and len(given["decay"].shape) > 1 else set())
+
+    def opened(name, array):
+        shape = array.shape
+        if name in per_token:
+            shape = (-1, -1, *shape[2:])
+        elif name == "initial":
+            shape = (-1, *shape[1:])
+        return Array(array.dtype, shape)
+
+    return [opened(name, array) for name, array in given.items()]
+
+
+register("linear_recurrence", _check, _results, _body, _opened, rowwise=False, axes=_axes, once=True, exact_first=False)

@@ -129,7 +129,7 @@ def _attempt(rng, seed, element, gpu, family):
     if family == "recurrences":
         # They have no second derivatives.
         mode = rng.choices(("values", "loss", "vjp"), (20, 20, 60))[0]
-        b = Builder(rng, element or rng.choice(ELEMENTS), mode != "values", gpu)
+        b = Builder(rng, element or rng.choice(ELEMENTS), mode != "values", gpu, opened=not gpu and rng.random() < 0.2)
         recurrences.grow(b)
     else:
         mode = rng.choices(("values", "loss", "second", "vjp"), (30, 30, 25, 15))[0]

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from .build import Rejected
 from .families import wide
-from .graph import Type, op
+from .graph import Extent, Type, op
 from .oracle import EPSILON
 
 TOKENS = (1, 2, 3, 5, 8, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100)
@@ -227,6 +227,11 @@ def options(b, tokens):
     T = tokens if tokens is None else (max(tokens // steps, 1),)
     rows = () if tokens is None else (T[0] * steps,)
     T = () if tokens is None else T
+    is_open = b.opened and tokens is not None and not packed and steps == 1
+    if is_open:
+        # Both, or the tokens only.
+        B = Extent(B, "sequences") if rng.random() < 0.7 else B
+        T = rows = (Extent(T[0], "tokens"),)
     half = b.element in ("bf16", "f16")
 
     def element():
@@ -235,7 +240,8 @@ def options(b, tokens):
 
     def give(name, shape, kind, type_element=None):
         names.append(name)
-        operands.append(operand(b, Type(shape, type_element or b.element), kind))
+        type = Type(shape, type_element or b.element)
+        operands.append(b.argument(type, data(b, type, kind)) if is_open else operand(b, type, kind))
     give("q", (B, *T, Hq, K), "key")
     give("k", (B, *rows, Hk, K), "key")
     give("v", (B, *rows, H, V), "value")
@@ -283,9 +289,9 @@ def options(b, tokens):
     if tokens is not None:
         if rng.random() < 0.35:
             said["chunk"] = rng.choice((1, 16, 32, 64))
-        if not packed and rng.random() < 0.25:
+        if not packed and not is_open and rng.random() < 0.25:
             said["segments"] = rng.randint(1, 4)
-        if rng.random() < 0.25:
+        if not is_open and rng.random() < 0.25:
             said["value_blocks"] = rng.choice([d for d in range(1, V + 1) if V % d == 0])
         if rng.random() < 0.2:
             said["checkpoint_interval"] = rng.randint(1, 4)
@@ -516,4 +522,5 @@ def grow(b):
     b.grow(1, ROWS)
     if len(b.graph.steps) == before:
         raise Rejected("no recurrence")
-    b.grow(b.rng.randint(0, 3), BEHIND)
+    # What is behind an open one would be in no block program.
+    b.grow(0 if any(type.is_open for type in b.graph.all_types()) else b.rng.randint(0, 3), BEHIND)
