@@ -129,6 +129,12 @@ def processors():
     return len(os.sched_getaffinity(0))
 
 
+def scheduled_processors():
+    """For how many processors recurrences are cut, as the compiler reads it: it refuses what is no number."""
+    said = os.environ.get("DRAWLOOM_PROCESSORS", "")
+    return int(said) if said.isdecimal() else 1
+
+
 def torch_threads():
     """How many threads torch's own ops use, which calls run on from now on; None while torch is not imported."""
     count = getattr(sys.modules.get("torch"), "get_num_threads", None)

@@ -560,6 +560,20 @@ def test_cross_entropy_of_a_layer_goes_in_parts(reduction, monkeypatch):
     same(parts, expected)
 
 
+def test_one_of_several_greatest_logits_is_pulled():
+    from fla.modules.l2warp import l2_warp
+
+    weight = rows(6, 8)
+    weight[1] = weight[0]
+    weight.requires_grad_()
+    x, target = (10 * weight[:1].detach()).expand(4, 8).contiguous(), torch.full((4,), 3)
+    loss = modules("fused_linear_cross_entropy", "FusedLinearCrossEntropyLoss")(use_l2warp=True, l2_penalty_factor=1.0)
+    found, = torch.autograd.grad(loss(x, target, weight), weight)
+    scores = F.linear(x, weight)
+    expected, = torch.autograd.grad(l2_warp(F.cross_entropy(scores, target), scores[None], 1.0), weight)
+    same(found, expected)
+
+
 def test_divergence_is_torchs():
     x, y, weight, other = *rows(9, 5, count=2), *rows(13, 5, count=2)
     found = modules("fused_kl_div", "FusedKLDivLoss")()(x, y, weight, other)

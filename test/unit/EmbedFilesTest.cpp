@@ -222,6 +222,27 @@ TEST(Memory, OlderCallersGetTheFieldsThatTheyKnow) {
   drawloomProgramDestroy(handle);
 }
 
+TEST(Statistics, CountWhatACompilerDid) {
+  Folder folder;
+  {
+    Compiler compiler = makeCompiler(folder.path);
+    EXPECT_EQ(compiler.statistics().compiled, 0u);
+    compileText(compiler, several);
+    compileText(compiler, several);
+    EXPECT_FALSE(bool(compiler.compile({{"wrong.mlir", "func.func"}})));
+    DrawloomCompilerStatistics counts = compiler.statistics();
+    EXPECT_EQ(counts.compiled, 1u);
+    EXPECT_GT(counts.seconds, 0.0);
+    EXPECT_EQ(counts.loaded, 0u);
+    EXPECT_EQ(counts.remembered, 1u);
+    EXPECT_EQ(counts.failed, 1u);
+  }
+  Compiler another = makeCompiler(folder.path);
+  compileText(another, several);
+  EXPECT_EQ(another.statistics().compiled, 0u);
+  EXPECT_EQ(another.statistics().loaded, 1u);
+}
+
 TEST(Memory, OfACompilerIsForgotten) {
   Compiler compiler = makeCompiler();
   EXPECT_EQ(compiler.memory().programs, 0u);

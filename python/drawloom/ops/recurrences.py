@@ -223,11 +223,12 @@ def _body(attributes, arguments, results, names):
 
 
 def _opened(attributes, arguments):
-    """Any numbers of sequences and tokens; but where there are fewer heads than processors, the schedule goes by these numbers."""
+    """Any numbers of sequences and tokens; but where there are fewer heads than processors that schedules are chosen for, these go by
+    the numbers."""
     given = _named(attributes, arguments)
     batch, heads = given["v"].shape[0], given["v"].shape[2]
     cut = any((attributes[name] or 1) > 1 for name in ("segments", "value_blocks", "steps_per_token"))
-    if cut or "starts" in given or batch * heads < _library.processors():
+    if cut or "starts" in given or batch * heads < _library.scheduled_processors():
         return None
     per_token = {"q", "k", "v", "beta", "erase", "lowrank"} | ({"decay"} if "decay" in given and len(given["decay"].shape) > 1 else set())
 

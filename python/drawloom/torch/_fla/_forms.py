@@ -395,8 +395,8 @@ def fused_linear_cross_entropy_loss(x, target, weight, bias=None, ignore_index=-
         logits = F.linear(x, weight, bias)
         loss = cross_entropy_loss(logits, target, label_smoothing, logit_scale, 0.0, logit_softcapping, ignore_index,
                                   process_group=process_group)[0].sum()
-        # A gradient of factor / N times the greatest logit, and no loss.
-        pull = wide(logits).amax(-1).square().sum() * (0.5 * l2_penalty_factor / rows) if use_l2warp else loss.new_zeros(())
+        # A gradient of factor / N times the greatest logit, of one of them where several are, and no loss.
+        pull = wide(logits).max(-1).values.square().sum() * (0.5 * l2_penalty_factor / rows) if use_l2warp else loss.new_zeros(())
         return loss, pull - pull.detach()
 
     rows = x.shape[0]
