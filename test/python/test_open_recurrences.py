@@ -162,3 +162,29 @@ def test_a_model_compiles_once_for_prompts_of_any_length():
     after = drawloom.cache.statistics()
     built = sum(getattr(after, name) - getattr(before, name) for name in ("compiled", "loaded", "remembered", "failed"))
     assert built == 2, "the recurrence and its gradient"
+
+
+def test_torch_compiles_one_graph_for_sizes_of_any_number():
+    torch = pytest.importorskip("torch")
+    import drawloom.torch
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    mix = torch.nn.Linear(6, 8 * 12)
+    norm = drawloom.torch.nn.FusedMLP(8 * 4, 5, width=16, hidden_layers=1, activation="silu")
+
+    def model(x):
+        batch, tokens, _ = x.shape
+        q, k, v = mix(x).view(batch, tokens, 8, 12).split(4, -1)
+        o, _ = drawloom.torch.linrec.linear_recurrence(q, k, v, decay=-torch.ones(batch, tokens, 8))
+        return norm(o.reshape(batch, tokens, 8 * 4))
+
+    graphs = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(model, dynamic=True, backend=graphs, fullgraph=True)
+    before = drawloom.cache.statistics().compiled
+    for batch, tokens in ((2, 5), (3, 7), (2, 64), (5, 100), (4, 33)):
+        x = torch.rand(batch, tokens, 6)
+        y = compiled(x)
+        y.square().sum().backward()
+        assert torch.equal(y, model(x))
+    assert graphs.frame_count == 1
+    assert drawloom.cache.statistics().compiled - before <= 2 + 2 * 2, "the recurrence and its gradient once, those of rows twice at most"

@@ -1,0 +1,137 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Recurrences that are compiled once for any numbers of sequences and tokens, beside the same compiled for exactly those of each call.
+
+    python benchmarks/open_recurrences.py [--only WORDS] [--tokens 1,33,256,2048] [--rounds N] [--prompts N]
+
+A line for each recurrence and number of tokens: the time of the two, in turns, and how many times faster the open one is; at the end what
+prompts of random lengths take, compilation included, beside as many tokens in prompts of one length. One thread. Needs a build.
+"""
+
+import argparse
+import random
+import statistics
+import sys
+import time
+
+from open_programs import ROOT, arguments_of  # noqa: F401, finds the build
+
+HEADS, BATCH = 4, 2
+DECAYS = {"gla": ("HxK", ""), "scalar": ("H", ""), "gated delta": ("H", "beta")}
+
+
+def program(kind, element, size, batch, tokens):
+    """@forward and @gradient of a recurrence, with "?" for what calls choose."""
+    def tensor(*shape, of=element):
+        return f"tensor<{'x'.join(map(str, (*shape, of)))}>"
+
+    row, state = tensor(batch, tokens, HEADS, size), tensor(batch, HEADS, size, size, of="f32")
+    decay, more = DECAYS[kind]
+    operands = {"q": row, "k": row, "v": row,
+                "decay": tensor(batch, tokens, *((HEADS, size) if decay == "HxK" else (HEADS,)), of="f32")}
+    if more:
+        operands[more] = tensor(batch, tokens, HEADS, of="f32")
+    parameters, types = ", ".join(f"%{name}: {type}" for name, type in operands.items()), ", ".join(operands.values())
+    names, wrt = ", ".join(f"%{name}" for name in operands), list(range(len(operands)))
+    clauses = "".join(f" {name}(%{name})" for name in list(operands)[3:])
+    return f"""
+func.func @forward({parameters}) -> ({row}, {state}) {{
+  %o, %final = linrec.scan %q, %k, %v{clauses} {{decay_bound = -0.5 : f64}} : ({types}) -> ({row}, {state})
+  return %o, %final : {row}, {state}
+}}
+func.func @gradient({parameters}, %do: {row}, %df: {state}) -> ({types}) {{
+  %r:{len(wrt) + 2} = ad.vjp @forward({names}) cotangents(%do, %df) wrt {wrt} : ({types}) -> ({row}, {state}, {types})
+  return {', '.join(f'%r#{i + 2}' for i in wrt)} : {types}
+}}
+"""
+
+
+def fill(function, batch, tokens):
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+    arrays = []
+    for i, (name, shape) in enumerate(function.arguments):
+        shape = [(batch, tokens)[dim] if extent < 0 else extent for dim, extent in enumerate(shape)]
+        x = rng.standard_normal(shape) * 0.3
+        arrays.append((-numpy.minimum(abs(x), 0.5) if i == 3 else abs(x) if len(shape) == 3 else x / shape[-1] ** 0.5).astype(name))
+    return arrays
+
+
+def in_turns(ways, rounds):
+    """The median seconds of each."""
+    times = [[] for _ in ways]
+    began = time.perf_counter()
+    ways[0]()
+    calls = max(1, int(0.02 / (time.perf_counter() - began)))
+    for _ in range(rounds):
+        for way, into in zip(ways, times):
+            began = time.perf_counter()
+            for _ in range(calls):
+                way()
+            into.append((time.perf_counter() - began) / calls)
+    return [statistics.median(one) for one in times]
+
+
+def prompts(count):
+    import drawloom
+
+    began = time.perf_counter()
+    function = drawloom.compile(program("gla", "f32", 64, "?", "?"), cache=False).forward
+    function(*fill(function, 1, 1), threads=1)
+    print(f"compiled in {time.perf_counter() - began:.2f} s")
+    rng = random.Random(0)
+    lengths = [rng.randint(1, 4096) for _ in range(count)]
+    whole = fill(function, 1, 4096)
+    for name, each in (("of 1 to 4096 tokens", lengths), ("of one length", [sum(lengths) // count] * count)) * 2:
+        given = [[one[:, :length] for one in whole] for length in each]
+        began = time.perf_counter()
+        for arguments in given:
+            function(*arguments, threads=1)
+        print(f"{count} prompts {name}, {sum(each)} tokens: {time.perf_counter() - began:.3f} s", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="recurrences whose names have this word")
+    parser.add_argument("--tokens", default="1,33,256,2048")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--prompts", type=int, default=300, help="how many prompts; 0: none")
+    options = parser.parse_args()
+    import ml_dtypes  # noqa: F401, bfloat16 for NumPy
+
+    import drawloom
+
+    ratios = []
+    print("| recurrence | tokens | one for all, us | for these, us | speed | compiled in, s | for these |\n"
+          "| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for kind in DECAYS:
+        for element, size in (("f32", 64), ("bf16", 64)):
+            for entry in ("forward", "gradient"):
+                name = f"{kind} {element} {entry}"
+                if options.only not in name:
+                    continue
+
+                def compiled(batch, tokens):
+                    began = time.perf_counter()
+                    function = getattr(drawloom.compile(program(kind, element, size, batch, tokens), entry=entry, cache=False), entry)
+                    function(*fill(function, BATCH, 1 if tokens == "?" else tokens), threads=1)
+                    return function, time.perf_counter() - began
+
+                any_tokens, ours_took = compiled("?", "?")
+                for tokens in map(int, options.tokens.split(",")):
+                    exact, took = compiled(BATCH, tokens)
+                    arrays = fill(any_tokens, BATCH, tokens)
+                    ours, theirs = in_turns([lambda: any_tokens(*arrays, threads=1), lambda: exact(*arrays, threads=1)], options.rounds)
+                    ratios.append(theirs / ours)
+                    print(f"| {name} | {tokens} | {ours * 1e6:.1f} | {theirs * 1e6:.1f} | {theirs / ours:.3f} | {ours_took:.2f} | {took:.2f} |",
+                          flush=True)
+    if ratios:
+        print(f"geometric mean {statistics.geometric_mean(ratios):.3f}, least {min(ratios):.3f}")
+    if options.prompts:
+        prompts(options.prompts)
+
+
+if __name__ == "__main__":
+    main()
