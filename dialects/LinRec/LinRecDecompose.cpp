@@ -335,13 +335,25 @@ private:
   const Recurrence &form;
 };
 
+/// What calls may bring, where they choose. States and operands both grow with
+/// tokens, so that any number says which are larger; what lies between
+/// checkpoints takes its memory in shorter sequences, too.
+constexpr int64_t tokensOfOpen = 4096;
+
+int64_t elementsOf(RankedTensorType type) {
+  int64_t elements = 1;
+  for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+    elements *= !ShapedType::isDynamic(extent) ? extent
+                : dim == 0                     ? 1
+                                               : tokensOfOpen;
+  return elements;
+}
+
 /// How many chunks lie between checkpoints: what the op says, or what suits the
 /// machine.
 int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
   if (form.checkpointInterval)
     return *form.checkpointInterval;
-  if (isOpen(op))
-    return 1;
   int64_t operandBytes = 0;
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
@@ -349,10 +361,15 @@ int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
       auto tensor = cast<RankedTensorType>(type);
       if (tensor.getElementType().isFloat())
         operandBytes +=
-            tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
+            elementsOf(tensor) * tensor.getElementTypeBitWidth() / 8;
     }
   MachineFacts machine = machineFactsOf(op);
   ScheduleProblem problem(form, /*gradient=*/true);
+  RankedTensorType v = Recurrence::type(form.v);
+  if (v.isDynamicDim(0))
+    problem.sequences = 1;
+  if (v.isDynamicDim(1))
+    problem.chunks = llvm::divideCeil(tokensOfOpen, problem.chunk);
   int64_t limit = savedBytesLimit(operandBytes, machine);
   int64_t interval = chooseInterval(problem, limit, machine);
   int64_t blocks = problem.sequences * problem.heads;
