@@ -642,8 +642,9 @@ LogicalResult CpuSchedule::checkTensors(func::FuncOp function) {
   });
   if (!result.wasInterrupted())
     result = function.walk([&](cf::AssertOp op) -> WalkResult {
-      op.emitOpError("is not known to hold, and compiled programs check "
-                     "nothing but the extents of their arguments");
+      op.emitOpError("is not known to hold ('")
+          << op.getMsg() << "'), and compiled programs check nothing but the "
+          << "extents of their arguments";
       return WalkResult::interrupt();
     });
   return failure(result.wasInterrupted());

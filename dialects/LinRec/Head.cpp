@@ -404,12 +404,12 @@ Value sumOfHeads(OpBuilder &b, Location loc, Value x, int64_t shared,
   SmallVector<OpFoldResult> place = {sequence, none, head, none},
                             extents = {one, tokens, one, b.getIndexAttr(size)};
   Value own = tensor::ExtractSliceOp::create(
-      b, loc, RankedTensorType::get({ShapedType::kDynamic, size}, element),
+      b, loc, RankedTensorType::get({type.getDimSize(1), size}, element),
       forall.getRegionIterArgs()[0], place, extents, strides);
   Value first = arith::MulIOp::create(b, loc, head, t.index(group));
   Value found = tensor::ExtractSliceOp::create(
       b, loc,
-      RankedTensorType::get({ShapedType::kDynamic, group, size}, t.element), x,
+      RankedTensorType::get({type.getDimSize(1), group, size}, t.element), x,
       {sequence, none, first, none},
       {one, tokens, b.getIndexAttr(group), b.getIndexAttr(size)}, strides);
   Tiles::Values sums =

@@ -97,6 +97,46 @@ template <typename Op> struct KnowExtents : OpRewritePattern<Op> {
   }
 };
 
+/// Numbers of sequences and tokens that one operand knows are those of all:
+/// what is computed before the op may show its own only later.
+template <typename Op> struct ShareExtents : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Recurrence form(op);
+    if (form.starts || form.steps > 1)
+      return failure();
+    SmallVector<Value> all;
+    for (auto [x, hasTokens] : form.perToken())
+      if (x && hasTokens)
+        all.push_back(x);
+    if constexpr (std::is_same_v<Op, ScanBwdOp>)
+      all.push_back(op.getDO());
+    SmallVector<int64_t> known(2, ShapedType::kDynamic);
+    for (Value x : all)
+      for (auto [dim, extent] : llvm::enumerate(known))
+        if (ShapedType::isDynamic(extent))
+          extent = Recurrence::type(x).getDimSize(dim);
+    bool changes = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!llvm::is_contained(all, operand.get()))
+        continue;
+      RankedTensorType old = Recurrence::type(operand.get());
+      SmallVector<int64_t> shape(old.getShape());
+      for (auto [own, other] : llvm::zip(shape, known))
+        if (ShapedType::isDynamic(own))
+          own = other;
+      if (old.clone(shape) == old)
+        continue;
+      Value cast = tensor::CastOp::create(rewriter, op.getLoc(),
+                                          old.clone(shape), operand.get());
+      rewriter.modifyOpInPlace(op, [&] { operand.set(cast); });
+      changes = true;
+    }
+    return success(changes);
+  }
+};
+
 /// What no element of a log-decay is less than, where that can be seen.
 std::optional<double> boundOf(Value decay) {
   Operation *op = decay.getDefiningOp();
@@ -175,7 +215,8 @@ struct DropZeros : OpRewritePattern<ScanOp> {
 
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<KnowExtents<ScanOp>, KnowBound<ScanOp>, DropZeros>(context);
+  patterns.add<KnowExtents<ScanOp>, ShareExtents<ScanOp>, KnowBound<ScanOp>,
+               DropZeros>(context);
 }
 
 void ShortConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
@@ -190,7 +231,8 @@ void ShortConvBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void ScanBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *context) {
-  patterns.add<KnowExtents<ScanBwdOp>, KnowBound<ScanBwdOp>>(context);
+  patterns.add<KnowExtents<ScanBwdOp>, ShareExtents<ScanBwdOp>,
+               KnowBound<ScanBwdOp>>(context);
 }
 
 } // namespace drawloom::linrec

@@ -38,13 +38,16 @@ std::unique_ptr<ChunkForm> coreOf(Head &head) {
 }
 
 bool isOpen(Operation *op) {
-  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+  auto isOpen = [](Type type) {
     return !cast<RankedTensorType>(type).hasStaticShape();
-  });
+  };
+  return llvm::any_of(op->getOperandTypes(), isOpen) ||
+         llvm::any_of(op->getResultTypes(), isOpen);
 }
 
 /// What an op needs beside its verifier to become a block program. Where calls
-/// choose the numbers of sequences and tokens, the operands must have the same.
+/// choose the numbers of sequences and tokens, operands and results must have
+/// the same.
 template <typename Op>
 LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
   if (!isOpen(op))
@@ -54,17 +57,33 @@ LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
     return op.emitOpError()
            << "can be compiled for any numbers of sequences and tokens only "
            << "on the CPU, where sequences are not packed, and neither they "
-           << "nor states are cut; an operand is "
-           << *llvm::find_if_not(op->getOperandTypes(), [](Type type) {
-                return cast<RankedTensorType>(type).hasStaticShape();
-              });
-  auto check = [&](Value x, bool perToken) {
-    if (!x || x == form.v)
-      return;
-    for (int64_t dim = 0; dim < (perToken ? 2 : 1); ++dim) {
-      bool isKnown = !Recurrence::type(x).isDynamicDim(dim) &&
-                     !Recurrence::type(form.v).isDynamicDim(dim);
-      if (isKnown)
+           << "nor states are cut; v is " << form.v.getType() << " and q is "
+           << form.q.getType();
+  RankedTensorType v = Recurrence::type(form.v);
+  SmallVector<Value> perToken, states = {form.initial};
+  for (auto [x, hasTokens] : form.perToken())
+    if (hasTokens)
+      perToken.push_back(x);
+  if constexpr (std::is_same_v<Op, ScanBwdOp>) {
+    perToken.push_back(op.getDO());
+    states.push_back(op.getDFinal());
+    for (auto [result, of] :
+         llvm::zip_equal(op->getResults(), form.differentiable()))
+      if (llvm::is_contained(perToken, of) || of == form.initial)
+        (of == form.initial ? states : perToken).push_back(result);
+  } else {
+    perToken.push_back(op.getO());
+    states.push_back(op.getFinal());
+  }
+  auto check = [&](Value x, int64_t dims) -> LogicalResult {
+    for (int64_t dim = 0; x && x != form.v && dim < dims; ++dim) {
+      bool isOpen = v.isDynamicDim(dim);
+      if (Recurrence::type(x).isDynamicDim(dim) != isOpen)
+        return op.emitOpError()
+               << "leaves the number of " << (dim == 0 ? "sequences" : "tokens")
+               << " open in one of " << x.getType() << " and " << v
+               << ", and not in the other";
+      if (!isOpen || x.getDefiningOp() == op)
         continue;
       Location loc = op.getLoc();
       auto extent = [&](Value of) -> Value {
@@ -76,15 +95,14 @@ LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
                            "operands of a recurrence have the same numbers of "
                            "sequences and tokens");
     }
+    return success();
   };
-  for (auto [x, perToken] : form.perToken())
-    if (perToken)
-      check(x, /*perToken=*/true);
-  check(form.initial, /*perToken=*/false);
-  if constexpr (std::is_same_v<Op, ScanBwdOp>) {
-    check(op.getDO(), /*perToken=*/true);
-    check(op.getDFinal(), /*perToken=*/false);
-  }
+  for (Value x : perToken)
+    if (failed(check(x, /*dims=*/2)))
+      return failure();
+  for (Value x : states)
+    if (failed(check(x, /*dims=*/1)))
+      return failure();
   return success();
 }
 

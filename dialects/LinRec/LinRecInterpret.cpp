@@ -78,8 +78,36 @@ LogicalResult checkStarts(Operation *op, const HostTensor *packed,
   return success();
 }
 
-LogicalResult checkStarts(Operation *op, const Operands &in) {
-  return checkStarts(op, in.starts, in.v->dim(0), in.tokens());
+LogicalResult expectExtent(Operation *op, const HostTensor *x, int64_t dim,
+                           StringRef name, int64_t wanted) {
+  if (!x || x->dim(dim) == wanted)
+    return success();
+  return op->emitOpError() << name << " is given with extent " << x->dim(dim)
+                           << " in dimension " << dim << ", and v asks for "
+                           << wanted;
+}
+
+/// What types leave open has to be the same here.
+LogicalResult checkExtents(Operation *op, const Operands &in) {
+  bool perHead = in.decay && in.decay->rank() < 3;
+  int64_t batch = in.v->dim(0), steps = in.v->dim(1), tokens = in.tokens();
+  struct {
+    const HostTensor *x;
+    StringRef name;
+    int64_t rows;
+  } perToken[] = {{in.q, "q", tokens},
+                  {in.k, "k", steps},
+                  {perHead ? nullptr : in.decay, "decay", tokens},
+                  {in.beta, "beta", steps},
+                  {in.erase, "erase", steps},
+                  {in.lowrank, "lowrank", steps}};
+  for (const auto &one : perToken)
+    if (failed(expectExtent(op, one.x, 0, one.name, batch)) ||
+        failed(expectExtent(op, one.x, 1, one.name, one.rows)))
+      return failure();
+  if (failed(expectExtent(op, in.initial, 0, "initial", in.sequences())))
+    return failure();
+  return checkStarts(op, in.starts, batch, tokens);
 }
 
 /// Everything about one step of one head, as rows.
@@ -356,7 +384,7 @@ static LogicalResult interpretScan(Operation *op, const Recurrence &form,
                                    ArrayRef<HostTensor> operands,
                                    SmallVectorImpl<HostTensor> &results) {
   Operands in(form, operands);
-  if (failed(checkStarts(op, in)))
+  if (failed(checkExtents(op, in)))
     return failure();
   SmallVector<int64_t> shape(in.v->shape());
   if (form.steps > 1)
@@ -460,10 +488,15 @@ LogicalResult ScanBwdOp::interpret(ArrayRef<HostTensor> operands,
                                    SmallVectorImpl<HostTensor> &results) {
   Recurrence form(*this);
   Operands in(form, operands);
-  if (failed(checkStarts(*this, in)))
+  if (failed(checkExtents(*this, in)))
     return failure();
   const HostTensor &dO = operands[in.used];
   const HostTensor *dFinal = getDFinal() ? &operands[in.used + 1] : nullptr;
+  if (failed(expectExtent(*this, &dO, 0, "the cotangent of o", in.v->dim(0))) ||
+      failed(expectExtent(*this, &dO, 1, "the cotangent of o", in.tokens())) ||
+      failed(expectExtent(*this, dFinal, 0, "the cotangent of the final state",
+                          in.sequences())))
+    return failure();
   for (const HostTensor *each : {in.q, in.k, in.v, in.decay, in.rates, in.beta,
                                  in.erase, in.lowrank, in.bonus, in.initial})
     if (each)

@@ -146,6 +146,7 @@ typedef struct DrawloomCompilerStatistics {
 DRAWLOOM_API void
 drawloomCompilerStatistics(DrawloomCompiler *compiler,
                            DrawloomCompilerStatistics *statistics);
+
 /** Forgets these programs; what the caller holds of them stays. */
 DRAWLOOM_API void drawloomCompilerForget(DrawloomCompiler *compiler);
 

@@ -75,6 +75,21 @@ DimensionClasses::Class DimensionClasses::find(Class n) {
 
 void DimensionClasses::unite(Class a, Class b) { parent[find(b)] = find(a); }
 
+/// Whether a slice along a dimension is all of it.
+bool DimensionClasses::isAll(OpFoldResult offset, OpFoldResult size,
+                             Value tensor, unsigned dim) {
+  if (!isZeroInteger(offset))
+    return false;
+  int64_t extent = tensorType(tensor).getDimSize(dim);
+  if (!ShapedType::isDynamic(extent))
+    return getConstantIntValue(size) == extent;
+  auto asked = dyn_cast<Value>(size);
+  auto of = asked ? asked.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  std::optional<int64_t> at = of ? of.getConstantIndex() : std::nullopt;
+  return at && tensorType(of.getSource()) &&
+         find(this->of(of.getSource(), *at)) == find(this->of(tensor, dim));
+}
+
 void DimensionClasses::relate(Operation *op) {
   auto same = [&](Value a, unsigned i, Value b, unsigned j) {
     unite(of(a, i), of(b, j));
@@ -171,8 +186,8 @@ void DimensionClasses::relate(Operation *op) {
     for (int64_t i = 0; i < slice.getSourceType().getRank(); ++i) {
       if (dropped.test(i))
         continue;
-      if (!slice.isDynamicOffset(i) && slice.getStaticOffset(i) == 0 &&
-          slice.getStaticSizes()[i] == slice.getSourceType().getDimSize(i))
+      if (isAll(slice.getMixedOffsets()[i], slice.getMixedSizes()[i],
+                slice.getSource(), i))
         same(slice.getSource(), i, result, j);
       ++j;
     }
@@ -184,8 +199,8 @@ void DimensionClasses::relate(Operation *op) {
         same(insert.getDest(), i, result, i);
       if (dropped.test(i))
         continue;
-      if (!insert.isDynamicOffset(i) && insert.getStaticOffset(i) == 0 &&
-          insert.getStaticSizes()[i] == insert.getDestType().getDimSize(i))
+      if (isAll(insert.getMixedOffsets()[i], insert.getMixedSizes()[i],
+                insert.getDest(), i))
         same(insert.getSource(), j, result, i);
       ++j;
     }

@@ -56,6 +56,8 @@ public:
 
 private:
   void relate(mlir::Operation *op);
+  bool isAll(mlir::OpFoldResult offset, mlir::OpFoldResult size,
+             mlir::Value tensor, unsigned dim);
   Class node(void *key, unsigned index);
 
   llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;

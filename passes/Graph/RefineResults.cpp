@@ -128,13 +128,35 @@ struct RefineLoops : OpInterfaceRewritePattern<LoopLikeOpInterface> {
   }
 };
 
+/// What is known of the parts of a concatenation is known of the whole.
+struct RefineConcat : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> parts;
+    for (Value part : op.getInputs()) {
+      Value known = knownSourceOf(part);
+      parts.push_back(known ? known : part);
+    }
+    RankedTensorType known = tensor::ConcatOp::inferResultType(
+        op.getDim(), llvm::to_vector(TypeRange(ValueRange(parts))));
+    RankedTensorType old = op.getType();
+    if (known == old || !tensor::preservesStaticInformation(old, known))
+      return failure();
+    Value whole = tensor::ConcatOp::create(rewriter, op.getLoc(), known,
+                                           op.getDim(), parts);
+    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, old, whole);
+    return success();
+  }
+};
+
 struct RefineResults : impl::RefineResultsBase<RefineResults> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     // What is known of a branch shows in ops behind it, and in loops and
     // branches around it.
     RewritePatternSet patterns(&getContext());
-    patterns.add<RefineBranches, RefineLoops>(&getContext());
+    patterns.add<RefineBranches, RefineConcat, RefineLoops>(&getContext());
     tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());

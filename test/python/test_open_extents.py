@@ -274,3 +274,31 @@ def test_ops_compile_at_most_twice_for_all_numbers_of_rows(rng):
     finally:
         ops._build = original
     assert len(built) == 4, "the layer and its gradient, twice each"
+
+
+def test_some_of_the_rows_are_not_all(rng):
+    module = drawloom.compile("""
+func.func @half(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %h = arith.divui %n, %c2 : index
+  %s = tensor.extract_slice %x[0, 0] [%h, 8] [1, 1] : tensor<?x8xf32> to tensor<?x8xf32>
+  %y = arith.addf %s, %s : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}""")
+    for rows in (10, 7, 1):
+        x = rng.uniform(-1, 1, (rows, 8)).astype(np.float32)
+        assert np.array_equal(module.half(x), 2 * x[:rows // 2])
+
+
+def test_rows_behind_rows_are_compiled_for_each_number(rng):
+    module = drawloom.compile("""
+func.func @both(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %s = tensor.concat dim(0) %x, %y : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = arith.negf %s : tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}""")
+    for rows in ((3, 4), (1, 7)):
+        x, y = (rng.uniform(-1, 1, (n, 8)).astype(np.float32) for n in rows)
+        assert np.array_equal(module.both(x, y), -np.concatenate((x, y)))

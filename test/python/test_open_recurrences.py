@@ -147,6 +147,26 @@ func.func @gradient(%q: {row}, %k: {row}, %v: {row}, %do: {row}) -> ({row}, {row
         assert bits(module.gradient(*given)) == bits(drawloom.compile(text(*extents)).gradient(*given))
 
 
+def test_what_stands_before_a_recurrence_is_differentiated_for_each_number(rng):
+    def text(batch, tokens):
+        row = f"tensor<{batch}x{tokens}x4x8xf32>"
+        return f"""
+func.func private @forward(%x: {row}) -> {row} {{
+  %q = math.tanh %x : {row}
+  %o, %final = linrec.scan %q, %x, %x : ({row}, {row}, {row}) -> ({row}, tensor<{batch}x4x8x8xf32>)
+  return %o : {row}
+}}
+func.func @gradient(%x: {row}, %do: {row}) -> {row} {{
+  %r:2 = ad.vjp @forward(%x) cotangents(%do) wrt [0] : ({row}) -> ({row}, {row})
+  return %r#1 : {row}
+}}"""
+
+    module = drawloom.compile(text("?", "?"))
+    for extents in ((2, 5), (1, 3)):
+        given = arguments_of(module.gradient, extents, rng)
+        assert bits(module.gradient(*given)) == bits(drawloom.compile(text(*extents)).gradient(*given))
+
+
 def test_numbers_that_must_agree_are_named(rng):
     module = drawloom.compile(program("scalar", "f32", "??"))
     given = arguments_of(module.forward, (2, 5), rng)

@@ -228,7 +228,7 @@ def _opened(attributes, arguments):
     given = _named(attributes, arguments)
     batch, heads = given["v"].shape[0], given["v"].shape[2]
     cut = any((attributes[name] or 1) > 1 for name in ("segments", "value_blocks", "steps_per_token"))
-    if cut or "starts" in given or batch * heads < _library.scheduled_processors():
+    if cut or "starts" in given or 0 < batch * heads < _library.scheduled_processors():
         return None
     per_token = {"q", "k", "v", "beta", "erase", "lowrank"} | ({"decay"} if "decay" in given and len(given["decay"].shape) > 1 else set())
 
