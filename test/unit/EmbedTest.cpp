@@ -465,8 +465,10 @@ TEST(Cache, EntryOfAnotherVersionIsNotUsed) {
   Folder folder;
   compileText(makeCompiler(folder.path), doubling, one);
   std::string bytes = readAll(folder.files()[0]);
-  size_t at = bytes.find(" 5 ");
-  replacedEntryIsNotUsed(folder, bytes.replace(at, 3, " 9 "), "version 9");
+  const std::string magic = "drawloom-artifact ";
+  size_t at = bytes.find(magic) + magic.size();
+  size_t digits = bytes.find(' ', at) - at;
+  replacedEntryIsNotUsed(folder, bytes.replace(at, digits, "99"), "version 99");
 }
 
 TEST(Cache, ForeignFileIsNotUsed) {

@@ -220,7 +220,8 @@ def options(b, tokens):
     rng = b.rng
     H = rng.choice((1, 1, 2, 3, 4))
     Hq, Hk = (rng.choice([h for h in (1, 2, 3, 4) if H % h == 0]) for _ in range(2))
-    K, V = rng.choice(SIZES), rng.choice(SIZES)
+    # Programs with open numbers are compiled for those of the call, too: small tiles, which compile sooner.
+    K, V = (rng.choice([size for size in SIZES if size <= 20 or not b.opened]) for _ in range(2))
     packed = tokens is not None and rng.random() < 0.3
     B = 1 if packed else rng.choice((1, 1, 2, 3))
     steps = rng.choice((1, 1, 1, 1, 2, 3)) if tokens is not None else 1
