@@ -6,7 +6,7 @@
     python benchmarks/open_recurrences.py [--only WORDS] [--tokens 1,33,256,2048] [--rounds N] [--prompts N]
 
 A line for each recurrence and number of tokens: the time of the two, in turns, and how many times faster the open one is; at the end what
-prompts of random lengths take, compilation included, beside as many tokens in prompts of one length. One thread. Needs a build.
+prompts of random lengths take, beside as many tokens in prompts of one length. One thread. Needs a build.
 """
 
 import argparse
@@ -77,10 +77,8 @@ def in_turns(ways, rounds):
 def prompts(count):
     import drawloom
 
-    began = time.perf_counter()
     function = drawloom.compile(program("gla", "f32", 64, "?", "?"), cache=False).forward
     function(*fill(function, 1, 1), threads=1)
-    print(f"compiled in {time.perf_counter() - began:.2f} s")
     rng = random.Random(0)
     lengths = [rng.randint(1, 4096) for _ in range(count)]
     whole = fill(function, 1, 4096)

@@ -136,7 +136,6 @@ public:
 
 private:
   bool isStreamed(Value argument, const BlockGroup &group);
-  Value streams(Location loc);
   func::FuncOp createKernel(const BlockGroup &group, ArrayRef<Value> arguments);
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
@@ -215,7 +214,7 @@ Captures capturesOf(const BlockGroup &group, ArrayRef<Grid> grids) {
 }
 
 /// Whether a result that the group alone touches is better written past the
-/// cache, if the call has as many bytes as `streams` asks for.
+/// cache.
 bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
   auto result = dyn_cast<BlockArgument>(argument);
   // The results come behind the arguments.
@@ -223,43 +222,12 @@ bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
       result.getArgNumber() < signature.arguments.size() ||
       !isOnlyWritten(result) || !onlyUsedIn(result, group))
     return false;
-  if (signature.openExtents > 0)
-    return true;
   int64_t bytes = 0;
   for (Type type :
        llvm::concat<const Type>(signature.arguments, signature.results))
     if (std::optional<ValueType> value = valueTypeOf(type))
       bytes += value->bytes();
   return bytes > streamedBytes;
-}
-
-/// Whether the data of a call whose extents are open exceed the cache: 1, else
-/// 0.
-Value KernelOutliner::streams(Location loc) {
-  IndexMath math(builder, loc);
-  OpFoldResult bytes = math.number(0);
-  size_t firstExtent = signature.arguments.size() + signature.results.size();
-  for (auto [type, numbers] : llvm::zip_equal(
-           llvm::concat<const Type>(signature.arguments, signature.results),
-           signature.extents)) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.getElementType().isIntOrFloat())
-      continue;
-    OpFoldResult own =
-        math.number(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
-    for (auto [dim, extent] : llvm::enumerate(tensor.getShape()))
-      own = math.mul(own, ShapedType::isDynamic(extent)
-                              ? OpFoldResult(function.getArgument(
-                                    firstExtent + size_t(numbers[dim])))
-                              : math.number(extent));
-    bytes = math.add(bytes, own);
-  }
-  Value limit = arith::ConstantIndexOp::create(builder, loc, streamedBytes);
-  Value exceeds = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ugt,
-      getValueOrCreateConstantIndexOp(builder, loc, bytes), limit);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                      exceeds);
 }
 
 /// The blocks of one loop that fall into [lo, hi) of `blocks`: all of them
@@ -361,17 +329,7 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
              << memory << " that control flow has chosen, whose open extents "
              << "it cannot know";
   }
-  bool asks =
-      signature.openExtents > 0 && llvm::any_of(arguments, [&](Value argument) {
-        return isStreamed(argument, group);
-      });
-  if (asks) {
-    builder.setInsertionPoint(first);
-    arguments.push_back(streams(loc));
-  }
   func::FuncOp kernel = createKernel(group, arguments);
-  if (asks)
-    kernel.setArgAttr(arguments.size() - 1, streamsAttr, builder.getUnitAttr());
   Block *body = &kernel.getBody().front();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;

@@ -95,8 +95,7 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     range it is given, each of them runs its share.
 
     A result that is only written, of a call whose data exceed `streamed-bytes`,
-    is marked for `cpu-stream-stores`. Where extents are open, the kernel is told by each
-    call whether it is such (`drawloom.streams`).
+    is marked for `cpu-stream-stores`.
 
     Buffers of a block live on the stack, once for a range, up to `stack-bytes`
     in all; larger ones in scratch memory, the kernel's last argument. Buffers
@@ -336,7 +335,7 @@ def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
     Writes of vectors to an argument that `cpu-kernels` has marked
     (`drawloom.streamed`) become non-temporal stores where they are at least half a
     cache line: their neighbours follow at once. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
-    check its address, and whether the call streams where extents are open, and ends kernels with a fence.
+    check its address, and ends kernels with a fence.
 
     Example:
 

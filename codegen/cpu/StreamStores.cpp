@@ -77,22 +77,10 @@ void guardStreamedStores(LLVM::LLVMFuncOp function) {
     if (store.getNontemporal())
       stores.push_back(store);
   });
-  // Where the call says it.
-  Value streams;
-  for (BlockArgument argument : function.getArguments())
-    if (function.removeArgAttr(argument.getArgNumber(), streamsAttr))
-      streams = argument;
   if (stores.empty())
     return;
   OpBuilder b(function.getContext());
   Type i64 = b.getI64Type();
-  if (streams) {
-    b.setInsertionPointToStart(&function.getBody().front());
-    Location loc = function.getLoc();
-    Value zero = LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(0));
-    streams =
-        LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, streams, zero);
-  }
   for (LLVM::StoreOp store : stores) {
     Location loc = store.getLoc();
     Block *before = store->getBlock();
@@ -115,8 +103,6 @@ void guardStreamedStores(LLVM::LLVMFuncOp function) {
                                        constant(*store.getAlignment() - 1));
     Value aligned = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq,
                                          within, constant(0));
-    if (streams)
-      aligned = LLVM::AndOp::create(b, loc, aligned, streams);
     LLVM::CondBrOp::create(b, loc, aligned, streamed, ordinary);
   }
   // Such stores are ordered with nothing else: whoever is told that the kernel

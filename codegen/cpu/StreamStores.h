@@ -28,8 +28,6 @@ namespace drawloom::cpu {
 
 /// Marks a kernel's argument.
 inline constexpr llvm::StringLiteral streamedAttr = "drawloom.streamed";
-/// Marks an argument that says whether this call streams them: not 0.
-inline constexpr llvm::StringLiteral streamsAttr = "drawloom.streams";
 inline constexpr int64_t cacheLineBytes = 64;
 
 /// Whether all uses of `memory`, and of views of it, are vectors' writes.
