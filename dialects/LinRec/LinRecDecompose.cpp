@@ -407,6 +407,29 @@ int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
 
 } // namespace
 
+/// What the blocks of all heads found for an operand, added up where they share
+/// it.
+static Value totalOf(OpBuilder &b, ScanBwdOp op, const Recurrence &form,
+                     const Gradient &gradient, Value found) {
+  Location loc = op.getLoc();
+  RankedTensorType type = Recurrence::type(gradient.operand);
+  if (gradient.result.perToken) {
+    int64_t shared = type.getDimSize(2);
+    if (shared == form.heads)
+      return found;
+    return isOpen(op) ? sumOfHeads(b, loc, found, shared,
+                                   cast<FloatType>(type.getElementType()))
+                      : sumOver(b, loc, headsApart(b, loc, found, shared), 3);
+  }
+  // The initial state is a sequence's own.
+  if (!gradient.tile)
+    return found;
+  Value sum =
+      isOpen(op) ? sumOfSequences(b, loc, found) : sumOver(b, loc, found, 0);
+  return gradient.tile == &ChunkGradients::decay ? sumOver(b, loc, sum, 1)
+                                                 : sum;
+}
+
 FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
   Recurrence form(*this);
   if (failed(checkExtents(b, *this, form)))
@@ -576,27 +599,10 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     auto unread = cast<RankedTensorType>(type);
     found.push_back(empty(unread.getShape(), unread.getElementType()));
   }
-  for (auto [gradient, sum] : llvm::zip_equal(gradients, sums)) {
-    RankedTensorType type = Recurrence::type(gradient.operand);
-    Value value = sum;
-    bool shared = gradient.result.perToken && type.getDimSize(2) != form.heads;
-    if (shared && isOpen(*this)) {
-      found[gradient.position] =
-          sumOfHeads(b, loc, value, type.getDimSize(2),
-                     cast<FloatType>(type.getElementType()));
-      continue;
-    }
-    if (shared) {
-      value = sumOver(b, loc, headsApart(b, loc, value, type.getDimSize(2)), 3);
-    } else if (!gradient.result.perToken && gradient.tile) {
-      value = isOpen(*this) ? sumOfSequences(b, loc, value)
-                            : sumOver(b, loc, value, 0);
-      if (gradient.tile == &ChunkGradients::decay)
-        value = sumOver(b, loc, value, 1);
-    }
-    found[gradient.position] =
-        t.convert(value, cast<FloatType>(type.getElementType()));
-  }
+  for (auto [gradient, sum] : llvm::zip_equal(gradients, sums))
+    found[gradient.position] = t.convert(
+        totalOf(b, *this, form, gradient, sum),
+        cast<FloatType>(Recurrence::type(gradient.operand).getElementType()));
   return found;
 }
 

@@ -8,9 +8,6 @@
 
 #include "passes/Graph/DimensionClasses.h"
 #include "dialects/Interfaces/Interfaces.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
@@ -90,91 +87,87 @@ bool DimensionClasses::isAll(OpFoldResult offset, OpFoldResult size,
          find(this->of(of.getSource(), *at)) == find(this->of(tensor, dim));
 }
 
-void DimensionClasses::relate(Operation *op) {
-  auto same = [&](Value a, unsigned i, Value b, unsigned j) {
-    unite(of(a, i), of(b, j));
-  };
+void DimensionClasses::same(Value a, unsigned i, Value b, unsigned j) {
+  unite(of(a, i), of(b, j));
+}
 
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (isa<linalg::FillOp>(op))
-      return;
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (!tensorType(operand.get()))
+void DimensionClasses::relateLoops(linalg::LinalgOp linalgOp) {
+  Operation *op = linalgOp;
+  if (isa<linalg::FillOp>(op))
+    return;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!tensorType(operand.get()))
+      continue;
+    AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+    bool isOutput = linalgOp.isDpsInit(&operand);
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
         continue;
-      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
-      bool isOutput = linalgOp.isDpsInit(&operand);
-      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (!dim)
-          continue;
-        Class loop = ofLoop(op, dim.getPosition());
-        if (!isInit(operand.get()))
-          unite(loop, of(operand.get(), i));
-        if (isOutput)
-          unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
-      }
+      Class loop = ofLoop(op, dim.getPosition());
+      if (!isInit(operand.get()))
+        unite(loop, of(operand.get(), i));
+      if (isOutput)
+        unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
     }
-    return;
   }
+}
 
-  if (auto pairs = op->getAttrOfType<DenseI64ArrayAttr>(sameDimensionsAttr)) {
-    auto value = [&](int64_t i) -> Value {
-      auto operands = static_cast<int64_t>(op->getNumOperands());
-      return i < operands ? op->getOperand(i) : op->getResult(i - operands);
-    };
-    for (size_t i = 0; i + 3 < static_cast<size_t>(pairs.size()); i += 4)
-      if (!isInit(value(pairs[i])) && !isInit(value(pairs[i + 2])))
-        same(value(pairs[i]), pairs[i + 1], value(pairs[i + 2]), pairs[i + 3]);
+/// By sameDimensionsAttr.
+void DimensionClasses::relatePairs(Operation *op, DenseI64ArrayAttr pairs) {
+  auto value = [&](int64_t i) -> Value {
+    auto operands = static_cast<int64_t>(op->getNumOperands());
+    return i < operands ? op->getOperand(i) : op->getResult(i - operands);
+  };
+  for (size_t i = 0; i + 3 < static_cast<size_t>(pairs.size()); i += 4)
+    if (!isInit(value(pairs[i])) && !isInit(value(pairs[i + 2])))
+      same(value(pairs[i]), pairs[i + 1], value(pairs[i + 2]), pairs[i + 3]);
+}
+
+/// An assertion says that two extents are the same.
+void DimensionClasses::relateAsserted(cf::AssertOp assertion) {
+  auto compared = assertion.getArg().getDefiningOp<arith::CmpIOp>();
+  if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq)
     return;
-  }
+  auto x = compared.getLhs().getDefiningOp<tensor::DimOp>();
+  auto y = compared.getRhs().getDefiningOp<tensor::DimOp>();
+  std::optional<int64_t> i = x ? x.getConstantIndex() : std::nullopt;
+  std::optional<int64_t> j = y ? y.getConstantIndex() : std::nullopt;
+  if (i && j && tensorType(x.getSource()) && tensorType(y.getSource()))
+    same(x.getSource(), *i, y.getSource(), *j);
+}
 
-  // It says that they are the same.
-  if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
-    auto compared = assertion.getArg().getDefiningOp<arith::CmpIOp>();
-    if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq)
-      return;
-    auto x = compared.getLhs().getDefiningOp<tensor::DimOp>();
-    auto y = compared.getRhs().getDefiningOp<tensor::DimOp>();
-    std::optional<int64_t> i = x ? x.getConstantIndex() : std::nullopt;
-    std::optional<int64_t> j = y ? y.getConstantIndex() : std::nullopt;
-    if (i && j && tensorType(x.getSource()) && tensorType(y.getSource()))
-      same(x.getSource(), *i, y.getSource(), *j);
-    return;
-  }
-
-  if (auto forall = dyn_cast<scf::ForallOp>(op)) {
-    for (auto [out, result] :
-         llvm::zip_equal(forall.getOutputs(), forall.getResults())) {
-      auto made = out.getDefiningOp<tensor::EmptyOp>();
-      for (int64_t dim = 0; dim < tensorType(result).getRank(); ++dim) {
-        if (!made) {
-          same(out, dim, result, dim);
-          continue;
-        }
-        if (!tensorType(result).isDynamicDim(dim))
-          continue;
-        auto of = made.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
-        std::optional<int64_t> at = of ? of.getConstantIndex() : std::nullopt;
-        if (at && tensorType(of.getSource()))
-          same(of.getSource(), *at, result, dim);
+/// Results have the extents of what they are made in.
+void DimensionClasses::relateResults(scf::ForallOp forall) {
+  for (auto [out, result] :
+       llvm::zip_equal(forall.getOutputs(), forall.getResults())) {
+    auto made = out.getDefiningOp<tensor::EmptyOp>();
+    for (int64_t dim = 0; dim < tensorType(result).getRank(); ++dim) {
+      if (!made) {
+        same(out, dim, result, dim);
+        continue;
       }
+      if (!tensorType(result).isDynamicDim(dim))
+        continue;
+      auto of = made.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
+      std::optional<int64_t> at = of ? of.getConstantIndex() : std::nullopt;
+      if (at && tensorType(of.getSource()))
+        same(of.getSource(), *at, result, dim);
     }
-    return;
   }
+}
 
-  if (isRowwise(op)) {
-    auto rowwise = cast<RowwiseOpInterface>(op);
-    for (OpOperand &operand : op->getOpOperands())
-      if (tensorType(operand.get()) && !isInit(operand.get()) &&
-          rowwise.isRowOperand(operand.getOperandNumber()))
-        unite(ofLoop(op, 0), of(operand.get(), 0));
-    for (Value result : op->getResults())
-      unite(ofLoop(op, 0), of(result, 0));
-    return;
-  }
+void DimensionClasses::relateRows(Operation *op) {
+  auto rowwise = cast<RowwiseOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (tensorType(operand.get()) && !isInit(operand.get()) &&
+        rowwise.isRowOperand(operand.getOperandNumber()))
+      unite(ofLoop(op, 0), of(operand.get(), 0));
+  for (Value result : op->getResults())
+    unite(ofLoop(op, 0), of(result, 0));
+}
 
-  if (!isStructural(op))
-    return;
+void DimensionClasses::relateShapes(Operation *op) {
   Value result = op->getResult(0);
   if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
     if (tensorType(result) && tensorType(castOp.getSource()))
@@ -223,6 +216,22 @@ void DimensionClasses::relate(Operation *op) {
         same(op->getOperand(0), i, result, group[0]);
     }
   }
+}
+
+void DimensionClasses::relate(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    relateLoops(linalgOp);
+  else if (auto pairs =
+               op->getAttrOfType<DenseI64ArrayAttr>(sameDimensionsAttr))
+    relatePairs(op, pairs);
+  else if (auto assertion = dyn_cast<cf::AssertOp>(op))
+    relateAsserted(assertion);
+  else if (auto forall = dyn_cast<scf::ForallOp>(op))
+    relateResults(forall);
+  else if (isRowwise(op))
+    relateRows(op);
+  else if (isStructural(op))
+    relateShapes(op);
 }
 
 } // namespace drawloom

@@ -9,6 +9,9 @@
 #ifndef DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
 #define DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -55,7 +58,14 @@ public:
   void forget(mlir::Operation *op);
 
 private:
+  void same(mlir::Value a, unsigned i, mlir::Value b, unsigned j);
   void relate(mlir::Operation *op);
+  void relateLoops(mlir::linalg::LinalgOp op);
+  void relatePairs(mlir::Operation *op, mlir::DenseI64ArrayAttr pairs);
+  void relateAsserted(mlir::cf::AssertOp assertion);
+  void relateResults(mlir::scf::ForallOp forall);
+  void relateRows(mlir::Operation *op);
+  void relateShapes(mlir::Operation *op);
   bool isAll(mlir::OpFoldResult offset, mlir::OpFoldResult size,
              mlir::Value tensor, unsigned dim);
   Class node(void *key, unsigned index);
