@@ -262,13 +262,13 @@ bool mayAlias(OpOperand &value, Value argument,
               .empty();
 }
 
-/// Lets a loop start from a copy.
-void startFromCopy(OpOperand &init) {
-  OpBuilder builder(init.getOwner());
-  init.set(bufferization::AllocTensorOp::create(
-      builder, init.getOwner()->getLoc(),
-      cast<RankedTensorType>(init.get().getType()), ValueRange(),
-      /*copy=*/init.get()));
+/// Gives the owner of `operand` a copy, as the start of a loop for instance.
+void giveCopy(OpOperand &operand) {
+  OpBuilder builder(operand.getOwner());
+  operand.set(bufferization::AllocTensorOp::create(
+      builder, operand.getOwner()->getLoc(),
+      cast<RankedTensorType>(operand.get().getType()), ValueRange(),
+      /*copy=*/operand.get()));
 }
 
 /// Lets loops that `value` comes from start from copies where they do not start
@@ -282,8 +282,56 @@ void startApart(OpOperand &value, Value argument,
   value.getOwner()->getParentOp()->walk([&](LoopLikeOpInterface loop) {
     for (OpOperand &init : loop.getInitsMutable())
       if (passed.contains(&init) && !state.isInPlace(init))
-        startFromCopy(init);
+        giveCopy(init);
   });
+}
+
+/// The values that `op` chooses among, for each of its results.
+SmallVector<SmallVector<OpOperand *>> choicesOf(Operation *op) {
+  SmallVector<SmallVector<OpOperand *>> choices(op->getNumResults());
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    choices[0] = {&select.getTrueValueMutable(),
+                  &select.getFalseValueMutable()};
+  else if (isa<scf::IfOp, scf::IndexSwitchOp>(op) && op->getNumResults() > 0)
+    for (Region &region : op->getRegions())
+      for (OpOperand &operand : region.front().getTerminator()->getOpOperands())
+        choices[operand.getOperandNumber()].push_back(&operand);
+  return choices;
+}
+
+/// Lets what a condition in a loop chooses be a copy if it may lie in
+/// `argument`, where the loop stores, and may else come from outside. What
+/// comes from outside is the same in every iteration, so bufferization does not
+/// ask whether it is read before the store: it refuses the store.
+void chooseApart(Operation *terminator, Value argument,
+                 const bufferization::AnalysisState &state) {
+  Region *body = terminator->getParentRegion();
+  auto isOutside = [&](Value at) {
+    return !body->isAncestor(at.getParentRegion());
+  };
+  auto isCarriedOrOutside = [&](Value at) {
+    return isOutside(at) || llvm::is_contained(body->getArguments(), at);
+  };
+  bufferization::TraversalConfig config;
+  config.alwaysIncludeLeaves = false;
+  auto comesFromOutside = [&](OpOperand *operand) {
+    return llvm::any_of(state.findValueInReverseUseDefChain(
+                            operand, isCarriedOrOutside, config),
+                        isOutside);
+  };
+  auto mayBeStoredTo = [&](OpOperand *operand) {
+    return mayAlias(*operand, argument, state, /*asThingsAre=*/false);
+  };
+  SmallVector<OpOperand *> apart;
+  body->walk([&](Operation *op) {
+    for (auto [result, choices] :
+         llvm::zip_equal(op->getResults(), choicesOf(op)))
+      if (isa<RankedTensorType>(result.getType()) &&
+          llvm::any_of(choices, comesFromOutside))
+        llvm::copy_if(choices, std::back_inserter(apart), mayBeStoredTo);
+  });
+  for (OpOperand *operand : apart)
+    giveCopy(*operand);
 }
 
 /// Puts what `terminator` hands to the next iteration, from its operand `first`
@@ -302,9 +350,10 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
         !state.areEquivalentBufferizedValues(operand.get(), argument)) {
       stores.push_back({&operand, argument});
       startApart(operand, argument, state);
+      chooseApart(terminator, argument, state);
       // The loop writes where it starts from.
       if (!inits[i].get().hasOneUse())
-        startFromCopy(inits[i]);
+        giveCopy(inits[i]);
     }
   }
   // What may lie in another carried buffer is read before that is written, and
@@ -319,9 +368,7 @@ void storeCarried(Operation *terminator, unsigned first, ValueRange carried,
         }))
       moved.push_back(store.first);
   for (OpOperand *operand : moved)
-    operand->set(bufferization::AllocTensorOp::create(
-        builder, loc, cast<RankedTensorType>(operand->get().getType()),
-        ValueRange(), /*copy=*/operand->get()));
+    giveCopy(*operand);
   for (auto [operand, argument] : stores)
     operand->set(bufferization::MaterializeInDestinationOp::create(
                      builder, loc, argument.getType(), operand->get(), argument)

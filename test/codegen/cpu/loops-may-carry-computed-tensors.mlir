@@ -7,6 +7,8 @@
 // RUN: drawloom-run %s --entry=saves --random --compare=interpreter
 // RUN: drawloom-run %s --entry=sometimes --random --seed=1 --compare=interpreter
 // RUN: drawloom-run %s --entry=sometimes --random --seed=2 --compare=interpreter
+// RUN: drawloom-run %s --entry=sometimes_from_outside --random --seed=1 --compare=interpreter
+// RUN: drawloom-run %s --entry=sometimes_from_outside --random --seed=2 --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -143,4 +145,32 @@ func.func @sometimes(%a: tensor<5xf32>, %b: tensor<5xf32>, %c: tensor<i1>) -> te
     scf.yield %m : tensor<5xf32>
   }
   return %r : tensor<5xf32>
+}
+
+// What is read, before what is carried is replaced, lies in that or outside.
+func.func @sometimes_from_outside(%a: tensor<6x4xf32>, %b: tensor<1x3xf32>, %d: tensor<6x4xf32>, %c: tensor<i1>)
+    -> (tensor<1x3xf32>, tensor<6x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %take = tensor.extract %c[] : tensor<i1>
+  %r:3 = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %a, %t = %b, %u = %d)
+      -> (tensor<6x4xf32>, tensor<1x3xf32>, tensor<6x4xf32>) {
+    %part = scf.if %take -> (tensor<1x3xf32>) {
+      %p = tensor.extract_slice %s[2, 1] [1, 3] [1, 1] : tensor<6x4xf32> to tensor<1x3xf32>
+      scf.yield %p : tensor<1x3xf32>
+    } else {
+      scf.yield %b : tensor<1x3xf32>
+    }
+    %whole = scf.if %take -> (tensor<6x4xf32>) {
+      scf.yield %s : tensor<6x4xf32>
+    } else {
+      scf.yield %d : tensor<6x4xf32>
+    }
+    %n = math.tanh %d : tensor<6x4xf32>
+    %v = arith.addf %t, %part : tensor<1x3xf32>
+    %w = arith.addf %u, %whole : tensor<6x4xf32>
+    scf.yield %n, %v, %w : tensor<6x4xf32>, tensor<1x3xf32>, tensor<6x4xf32>
+  }
+  return %r#1, %r#2 : tensor<1x3xf32>, tensor<6x4xf32>
 }
