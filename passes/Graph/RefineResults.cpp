@@ -157,9 +157,9 @@ struct RefineResults : impl::RefineResultsBase<RefineResults> {
     // branches around it.
     RewritePatternSet patterns(&getContext());
     patterns.add<RefineBranches, RefineConcat, RefineLoops>(&getContext());
-    tensor::CastOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
+    for (RegisteredOperationName op : getContext().getRegisteredOperations())
+      if (isa<tensor::TensorDialect>(op.getDialect()))
+        op.getCanonicalizationPatterns(patterns, &getContext());
     scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
     for (StringRef name : {linalg::LinalgDialect::getDialectNamespace(),
                            tensor::TensorDialect::getDialectNamespace()})

@@ -57,3 +57,20 @@ func.func @while(%x: tensor<4xf32>, %limit: i32) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// What a reshape of a loop's result gives is known, too.
+// CHECK-LABEL: func.func @reshaped
+// CHECK-SAME: -> tensor<12xf32>
+// CHECK: tensor.collapse_shape {{.*}} : tensor<4x3xf32> into tensor<12xf32>
+func.func @reshaped(%a: tensor<4x3xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %open = tensor.cast %a : tensor<4x3xf32> to tensor<?x3xf32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %open) -> (tensor<?x3xf32>) {
+    %n = linalg.exp ins(%s : tensor<?x3xf32>) outs(%s : tensor<?x3xf32>) -> tensor<?x3xf32>
+    scf.yield %n : tensor<?x3xf32>
+  }
+  %flat = tensor.collapse_shape %r [[0, 1]] : tensor<?x3xf32> into tensor<?xf32>
+  return %flat : tensor<?xf32>
+}
