@@ -29,10 +29,10 @@ def program_epsilon(graph):
 
 
 class Context:
-    """One way of evaluating programs: "exact", "noise" or "float32"."""
+    """One way of evaluating programs: "exact", "noise" or "float32". With `sums`, noise is also what adding one after another does."""
 
-    def __init__(self, kind, seed=0):
-        self.kind = kind
+    def __init__(self, kind, seed=0, sums=False):
+        self.kind, self.sums = kind, sums
         self.dtype = torch.float32 if kind == "float32" else torch.float64
         self.generator = torch.Generator().manual_seed(seed)
         # Which way roundings go that add up.
@@ -70,6 +70,13 @@ class Context:
         value = value * (1 + EPSILON[type.element] * random())
         return value + TINY[type.element] * random() if TINY[type.element] > 1e-30 else value
 
+    def sum(self, value, type, operands):
+        """The result of a step that may have added up its operands' elements, as far as `sums` says; tolerances multiply by FACTOR."""
+        if self.kind != "noise" or not self.sums or not type.is_float or not value.numel():
+            return value
+        terms = max((x.numel() for x in operands if torch.is_tensor(x)), default=0) / value.numel()
+        return value * (1 + self.direction * sums(1.0, terms, EPSILON[type.element]) / FACTOR) if terms > 1 else value
+
     def apply(self, step, types, operands):
         """The results of one step. `types` has those of the graph's values."""
         outer = self._step, self._types
@@ -83,7 +90,7 @@ class Context:
             type = types[at]
             assert type.shape is None or tuple(result.shape) == tuple(map(int, type.shape)), (step.op, result.shape, type)
             assert result.dtype == (self.dtype if type.is_float else DTYPES[type.element]), (step.op, result.dtype, type)
-            rounded.append(self.round(result, type))
+            rounded.append(self.round(self.sum(result, type, operands), type))
         return rounded
 
     def run(self, graph: Graph, inputs):
@@ -94,8 +101,8 @@ class Context:
         return [values[i] for i in graph.outputs]
 
 
-def contexts(seed, noises=2):
-    return [Context("exact"), *(Context("noise", 1000 * seed + i) for i in range(noises)), Context("float32")]
+def contexts(seed, noises=2, sums=False):
+    return [Context("exact"), *(Context("noise", 1000 * seed + i, sums) for i in range(noises)), Context("float32")]
 
 
 def derivatives(context, graph, arguments, wrt, direction=None, loss=True, cotangents=None):
@@ -146,10 +153,10 @@ def size(value):
     return float(value.abs().max()) if value.is_floating_point() and value.numel() else 0.0
 
 
-def sums(value, largest, epsilon):
-    """How far adding one after another may move sums of elements of one sign, in float32 unless the type is wider: each of n sums
+def sums(size, terms, epsilon):
+    """How far adding one after another may move a sum of elements of one sign, in float32 unless the type is wider: each of n sums
     rounds what it has by then, half of the whole on average, and all may go one way where elements are alike. torch adds halves."""
-    return largest / 2 * min(epsilon, EPSILON["f32"]) * size(value)
+    return terms / 2 * min(epsilon, EPSILON["f32"]) * size
 
 
 class Expected:
@@ -161,7 +168,7 @@ class Expected:
         self.epsilon = epsilon
         # Below its normal numbers a type rounds by the same amount everywhere; that of gradients is in no evaluation.
         tiny = next(TINY[name] for name in EPSILON if EPSILON[name] == epsilon) if epsilon else 0.0
-        self.tolerances = [FACTOR * (e + tiny + epsilon * size(v)) + sums(v, largest, epsilon) for v, e in zip(values, errors)]
+        self.tolerances = [FACTOR * (e + tiny + epsilon * size(v)) + sums(size(v), largest, epsilon) for v, e in zip(values, errors)]
 
     def finite(self):
         """Whether all values are numbers, none of them too large for any type."""

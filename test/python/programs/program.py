@@ -97,7 +97,7 @@ class Program:
     def _evaluate(self):
         epsilon = self.epsilon()
         found = []
-        for context in contexts(self.seed, noises=4):
+        for context in contexts(self.seed, noises=4, sums=True):
             context_results = derivatives(context, self.graph, self.arguments, self.wrt, self.direction, self.cotangents is None,
                                           self.cotangents)
             found.append((context, context_results))
