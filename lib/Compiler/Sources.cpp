@@ -9,7 +9,9 @@
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Inputs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -136,6 +138,21 @@ LogicalResult keepOnly(ModuleOp module, StringRef entry) {
   return passes.run(module);
 }
 
+/// Upstream folds a transpose that exchanges nothing to its operand, even where
+/// more is known of the operand's extents than the result's type says, and
+/// loops carry a value of another type then. Folds it while both types are the
+/// same.
+static void foldIdleTransposes(ModuleOp module) {
+  module.walk([](linalg::TransposeOp op) {
+    if (!isIdentityPermutation(op.getPermutation()) ||
+        op->getNumResults() != 1 ||
+        op->getResultTypes()[0] != op.getInput().getType())
+      return;
+    op->getResult(0).replaceAllUsesWith(op.getInput());
+    op->erase();
+  });
+}
+
 LogicalResult specializeShapes(ModuleOp module, StringRef entry,
                                ArrayRef<std::vector<int64_t>> shapes) {
   auto function = module.lookupSymbol<func::FuncOp>(entry);
@@ -145,6 +162,7 @@ LogicalResult specializeShapes(ModuleOp module, StringRef entry,
     return function.emitError("takes ")
            << function.getNumArguments()
            << " arguments, but shapes were given for " << shapes.size();
+  foldIdleTransposes(module);
   // What refers to it, calls and requests of derivatives, passes tensors of
   // unknown extents on: to a copy that keeps them.
   if (!SymbolTable::symbolKnownUseEmpty(function, module)) {

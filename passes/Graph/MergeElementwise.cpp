@@ -64,7 +64,13 @@ bool canJoin(linalg::GenericOp first, linalg::GenericOp second,
   if (staysAlone(first) || staysAlone(second) ||
       first.getNumParallelLoops() != first.getNumLoops() ||
       first.getStaticLoopRanges() != second.getStaticLoopRanges() ||
-      first.hasDynamicShape() || first.getNumLoops() == 0)
+      first.getNumLoops() == 0)
+    return false;
+  // Extents that are not known are those of something that both read.
+  auto hasAllLoops = [](const Read &read) {
+    return read.second.isPermutation();
+  };
+  if (first.hasDynamicShape() && llvm::none_of(readsOf(first), hasAllLoops))
     return false;
   for (OpOperand &init : first.getDpsInitsMutable())
     if (first.payloadUsesValueFromOperand(&init))

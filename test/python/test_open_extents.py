@@ -163,6 +163,37 @@ func.func @f(%x: tensor<?x8x4xf32>) -> tensor<f32> {
     assert module.f._any
 
 
+def test_what_is_the_same_in_all_columns_rounds_alike(rng):
+    """A product that does not change in a loop moves out of it; its sum rounds with it all the same. Here columns are open."""
+    matrix = "tensor<128x?xf32>"
+    module = drawloom.compile(f"""
+func.func private @loss(%s: tensor<f32>, %x: {matrix}) -> tensor<f32> {{
+  %one = arith.constant 1 : index
+  %columns = tensor.dim %x, %one : {matrix}
+  %value = tensor.extract %s[] : tensor<f32>
+  %e = tensor.empty(%columns) : {matrix}
+  %filled = linalg.fill ins(%value : f32) outs(%e : {matrix}) -> {matrix}
+  %y = kan.elu %filled : {matrix}
+  %z = math.expm1 %y : {matrix}
+  %l = loss.mse %z, %x : {matrix} -> tensor<f32>
+  return %l : tensor<f32>
+}}
+func.func private @gradient(%s: tensor<f32>, %x: {matrix}) -> (tensor<f32>, {matrix}) {{
+  %r:3 = ad.value_and_grad @loss(%s, %x) wrt [0, 1] : (tensor<f32>, {matrix}) -> (tensor<f32>, tensor<f32>, {matrix})
+  return %r#1, %r#2 : tensor<f32>, {matrix}
+}}
+func.func @second(%s: tensor<f32>, %x: {matrix}, %c: tensor<f32>, %d: {matrix}) -> (tensor<f32>, {matrix}) {{
+  %r:4 = ad.vjp @gradient(%s, %x) cotangents(%c, %d) wrt [0, 1]
+    : (tensor<f32>, {matrix}) -> (tensor<f32>, {matrix}, tensor<f32>, {matrix})
+  return %r#2, %r#3 : tensor<f32>, {matrix}
+}}""")
+    for columns in (1, 5, 8, 13, 64, 77):
+        arguments = [rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((), (128, columns), (), (128, columns))]
+        expected = module._compile("second", [np.shape(one) for one in arguments]).call(arguments, None, 1)
+        assert bits(module.second(*arguments)) == bits(expected), columns
+    assert module.second._any
+
+
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set_takes_any_extents(rng, isa):
     if not runs_here(isa):

@@ -65,3 +65,29 @@ func.func @mask(%x: tensor<8xf32>) -> (tensor<8xi1>, tensor<8xf32>) {
   %e = math.exp %x : tensor<8xf32>
   return %m, %e : tensor<8xi1>, tensor<8xf32>
 }
+
+// -----
+
+// Extents that are not known are the same where both read one tensor whole.
+// CHECK-LABEL: func.func @open
+// CHECK: %[[BOTH:.*]]:2 = linalg.generic
+// CHECK: return %[[BOTH]]#1, %[[BOTH]]#0
+func.func @open(%x: tensor<?x8xf32> {check.shape = array<i64: 3, 8>}, %s: tensor<f32>) -> (tensor<?x8xf32>, tensor<f32>) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %empty = tensor.empty(%rows) : tensor<?x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x8xf32>) outs(%empty : tensor<?x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %e = math.exp %in : f32
+    linalg.yield %e : f32
+  } -> tensor<?x8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<?x8xf32>) outs(%s : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %e = math.exp %in : f32
+    %m = arith.addf %e, %out : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  return %y, %sum : tensor<?x8xf32>, tensor<f32>
+}
