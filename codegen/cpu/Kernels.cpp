@@ -135,7 +135,7 @@ public:
   LogicalResult run();
 
 private:
-  bool isStreamed(Value argument, const BlockGroup &group);
+  void chooseStreamed();
   func::FuncOp createKernel(const BlockGroup &group, ArrayRef<Value> arguments);
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
@@ -156,6 +156,10 @@ private:
   SmallVector<func::FuncOp> kernels;
   SmallVector<func::CallOp> calls;
   FunctionSignature signature;
+  /// Results that are written past the cache, if `streams` is not 0 or there is
+  /// no such number.
+  DenseSet<Value> streamed;
+  Value streams;
 };
 
 /// What a block program uses from outside, split by how it gets in.
@@ -164,18 +168,6 @@ struct Captures {
   /// Recomputed inside: constants, globals, views. In program order.
   llvm::SetVector<Operation *> clones;
 };
-
-/// Whether all uses of `memory`, and of views of it, are in the group.
-bool onlyUsedIn(Value memory, const BlockGroup &group) {
-  return llvm::all_of(memory.getUsers(), [&](Operation *user) {
-    return llvm::any_of(group,
-                        [&](scf::ForallOp loop) {
-                          return loop->isProperAncestor(user);
-                        }) ||
-           (isa<ViewLikeOpInterface>(user) &&
-            onlyUsedIn(user->getResult(0), group));
-  });
-}
 
 void capture(Value value, Region &region, Captures &captures) {
   if (region.isAncestor(value.getParentRegion()))
@@ -213,21 +205,62 @@ Captures capturesOf(const BlockGroup &group, ArrayRef<Grid> grids) {
   return captures;
 }
 
-/// Whether a result that the group alone touches is better written past the
-/// cache.
-bool KernelOutliner::isStreamed(Value argument, const BlockGroup &group) {
-  auto result = dyn_cast<BlockArgument>(argument);
-  // The results come behind the arguments.
-  if (!result || result.getOwner() != &function.getBody().front() ||
-      result.getArgNumber() < signature.arguments.size() ||
-      !isOnlyWritten(result) || !onlyUsedIn(result, group))
-    return false;
-  int64_t bytes = 0;
-  for (Type type :
-       llvm::concat<const Type>(signature.arguments, signature.results))
-    if (std::optional<ValueType> value = valueTypeOf(type))
-      bytes += value->bytes();
-  return bytes > streamedBytes;
+/// Whether the machine code of `group` may stand twice. What computes more for
+/// each element that it writes does not wait for its stores.
+bool isShort(const BlockGroup &group) {
+  constexpr int64_t most = 256;
+  int64_t count = 0;
+  for (scf::ForallOp loop : group)
+    loop->walk([&](Operation *op) { ++count; });
+  return count <= most;
+}
+
+/// Chooses the results that only blocks' writes touch to be written past the
+/// cache, where a call's data exceed it. Where extents are open, calls say.
+void KernelOutliner::chooseStreamed() {
+  Block &body = function.getBody().front();
+  size_t first = signature.arguments.size();
+  for (Value result :
+       body.getArguments().slice(first, signature.results.size()))
+    if (isa<MemRefType>(result.getType()) && isOnlyWritten(result))
+      streamed.insert(result);
+  if (streamed.empty())
+    return;
+  int64_t known = 0;
+  builder.setInsertionPointToStart(&body);
+  Location loc = function.getLoc();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value open;
+  for (auto [i, type] : llvm::enumerate(
+           llvm::concat<const Type>(signature.arguments, signature.results))) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.hasStaticShape()) {
+      if (std::optional<ValueType> value = valueTypeOf(type))
+        known += value->bytes();
+      continue;
+    }
+    int64_t bytes = llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+    for (int64_t extent : tensor.getShape())
+      bytes *= ShapedType::isDynamic(extent) ? 1 : extent;
+    Value product = number(bytes);
+    for (int64_t at : signature.extents[i])
+      if (at >= 0)
+        product = arith::MulIOp::create(
+            builder, loc, product,
+            body.getArgument(first + signature.results.size() + at));
+    open = open ? arith::AddIOp::create(builder, loc, open, product) : product;
+  }
+  if (!open) {
+    if (known <= streamedBytes)
+      streamed.clear();
+    return;
+  }
+  Value exceeds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                        open, number(streamedBytes - known));
+  streams = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                         exceeds);
 }
 
 /// The blocks of one loop that fall into [lo, hi) of `blocks`: all of them
@@ -299,8 +332,11 @@ func::FuncOp KernelOutliner::createKernel(const BlockGroup &group,
     if (distinct && isa<MemRefType>(type))
       kernel.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   for (auto [i, argument] : llvm::enumerate(arguments))
-    if (isStreamed(argument, group))
+    if (!streams && streamed.contains(argument))
       kernel.setArgAttr(i, streamedAttr, builder.getUnitAttr());
+    else if (streams == arguments.back() && streamed.contains(argument))
+      kernel.setArgAttr(i, streamedAttr,
+                        builder.getIndexAttr(arguments.size() - 1));
   return kernel;
 }
 
@@ -329,6 +365,12 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
              << memory << " that control flow has chosen, whose open extents "
              << "it cannot know";
   }
+  bool choosesStreamed =
+      streams && isShort(group) && llvm::any_of(arguments, [&](Value argument) {
+        return streamed.contains(argument);
+      });
+  if (choosesStreamed)
+    arguments.push_back(streams);
   func::FuncOp kernel = createKernel(group, arguments);
   Block *body = &kernel.getBody().front();
   builder.setInsertionPointToStart(body);
@@ -528,6 +570,7 @@ LogicalResult KernelOutliner::run() {
            << signatureAttr << " attribute; run --cpu-bufferize first";
   signature = *known;
   showPlaces();
+  chooseStreamed();
   for (const BlockGroup &group : groupBlocks(function))
     if (failed(outline(group)))
       return failure();

@@ -112,7 +112,8 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     range it is given, each of them runs its share.
 
     A result that is only written, of a call whose data exceed `streamed-bytes`,
-    is marked for `cpu-stream-stores`.
+    is marked for `cpu-stream-stores`; where extents are open, kernels of up to 256
+    operations have an argument that tells whether they do.
 
     Buffers of a block live on the stack, once for a range, up to `stack-bytes`
     in all; larger ones in scratch memory, the kernel's last argument. Buffers
@@ -351,7 +352,8 @@ def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
   let description = [{
     Writes of vectors to an argument that `cpu-kernels` has marked
     (`drawloom.streamed`) become non-temporal stores where they are at least half a
-    cache line: their neighbours follow at once. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
+    cache line: their neighbours follow at once. Where the mark names another
+    argument, the kernel's loops stand twice, and that says which of them run. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
     check its address, and ends kernels with a fence.
 
     Example:
@@ -366,7 +368,9 @@ def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def CpuVerifyBuffers : Pass<"cpu-verify-buffers"> {

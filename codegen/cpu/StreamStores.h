@@ -9,7 +9,8 @@
 // An ordinary store reads its cache line before it writes it: a third of the
 // traffic of a kernel that writes what it reads. Where a call's data exceed
 // the caches, its results leave them before anyone reads them, and are better
-// stored past them. cpu-kernels chooses (by size: bits do not depend on it),
+// stored past them. cpu-kernels chooses by size, or lets calls choose whose
+// extents are open (bits do not depend on it),
 // cpu-stream-stores makes the stores, and guardStreamedStores keeps those that
 // memory is not aligned for ordinary: no caller must promise anything.
 //
@@ -26,7 +27,8 @@ class LLVMFuncOp;
 
 namespace drawloom::cpu {
 
-/// Marks a kernel's argument.
+/// Marks a kernel's argument; with the number of another argument, it is
+/// written past the cache where that is not 0.
 inline constexpr llvm::StringLiteral streamedAttr = "drawloom.streamed";
 inline constexpr int64_t cacheLineBytes = 64;
 

@@ -37,3 +37,25 @@ func.func private @others(%out: memref<4x16xf32> {drawloom.streamed}, %other: me
   vector.transfer_write %w, %other[%i, %c0] {in_bounds = [true]} : vector<16xf32>, memref<4x16xf32>
   return
 }
+
+// Loops stand twice where a call says which of them run; buffers do not.
+// CHECK-LABEL: func.func private @chosen
+// CHECK-SAME: %{{.*}}: memref<4x16xf32>, %[[PAST:[^:]*]]: index
+// CHECK-COUNT-1: memref.alloca
+// CHECK: %[[CHOSEN:.*]] = arith.cmpi ne, %[[PAST]], %c0
+// CHECK: scf.if %[[CHOSEN]] {
+// CHECK: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
+// CHECK: } else {
+// CHECK: vector.transfer_write
+// CHECK-NOT: memref.alloca
+func.func private @chosen(%out: memref<4x16xf32> {drawloom.streamed = 1 : index}, %past: index, %lo: index, %hi: index) attributes {drawloom.kernel} {
+  %v = arith.constant dense<1.0> : vector<16xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %buffer = memref.alloca() : memref<16xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    vector.transfer_write %v, %buffer[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+    vector.transfer_write %v, %out[%i, %c0] {in_bounds = [true]} : vector<16xf32>, memref<4x16xf32>
+  }
+  return
+}
