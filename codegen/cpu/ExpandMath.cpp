@@ -11,6 +11,7 @@
 #include "codegen/cpu/MultiplyAdds.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/ShareRepeats.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -263,6 +264,19 @@ struct IntegerPower : OpRewritePattern<math::FPowIOp> {
   }
 };
 
+/// Where upstream has log(1 + x) and exp(x) - 1, small numbers lose their
+/// digits. Leaves these of f64 to the C library, which keeps them.
+LogicalResult callLibraryNearZero(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *op) {
+    return !isa<math::ExpM1Op, math::Log1pOp>(op) ||
+           !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+  });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
   using CpuExpandMathBase::CpuExpandMathBase;
   void runOnOperation() override {
@@ -292,6 +306,9 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     patterns.add<RoundOnce, WidenTwice>(&getContext(), /*benefit=*/2);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    if (auto module = dyn_cast<ModuleOp>(getOperation());
+        module && failed(callLibraryNearZero(module)))
       return signalPassFailure();
     fuseMultiplyAdds(getOperation(), [](Operation *) { return true; });
   }

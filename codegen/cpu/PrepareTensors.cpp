@@ -264,11 +264,11 @@ void computeInPlace(RewriterBase &rewriter, InsertOp op) {
     insert = op->getParentOp();
   if (!init->get().getDefiningOp<tensor::EmptyOp>() ||
       producer->getBlock() != insert->getBlock() ||
-      llvm::any_of(op->getOperands(), [&](Value operand) {
-        Operation *def = operand.getDefiningOp();
-        return def && def != collapse &&
+      llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+        Operation *def = operand.get().getDefiningOp();
+        return &operand != &op.getSourceMutable() && def &&
                def->getBlock() == producer->getBlock() &&
-               producer->isBeforeInBlock(def);
+               !def->isBeforeInBlock(producer);
       }))
     return;
   rewriter.setInsertionPoint(producer);

@@ -101,3 +101,19 @@ def test_products_carry_special_values(isa):
     # Sums of equal denormal numbers are exact: so are all rows.
     np.testing.assert_array_equal(c, expected.astype(np.float32))
     assert np.isnan(c[1, 17]) and c[3, 0] > 0
+
+
+@pytest.mark.parametrize("name", ["expm1", "log1p", "tanh", "sinh", "asinh", "atanh", "sin", "tan", "erf"])
+@pytest.mark.parametrize("element,dtype", [("f32", np.float32), ("f64", np.float64)])
+def test_functions_keep_the_digits_of_small_numbers(name, element, dtype):
+    """These are about x near 0, so that what is added to 1 on the way would be lost."""
+    x = np.concatenate([[0.0], np.logspace(-12, -1, 23)]).astype(dtype)
+    x = np.concatenate([x, -x])
+    text = f"""func.func @f(%x: tensor<{x.size}x{element}>) -> tensor<{x.size}x{element}> {{
+  %y = math.{name} %x : tensor<{x.size}x{element}>
+  return %y : tensor<{x.size}x{element}>
+}}"""
+    expected = [2 / np.sqrt(np.pi) * (v - v**3 / 3 + v**5 / 10 - v**7 / 42) if name == "erf" else
+                getattr(np, {"asinh": "arcsinh", "atanh": "arctanh"}.get(name, name))(np.float64(v)) for v in x]
+    # Four units in the last place; the series of erf is exact to 1e-10 of x up to 0.1.
+    np.testing.assert_allclose(run(text, "f", [x])[0], expected, rtol=max(4 * np.finfo(dtype).eps, 1e-10 if name == "erf" else 0))
