@@ -6,12 +6,14 @@
     git worktree add ../before <commit>; (cd ../before && scripts/build.sh)
     benchmarks/before_after.py --before ../before/build                  # all suites against this build
     benchmarks/before_after.py --before ../before/build --suite kan --case mlp
+    benchmarks/before_after.py --open                                    # programs for any extents against those for the suites', of this build
 
 Two processes, one for each build, take turns on one core, many short turns, and medians count; then two others. The cases
 are those of this tree for both. More than 1.02 in the last column is what no change should cost.
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -19,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
+import types
 
 from run import TUNED
 
@@ -26,10 +29,56 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUITES = ("kan", "recurrence", "framework")
 
 
+class OpenModule:
+    """As embedded.Module: what it holds takes any number of rows, those in the text being a stand-in."""
+
+    def __init__(self, text, isa=None):
+        import re
+
+        import drawloom
+        import open_programs
+
+        rows = max(int(n) for n in re.findall(r"tensor<(\d+)x", text))
+        self.module = drawloom.compile(open_programs.opened(text, rows), isa=isa, cache=False)
+
+    def __getattr__(self, name):
+        return types.SimpleNamespace(bind=lambda arguments, threads=1: self.bind(name, arguments, threads))
+
+    def bind(self, name, arguments, threads):
+        import numpy
+        from embedded import aligned
+
+        function = getattr(self.module, name)
+        arrays = [aligned(numpy.ascontiguousarray(a, kind).reshape(numpy.shape(a))) for a, (kind, _) in zip(arguments, function.arguments)]
+        results = function(*arrays, threads=threads)
+        if not function._any:
+            raise SystemExit(f"before_after.py: @{name} cannot stay open, so there is nothing to compare")
+        several = isinstance(results, tuple)
+        results = [aligned(one) for one in (results if several else (results,))]
+        out = tuple(results) if several else results[0]
+
+        def run():
+            function(*arrays, threads=threads, out=out)
+            return results
+
+        return run
+
+
+def leave_open(opened):
+    """Makes the cases of this process use programs for any extents, or for just theirs."""
+    import embedded
+    from drawloom import ops
+
+    if opened:
+        embedded.Module = OpenModule
+    for name, family in ops.families.items():
+        change = {"exact_first": False} if opened else {"opened": lambda *_: None}
+        ops.families[name] = dataclasses.replace(family, **change)
+
+
 def work(suite):
     """Answers each line, a case or a number of runs, with a line: nothing, or their seconds."""
     import importlib
-    import types
     import warnings
 
     warnings.filterwarnings("ignore")
@@ -38,6 +87,8 @@ def work(suite):
     import torch
 
     torch.set_num_threads(1)
+    if "DRAWLOOM_BENCHMARK_EXTENTS" in os.environ:
+        leave_open(os.environ["DRAWLOOM_BENCHMARK_EXTENTS"] == "open")
     cases = {case.name: case for case in importlib.import_module(f"{suite}_suite").CASES}
     for line in sys.stdin:
         request, seconds = json.loads(line), []
@@ -54,8 +105,8 @@ def work(suite):
 
 
 class Build:
-    def __init__(self, folder, suite):
-        environment = {**os.environ, **TUNED, "DRAWLOOM_BUILD_DIR": str(folder.resolve()), "DRAWLOOM_CACHE": "", "OMP_NUM_THREADS": "1",
+    def __init__(self, folder, suite, extents=None):
+        environment = {**os.environ, **TUNED, **({"DRAWLOOM_BENCHMARK_EXTENTS": extents} if extents else {}), "DRAWLOOM_BUILD_DIR": str(folder.resolve()), "DRAWLOOM_CACHE": "", "OMP_NUM_THREADS": "1",
                        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
         self.process = subprocess.Popen([sys.executable, __file__, "--work", suite], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
@@ -86,8 +137,9 @@ def compare(builds, case, seconds, turns):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--before", type=pathlib.Path, required=True, metavar="BUILD", help="a build folder")
+    parser.add_argument("--before", type=pathlib.Path, metavar="BUILD", help="a build folder")
     parser.add_argument("--after", type=pathlib.Path, default=ROOT / "build", metavar="BUILD", help="another (default: this tree's)")
+    parser.add_argument("--open", action="store_true", help="programs for known extents are before, those for any are after")
     parser.add_argument("--suite", choices=SUITES, action="append", help="(default: all)")
     parser.add_argument("--case", default="", help="only cases whose names begin so")
     parser.add_argument("--seconds", type=float, default=8, help="for each case")
@@ -95,7 +147,10 @@ def main():
     parser.add_argument("--processes", type=int, default=5, help="how many of each build, one after another, for each case")
     parser.add_argument("--json", type=pathlib.Path, metavar="file", help="write the figures here too")
     options = parser.parse_args()
-    for folder in (options.before, options.after):
+    if options.open == (options.before is not None):
+        parser.error("say either --before=BUILD or --open")
+    before_build = options.before or options.after
+    for folder in (before_build, options.after):
         if not (folder / "python/drawloom").is_dir():
             parser.error(f"{folder} is no build folder: it has no python/drawloom")
     os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
@@ -110,7 +165,8 @@ def main():
             # Where a process's memory lies is worth more than most changes: others get other places.
             pairs = []
             for _ in range(options.processes):
-                builds = [Build(folder, suite) for folder in (options.before, options.after)]
+                builds = ([Build(options.after, suite, extents) for extents in ("exact", "open")] if options.open
+                          else [Build(folder, suite) for folder in (options.before, options.after)])
                 pairs.append(compare(builds, case.name, options.seconds / options.processes, options.turns))
                 for build in builds:
                     build.close()
@@ -121,6 +177,8 @@ def main():
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     if not rows:
         parser.error("no case has such a name")
+    ratios = [row["ratio"] for row in rows]
+    print(f"geometric mean {statistics.geometric_mean(ratios):.3f}, most {max(ratios):.3f}")
 
 
 if __name__ == "__main__":
