@@ -71,9 +71,11 @@ def leave_open(opened):
 
     if opened:
         embedded.Module = OpenModule
-    for name, family in ops.families.items():
-        change = {"exact_first": False} if opened else {"opened": lambda *_: None}
-        ops.families[name] = dataclasses.replace(family, **change)
+        # As if other extents had been seen before.
+        ops._first = types.SimpleNamespace(setdefault=lambda key, arguments: None)
+    else:
+        for name, family in ops.families.items():
+            ops.families[name] = dataclasses.replace(family, opened=lambda *_: None)
 
 
 def work(suite):

@@ -43,8 +43,7 @@ class Family:
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
-    once: it is differentiated once, in reverse mode.
-    exact_first: the program for the extents of the first call is compiled much sooner than one for any, and has the same bits."""
+    once: it is differentiated once, in reverse mode."""
 
     name: str
     check: Callable
@@ -54,7 +53,6 @@ class Family:
     rowwise: bool
     axes: Callable
     once: bool
-    exact_first: bool
 
 
 families: dict[str, Family] = {}
@@ -83,8 +81,8 @@ def sizes(array):
     return ", ".join(f"%extent{dim}" for dim, extent in enumerate(array.shape) if extent == -1)
 
 
-def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, exact_first=True):
-    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, exact_first)
+def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False):
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once)
 
 
 def check(spec, arguments):
@@ -346,18 +344,21 @@ def name(spec):
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
-    disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all; with exact_first, the first
-    extents that are seen have a program of their own, which is compiled sooner. Both give the same bits."""
+    disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all but the first that are seen:
+    these have a program of their own, which is compiled sooner and faster, and is all that training on one shape needs. Both give
+    the same bits."""
     opened = spec.opened(arguments) if target == "cpu" else None
     if opened is None:
         return _build(spec, arguments, target, isa)
     key = spec, opened, target, isa
-    exact_first = families[spec.family].exact_first
-    if _first.setdefault(key, arguments) != arguments or not exact_first:
+    if _first.setdefault(key, arguments) != arguments:
         of_any = _build_open(*key)
         if of_any:
             return of_any.bind([one.shape for one in arguments])
-    return _build(spec, opened, target, isa, arguments)
+    # Rows are cut, and their sums round, as where they are open; a program of anything else has the bits of its own text.
+    if families[spec.family].rowwise:
+        return _build(spec, opened, target, isa, arguments)
+    return _build(spec, arguments, target, isa)
 
 
 # By what is common to all extents: the types that were seen first.

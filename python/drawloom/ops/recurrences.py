@@ -243,4 +243,4 @@ def _opened(attributes, arguments):
     return [opened(name, array) for name, array in given.items()]
 
 
-register("linear_recurrence", _check, _results, _body, _opened, rowwise=False, axes=_axes, once=True, exact_first=False)
+register("linear_recurrence", _check, _results, _body, _opened, rowwise=False, axes=_axes, once=True)
