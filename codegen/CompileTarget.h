@@ -139,6 +139,10 @@ public:
   llvm::Expected<std::unique_ptr<Program>> load(const Artifact &artifact,
                                                 llvm::StringRef isa = "") const;
 
+  /// Whether a program for the shapes of one call is compiled as one for any,
+  /// where that can be, and bound to them at the end.
+  virtual bool bindsAtTheEnd() const { return false; }
+
   /// Adds the passes that run on structured ops before block programs are
   /// made of them. The options may name several sets.
   virtual void prepareBlocks(mlir::OpPassManager &pm,

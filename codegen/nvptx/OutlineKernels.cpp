@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Program.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ProductAttributes.h"
 #include "codegen/nvptx/Schedule.h"
@@ -17,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Graph/OpenExtents.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace drawloom::nvptx {
@@ -112,6 +114,9 @@ private:
   Value resolve(Value value, OpBuilder &host);
   void markNeeds(Value value, unsigned user);
   void outline(unsigned index);
+  /// Refuses what stays in memory behind a kernel and has an extent that no
+  /// argument of the function has.
+  LogicalResult checkExtents();
   /// Puts the call behind what is outlined by now.
   void place(func::CallOp product);
   /// What the function, its block programs and JSON said of a kernel.
@@ -291,9 +296,15 @@ void Outliner::outline(unsigned index) {
 
   IRMapping mapping;
   SmallVector<Value> operands;
+  SmallVector<DictionaryAttr> argumentAttributes;
   std::function<void(Value)> bring = [&](Value value) {
     if (mapping.contains(value))
       return;
+    // The extents that its type leaves open.
+    DenseI64ArrayAttr extents = extentsOf(function, value);
+    for (int64_t number : extents ? extents.asArrayRef() : ArrayRef<int64_t>())
+      if (number >= 0)
+        bring(extentArgument(function, number));
     Operation *def = value.getDefiningOp();
     if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
       for (Value operand : valuesReadBy(def))
@@ -302,6 +313,14 @@ void Outliner::outline(unsigned index) {
       return;
     }
     operands.push_back(replacements.lookup_or(value, value));
+    SmallVector<NamedAttribute> attributes;
+    if (extents)
+      attributes.push_back(host.getNamedAttr(extentsAttr, extents));
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (Attribute number =
+              function.getArgAttr(argument.getArgNumber(), extentAttr))
+        attributes.push_back(host.getNamedAttr(extentAttr, number));
+    argumentAttributes.push_back(host.getDictionaryAttr(attributes));
     mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
   };
   // First what comes from outside. What a group of ops repeats is its own: an
@@ -388,6 +407,10 @@ void Outliner::outline(unsigned index) {
   outlined.setFunctionType(FunctionType::get(function.getContext(),
                                              block->getArgumentTypes(),
                                              ValueRange(results).getTypes()));
+  outlined.setAllArgAttrs(argumentAttributes);
+  for (auto [i, value] : llvm::enumerate(kernel.results))
+    if (DenseI64ArrayAttr extents = extentsOf(function, value))
+      outlined.setResultAttr(i, extentsAttr, extents);
 
   auto call = func::CallOp::create(host, loc, outlined, operands);
   // Blocks that leave some of their result as it was update it in place.
@@ -469,6 +492,20 @@ LogicalResult Outliner::schedule(func::FuncOp outlined, const Kernel &kernel) {
   return success();
 }
 
+LogicalResult Outliner::checkExtents() {
+  for (const Kernel &kernel : kernels)
+    for (Value value : kernel.results) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (type && !type.hasStaticShape() &&
+          (!value.getDefiningOp<scf::ForallOp>() ||
+           !extentsOf(function, value)))
+        return value.getDefiningOp()->emitOpError(
+                   "cannot run on a GPU with the unknown extents of ")
+               << type << ", which blocks of rows of the arguments do not have";
+    }
+  return success();
+}
+
 LogicalResult Outliner::run() {
   Operation *terminator = body().getTerminator();
   // What memory is needed for is made by a kernel, however cheap it is.
@@ -493,6 +530,8 @@ LogicalResult Outliner::run() {
   }
   for (Value value : terminator->getOperands())
     markNeeds(value, kernels.size());
+  if (failed(checkExtents()))
+    return failure();
   for (unsigned i = 0; i < kernels.size(); ++i) {
     if (!kernels[i].parts.empty()) {
       // The ops of its parts are what carries attributes.
@@ -537,14 +576,8 @@ struct NvptxOutlineKernels
       if (function.isExternal() || function->hasAttr(kernelAttr) ||
           function->hasAttr(productAttr))
         continue;
-      for (Type type : function.getFunctionType().getInputs())
-        if (auto tensor = dyn_cast<RankedTensorType>(type);
-            tensor && !tensor.hasStaticShape()) {
-          function.emitError("cannot run on a GPU with the unknown extents of ")
-              << type << ": give them with --shape, or specialize the function";
-          return signalPassFailure();
-        }
-      if (failed(Outliner(symbols, function).run()))
+      if (failed(takeExtents(function)) ||
+          failed(Outliner(symbols, function).run()))
         return signalPassFailure();
     }
   }
