@@ -69,6 +69,9 @@ struct BlockBudget {
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;
+  /// Whether tiles that open rows leave over are blocks of their own: where a
+  /// machine runs many of these at once.
+  bool restInBlocks = false;
   /// Blocks that carry partial sums.
   int64_t maxBlocks = 64;
   /// Operations that each of them should do for a byte of these

@@ -543,13 +543,24 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   }
 
   auto returned = cast<func::ReturnOp>(op->getBlock()->getTerminator());
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto result = dyn_cast<OpResult>(value);
-    if (!result || result.getOwner() != op)
-      continue;
-    setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(result)),
-              resultMemory[i], /*writable=*/true);
-    setMemory(value, resultMemory[i], /*writable=*/true);
+  for (OpResult made : op.getResults()) {
+    // Blocks beside these may write what they leave.
+    Value last = made;
+    while (last.hasOneUse()) {
+      OpOperand &use = *last.use_begin();
+      auto beside = dyn_cast<scf::ForallOp>(use.getOwner());
+      if (!beside || beside->getParentOp() != program ||
+          !llvm::is_contained(beside.getOutputs(), last))
+        break;
+      last = beside.getTiedOpResult(&use);
+    }
+    for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+      if (value != last)
+        continue;
+      setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(made)),
+                resultMemory[i], /*writable=*/true);
+      setMemory(made, resultMemory[i], /*writable=*/true);
+    }
   }
 
   auto constant = [&](int64_t value) -> Value {

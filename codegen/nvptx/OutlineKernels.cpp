@@ -18,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Block/RowMaterialize.h"
 #include "passes/Graph/OpenExtents.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -72,6 +73,22 @@ bool isPutInPlace(Operation *op) {
 /// that a library computes, a change of what these have made.
 bool isApart(Operation *op) {
   return isa<scf::ForallOp, func::CallOp>(op) || isPutInPlace(op);
+}
+
+/// Of a loop over blocks that writes what others leave of their results, the
+/// loops that made these; nothing where it reads any of them.
+SmallVector<scf::ForallOp> madeBeside(Operation *op) {
+  auto blocks = dyn_cast<scf::ForallOp>(op);
+  if (!blocks || !blocks->hasAttr(besideAttr))
+    return {};
+  SmallVector<scf::ForallOp> before;
+  for (Value output : blocks.getOutputs())
+    if (auto loop = output.getDefiningOp<scf::ForallOp>()) {
+      if (!output.hasOneUse())
+        return {};
+      before.push_back(loop);
+    }
+  return before;
 }
 
 /// Other names for the memory of their operand.
@@ -173,10 +190,17 @@ void Outliner::collect() {
     collectReads(&op, reads, readInParts);
     bool blocks = isApart(&op);
     unsigned level = 0;
+    SmallVector<scf::ForallOp> beside = madeBeside(&op);
     for (Operation *read : reads) {
-      bool same = !blocks && !isApart(read);
+      bool same =
+          (!blocks && !isApart(read)) || llvm::is_contained(beside, read);
       level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
     }
+    // In one launch, its results are those of the loops before it.
+    for (scf::ForallOp before : beside)
+      if (kernelOf.lookup(before) == level)
+        for (Value output : cast<scf::ForallOp>(op).getOutputs())
+          kernels[level].results.remove(output);
     SmallVector<Value> more;
     int64_t bytes = 0;
     for (Value value : readInParts) {
@@ -338,6 +362,11 @@ void Outliner::outline(unsigned index) {
   for (ArrayRef<Operation *> part : kernel.parts)
     for (Operation *op : part)
       for (Value value : valuesReadBy(op)) {
+        // What it writes beside other blocks, these make.
+        auto made = value.getDefiningOp<scf::ForallOp>();
+        if (made && llvm::is_contained(madeBeside(op), made) &&
+            kernelOf.lookup(made) == index)
+          continue;
         if (isApart(op))
           bring(value);
         else
@@ -417,6 +446,9 @@ void Outliner::outline(unsigned index) {
   SmallVector<int64_t> updates;
   auto update = [&](Value result, Value before) {
     if (before.getDefiningOp<tensor::EmptyOp>())
+      return;
+    if (Operation *made = before.getDefiningOp();
+        made && kernelOf.contains(made) && kernelOf.lookup(made) == index)
       return;
     const auto *place = llvm::find(kernel.results, result);
     const auto *operand =

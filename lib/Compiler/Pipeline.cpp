@@ -93,6 +93,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();
   rows.packUniform = budget.packUniform;
+  rows.restInBlocks = budget.restInBlocks;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
   DistributeOpsOptions pieces;
   pieces.maxBlocks = budget.maxPieces;
@@ -301,12 +302,17 @@ static bool maySum(func::FuncOp function) {
   if (function.isExternal() || function->hasAttr(tileBytesAttr) ||
       (given && given.contains("rows")))
     return false;
+  // Open extents are those of rows.
+  auto lengthOf = [](int64_t range) {
+    return ShapedType::isDynamic(range) ? std::numeric_limits<int64_t>::max()
+                                        : range;
+  };
   int64_t longest = 0;
   SmallVector<linalg::LinalgOp> products;
   for (Operation &op : function.getBody().front())
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       for (int64_t range : linalgOp.getStaticLoopRanges())
-        longest = std::max(longest, range);
+        longest = std::max(longest, lengthOf(range));
       if (linalg::isaContractionOpInterface(linalgOp))
         products.push_back(linalgOp);
     }
@@ -314,7 +320,7 @@ static bool maySum(func::FuncOp function) {
     SmallVector<unsigned> summed;
     product.getReductionDims(summed);
     return llvm::any_of(summed, [&](unsigned dim) {
-      return product.getStaticLoopRanges()[dim] == longest;
+      return lengthOf(product.getStaticLoopRanges()[dim]) == longest;
     });
   });
 }
