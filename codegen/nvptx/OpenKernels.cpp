@@ -177,7 +177,26 @@ json::Value toJson(const ExtentExpression &expression) {
 
 /// Elements of a group of terms, which threads have in registers at once.
 constexpr int64_t groupElements = 8192;
-constexpr int64_t mostTerms = 16;
+
+/// How many steps a loop has at most, where it goes over the first parts of an
+/// array.
+static int64_t mostTerms(linalg::LinalgOp op, unsigned loop) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    for (auto [dim, index] :
+         llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+      if (index != getAffineDimExpr(loop, op.getContext()))
+        continue;
+      Value value = input->get();
+      while (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
+        if (slice.getType().getRank() != slice.getSourceType().getRank())
+          break;
+        value = slice.getSource();
+        if (!slice.getSourceType().isDynamicDim(dim))
+          return slice.getSourceType().getDimSize(dim);
+      }
+    }
+  return std::numeric_limits<int64_t>::max();
+}
 
 LogicalResult cutOpenSums(func::FuncOp kernel) {
   SmallVector<linalg::LinalgOp> sums;
@@ -202,15 +221,13 @@ LogicalResult cutOpenSums(func::FuncOp kernel) {
     for (int64_t range : ranges)
       if (!ShapedType::isDynamic(range))
         elements *= range;
-    int64_t group = llvm::bit_floor<uint64_t>(std::clamp<int64_t>(
-        groupElements / std::max<int64_t>(elements, 1), 1, mostTerms));
+    int64_t most = std::min(mostTerms(op, open),
+                            groupElements / std::max<int64_t>(elements, 1));
     SmallVector<Range> domain = tiling.getIterationDomain(b);
     auto index = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(b, loc, value);
     };
     Value count = getValueOrCreateConstantIndexOp(b, loc, domain[open].size);
-    Value whole = arith::SubIOp::create(
-        b, loc, count, arith::RemUIOp::create(b, loc, count, index(group)));
     Value sum = op.getDpsInits()[0];
     auto addUp = [&](Value from, Value to, int64_t terms) -> LogicalResult {
       auto loop = scf::ForOp::create(b, loc, from, to, index(terms), sum);
@@ -238,9 +255,18 @@ LogicalResult cutOpenSums(func::FuncOp kernel) {
       sum = loop.getResult(0);
       return success();
     };
-    if (failed(addUp(index(0), whole, group)) ||
-        (group > 1 && failed(addUp(whole, count, 1))))
-      return failure();
+    Value from = index(0);
+    for (int64_t terms : {64, 8, 1}) {
+      if (terms > 1 && terms > most)
+        continue;
+      Value to = count;
+      if (terms > 1)
+        to = arith::SubIOp::create(
+            b, loc, count, arith::RemUIOp::create(b, loc, count, index(terms)));
+      if (failed(addUp(from, to, terms)))
+        return failure();
+      from = to;
+    }
     op->getResult(0).replaceAllUsesWith(sum);
     op->erase();
   }

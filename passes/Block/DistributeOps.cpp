@@ -120,9 +120,42 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
         !init.get().hasOneUse() ||
         !isWrittenWhole(loop, cast<OpResult>(init.get())))
       return false;
-    IRRewriter rewriter(op);
-    SmallVector<LoopLikeOpInterface> loops{loop};
-    return succeeded(scf::tileAndFuseConsumer(rewriter, op, loops));
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    bool isThere = llvm::all_of(op.getDpsInputs(), [&](Value input) {
+      Operation *def = input.getDefiningOp();
+      return !def || def->isBeforeInBlock(loop);
+    });
+    if (!isThere || !map.isProjectedPermutation())
+      return false;
+    auto result = cast<OpResult>(init.get());
+    auto insert = cast<tensor::ParallelInsertSliceOp>(
+        loop.getCombiningOps(
+                loop.getTiedBlockArgument(loop.getTiedOpOperand(result)))
+            .front());
+    IRRewriter rewriter(loop.getTerminator());
+    auto tiling = cast<TilingInterface>(op.getOperation());
+    SmallVector<OpFoldResult> offsets, sizes;
+    for (const Range &range : tiling.getIterationDomain(rewriter)) {
+      offsets.push_back(range.offset);
+      sizes.push_back(range.size);
+    }
+    for (auto [i, offset, size] :
+         llvm::enumerate(insert.getMixedOffsets(), insert.getMixedSizes())) {
+      offsets[map.getDimPosition(i)] = offset;
+      sizes[map.getDimPosition(i)] = size;
+    }
+    FailureOr<TilingResult> tiled =
+        tiling.getTiledImplementation(rewriter, offsets, sizes);
+    if (failed(tiled) || tiled->tiledOps.size() != 1)
+      return false;
+    auto made = cast<DestinationStyleOpInterface>(tiled->tiledOps.front());
+    Operation *whole = made.getDpsInits()[0].getDefiningOp();
+    made.getDpsInitsMutable()[0].set(insert.getSource());
+    if (whole && llvm::is_contained(tiled->generatedSlices, whole))
+      rewriter.eraseOp(whole);
+    insert.getSourceMutable().assign(made->getResult(0));
+    rewriter.replaceOp(op, result);
+    return true;
   }
 
   LogicalResult distribute(linalg::LinalgOp op) {
