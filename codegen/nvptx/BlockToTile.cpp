@@ -469,14 +469,14 @@ LogicalResult BlockToTile::countOpenBlocks(scf::ForallOp op, int64_t &most,
       count = {ExtentExpression::Number, alone};
     }
     blocks = math.mul(blocks, end);
-    expression = {
-        ExtentExpression::Mul, 0, {std::move(expression), std::move(count)}};
+    expression = combined(ExtentExpression::Mul, std::move(expression),
+                          std::move(count));
     if (llvm::MulOverflow(bound, alone, bound) || bound > maxGrid)
       bound = maxGrid + 1;
   }
   most = std::min(most + bound, maxGrid + 1);
   allBlocks = math.add(allBlocks, blocks);
-  all = {ExtentExpression::Add, 0, {std::move(all), std::move(expression)}};
+  all = combined(ExtentExpression::Add, std::move(all), std::move(expression));
   return success();
 }
 
@@ -498,9 +498,8 @@ LogicalResult BlockToTile::makeGrid() {
     most = std::min(most + blocks, maxGrid + 1);
     IndexMath math(builder, loc);
     allBlocks = math.add(allBlocks, math.number(blocks));
-    all = {ExtentExpression::Add,
-           0,
-           {std::move(all), {ExtentExpression::Number, blocks}}};
+    all = combined(ExtentExpression::Add, std::move(all),
+                   {ExtentExpression::Number, blocks});
   }
   int64_t grid = std::min(std::max<int64_t>(most, 1), maxGrid);
   (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));

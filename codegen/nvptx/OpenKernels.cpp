@@ -163,6 +163,15 @@ std::optional<ExtentExpression> expressionOf(func::FuncOp function,
   return result;
 }
 
+ExtentExpression combined(ExtentExpression::Kind kind, ExtentExpression x,
+                          ExtentExpression y) {
+  int64_t neutral = kind == ExtentExpression::Mul ? 1 : 0;
+  for (auto [one, other] : {std::pair(&x, &y), {&y, &x}})
+    if (one->kind == ExtentExpression::Number && one->value == neutral)
+      return *other;
+  return {kind, 0, {std::move(x), std::move(y)}};
+}
+
 json::Value toJson(const ExtentExpression &expression) {
   if (expression.kind == ExtentExpression::Number)
     return expression.value;

@@ -47,6 +47,10 @@ mlir::DenseI64ArrayAttr extentsOf(mlir::func::FuncOp function,
 std::optional<ExtentExpression> expressionOf(mlir::func::FuncOp function,
                                              mlir::Value value);
 
+/// Sum or product, without zeros and ones that change nothing.
+ExtentExpression combined(ExtentExpression::Kind kind, ExtentExpression x,
+                          ExtentExpression y);
+
 llvm::json::Value toJson(const ExtentExpression &expression);
 
 /// Adds up as many terms as there are in loops, a group at a time, in their
