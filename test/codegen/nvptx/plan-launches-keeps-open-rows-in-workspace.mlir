@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: drawloom-opt %s --nvptx-outline-kernels --nvptx-plan-launches | FileCheck %s
+// RUN: drawloom-run %s --open --target=emulator --random --shape=0:5x8 --compare=interpreter
 
 // What is kept between two launches has as many rows as the call says: 32 bytes times these, rounded up. The second launch changes a copy
 // of what the caller keeps.
