@@ -69,6 +69,9 @@ struct BlockBudget {
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;
+  /// Whether tiles that open rows leave over are blocks of their own: where a
+  /// machine runs many of these at once.
+  bool restInBlocks = false;
   /// Blocks that carry partial sums.
   int64_t maxBlocks = 64;
   /// Operations that each of them should do for a byte of these
@@ -138,6 +141,10 @@ public:
   /// that is given.
   llvm::Expected<std::unique_ptr<Program>> load(const Artifact &artifact,
                                                 llvm::StringRef isa = "") const;
+
+  /// Whether a program for the shapes of one call is compiled as one for any,
+  /// where that can be, and bound to them at the end.
+  virtual bool bindsAtTheEnd() const { return false; }
 
   /// Adds the passes that run on structured ops before block programs are
   /// made of them. The options may name several sets.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/BlockToTile.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Schedule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -14,6 +15,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Block/IndexMath.h"
+#include "passes/Graph/OpenExtents.h"
 
 namespace drawloom::nvptx {
 #define GEN_PASS_DEF_NVPTXBLOCKTOTILE
@@ -394,9 +397,9 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   return success();
 }
 
-/// Blocks of a block program along each dimension; empty where that is not
-/// known.
-static SmallVector<int64_t> countBlocks(scf::ForallOp op) {
+/// Blocks of a block program along each dimension, where that is known without
+/// a call.
+static std::optional<SmallVector<int64_t>> countBlocks(scf::ForallOp op) {
   SmallVector<int64_t> counts;
   for (auto [low, high, step] :
        llvm::zip(op.getMixedLowerBound(), op.getMixedUpperBound(),
@@ -405,30 +408,114 @@ static SmallVector<int64_t> countBlocks(scf::ForallOp op) {
     std::optional<int64_t> to = getConstantIntValue(high);
     std::optional<int64_t> by = getConstantIntValue(step);
     if (!from || !to || !by)
-      return {};
+      return std::nullopt;
     counts.push_back(std::max<int64_t>(0, llvm::divideCeil(*to - *from, *by)));
   }
   return counts;
 }
 
-LogicalResult BlockToTile::makeGrid() {
-  for (auto op : program.getBody().front().getOps<scf::ForallOp>()) {
-    SmallVector<int64_t> counts = countBlocks(op);
-    if (counts.empty())
-      return op.emitError("the number of blocks is not known");
-    int64_t blocks = 1;
-    for (int64_t count : counts)
-      blocks *= count;
-    allBlocks += blocks;
+/// How many blocks there are at most along a dimension: each has a part of some
+/// result for itself. Nothing where nobody says so.
+static std::optional<int64_t> mostBlocks(scf::ForallOp op, unsigned dim) {
+  std::optional<int64_t> most;
+  for (Operation &insert : op.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insert);
+    if (!slice)
+      continue;
+    auto type = cast<RankedTensorType>(slice.getDest().getType());
+    for (auto [i, offset] : llvm::enumerate(slice.getMixedOffsets()))
+      if (offset == OpFoldResult(op.getInductionVar(dim)) &&
+          !type.isDynamicDim(i))
+        most = std::min(most.value_or(type.getDimSize(i)), type.getDimSize(i));
   }
-  int64_t grid = std::min(std::max<int64_t>(allBlocks, 1), maxGrid);
-  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));
+  return most;
+}
+
+Value BlockToTile::bringScalar(Value value) {
+  if (Value known = scalars.lookupOrNull(value))
+    return known;
+  Operation *def = value.getDefiningOp();
+  for (Value operand : def->getOperands())
+    bringScalar(operand);
+  builder.clone(*def, scalars);
+  return scalars.lookup(value);
+}
+
+LogicalResult BlockToTile::countOpenBlocks(scf::ForallOp op, int64_t &most,
+                                           ExtentExpression &all) {
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  OpFoldResult blocks = math.number(1);
+  ExtentExpression expression{ExtentExpression::Number, 1};
+  int64_t bound = 1;
+  for (unsigned dim = 0; dim < op.getRank(); ++dim) {
+    if (!isConstantIntValue(op.getMixedLowerBound()[dim], 0) ||
+        !isConstantIntValue(op.getMixedStep()[dim], 1))
+      return op.emitError("the number of blocks is not known");
+    OpFoldResult end = op.getMixedUpperBound()[dim];
+    int64_t alone = maxGrid + 1;
+    ExtentExpression count;
+    if (auto value = dyn_cast<Value>(end)) {
+      std::optional<ExtentExpression> made = expressionOf(program, value);
+      if (!made)
+        return op.emitError("the number of blocks is not known: it is made of "
+                            "more than sums, products, quotients, minima and "
+                            "maxima of open extents");
+      count = std::move(*made);
+      end = bringScalar(value);
+      alone = mostBlocks(op, dim).value_or(alone);
+    } else {
+      alone = *getConstantIntValue(end);
+      count = {ExtentExpression::Number, alone};
+    }
+    blocks = math.mul(blocks, end);
+    expression = combined(ExtentExpression::Mul, std::move(expression),
+                          std::move(count));
+    if (llvm::MulOverflow(bound, alone, bound) || bound > maxGrid)
+      bound = maxGrid + 1;
+  }
+  most = std::min(most + bound, maxGrid + 1);
+  allBlocks = math.add(allBlocks, blocks);
+  all = combined(ExtentExpression::Add, std::move(all), std::move(expression));
+  return success();
+}
+
+LogicalResult BlockToTile::makeGrid() {
   Location loc = program.getLoc();
+  int64_t most = 0;
+  bool isOpen = false;
+  ExtentExpression all;
+  for (auto op : program.getBody().front().getOps<scf::ForallOp>()) {
+    ++parts;
+    std::optional<SmallVector<int64_t>> counts = countBlocks(op);
+    if (!counts) {
+      isOpen = true;
+      if (failed(countOpenBlocks(op, most, all)))
+        return failure();
+      continue;
+    }
+    int64_t blocks = llvm::product_of(*counts);
+    most = std::min(most + blocks, maxGrid + 1);
+    IndexMath math(builder, loc);
+    allBlocks = math.add(allBlocks, math.number(blocks));
+    all = combined(ExtentExpression::Add, std::move(all),
+                   {ExtentExpression::Number, blocks});
+  }
+  int64_t grid = std::min(std::max<int64_t>(most, 1), maxGrid);
+  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));
+  if (isOpen) {
+    std::string text;
+    llvm::raw_string_ostream(text) << toJson(ExtentExpression{
+        ExtentExpression::Min,
+        0,
+        {std::move(all), {ExtentExpression::Number, maxGrid}}});
+    (*kernel)->setAttr(openGridAttr, builder.getStringAttr(text));
+  }
   block = tile::BlockIdOp::create(builder, loc, builder.getIndexType());
-  if (grid < allBlocks) {
+  if (grid < most) {
     auto loop = scf::ForOp::create(
         builder, loc, block,
-        arith::ConstantIndexOp::create(builder, loc, allBlocks),
+        getValueOrCreateConstantIndexOp(builder, loc, allBlocks),
         arith::ConstantIndexOp::create(builder, loc, grid));
     block = loop.getInductionVar();
     builder.setInsertionPointToStart(loop.getBody());
@@ -438,7 +525,16 @@ LogicalResult BlockToTile::makeGrid() {
 
 LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   Location loc = op.getLoc();
-  SmallVector<int64_t> counts = countBlocks(op), lows, steps;
+  SmallVector<OpFoldResult> counts;
+  SmallVector<int64_t> lows, steps;
+  if (std::optional<SmallVector<int64_t>> known = countBlocks(op)) {
+    counts = getAsIndexOpFoldResult(op.getContext(), *known);
+  } else {
+    for (OpFoldResult end : op.getMixedUpperBound()) {
+      auto value = dyn_cast<Value>(end);
+      counts.push_back(value ? OpFoldResult(scalars.lookup(value)) : end);
+    }
+  }
   for (auto [low, step] :
        llvm::zip(op.getMixedLowerBound(), op.getMixedStep())) {
     lows.push_back(*getConstantIntValue(low));
@@ -446,13 +542,24 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   }
 
   auto returned = cast<func::ReturnOp>(op->getBlock()->getTerminator());
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto result = dyn_cast<OpResult>(value);
-    if (!result || result.getOwner() != op)
-      continue;
-    setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(result)),
-              resultMemory[i], /*writable=*/true);
-    setMemory(value, resultMemory[i], /*writable=*/true);
+  for (OpResult made : op.getResults()) {
+    // Blocks beside these may write what they leave.
+    Value last = made;
+    while (last.hasOneUse()) {
+      OpOperand &use = *last.use_begin();
+      auto beside = dyn_cast<scf::ForallOp>(use.getOwner());
+      if (!beside || beside->getParentOp() != program ||
+          !llvm::is_contained(beside.getOutputs(), last))
+        break;
+      last = beside.getTiedOpResult(&use);
+    }
+    for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+      if (value != last)
+        continue;
+      setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(made)),
+                resultMemory[i], /*writable=*/true);
+      setMemory(made, resultMemory[i], /*writable=*/true);
+    }
   }
 
   auto constant = [&](int64_t value) -> Value {
@@ -460,30 +567,35 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   };
   // Of several block programs in a kernel, each has a range of the blocks.
   OpBuilder::InsertionGuard guard(builder);
-  int64_t blocks = 1;
-  for (int64_t count : counts)
-    blocks *= count;
-  Value number = block;
-  if (blocks < allBlocks) {
-    Value behind =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, block,
-                              constant(firstBlock + blocks));
+  IndexMath math(builder, loc);
+  auto number = [&](OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(builder, loc, value);
+  };
+  OpFoldResult blocks = math.number(1);
+  for (OpFoldResult count : counts)
+    blocks = math.mul(blocks, count);
+  Value own = block;
+  if (parts > 1) {
+    OpFoldResult end = math.add(firstBlock, blocks);
+    Value behind = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, block, number(end));
     Value before = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::uge, block, constant(firstBlock));
+        builder, loc, arith::CmpIPredicate::uge, block, number(firstBlock));
     Value mine = arith::AndIOp::create(builder, loc, before, behind);
     auto branch = scf::IfOp::create(builder, loc, mine,
                                     /*withElseRegion=*/false);
+    OpFoldResult from = firstBlock;
+    firstBlock = end;
     builder.setInsertionPointToStart(branch.thenBlock());
-    number = arith::SubIOp::create(builder, loc, block, constant(firstBlock));
+    own = arith::SubIOp::create(builder, loc, block, number(from));
   }
-  firstBlock += blocks;
   // The last dimension counts fastest.
-  Value rest = number;
+  Value rest = own;
   for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
     Value at = rest;
     if (dim > 0) {
-      at = arith::RemUIOp::create(builder, loc, rest, constant(counts[dim]));
-      rest = arith::DivUIOp::create(builder, loc, rest, constant(counts[dim]));
+      at = arith::RemUIOp::create(builder, loc, rest, number(counts[dim]));
+      rest = arith::DivUIOp::create(builder, loc, rest, number(counts[dim]));
     }
     if (steps[dim] != 1)
       at = arith::MulIOp::create(builder, loc, at, constant(steps[dim]));
@@ -720,6 +832,12 @@ LogicalResult BlockToTile::run() {
   (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(1));
   (*kernel)->setAttr(inputsAttr,
                      builder.getI64IntegerAttr(signature.getNumInputs()));
+  // Which extents are open stays known.
+  for (unsigned i = 0; i < signature.getNumInputs(); ++i)
+    kernel->setArgAttrs(i, program.getArgAttrDict(i));
+  for (unsigned i = 0; i < signature.getNumResults(); ++i)
+    kernel->setArgAttrs(signature.getNumInputs() + i,
+                        program.getResultAttrDict(i));
   Block *body = kernel->addEntryBlock();
   builder.setInsertionPointToEnd(body);
   for (BlockArgument argument : program.getArguments()) {
@@ -741,6 +859,7 @@ LogicalResult BlockToTile::run() {
   program.getBody().takeBody(kernel->getBody());
   if (Attribute schedule = program->getAttr(scheduleAttr))
     (*kernel)->setAttr(scheduleAttr, schedule);
+  program.removeResAttrsAttr();
   program->setAttrs((*kernel)->getAttrDictionary());
   program.setFunctionType(kernel->getFunctionType());
   return success();
@@ -755,6 +874,8 @@ struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function->hasAttr(kernelAttr))
       return;
+    if (failed(cutOpenSums(function)))
+      return signalPassFailure();
     separateEmpties(function);
     BlockToTile converter(function, maxGrid);
     if (failed(converter.run()))

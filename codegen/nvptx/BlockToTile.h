@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H
 #define DRAWLOOM_CODEGEN_NVPTX_BLOCKTOTILE_H
 
+#include "codegen/nvptx/OpenKernels.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,7 +27,9 @@ namespace drawloom::nvptx {
 class BlockToTile {
 public:
   BlockToTile(mlir::func::FuncOp program, int64_t maxGrid)
-      : program(program), builder(program.getContext()), maxGrid(maxGrid) {}
+      : program(program), builder(program.getContext()), maxGrid(maxGrid),
+        allBlocks(builder.getIndexAttr(0)),
+        firstBlock(builder.getIndexAttr(0)) {}
 
   /// Puts the kernel in the program's place.
   mlir::LogicalResult run();
@@ -54,6 +57,12 @@ private:
   mlir::LogicalResult convert(mlir::Operation *op);
   /// The number of this block, of all that the kernel's block programs have.
   mlir::LogicalResult makeGrid();
+  /// Adds to what is known of the grid those blocks of which calls say how many
+  /// there are.
+  mlir::LogicalResult countOpenBlocks(mlir::scf::ForallOp op, int64_t &most,
+                                      ExtentExpression &all);
+  /// A number, and what it is made of, in front of all blocks.
+  mlir::Value bringScalar(mlir::Value value);
   mlir::LogicalResult convertGrid(mlir::scf::ForallOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
@@ -135,8 +144,10 @@ private:
   mlir::OpBuilder builder;
   int64_t maxGrid;
   mlir::Value block;
-  /// Blocks of all block programs, and of those that are converted already.
-  int64_t allBlocks = 0, firstBlock = 0;
+  /// Block programs of the kernel.
+  int64_t parts = 0;
+  /// Blocks of all of these, and of those that are converted already.
+  mlir::OpFoldResult allBlocks, firstBlock;
   llvm::DenseMap<mlir::Value, Home> homes;
   /// Copies of tiles in shared memory.
   llvm::DenseMap<mlir::Value, mlir::Value> spilled;

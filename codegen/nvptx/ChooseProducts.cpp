@@ -77,7 +77,11 @@ struct NvptxChooseProducts
           !function.getBody().hasOneBlock())
         continue;
       unsigned count = 0;
-      for (linalg::LinalgOp op : choose(function, machineOf(**found)))
+      FailureOr<SmallVector<linalg::LinalgOp>> chosen =
+          choose(function, machineOf(**found));
+      if (failed(chosen))
+        return signalPassFailure();
+      for (linalg::LinalgOp op : *chosen)
         // Anew: what it reads may be the result of an earlier call by now.
         if (std::optional<MatchedProduct> match = matchProduct(op))
           outline(function, *match, count++, symbols);
@@ -90,14 +94,21 @@ struct NvptxChooseProducts
     }
   }
 
-  SmallVector<linalg::LinalgOp> choose(func::FuncOp function,
-                                       const Machine &machine) {
+  FailureOr<SmallVector<linalg::LinalgOp>> choose(func::FuncOp function,
+                                                  const Machine &machine) {
     std::vector<MatchedProduct> matches;
     for (auto op : function.getBody().front().getOps<linalg::LinalgOp>())
       if (std::optional<MatchedProduct> match = matchProduct(op))
         matches.push_back(std::move(*match));
-    if (matches.empty())
-      return {};
+    // Of open rows nobody knows which is faster: then each number of them may
+    // have a program of its own.
+    SmallVector<linalg::LinalgOp> open;
+    for (auto op : function.getBody().front().getOps<linalg::LinalgOp>())
+      if (linalg::isaContractionOpInterface(op) &&
+          llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+        open.push_back(op);
+    if (matches.empty() && open.empty())
+      return SmallVector<linalg::LinalgOp>();
     RowCostOptions costs;
     costs.cacheBytes = cacheBytes;
     costs.leastRows = leastRows;
@@ -111,6 +122,21 @@ struct NvptxChooseProducts
     SmallVector<SmallVector<Operation *>> groups;
     if (!all)
       groups = findFusedRows(function, costs);
+    for (linalg::LinalgOp op : open)
+      if (llvm::none_of(groups, [&](ArrayRef<Operation *> group) {
+            return llvm::is_contained(group, op.getOperation()) &&
+                   llvm::any_of(group, [&](Operation *other) {
+                     auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(other);
+                     return linalgOp && linalgOp != op &&
+                            (linalg::isaContractionOpInterface(linalgOp) ||
+                             linalgOp.getNumReductionLoops() > 0);
+                   });
+          }))
+        return op->emitOpError(
+                   "may be left to a library, which takes numbers of rows that "
+                   "are known: give them with --shape, or compile with "
+                   "--dense-products=own"),
+               failure();
     SmallVector<linalg::LinalgOp> chosen;
     for (MatchedProduct &match : matches) {
       Location loc = match.op.getLoc();

@@ -18,6 +18,8 @@ class GpuTarget : public CompileTarget {
 public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   BlockBudget blockBudget() const override;
+  /// How sums round depends on all that a kernel is made of.
+  bool bindsAtTheEnd() const override { return true; }
   void buildPhase(mlir::OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
   int64_t blockBytesOf(mlir::ModuleOp module) const override;

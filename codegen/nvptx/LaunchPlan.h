@@ -30,6 +30,10 @@ using runtime::cuda::LaunchStep;
 /// The attribute of a module that holds the entries, in the form of JSON.
 inline constexpr llvm::StringLiteral planAttr = "drawloom.plan";
 
+/// Of a module: by the name of an entry, the open extents that all calls have.
+inline constexpr llvm::StringLiteral boundExtentsAttr =
+    "drawloom.bound_extents";
+
 /// What runtime::cuda::parsePlan reads.
 llvm::json::Value toJson(const LaunchPlan &plan);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LowerKernel.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Staging.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Graph/OpenExtents.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -72,6 +74,11 @@ int64_t LowerKernel::divisorOf(Value value) {
   if (isa<arith::MulIOp>(def))
     return std::min(
         divisorOf(def->getOperand(0)) * divisorOf(def->getOperand(1)), most);
+  // What is left when a rest is taken away.
+  if (auto sub = dyn_cast<arith::SubIOp>(def))
+    if (auto rest = sub.getRhs().getDefiningOp<arith::RemUIOp>();
+        rest && rest.getLhs() == sub.getLhs())
+      return divisorOf(rest.getRhs());
   if (isa<arith::AddIOp, arith::SubIOp>(def))
     return std::min(divisorOf(def->getOperand(0)),
                     divisorOf(def->getOperand(1)));
@@ -715,6 +722,8 @@ LogicalResult LowerKernel::run() {
   for (StringRef name :
        {StringRef(gridAttr), StringRef(sharedBytesAttr), StringRef(warpsAttr)})
     function->setAttr(name, kernel->getAttr(name));
+  if (Attribute open = kernel->getAttr(openGridAttr))
+    function->setAttr(openGridAttr, open);
   Block *body = function.addEntryBlock(builder);
   int64_t inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
   for (BlockArgument argument : kernel.getArguments()) {
@@ -741,9 +750,23 @@ LogicalResult LowerKernel::run() {
     memory.root = given;
     memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
     memory.element = type.getElementType();
-    for (int64_t extent : type.getShape())
-      memory.sizes.push_back(builder.getIndexAttr(extent));
-    memory.bytes = nvptx::bytesOf(type);
+    auto numbers =
+        kernel.getArgAttrOfType<DenseI64ArrayAttr>(number, extentsAttr);
+    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+      if (!ShapedType::isDynamic(extent)) {
+        memory.sizes.push_back(builder.getIndexAttr(extent));
+        continue;
+      }
+      BlockArgument open =
+          numbers ? extentArgument(kernel, numbers[dim]) : BlockArgument();
+      if (!open || dim > 0)
+        return kernel.emitError("is not told the extents of ") << type;
+      memory.sizes.push_back(body->getArgument(open.getArgNumber()));
+    }
+    // Of what has open extents, nobody knows where it ends.
+    memory.bytes = type.hasStaticShape()
+                       ? nvptx::bytesOf(type)
+                       : std::numeric_limits<int64_t>::max() / 4;
     // Callers refuse buffers that overlap.
     if (type.hasStaticShape())
       function.setArgAttr(number, "drawloom.bytes",

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Program.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ProductAttributes.h"
 #include "codegen/nvptx/Schedule.h"
@@ -17,6 +18,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Block/RowMaterialize.h"
+#include "passes/Graph/OpenExtents.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace drawloom::nvptx {
@@ -72,6 +75,22 @@ bool isApart(Operation *op) {
   return isa<scf::ForallOp, func::CallOp>(op) || isPutInPlace(op);
 }
 
+/// Of a loop over blocks that writes what others leave of their results, the
+/// loops that made these; nothing where it reads any of them.
+SmallVector<scf::ForallOp> madeBeside(Operation *op) {
+  auto blocks = dyn_cast<scf::ForallOp>(op);
+  if (!blocks || !blocks->hasAttr(besideAttr))
+    return {};
+  SmallVector<scf::ForallOp> before;
+  for (Value output : blocks.getOutputs())
+    if (auto loop = output.getDefiningOp<scf::ForallOp>()) {
+      if (!output.hasOneUse())
+        return {};
+      before.push_back(loop);
+    }
+  return before;
+}
+
 /// Other names for the memory of their operand.
 bool isView(Operation *op) {
   return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
@@ -112,6 +131,9 @@ private:
   Value resolve(Value value, OpBuilder &host);
   void markNeeds(Value value, unsigned user);
   void outline(unsigned index);
+  /// Refuses what stays in memory behind a kernel and has an extent that no
+  /// argument of the function has.
+  LogicalResult checkExtents();
   /// Puts the call behind what is outlined by now.
   void place(func::CallOp product);
   /// What the function, its block programs and JSON said of a kernel.
@@ -168,10 +190,17 @@ void Outliner::collect() {
     collectReads(&op, reads, readInParts);
     bool blocks = isApart(&op);
     unsigned level = 0;
+    SmallVector<scf::ForallOp> beside = madeBeside(&op);
     for (Operation *read : reads) {
-      bool same = !blocks && !isApart(read);
+      bool same =
+          (!blocks && !isApart(read)) || llvm::is_contained(beside, read);
       level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
     }
+    // In one launch, its results are those of the loops before it.
+    for (scf::ForallOp before : beside)
+      if (kernelOf.lookup(before) == level)
+        for (Value output : cast<scf::ForallOp>(op).getOutputs())
+          kernels[level].results.remove(output);
     SmallVector<Value> more;
     int64_t bytes = 0;
     for (Value value : readInParts) {
@@ -291,9 +320,15 @@ void Outliner::outline(unsigned index) {
 
   IRMapping mapping;
   SmallVector<Value> operands;
+  SmallVector<DictionaryAttr> argumentAttributes;
   std::function<void(Value)> bring = [&](Value value) {
     if (mapping.contains(value))
       return;
+    // The extents that its type leaves open.
+    DenseI64ArrayAttr extents = extentsOf(function, value);
+    for (int64_t number : extents ? extents.asArrayRef() : ArrayRef<int64_t>())
+      if (number >= 0)
+        bring(extentArgument(function, number));
     Operation *def = value.getDefiningOp();
     if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
       for (Value operand : valuesReadBy(def))
@@ -302,6 +337,14 @@ void Outliner::outline(unsigned index) {
       return;
     }
     operands.push_back(replacements.lookup_or(value, value));
+    SmallVector<NamedAttribute> attributes;
+    if (extents)
+      attributes.push_back(host.getNamedAttr(extentsAttr, extents));
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (Attribute number =
+              function.getArgAttr(argument.getArgNumber(), extentAttr))
+        attributes.push_back(host.getNamedAttr(extentAttr, number));
+    argumentAttributes.push_back(host.getDictionaryAttr(attributes));
     mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
   };
   // First what comes from outside. What a group of ops repeats is its own: an
@@ -319,6 +362,11 @@ void Outliner::outline(unsigned index) {
   for (ArrayRef<Operation *> part : kernel.parts)
     for (Operation *op : part)
       for (Value value : valuesReadBy(op)) {
+        // What it writes beside other blocks, these make.
+        auto made = value.getDefiningOp<scf::ForallOp>();
+        if (made && llvm::is_contained(madeBeside(op), made) &&
+            kernelOf.lookup(made) == index)
+          continue;
         if (isApart(op))
           bring(value);
         else
@@ -388,12 +436,19 @@ void Outliner::outline(unsigned index) {
   outlined.setFunctionType(FunctionType::get(function.getContext(),
                                              block->getArgumentTypes(),
                                              ValueRange(results).getTypes()));
+  outlined.setAllArgAttrs(argumentAttributes);
+  for (auto [i, value] : llvm::enumerate(kernel.results))
+    if (DenseI64ArrayAttr extents = extentsOf(function, value))
+      outlined.setResultAttr(i, extentsAttr, extents);
 
   auto call = func::CallOp::create(host, loc, outlined, operands);
   // Blocks that leave some of their result as it was update it in place.
   SmallVector<int64_t> updates;
   auto update = [&](Value result, Value before) {
     if (before.getDefiningOp<tensor::EmptyOp>())
+      return;
+    if (Operation *made = before.getDefiningOp();
+        made && kernelOf.contains(made) && kernelOf.lookup(made) == index)
       return;
     const auto *place = llvm::find(kernel.results, result);
     const auto *operand =
@@ -469,6 +524,20 @@ LogicalResult Outliner::schedule(func::FuncOp outlined, const Kernel &kernel) {
   return success();
 }
 
+LogicalResult Outliner::checkExtents() {
+  for (const Kernel &kernel : kernels)
+    for (Value value : kernel.results) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (type && !type.hasStaticShape() &&
+          (!value.getDefiningOp<scf::ForallOp>() ||
+           !extentsOf(function, value)))
+        return value.getDefiningOp()->emitOpError(
+                   "cannot run on a GPU with the unknown extents of ")
+               << type << ", which blocks of rows of the arguments do not have";
+    }
+  return success();
+}
+
 LogicalResult Outliner::run() {
   Operation *terminator = body().getTerminator();
   // What memory is needed for is made by a kernel, however cheap it is.
@@ -493,6 +562,8 @@ LogicalResult Outliner::run() {
   }
   for (Value value : terminator->getOperands())
     markNeeds(value, kernels.size());
+  if (failed(checkExtents()))
+    return failure();
   for (unsigned i = 0; i < kernels.size(); ++i) {
     if (!kernels[i].parts.empty()) {
       // The ops of its parts are what carries attributes.
@@ -537,14 +608,8 @@ struct NvptxOutlineKernels
       if (function.isExternal() || function->hasAttr(kernelAttr) ||
           function->hasAttr(productAttr))
         continue;
-      for (Type type : function.getFunctionType().getInputs())
-        if (auto tensor = dyn_cast<RankedTensorType>(type);
-            tensor && !tensor.hasStaticShape()) {
-          function.emitError("cannot run on a GPU with the unknown extents of ")
-              << type << ": give them with --shape, or specialize the function";
-          return signalPassFailure();
-        }
-      if (failed(Outliner(symbols, function).run()))
+      if (failed(takeExtents(function)) ||
+          failed(Outliner(symbols, function).run()))
         return signalPassFailure();
     }
   }

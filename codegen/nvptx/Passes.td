@@ -67,7 +67,8 @@ def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
     are memory, written in place. Ops of `linalg` become arithmetic on whole
     tiles, `tile.broadcast`, `tile.reduce` and `tile.dot`.
 
-    Grids of more than `max-grid` blocks become loops over blocks.
+    Grids of more than `max-grid` blocks become loops over blocks. Where open
+    extents say how many there are, `drawloom.open_grid` has the expression.
 
     Example: test/codegen/nvptx/block-to-tile-stores-in-place.mlir
   }];
@@ -149,7 +150,8 @@ def NvptxOutlineKernels : Pass<"nvptx-outline-kernels", "::mlir::ModuleOp"> {
     ops between two of them; constants, slices and reshapes are repeated where
     they are used. What was there calls these functions, and still means the
     same. Calls of functions with `drawloom.product` stay: a library computes
-    them.
+    them. Open extents become arguments of functions and of the kernels that ask
+    for them (OpenKernels.h).
 
     Example: test/codegen/nvptx/outline-kernels-between-blocks.mlir
   }];
@@ -163,7 +165,8 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
     Behind `nvptx-outline-kernels`: each function that calls kernels becomes an
     entry of the module's attribute `drawloom.plan`, with its signature, the
     bytes of workspace that a call needs and its launches. Tensors between
-    kernels live in the workspace, by when they are in use. Calls of functions
+    kernels live in the workspace, by when they are in use; those with open
+    extents in workspace that grows with these. Calls of functions
     with `drawloom.product` become steps for a library; these functions go.
 
     Example: test/codegen/nvptx/plan-launches-shares-workspace.mlir

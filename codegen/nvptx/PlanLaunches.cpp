@@ -8,8 +8,11 @@
 
 #include "codegen/Arena.h"
 #include "codegen/nvptx/LaunchPlan.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Graph/OpenExtents.h"
+#include <map>
 
 namespace drawloom::nvptx {
 #define GEN_PASS_DEF_NVPTXPLANLAUNCHES
@@ -50,8 +53,21 @@ public:
   FailureOr<LaunchEntry> run();
 
 private:
-  FailureOr<ValueType> typeOf(Value value) {
-    std::optional<ValueType> type = valueTypeOf(value.getType());
+  /// The numbers of the open extents of what a function or a kernel has.
+  DenseI64ArrayAttr numbersOf(Value value) {
+    if (auto call = value.getDefiningOp<func::CallOp>()) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      return callee.getResultAttrOfType<DenseI64ArrayAttr>(
+          cast<OpResult>(value).getResultNumber(), extentsAttr);
+    }
+    return extentsOf(function, value);
+  }
+  FailureOr<ValueType> typeOf(Value value, DenseI64ArrayAttr numbers = {}) {
+    if (!numbers)
+      numbers = numbersOf(value);
+    std::optional<ValueType> type = valueTypeOf(
+        value.getType(), numbers ? numbers.asArrayRef() : ArrayRef<int64_t>());
     if (type)
       return *type;
     return function.emitError("cannot be called: ")
@@ -63,6 +79,9 @@ private:
   FailureOr<LaunchOperand> placeOf(Value value);
   /// The tensor in whose memory a value is, after the last change of it.
   Value homeOf(Value value);
+  /// A step that copies all of a value.
+  static LaunchStep copyOf(const ValueType &type, LaunchOperand from,
+                           LaunchOperand to);
   /// Notes which results take the place of what they update: what no kernel
   /// reads any more, not even the one that makes them.
   void findUpdatedInPlace(ArrayRef<func::CallOp> calls,
@@ -154,8 +173,14 @@ void Planner::findUpdatedInPlace(ArrayRef<func::CallOp> calls,
       BlockArgument inside = kernel.getArgument(index);
       auto type = cast<RankedTensorType>(inside.getType());
       OpBuilder builder(blocks);
-      inside.replaceAllUsesWith(tensor::EmptyOp::create(
-          builder, blocks.getLoc(), type.getShape(), type.getElementType()));
+      SmallVector<Value> sizes;
+      if (DenseI64ArrayAttr extents = extentsOf(kernel, inside))
+        for (int64_t extent : extents.asArrayRef())
+          if (extent >= 0)
+            sizes.push_back(extentArgument(kernel, extent));
+      inside.replaceAllUsesWith(
+          tensor::EmptyOp::create(builder, blocks.getLoc(), type.getShape(),
+                                  type.getElementType(), sizes));
       dropped.set(index);
     }
     if (dropped.none())
@@ -178,10 +203,46 @@ FailureOr<LaunchOperand> Planner::placeOf(Value value) {
             "has no form in a plan yet";
 }
 
+/// A type whose bytes are those of a row of each open extent, and the extents.
+static std::pair<int64_t, std::vector<int64_t>> rowsOf(ValueType type) {
+  std::vector<int64_t> extents;
+  for (int64_t &extent : type.shape)
+    if (extent < 0) {
+      extents.push_back(-1 - extent);
+      extent = 1;
+    }
+  llvm::sort(extents);
+  return {type.bytes(), extents};
+}
+
+LaunchStep Planner::copyOf(const ValueType &type, LaunchOperand from,
+                           LaunchOperand to) {
+  LaunchStep step;
+  step.operands = {from, to};
+  if (!type.isOpen()) {
+    step.bytes = type.bytes();
+    return step;
+  }
+  auto [bytes, extents] = rowsOf(type);
+  ExtentExpression all{ExtentExpression::Number, bytes};
+  for (int64_t number : extents)
+    all = {ExtentExpression::Mul,
+           0,
+           {std::move(all), {ExtentExpression::Extent, number}}};
+  step.openBytes = std::move(all);
+  return step;
+}
+
 FailureOr<LaunchEntry> Planner::run() {
   LaunchEntry entry;
   entry.signature.name = function.getName().str();
   for (BlockArgument argument : function.getArguments()) {
+    if (auto extent = function.getArgAttrOfType<IntegerAttr>(
+            argument.getArgNumber(), extentAttr)) {
+      ++entry.signature.openExtents;
+      places[argument] = {LaunchOperand::Extent, extent.getInt()};
+      continue;
+    }
     FailureOr<ValueType> type = typeOf(argument);
     if (failed(type))
       return failure();
@@ -200,28 +261,43 @@ FailureOr<LaunchEntry> Planner::run() {
   auto returned =
       cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    FailureOr<ValueType> type = typeOf(value);
+    FailureOr<ValueType> type = typeOf(
+        value, function.getResultAttrOfType<DenseI64ArrayAttr>(i, extentsAttr));
     if (failed(type))
       return failure();
     entry.signature.results.push_back(*type);
     places.try_emplace(homeOf(value), LaunchOperand{LaunchOperand::Result,
                                                     static_cast<int64_t>(i)});
   }
-  // Workspace for the others, by when they are in use.
+  // Workspace for the others, by when they are in use: of each set of open
+  // extents apart, since nothing says which is the larger.
   SmallVector<Value> between;
   SmallVector<Lifetime> lifetimes;
+  std::map<std::vector<int64_t>,
+           std::pair<SmallVector<Value>, SmallVector<Lifetime>>>
+      open;
   for (auto [i, call] : llvm::enumerate(calls))
     for (Value result : call.getResults()) {
       Value home = homeOf(result);
-      if (places.count(home) || llvm::is_contained(between, home))
+      if (places.count(home) || llvm::is_contained(between, home) ||
+          llvm::any_of(open, [&](auto &part) {
+            return llvm::is_contained(part.second.first, home);
+          }))
         continue;
       int64_t last = std::max<int64_t>(
           i, lastUse(home, static_cast<int64_t>(calls.size()), number));
       FailureOr<ValueType> type = typeOf(result);
       if (failed(type))
         return failure();
+      auto [bytes, extents] = rowsOf(*type);
+      Lifetime lifetime{bytes, static_cast<int64_t>(i), last};
+      if (!extents.empty()) {
+        open[extents].first.push_back(home);
+        open[extents].second.push_back(lifetime);
+        continue;
+      }
       between.push_back(home);
-      lifetimes.push_back({type->bytes(), static_cast<int64_t>(i), last});
+      lifetimes.push_back(lifetime);
     }
   // And what products need for themselves while they run.
   DenseMap<Operation *, unsigned> scratch;
@@ -235,6 +311,20 @@ FailureOr<LaunchEntry> Planner::run() {
   entry.signature.workspaceBytes = arena.bytes;
   for (auto [value, offset] : llvm::zip_first(between, arena.offsets))
     places[value] = {LaunchOperand::Workspace, offset};
+  // What a term multiplies is a multiple of so many rows.
+  constexpr int64_t openAlignment = workspaceAlignment / MemoryTerm::unit;
+  if (!open.empty())
+    entry.signature.workspaceBytes =
+        llvm::alignTo(arena.bytes, workspaceAlignment);
+  for (auto &[extents, part] : open) {
+    ArenaLayout layout = layOutArena(part.second, openAlignment);
+    auto term = static_cast<int64_t>(entry.signature.workspaceTerms.size());
+    for (auto [value, offset] : llvm::zip_equal(part.first, layout.offsets))
+      places[value] = {LaunchOperand::OpenWorkspace, offset, term};
+    auto bytes =
+        static_cast<int64_t>(llvm::alignTo(layout.bytes, openAlignment));
+    entry.signature.workspaceTerms.push_back({bytes, extents});
+  }
 
   for (func::CallOp call : calls) {
     LaunchStep step;
@@ -250,12 +340,14 @@ FailureOr<LaunchEntry> Planner::run() {
     for (Value result : call.getResults())
       step.operands.push_back(places.lookup(homeOf(result)));
     for (auto [result, operand] : updatesOf(call))
-      if (homeOf(operand->get()) != homeOf(result))
-        entry.steps.push_back({"",
-                               {step.operands[operand->getOperandNumber()],
-                                places.lookup(homeOf(result))},
-                               valueTypeOf(result.getType())->bytes(),
-                               std::nullopt});
+      if (homeOf(operand->get()) != homeOf(result)) {
+        FailureOr<ValueType> type = typeOf(result);
+        if (failed(type))
+          return failure();
+        entry.steps.push_back(copyOf(*type,
+                                     step.operands[operand->getOperandNumber()],
+                                     places.lookup(homeOf(result))));
+      }
     if (step.product) {
       step.bytes = productWorkspace;
       step.operands.push_back(
@@ -269,12 +361,28 @@ FailureOr<LaunchEntry> Planner::run() {
       return failure();
     LaunchOperand result{LaunchOperand::Result, static_cast<int64_t>(i)};
     if (place->kind != result.kind || place->value != result.value)
-      entry.steps.push_back({"",
-                             {*place, result},
-                             entry.signature.results[i].bytes(),
-                             std::nullopt});
+      entry.steps.push_back(copyOf(entry.signature.results[i], *place, result));
   }
   return entry;
+}
+
+/// The extents of a function that is compiled for one call; null of others.
+FailureOr<DenseI64ArrayAttr> boundExtents(func::FuncOp function,
+                                          const Signature &signature) {
+  std::vector<std::vector<int64_t>> shapes;
+  bool isBound = false;
+  for (auto [i, type] : llvm::enumerate(signature.arguments)) {
+    auto given =
+        function.getArgAttrOfType<DenseI64ArrayAttr>(i, boundShapeAttr);
+    isBound |= given != nullptr;
+    shapes.push_back(given ? given.asArrayRef().vec() : type.shape);
+  }
+  if (!isBound)
+    return DenseI64ArrayAttr();
+  runtime::Result<BoundSignature> bound = runtime::bind(signature, shapes);
+  if (!bound.ok())
+    return function.emitError(bound.message());
+  return DenseI64ArrayAttr::get(function.getContext(), bound->extents);
 }
 
 struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
@@ -283,6 +391,7 @@ struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
   void runOnOperation() override {
     LaunchPlan plan;
     SmallVector<func::FuncOp> entries, products;
+    SmallVector<NamedAttribute> bound;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(productAttr))
         products.push_back(function);
@@ -293,8 +402,17 @@ struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
       FailureOr<LaunchEntry> entry = Planner(function, productWorkspace).run();
       if (failed(entry))
         return signalPassFailure();
+      FailureOr<DenseI64ArrayAttr> extents =
+          boundExtents(function, entry->signature);
+      if (failed(extents))
+        return signalPassFailure();
+      if (*extents)
+        bound.emplace_back(function.getNameAttr(), *extents);
       plan.entries.push_back(std::move(*entry));
     }
+    if (!bound.empty())
+      getOperation()->setAttr(boundExtentsAttr,
+                              DictionaryAttr::get(&getContext(), bound));
     std::string text;
     llvm::raw_string_ostream(text) << toJson(plan);
     getOperation()->setAttr(planAttr, StringAttr::get(&getContext(), text));

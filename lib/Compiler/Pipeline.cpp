@@ -16,12 +16,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Action.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
 #include "passes/Block/RowCost.h"
 #include "passes/Differentiate/Passes.h"
+#include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -91,6 +93,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   // Its schedules are the CPU's own business.
   rows.notesRows = target.name() != cpu::target().name();
   rows.packUniform = budget.packUniform;
+  rows.restInBlocks = budget.restInBlocks;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
   DistributeOpsOptions pieces;
   pieces.maxBlocks = budget.maxPieces;
@@ -299,12 +302,17 @@ static bool maySum(func::FuncOp function) {
   if (function.isExternal() || function->hasAttr(tileBytesAttr) ||
       (given && given.contains("rows")))
     return false;
+  // Open extents are those of rows.
+  auto lengthOf = [](int64_t range) {
+    return ShapedType::isDynamic(range) ? std::numeric_limits<int64_t>::max()
+                                        : range;
+  };
   int64_t longest = 0;
   SmallVector<linalg::LinalgOp> products;
   for (Operation &op : function.getBody().front())
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       for (int64_t range : linalgOp.getStaticLoopRanges())
-        longest = std::max(longest, range);
+        longest = std::max(longest, lengthOf(range));
       if (linalg::isaContractionOpInterface(linalgOp))
         products.push_back(linalgOp);
     }
@@ -312,7 +320,7 @@ static bool maySum(func::FuncOp function) {
     SmallVector<unsigned> summed;
     product.getReductionDims(summed);
     return llvm::any_of(summed, [&](unsigned dim) {
-      return product.getStaticLoopRanges()[dim] == longest;
+      return lengthOf(product.getStaticLoopRanges()[dim]) == longest;
     });
   });
 }
@@ -466,7 +474,95 @@ static LogicalResult checkExtents(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether a program is compiled for shapes that one call gives, of functions
+/// that leave the first extents open: then it can be open, and bound at the
+/// end.
+static bool isOfCall(ModuleOp module, const CompileOptions &options) {
+  if (options.from != Phase::Input || !options.target->bindsAtTheEnd())
+    return false;
+  bool any = false;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : function.isExternal()
+                                      ? Block::BlockArgListType()
+                                      : function.getArguments()) {
+      auto given = function.getArgAttrOfType<DenseI64ArrayAttr>(
+          argument.getArgNumber(), givenDimsAttr);
+      if (!given)
+        continue;
+      if (given.asArrayRef() != ArrayRef<int64_t>{0} ||
+          !llvm::all_of(argument.getUsers(), llvm::IsaPred<tensor::CastOp>))
+        return false;
+      any = true;
+    }
+  return any;
+}
+
+/// Undoes what specialize() did, and notes the shapes for who binds them.
+static void reopen(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      auto given =
+          function.getArgAttrOfType<DenseI64ArrayAttr>(number, givenDimsAttr);
+      if (!given)
+        continue;
+      auto known = cast<RankedTensorType>(argument.getType());
+      SmallVector<int64_t> shape(known.getShape());
+      for (int64_t dim : given.asArrayRef())
+        shape[dim] = ShapedType::kDynamic;
+      argument.setType(known.clone(shape));
+      for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+        user->getResult(0).replaceAllUsesWith(argument);
+        user->erase();
+      }
+      function.removeArgAttr(number, givenDimsAttr);
+      function.setArgAttr(
+          number, boundShapeAttr,
+          DenseI64ArrayAttr::get(function.getContext(), known.getShape()));
+    }
+    function.setType(FunctionType::get(
+        function.getContext(), function.getBody().front().getArgumentTypes(),
+        function.getResultTypes()));
+  }
+}
+
+/// Compiles a program of one call as if it were open, if that can be; then both
+/// have the same bits. False where it cannot, and nothing has changed.
+static bool compileAsOpen(ModuleOp module, const CompileOptions &options,
+                          llvm::function_ref<bool(ModuleOp)> compile) {
+  if (!isOfCall(module, options))
+    return false;
+  OwningOpRef<ModuleOp> open = module.clone();
+  reopen(*open);
+  HeldDiagnostics diagnostics(module.getContext());
+  if (!compile(*open)) {
+    if (!options.cancelled || !options.cancelled()) {
+      diagnostics.forget();
+      if (options.restarting)
+        options.restarting();
+    }
+    return false;
+  }
+  module.getBodyRegion().takeBody(open->getBodyRegion());
+  module->setAttrs((*open)->getAttrDictionary());
+  return true;
+}
+
+static LogicalResult compileAsItIs(ModuleOp module,
+                                   const CompileOptions &given);
+
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
+  if (compileAsOpen(module, given, [&](ModuleOp open) {
+        return succeeded(compileAsItIs(open, given));
+      }))
+    return success();
+  return compileAsItIs(module, given);
+}
+
+static LogicalResult compileAsItIs(ModuleOp module,
+                                   const CompileOptions &given) {
   if (failed(checkExtents(module)))
     return failure();
   CompileOptions options = given;
@@ -488,7 +584,7 @@ LogicalResult compile(ModuleOp module, const CompileOptions &given) {
 /// From `options.from` to code for the only instruction set of the options.
 static llvm::Expected<Artifact::Variant>
 compileVariant(ModuleOp module, const CompileOptions &options) {
-  if (failed(compile(module, options)))
+  if (failed(compileAsItIs(module, options)))
     return llvm::createStringError("compilation failed; see the diagnostics");
   if (options.cancelled && options.cancelled())
     return llvm::createStringError("the compilation was cancelled");
@@ -516,8 +612,26 @@ static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
   return true;
 }
 
+static llvm::Expected<Artifact>
+compileToArtifactAsItIs(ModuleOp module, const CompileOptions &given);
+
 llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
                                            const CompileOptions &given) {
+  std::optional<Artifact> artifact;
+  if (compileAsOpen(module, given, [&](ModuleOp open) {
+        llvm::Expected<Artifact> made = compileToArtifactAsItIs(open, given);
+        if (made)
+          artifact = std::move(*made);
+        else
+          llvm::consumeError(made.takeError());
+        return artifact.has_value();
+      }))
+    return std::move(*artifact);
+  return compileToArtifactAsItIs(module, given);
+}
+
+static llvm::Expected<Artifact>
+compileToArtifactAsItIs(ModuleOp module, const CompileOptions &given) {
   if (llvm::none_of(module.getOps<FunctionOpInterface>(), [](auto function) {
         return function.isPublic() && !function.isExternal();
       })) {
@@ -537,7 +651,7 @@ llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
     return shared.takeError();
   if (several && *shared) {
     options.to = std::max(options.from, Phase::Blocks);
-    if (failed(compile(module, options)))
+    if (failed(compileAsItIs(module, options)))
       return llvm::createStringError("compilation failed; see the diagnostics");
     options.from = options.to;
   }

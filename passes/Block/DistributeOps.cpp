@@ -42,7 +42,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(&op))
         ops.push_back(linalgOp);
     for (linalg::LinalgOp op : ops)
-      if (!joinBlocks(op) && failed(distribute(op)))
+      if (!joinBlocks(op) && (pieceIterations == 0 || !joinSums(op)) &&
+          failed(distribute(op)))
         return signalPassFailure();
   }
 
@@ -90,19 +91,87 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     return false;
   }
 
+  /// How many steps a loop has at most, where it goes over the first parts of
+  /// an array; 1 where nobody says.
+  static int64_t mostTerms(linalg::LinalgOp op, unsigned loop) {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto slice = input->get().getDefiningOp<tensor::ExtractSliceOp>();
+      if (!slice ||
+          slice.getType().getRank() != slice.getSourceType().getRank())
+        continue;
+      for (auto [dim, index] :
+           llvm::enumerate(op.getMatchingIndexingMap(input).getResults()))
+        if (index == getAffineDimExpr(loop, op.getContext()) &&
+            !slice.getSourceType().isDynamicDim(dim))
+          return slice.getSourceType().getDimSize(dim);
+    }
+    return 1;
+  }
+
+  /// What adds as many more terms as there are onto a sum that blocks have just
+  /// made (those of the rest of open rows) does so in these blocks.
+  static bool joinSums(linalg::LinalgOp op) {
+    if (op->getNumResults() != 1 ||
+        llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+      return false;
+    OpOperand &init = op.getDpsInitsMutable()[0];
+    auto loop = init.get().getDefiningOp<scf::ForallOp>();
+    if (!loop || loop->getBlock() != op->getBlock() ||
+        !init.get().hasOneUse() ||
+        !isWrittenWhole(loop, cast<OpResult>(init.get())))
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    bool isThere = llvm::all_of(op.getDpsInputs(), [&](Value input) {
+      Operation *def = input.getDefiningOp();
+      return !def || def->isBeforeInBlock(loop);
+    });
+    if (!isThere || !map.isProjectedPermutation())
+      return false;
+    auto result = cast<OpResult>(init.get());
+    auto insert = cast<tensor::ParallelInsertSliceOp>(
+        loop.getCombiningOps(
+                loop.getTiedBlockArgument(loop.getTiedOpOperand(result)))
+            .front());
+    IRRewriter rewriter(loop.getTerminator());
+    auto tiling = cast<TilingInterface>(op.getOperation());
+    SmallVector<OpFoldResult> offsets, sizes;
+    for (const Range &range : tiling.getIterationDomain(rewriter)) {
+      offsets.push_back(range.offset);
+      sizes.push_back(range.size);
+    }
+    for (auto [i, offset, size] :
+         llvm::enumerate(insert.getMixedOffsets(), insert.getMixedSizes())) {
+      offsets[map.getDimPosition(i)] = offset;
+      sizes[map.getDimPosition(i)] = size;
+    }
+    FailureOr<TilingResult> tiled =
+        tiling.getTiledImplementation(rewriter, offsets, sizes);
+    if (failed(tiled) || tiled->tiledOps.size() != 1)
+      return false;
+    auto made = cast<DestinationStyleOpInterface>(tiled->tiledOps.front());
+    Operation *whole = made.getDpsInits()[0].getDefiningOp();
+    made.getDpsInitsMutable()[0].set(insert.getSource());
+    if (whole && llvm::is_contained(tiled->generatedSlices, whole))
+      rewriter.eraseOp(whole);
+    insert.getSourceMutable().assign(made->getResult(0));
+    rewriter.replaceOp(op, result);
+    return true;
+  }
+
   LogicalResult distribute(linalg::LinalgOp op) {
     // A fill belongs to the op that it initialises.
     if (isa<linalg::FillOp>(op.getOperation()))
       return success();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     // Sums of blocks' results, of which there may be one: then several threads
-    // are worth it where its elements alone are.
-    for (auto [range, iterator] :
-         llvm::zip_equal(ranges, op.getIteratorTypesArray()))
+    // are worth it where its elements alone are. Blocks that share a launch
+    // cost nothing: there it is as many as there may be.
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (auto [loop, range] : llvm::enumerate(ranges))
       if (ShapedType::isDynamic(range)) {
-        if (linalg::isParallelIterator(iterator))
+        if (linalg::isParallelIterator(kinds[loop]))
           return success();
-        range = 1;
+        range = pieceIterations > 0 ? mostTerms(op, loop) : 1;
       }
     int64_t iterations = 1;
     for (int64_t range : ranges)

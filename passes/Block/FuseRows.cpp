@@ -259,6 +259,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     }
     reportFused(region, rows, phase, footprint, *schedule);
     schedule->isNoted = notesRows;
+    schedule->restInBlocks = restInBlocks && rows.isOpen();
     return materializeRows(region, rows, *schedule, extent);
   }
 };
@@ -271,10 +272,11 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   IRMapping mapping;
   OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone(mapping)));
   Block &block = copy->getBody().front();
-  if (!hasStaticShapes(block))
-    return {};
   std::optional<RowAnalysis> rows = RowAnalysis::create(block);
   if (!rows || rows->findRowsAgainstRows(block))
+    return {};
+  if (rows->isOpen() ? rows->findOtherOpenExtent(block) != nullptr
+                     : !hasStaticShapes(block))
     return {};
   prepareRows(block, *rows, costs.packUniform);
   rows = rows->refreshed(block);

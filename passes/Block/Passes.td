@@ -123,6 +123,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Copy matrices that products read across their inner dimension.">,
     Option<"productBytes", "product-bytes", "int64_t", "0",
            "Budget of a block with products; 0: that of the others.">,
+    Option<"restInBlocks", "rest-in-blocks", "bool", "false",
+           "Whether each of the few rows' tiles that open rows leave over is a "
+           "block of its own, instead of all of them one">,
     Option<"sumBytes", "sum-bytes", "int64_t", "0",
            "Bytes of the sums over rows that one block may carry; 0: any.">,
     Option<"sumPartBytes", "sum-part-bytes", "int64_t", "0",

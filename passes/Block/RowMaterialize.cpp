@@ -230,7 +230,12 @@ struct BlockRange {
   /// Most blocks; of memory that holds something of each.
   int64_t mostBlocks;
   bool isRest;
+  /// Of a rest whose tiles are blocks: how many rows each of these has.
+  int64_t ownTiles = 0;
 };
+
+/// Rows of the tiles that are left over, but for those of one.
+constexpr int64_t fewRows = 8;
 
 /// Adds `count` rows from `row` on to a part of the only sum of a region, which
 /// begins at `offsets`.
@@ -273,12 +278,13 @@ FailureOr<Value> addToPart(OpBuilder &b, const RowPartial &partial,
 SmallVector<TileRun> tilesOf(const BlockRange &range, OpFoldResult size,
                              const RowSchedule &schedule, IndexMath math) {
   OpFoldResult zero = math.number(0);
+  if (range.ownTiles)
+    return {{zero, size, range.ownTiles}};
   if (!range.isRest)
     return {{zero, size, schedule.tileRows}};
   std::optional<int64_t> known = getConstantIntValue(size);
   if (known && !schedule.restInSteps)
     return {{zero, size, *known}};
-  constexpr int64_t fewRows = 8;
   if (schedule.tileRows <= fewRows)
     return {{zero, size, 1}};
   OpFoldResult whole = math.sub(size, math.rem(size, math.number(fewRows)));
@@ -523,11 +529,31 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                          b.getDictionaryAttr(b.getNamedAttr(
                              "rows", b.getI64IntegerAttr(schedule.tileRows))));
   }
-  if (!isZeroInteger(blocks.rest) &&
-      failed(build({mainRows, blocks.rest, blocks.rest,
-                    math.min(blocks.rest, math.number(1)), /*mostBlocks=*/1,
-                    /*isRest=*/true})))
+  if (schedule.restInBlocks) {
+    OpFoldResult few = math.number(fewRows);
+    OpFoldResult single = math.rem(blocks.rest, few);
+    OpFoldResult whole = math.sub(blocks.rest, single);
+    SmallVector<BlockRange> ranges;
+    if (schedule.tileRows > fewRows)
+      ranges.push_back({mainRows, whole, few, math.floorDiv(whole, few),
+                        (schedule.tileRows - 1) / fewRows, /*isRest=*/true,
+                        fewRows});
+    if (schedule.tileRows > 1)
+      ranges.push_back({math.sub(extent, single), single, math.number(1),
+                        single, std::min(schedule.tileRows, fewRows) - 1,
+                        /*isRest=*/true, 1});
+    for (const BlockRange &range : ranges) {
+      FailureOr<scf::ForallOp> forall = build(range);
+      if (failed(forall))
+        return failure();
+      (*forall)->setAttr(besideAttr, b.getUnitAttr());
+    }
+  } else if (!isZeroInteger(blocks.rest) &&
+             failed(build({mainRows, blocks.rest, blocks.rest,
+                           math.min(blocks.rest, math.number(1)),
+                           /*mostBlocks=*/1, /*isRest=*/true}))) {
     return failure();
+  }
 
   auto isOutside = [&](OpOperand &use) {
     return !llvm::is_contained(region.ops, use.getOwner());

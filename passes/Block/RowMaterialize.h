@@ -19,6 +19,10 @@ namespace drawloom {
 /// other, however many there are, and whether or not that is known.
 inline constexpr llvm::StringLiteral inOrderAttr = "drawloom.in_order";
 
+/// On a loop over blocks: it writes rows of its results that the loop which
+/// made them leaves, and reads none of these. So both can run at once.
+inline constexpr llvm::StringLiteral besideAttr = "drawloom.beside";
+
 /// A sum (or another associative combination) over rows.
 struct RowPartial {
   mlir::OpResult value;
@@ -51,6 +55,8 @@ struct RowSchedule {
   /// Whether what is left of a tile goes in tiles that no number of rows
   /// changes, also where that number is known.
   bool restInSteps = false;
+  /// Whether each of these tiles is a block of its own.
+  bool restInBlocks = false;
   /// Whether the block program has an attribute that says tileRows.
   bool isNoted = false;
 };

@@ -24,6 +24,11 @@ inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
 /// if they were open, so that both programs have the same bits.
 inline constexpr llvm::StringLiteral givenDimsAttr = "drawloom.given_dims";
 
+/// On arguments: the shape that a call gives, in a program that is compiled as
+/// if it were open, and bound to this shape at the end. So both have the same
+/// bits however their code is made.
+inline constexpr llvm::StringLiteral boundShapeAttr = "drawloom.bound_shape";
+
 /// On functions: ops over given dimensions were left out because these have the
 /// extent 0. Were it open, nothing would be cut along other dimensions.
 inline constexpr llvm::StringLiteral noGivenRowsAttr = "drawloom.no_given_rows";

@@ -245,7 +245,7 @@ class Module:
 
     def _keeps_open(self):
         """Whether programs of its target may leave extents open."""
-        return self._options is None or self._options[0] == "cpu"
+        return True
 
     def _compile(self, name, shapes):
         """One function: for these shapes, or for any."""

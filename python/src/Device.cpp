@@ -291,8 +291,37 @@ void Call::orderBehind() {
     check(drawloomDeviceOrder(function.program->handle, stream, other));
 }
 
+/// The function with the extents that its arguments have.
+static std::shared_ptr<Function> bindTo(const Function &function,
+                                        nb::handle arguments) {
+  std::vector<std::vector<int64_t>> shapes;
+  std::vector<DrawloomExtents> given;
+  for (nb::handle object : nb::cast<nb::sequence>(arguments)) {
+    std::vector<int64_t> &shape = shapes.emplace_back();
+    if (nb::hasattr(object, "shape"))
+      for (nb::handle extent : object.attr("shape"))
+        shape.push_back(nb::cast<int64_t>(extent));
+  }
+  for (const std::vector<int64_t> &shape : shapes)
+    given.push_back({shape.data(), shape.size()});
+  DrawloomBoundFunction *bound = nullptr;
+  if (DrawloomError *error = drawloomFunctionBind(function.handle, given.data(),
+                                                  given.size(), &bound))
+    raise(error);
+  drawloomBoundFunctionDestroy(bound);
+  // They agree with each other: any of them says an extent.
+  std::vector<int64_t> extents(function.openExtents, -1);
+  for (size_t i = 0; i < shapes.size(); ++i)
+    for (size_t dim = 0; dim < shapes[i].size(); ++dim)
+      if (int64_t wanted = function.arguments[i].shape[dim]; wanted < 0)
+        extents[static_cast<size_t>(-1 - wanted)] = shapes[i][dim];
+  return function.withExtents(extents);
+}
+
 nb::object callOnDevice(const Function &function, nb::handle arguments,
                         nb::handle out, nb::handle stream) {
+  if (function.isOpen())
+    return callOnDevice(*bindTo(function, arguments), arguments, out, stream);
   Call call(function);
   if (!stream.is_none()) {
     call.given = true;

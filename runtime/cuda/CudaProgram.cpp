@@ -43,7 +43,7 @@ public:
   }
   using PlanProgram::run;
   Status run(size_t entry, const void *const *arguments, void *const *results,
-             void *stream) const override;
+             void *stream, const int64_t *extents) const override;
   Result<void *> allocate(size_t count, void *stream) const override {
     return allocator.allocate(count, stream);
   }
@@ -161,9 +161,11 @@ Result<std::unique_ptr<DeviceSession>> CudaProgram::open(unsigned) const {
 }
 
 Status CudaProgram::run(size_t entry, const void *const *arguments,
-                        void *const *results, void *stream) const {
+                        void *const *results, void *stream,
+                        const int64_t *extents) const {
   Session session(*this, stream);
-  return follow(session, entry, arguments, results, /*profile=*/nullptr);
+  return follow(session, entry, arguments, results, /*profile=*/nullptr,
+                extents);
 }
 
 /// The device that the caller works with.
@@ -184,7 +186,8 @@ static Status checkPlan(const LaunchPlan &plan,
   auto same = [](const LaunchEntry &a, const Artifact::Entry &b) {
     return a.signature.name == b.signature.name &&
            a.signature.arguments == b.signature.arguments &&
-           a.signature.results == b.signature.results;
+           a.signature.results == b.signature.results &&
+           a.signature.openExtents == b.signature.openExtents;
   };
   if (!std::equal(plan.entries.begin(), plan.entries.end(),
                   variant.entries.begin(), variant.entries.end(), same))
@@ -200,11 +203,16 @@ static Status checkPlan(const LaunchPlan &plan,
         if (step.kernel != kernel.name)
           continue;
         bool fits = step.operands.size() == known->parameters.size();
-        for (size_t i = 0; fits && i < step.operands.size(); ++i)
-          fits =
-              step.operands[i].kind == LaunchOperand::Scalar ||
-              known->parameters[i].bytes <=
-                  static_cast<uint64_t>(bytesBehind(entry, step.operands[i]));
+        for (size_t i = 0; fits && i < step.operands.size(); ++i) {
+          bool isNumber = step.operands[i].kind == LaunchOperand::Scalar ||
+                          step.operands[i].kind == LaunchOperand::Extent ||
+                          step.operands[i].kind == LaunchOperand::Number;
+          // Of what grows with extents, a kernel says no bytes.
+          int64_t bytes =
+              std::max<int64_t>(0, bytesBehind(entry, step.operands[i]));
+          fits = isNumber ||
+                 known->parameters[i].bytes <= static_cast<uint64_t>(bytes);
+        }
         if (!fits)
           return Status::error("the plan of '" + entry.signature.name +
                                "' gives kernel '" + kernel.name +

@@ -8,6 +8,7 @@
 
 #include "drawloom/runtime/LaunchPlan.h"
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
@@ -30,17 +31,95 @@ bool LaunchPlan::hasProducts() const {
       });
 }
 
-int64_t bytesBehind(const LaunchEntry &entry, const LaunchOperand &operand) {
+std::optional<int64_t> evaluate(const ExtentExpression &expression,
+                                const int64_t *extents) {
+  if (expression.kind == ExtentExpression::Number)
+    return expression.value;
+  if (expression.kind == ExtentExpression::Extent)
+    return extents[expression.value];
+  std::optional<int64_t> x = evaluate(expression.operands[0], extents),
+                         y = evaluate(expression.operands[1], extents);
+  if (!x || !y)
+    return std::nullopt;
+  int64_t value = 0;
+  bool fits = true;
+  switch (expression.kind) {
+  case ExtentExpression::Number:
+  case ExtentExpression::Extent:
+    break;
+  case ExtentExpression::Add:
+    fits = !__builtin_add_overflow(*x, *y, &value);
+    break;
+  case ExtentExpression::Sub:
+    fits = !__builtin_sub_overflow(*x, *y, &value);
+    break;
+  case ExtentExpression::Mul:
+    fits = !__builtin_mul_overflow(*x, *y, &value);
+    break;
+  case ExtentExpression::Div:
+  case ExtentExpression::Rem:
+    fits = *x >= 0 && *y > 0;
+    if (fits)
+      value = expression.kind == ExtentExpression::Div ? *x / *y : *x % *y;
+    break;
+  case ExtentExpression::Min:
+    value = std::min(*x, *y);
+    break;
+  case ExtentExpression::Max:
+    value = std::max(*x, *y);
+    break;
+  }
+  return fits ? std::optional(value) : std::nullopt;
+}
+
+int64_t bytesOf(const ValueType &type, const int64_t *extents) {
+  if (!type.isOpen())
+    return type.bytes();
+  if (!extents)
+    return -1;
+  int64_t bytes = elementBytes(type.element);
+  for (int64_t extent : type.shape)
+    bytes *= extent < 0 ? extents[-1 - extent] : extent;
+  return bytes;
+}
+
+/// What a term multiplies.
+static int64_t countOf(const MemoryTerm &term, const int64_t *extents) {
+  return memoryBytes(0, {{1, term.extents}}, extents).value_or(0);
+}
+
+int64_t offsetOf(const LaunchEntry &entry, const LaunchOperand &operand,
+                 const int64_t *extents) {
+  const Signature &signature = entry.signature;
+  const std::vector<MemoryTerm> &terms = signature.workspaceTerms;
+  std::vector<MemoryTerm> before(terms.begin(), terms.begin() + operand.term);
+  return memoryBytes(signature.workspaceBytes, before, extents).value_or(0) +
+         countOf(terms[static_cast<size_t>(operand.term)], extents) *
+             operand.value;
+}
+
+int64_t bytesBehind(const LaunchEntry &entry, const LaunchOperand &operand,
+                    const int64_t *extents) {
   const Signature &signature = entry.signature;
   auto at = static_cast<size_t>(operand.value);
   switch (operand.kind) {
   case LaunchOperand::Argument:
   case LaunchOperand::Scalar:
-    return signature.arguments[at].bytes();
+    return bytesOf(signature.arguments[at], extents);
   case LaunchOperand::Result:
-    return signature.results[at].bytes();
+    return bytesOf(signature.results[at], extents);
   case LaunchOperand::Workspace:
     return signature.workspaceBytes - operand.value;
+  case LaunchOperand::Extent:
+  case LaunchOperand::Number:
+    return static_cast<int64_t>(sizeof(int64_t));
+  case LaunchOperand::OpenWorkspace: {
+    if (!extents)
+      return -1;
+    const MemoryTerm &term =
+        signature.workspaceTerms[static_cast<size_t>(operand.term)];
+    return countOf(term, extents) * (term.bytes - operand.value);
+  }
   }
   return 0; // All kinds are listed.
 }
@@ -63,6 +142,14 @@ public:
     const json *value = member(object, key);
     return (value && readNumber(*value, number)) || complain(key);
   }
+  /// A number, or what extents say.
+  bool read(const json &object, const char *key, int64_t &number,
+            std::optional<ExtentExpression> &expression) {
+    const json *value = member(object, key);
+    if (!value || !value->is_array())
+      return read(object, key, number);
+    return readExpression(*value, expression.emplace(), 0) || complain(key);
+  }
   template <typename T, typename Fn>
   bool read(const json &object, const char *key, std::vector<T> &list,
             Fn readOne) {
@@ -77,11 +164,15 @@ public:
     return member(object, key) != nullptr;
   }
 
-  bool readType(const json &value, ValueType &type) {
+  /// Of an entry with so many open extents.
+  bool readType(const json &value, ValueType &type, int64_t open) {
     int64_t element = 0, bytes = 0;
     if (!read(value, "element", element) ||
         element > static_cast<int64_t>(ElementType::I1) ||
-        !read(value, "shape", type.shape, readNumber))
+        !read(value, "shape", type.shape,
+              [&](const json &one, int64_t &extent) {
+                return readNumber(one, extent, -open);
+              }))
       return complain("element");
     type.element = static_cast<ElementType>(element);
     bytes = elementBytes(type.element);
@@ -115,24 +206,61 @@ public:
     }
     return checkProduct(product).empty() || complain("product");
   }
+  bool readExpression(const json &value, ExtentExpression &into, int depth) {
+    constexpr int mostDepth = 200;
+    if (value.is_number_integer())
+      return readNumber(value, into.value);
+    if (depth > mostDepth || !value.is_array() || value.size() < 2 ||
+        !value[0].is_string())
+      return false;
+    std::string name = value[0].get<std::string>();
+    if (name == "extent") {
+      into.kind = ExtentExpression::Extent;
+      return value.size() == 2 && readNumber(value[1], into.value);
+    }
+    for (size_t i = 0; i < std::size(extentOperations); ++i) {
+      if (name != extentOperations[i])
+        continue;
+      into.kind = static_cast<ExtentExpression::Kind>(
+          i + static_cast<size_t>(ExtentExpression::Add));
+      into.operands.resize(2);
+      return value.size() == 3 &&
+             readExpression(value[1], into.operands[0], depth + 1) &&
+             readExpression(value[2], into.operands[1], depth + 1);
+    }
+    return false;
+  }
+  bool readTerm(const json &value, MemoryTerm &term) {
+    return read(value, "bytes", term.bytes) &&
+           read(value, "extents", term.extents,
+                [&](const json &one, int64_t &number) {
+                  return readNumber(one, number);
+                });
+  }
   bool readOperand(const json &value, LaunchOperand &operand) {
-    if (!value.is_array() || value.size() != 2 || !value[0].is_string() ||
+    if (!value.is_array() || value.size() < 2 || !value[0].is_string() ||
         !readNumber(value[1], operand.value))
       return complain("operands");
     std::string kind = value[0].get<std::string>();
-    for (int i = 0; i < 4; ++i)
+    for (size_t i = 0; i < std::size(launchOperandKinds); ++i)
       if (kind == launchOperandKinds[i]) {
         operand.kind = static_cast<LaunchOperand::Kind>(i);
-        return true;
+        if (operand.kind != LaunchOperand::OpenWorkspace)
+          return value.size() == 2 || complain("operands");
+        return (value.size() == 3 && readNumber(value[2], operand.term)) ||
+               complain("operands");
       }
     return complain("operands");
   }
   bool readStep(const json &value, LaunchStep &step) {
     if (has(value, "kernel") && !read(value, "kernel", step.kernel))
       return false;
-    for (const char *key : {"copy_bytes", "workspace_bytes"})
-      if (has(value, key) && !read(value, key, step.bytes))
-        return false;
+    if (has(value, "workspace_bytes") &&
+        !read(value, "workspace_bytes", step.bytes))
+      return false;
+    if (has(value, "copy_bytes") &&
+        !read(value, "copy_bytes", step.bytes, step.openBytes))
+      return false;
     if (has(value, "product") &&
         !readProduct(*member(value, "product"), step.product.emplace()))
       return false;
@@ -142,10 +270,18 @@ public:
                 });
   }
   bool readEntry(const json &value, LaunchEntry &entry) {
-    auto type = [&](const json &one, ValueType &into) {
-      return readType(one, into);
-    };
     Signature &signature = entry.signature;
+    auto type = [&](const json &one, ValueType &into) {
+      return readType(one, into, signature.openExtents);
+    };
+    // What is the same for all calls has none of these.
+    if (has(value, "extents") &&
+        (!read(value, "extents", signature.openExtents) ||
+         !read(value, "workspace_terms", signature.workspaceTerms,
+               [&](const json &one, MemoryTerm &term) {
+                 return readTerm(one, term);
+               })))
+      return false;
     return read(value, "name", signature.name) &&
            read(value, "arguments", signature.arguments, type) &&
            read(value, "results", signature.results, type) &&
@@ -157,7 +293,7 @@ public:
   }
   bool readKernel(const json &value, LaunchKernel &kernel) {
     return read(value, "name", kernel.name) &&
-           read(value, "grid", kernel.grid) &&
+           read(value, "grid", kernel.grid, kernel.openGrid) &&
            read(value, "threads", kernel.threads) &&
            read(value, "shared_bytes", kernel.sharedBytes);
   }
@@ -174,13 +310,14 @@ private:
     auto found = object.find(key);
     return found == object.end() ? nullptr : &*found;
   }
-  static bool readNumber(const json &value, int64_t &number) {
+  static bool readNumber(const json &value, int64_t &number,
+                         int64_t least = 0) {
     if (!value.is_number_integer() ||
         (value.is_number_unsigned() &&
          value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
       return false;
     number = value.get<int64_t>();
-    return number >= 0;
+    return number >= least;
   }
 };
 } // namespace
@@ -196,8 +333,26 @@ static bool exists(const LaunchEntry &entry, const LaunchOperand &operand) {
     return at < signature.results.size();
   case LaunchOperand::Workspace:
     return operand.value <= signature.workspaceBytes;
+  case LaunchOperand::Extent:
+    return operand.value < signature.openExtents;
+  case LaunchOperand::Number:
+    return true;
+  case LaunchOperand::OpenWorkspace: {
+    auto term = static_cast<size_t>(operand.term);
+    return term < signature.workspaceTerms.size() &&
+           operand.value <= signature.workspaceTerms[term].bytes;
+  }
   }
   return false; // All kinds are listed.
+}
+
+/// Whether all extents that it asks for are there.
+static bool exists(const ExtentExpression &expression, int64_t open) {
+  if (expression.kind == ExtentExpression::Extent)
+    return expression.value < open;
+  return std::all_of(
+      expression.operands.begin(), expression.operands.end(),
+      [&](const ExtentExpression &one) { return exists(one, open); });
 }
 
 /// Bytes that a product touches from an operand's address on; the largest
@@ -235,6 +390,8 @@ static bool canMultiply(const LaunchEntry &entry, const LaunchStep &step) {
   needed.push_back(step.bytes);
   for (size_t i = 0; i < needed.size(); ++i)
     if (step.operands[i].kind == LaunchOperand::Scalar ||
+        step.operands[i].kind == LaunchOperand::Extent ||
+        step.operands[i].kind == LaunchOperand::Number ||
         bytesBehind(entry, step.operands[i]) < needed[i])
       return false;
   return true;
@@ -248,12 +405,22 @@ static bool canRun(const LaunchPlan &plan, const LaunchEntry &entry,
     return false;
   if (step.product)
     return canMultiply(entry, step);
-  if (!step.kernel.empty())
-    return plan.find(step.kernel) != nullptr;
-  return step.operands.size() == 2 &&
-         (step.operands[1].kind == LaunchOperand::Result ||
-          step.operands[1].kind == LaunchOperand::Workspace) &&
-         bytesBehind(entry, step.operands[0]) >= step.bytes &&
+  int64_t open = entry.signature.openExtents;
+  if (!step.kernel.empty()) {
+    const LaunchKernel *kernel = plan.find(step.kernel);
+    return kernel && (!kernel->openGrid || exists(*kernel->openGrid, open));
+  }
+  if (step.operands.size() != 2 ||
+      step.operands[0].kind == LaunchOperand::Extent ||
+      step.operands[0].kind == LaunchOperand::Number ||
+      (step.operands[1].kind != LaunchOperand::Result &&
+       step.operands[1].kind != LaunchOperand::Workspace &&
+       step.operands[1].kind != LaunchOperand::OpenWorkspace))
+    return false;
+  // Each call compares bytes that grow.
+  if (step.openBytes)
+    return exists(*step.openBytes, open);
+  return bytesBehind(entry, step.operands[0]) >= step.bytes &&
          bytesBehind(entry, step.operands[1]) >= step.bytes;
 }
 
@@ -274,6 +441,13 @@ Result<LaunchPlan> parsePlan(const std::string &text) {
                          (reader.problem.empty()
                               ? std::string(": it is no JSON")
                               : ": '" + reader.problem + "'"));
+  for (const LaunchEntry &entry : plan.entries)
+    for (const MemoryTerm &term : entry.signature.workspaceTerms)
+      for (int64_t number : term.extents)
+        if (number >= entry.signature.openExtents)
+          return Status::error("the plan of '" + entry.signature.name +
+                               "' needs workspace for an extent that there "
+                               "is not");
   for (const LaunchEntry &entry : plan.entries)
     for (const LaunchStep &step : entry.steps)
       if (!canRun(plan, entry, step))

@@ -66,12 +66,61 @@ bool PlanProgram::isNumber(size_t entry, size_t argument) const {
   return numbers[entry][argument];
 }
 
+Result<int64_t> PlanProgram::amountOf(const LaunchEntry &entry,
+                                      const LaunchStep &step,
+                                      const int64_t *extents) const {
+  const LaunchKernel *kernel =
+      step.product || step.kernel.empty() ? nullptr : plan.find(step.kernel);
+  const std::optional<ExtentExpression> &open =
+      kernel ? kernel->openGrid : step.openBytes;
+  if (!open)
+    return kernel ? kernel->grid : step.bytes;
+  std::string what = kernel ? "the blocks of kernel '" + kernel->name + "'"
+                            : std::string("the bytes of a copy");
+  std::optional<int64_t> amount = evaluate(*open, extents);
+  if (!amount || *amount < 0)
+    return Status::error("@" + entry.signature.name +
+                         " is called with extents for which 64 bits do not "
+                         "count " +
+                         what);
+  // Of any device.
+  constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
+  if (kernel && *amount > mostBlocks)
+    return Status::error("@" + entry.signature.name + " would launch " +
+                         std::to_string(*amount) + " blocks of kernel '" +
+                         kernel->name + "', where a grid has " +
+                         std::to_string(mostBlocks) + " at most");
+  if (!kernel)
+    for (const LaunchOperand &operand : step.operands)
+      if (bytesBehind(entry, operand, extents) < *amount)
+        return Status::error("the plan of '" + entry.signature.name +
+                             "' copies more than there is");
+  return *amount;
+}
+
 Status PlanProgram::follow(DeviceSession &session, size_t index,
                            const void *const *arguments, void *const *results,
-                           KernelProfile *profile) const {
+                           KernelProfile *profile,
+                           const int64_t *extents) const {
   const LaunchEntry &entry = plan.entries[index];
   const Signature &signature = entry.signature;
-  Result<void *> workspace = session.allocate(signature.workspaceBytes);
+  if (signature.isOpen() && !extents)
+    return Status::error("@" + signature.name +
+                         " has open extents, and none are given");
+  std::optional<int64_t> bytes =
+      memoryBytes(signature.workspaceBytes, signature.workspaceTerms, extents);
+  if (!bytes)
+    return Status::error("@" + signature.name +
+                         " needs more workspace than 64 bits count");
+  // Of all steps, before the first one runs.
+  std::vector<int64_t> amounts;
+  for (const LaunchStep &step : entry.steps) {
+    Result<int64_t> amount = amountOf(entry, step, extents);
+    if (!amount.ok())
+      return amount.status();
+    amounts.push_back(*amount);
+  }
+  Result<void *> workspace = session.allocate(*bytes);
   if (!workspace.ok())
     return workspace.status();
   auto memoryOf = [&](const LaunchOperand &operand) -> void * {
@@ -84,11 +133,19 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
       return results[at];
     case LaunchOperand::Workspace:
       return static_cast<char *>(*workspace) + at;
+    case LaunchOperand::Extent:
+      return const_cast<int64_t *>(extents + at);
+    case LaunchOperand::Number:
+      return const_cast<int64_t *>(&operand.value);
+    case LaunchOperand::OpenWorkspace:
+      return static_cast<char *>(*workspace) +
+             offsetOf(entry, operand, extents);
     }
     return nullptr; // All kinds are listed.
   };
   using Clock = std::chrono::steady_clock;
-  for (const LaunchStep &step : entry.steps) {
+  for (size_t i = 0; i < entry.steps.size(); ++i) {
+    const LaunchStep &step = entry.steps[i];
     Clock::time_point start = Clock::now();
     auto finished = [&](const std::string &name, int64_t blocks) {
       if (profile)
@@ -107,8 +164,8 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
       void *from = memoryOf(step.operands[0]), *to = memoryOf(step.operands[1]);
       // A number that is returned as it is comes from the host.
       Status status = step.operands[0].kind == LaunchOperand::Scalar
-                          ? session.store(to, from, step.bytes)
-                          : session.copy(to, from, step.bytes);
+                          ? session.store(to, from, amounts[i])
+                          : session.copy(to, from, amounts[i]);
       if (!status.ok())
         return status;
       continue;
@@ -116,7 +173,11 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
     std::vector<DeviceSession::Argument> given;
     for (const LaunchOperand &operand : step.operands) {
       DeviceSession::Argument argument;
-      if (operand.kind == LaunchOperand::Scalar) {
+      if (operand.kind == LaunchOperand::Extent ||
+          operand.kind == LaunchOperand::Number) {
+        argument.number = memoryOf(operand);
+        argument.element = ElementType::I64;
+      } else if (operand.kind == LaunchOperand::Scalar) {
         argument.number = memoryOf(operand);
         argument.element =
             signature.arguments[static_cast<size_t>(operand.value)].element;
@@ -125,7 +186,8 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
       }
       given.push_back(argument);
     }
-    const LaunchKernel &kernel = *plan.find(step.kernel);
+    LaunchKernel kernel = *plan.find(step.kernel);
+    kernel.grid = amounts[i];
     // No device launches nothing.
     if (kernel.grid == 0)
       continue;
@@ -138,9 +200,11 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
 
 Status PlanProgram::run(size_t index, const void *const *arguments,
                         void *const *results, unsigned threads,
-                        KernelProfile *profile,
-                        const int64_t * /*extents*/) const {
+                        KernelProfile *profile, const int64_t *extents) const {
   const Signature &signature = all[index];
+  if (signature.isOpen() && !extents)
+    return Status::error("@" + signature.name +
+                         " has open extents, and none are given");
   Result<std::unique_ptr<DeviceSession>> opened = open(threads);
   if (!opened.ok())
     return opened.status();
@@ -152,7 +216,7 @@ Status PlanProgram::run(size_t index, const void *const *arguments,
       inputs.push_back(arguments[i]);
       continue;
     }
-    int64_t bytes = signature.arguments[i].bytes();
+    int64_t bytes = bytesOf(signature.arguments[i], extents);
     Result<void *> memory = session.allocate(bytes);
     if (!memory.ok())
       return memory.status();
@@ -162,18 +226,18 @@ Status PlanProgram::run(size_t index, const void *const *arguments,
     inputs.push_back(*memory);
   }
   for (const ValueType &type : signature.results) {
-    Result<void *> memory = session.allocate(type.bytes());
+    Result<void *> memory = session.allocate(bytesOf(type, extents));
     if (!memory.ok())
       return memory.status();
     outputs.push_back(*memory);
   }
-  if (Status status =
-          follow(session, index, inputs.data(), outputs.data(), profile);
+  if (Status status = follow(session, index, inputs.data(), outputs.data(),
+                             profile, extents);
       !status.ok())
     return status;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (Status status = session.download(results[i], outputs[i],
-                                         signature.results[i].bytes());
+    if (Status status = session.download(
+            results[i], outputs[i], bytesOf(signature.results[i], extents));
         !status.ok())
       return status;
   return {};

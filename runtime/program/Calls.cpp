@@ -426,6 +426,27 @@ static DrawloomError *buffersOf(const Signature &signature, const char *kind,
   return nullptr;
 }
 
+/// The function with the extents that its tensors have.
+static DrawloomError *
+bindTensors(const DrawloomFunction *function,
+            const DrawloomTensor *const *arguments, size_t argumentCount,
+            std::unique_ptr<DrawloomBoundFunction> &owner) {
+  std::vector<DrawloomExtents> shapes;
+  for (size_t i = 0; i < argumentCount; ++i) {
+    bool hasShape = arguments[i] && arguments[i]->rank > 0;
+    shapes.push_back({hasShape ? arguments[i]->extents : nullptr,
+                      hasShape ? static_cast<size_t>(arguments[i]->rank) : 0});
+    if (hasShape && !arguments[i]->extents)
+      return refuse(*function->signature, "argument", i,
+                    "has a rank and no extents");
+  }
+  DrawloomBoundFunction *bound = nullptr;
+  DrawloomError *error =
+      drawloomFunctionBind(function, shapes.data(), shapes.size(), &bound);
+  owner.reset(bound);
+  return error;
+}
+
 DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
                                    const DrawloomTensor *const *arguments,
                                    size_t argumentCount,
@@ -436,20 +457,10 @@ DrawloomError *drawloomCallTensors(const DrawloomFunction *function,
   if (!function->program)
     return drawloomCall(function, nullptr, 0, nullptr, 0, threads);
   if (signature.isOpen()) {
-    std::vector<DrawloomExtents> shapes;
-    for (size_t i = 0; i < argumentCount; ++i) {
-      bool hasShape = arguments[i] && arguments[i]->rank > 0;
-      shapes.push_back(
-          {hasShape ? arguments[i]->extents : nullptr,
-           hasShape ? static_cast<size_t>(arguments[i]->rank) : 0});
-      if (hasShape && !arguments[i]->extents)
-        return refuse(signature, "argument", i, "has a rank and no extents");
-    }
-    DrawloomBoundFunction *bound = nullptr;
-    if (DrawloomError *error = drawloomFunctionBind(function, shapes.data(),
-                                                    shapes.size(), &bound))
+    std::unique_ptr<DrawloomBoundFunction> bound;
+    if (DrawloomError *error =
+            bindTensors(function, arguments, argumentCount, bound))
       return error;
-    std::unique_ptr<DrawloomBoundFunction> owner(bound);
     return drawloomCallTensors(&bound->function, arguments, argumentCount,
                                results, resultCount, threads);
   }
@@ -511,6 +522,15 @@ DrawloomError *drawloomCallTensorsOnStream(
   const DeviceCalls *device = function->program->onDevice();
   if (!device)
     return refuseHost("@" + signature.name);
+  if (signature.isOpen()) {
+    std::unique_ptr<DrawloomBoundFunction> bound;
+    if (DrawloomError *error =
+            bindTensors(function, arguments, argumentCount, bound))
+      return error;
+    return drawloomCallTensorsOnStream(&bound->function, arguments,
+                                       argumentCount, results, resultCount,
+                                       stream);
+  }
   std::vector<DrawloomBuffer> in, out;
   if (DrawloomError *error = buffersOf(
           signature, "argument", signature.arguments, arguments, argumentCount,
@@ -536,8 +556,8 @@ DrawloomError *drawloomCallTensorsOnStream(
     from.push_back(buffer.data);
   for (const DrawloomBuffer &buffer : out)
     to.push_back(buffer.data);
-  return deviceError(
-      device->run(function->index, from.data(), to.data(), stream));
+  return deviceError(device->run(function->index, from.data(), to.data(),
+                                 stream, function->extents));
 }
 
 DrawloomError *drawloomDeviceAllocate(const DrawloomProgram *program,

@@ -80,15 +80,25 @@ def test_damaged_manifest_is_an_error(bundle, tmp_path):
         drawloom_triton.read_manifest(damaged)
 
 
+OPEN_ROWS = """
+func.func @double(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %y = arith.addf %x, %x : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def launch(bundle, tmp_path_factory):
-    """Runs Python statements over the emulated driver, with the modules of the bundles imported as `kernels` and
-    `products`; what they print comes back."""
+    """Runs Python statements over the emulated driver, with the modules of the bundles imported as `kernels`, `products` and
+    `rows`; what they print comes back."""
     if SANITIZED:
         pytest.skip("the emulated driver is built with sanitizers")
     folder = tmp_path_factory.mktemp("launch")
     product = make_bundle(folder / "product", ADD.parent / "product.mlir", "sm_90a")
-    for one, name in ((bundle, "kernels.py"), (product, "products.py")):
+    (folder / "rows.mlir").write_text(OPEN_ROWS)
+    rows = make_bundle(folder / "rows", folder / "rows.mlir", "sm_90a")
+    for one, name in ((bundle, "kernels.py"), (product, "products.py"), (rows, "rows.py")):
         done = subprocess.run([sys.executable, ROOT / "runtime/triton/drawloom_triton.py", one, folder / name],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -96,11 +106,11 @@ def launch(bundle, tmp_path_factory):
     environment = dict(os.environ, TRITON_LIBCUDA_PATH=str(driver), LD_LIBRARY_PATH=str(driver),
                        TRITON_CACHE_DIR=str(folder / "cache"), PYTHONPATH=f"{folder}:{ROOT / 'test/python'}",
                        DRAWLOOM_EMULATED_HOST_POINTERS="1",
-                       DRAWLOOM_EMULATED_MODULES=f"{bundle / 'sm_90a'}:{product / 'sm_90a'}")
+                       DRAWLOOM_EMULATED_MODULES=f"{bundle / 'sm_90a'}:{product / 'sm_90a'}:{rows / 'sm_90a'}")
 
     def run(statements):
         (folder / "program.py").write_text("import torch\nimport triton_on_a_driver\ntriton_on_a_driver.activate()\n"
-                                           "import kernels, products\n" + textwrap.dedent(statements))
+                                           "import kernels, products, rows\n" + textwrap.dedent(statements))
         done = subprocess.run([sys.executable, folder / "program.py"], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -123,6 +133,17 @@ def test_tritons_launcher_launches(launch):
         c = torch.full((16, 8), float("nan"))
         products.product[(1,)](a, b, c)
         torch.testing.assert_close(c, a.float() @ b.float().T)
+    """)
+
+
+def test_numbers_of_rows_are_numbers_of_kernels(launch):
+    """Blocks of 256 rows, of eight and of one, as the plan of the bundle says."""
+    launch("""
+        for n in (1, 77, 256, 1000):
+            x = torch.randn(n, 8)
+            y = torch.full((n, 8), float("nan"))
+            rows.double_0[(n // 256 + n % 256 // 8 + n % 8,)](n, x, y)
+            torch.testing.assert_close(y, 2 * x, rtol=0, atol=0)
     """)
 
 

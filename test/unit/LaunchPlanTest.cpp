@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LaunchPlan.h"
+#include "codegen/nvptx/OpenKernels.h"
 #include "drawloom/runtime/PlanProgram.h"
 #include "gtest/gtest.h"
 
@@ -182,6 +183,106 @@ protected:
 private:
   std::string none = "none";
 };
+
+using E = ExtentExpression;
+E number(int64_t value) { return {E::Number, value}; }
+E extent(int64_t number) { return {E::Extent, number}; }
+E of(E::Kind kind, E x, E y) { return {kind, 0, {std::move(x), std::move(y)}}; }
+
+/// A kernel with a block for 64 rows each, beside a copy of all of them.
+LaunchPlan planWithOpenRows() {
+  LaunchPlan plan;
+  LaunchKernel &kernel = plan.kernels.emplace_back();
+  kernel.name = "k";
+  kernel.openGrid = of(E::Div, of(E::Add, extent(0), number(63)), number(64));
+  LaunchEntry &entry = plan.entries.emplace_back();
+  entry.signature.name = "f";
+  entry.signature.openExtents = 1;
+  entry.signature.arguments =
+      entry.signature.results = {{ElementType::F32, {-1, 8}}};
+  entry.signature.workspaceTerms = {{32, {0}}};
+  LaunchStep launch, copy;
+  launch.kernel = "k";
+  launch.operands = {{LaunchOperand::Extent, 0},
+                     {LaunchOperand::Argument, 0},
+                     {LaunchOperand::OpenWorkspace, 0, 0}};
+  copy.operands = {{LaunchOperand::OpenWorkspace, 0, 0},
+                   {LaunchOperand::Result, 0}};
+  copy.openBytes = of(E::Mul, number(32), extent(0));
+  entry.steps = {launch, copy};
+  return plan;
+}
+
+TEST(LaunchPlan, OpenRowsSurviveJson) {
+  llvm::json::Value json = toJson(planWithOpenRows());
+  llvm::json::Value kernels = llvm::json::Array{llvm::json::Object{
+      {"name", "k"},
+      {"grid", toJson(*planWithOpenRows().kernels[0].openGrid)},
+      {"threads", 32},
+      {"shared_bytes", 0}}};
+  EXPECT_EQ(text((*json.getAsObject())["kernels"]), text(kernels));
+  runtime::Result<LaunchPlan> read = parsePlan(text(json));
+  ASSERT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(text(toJson(*read)), text(json));
+}
+
+TEST(LaunchPlan, ExpressionsOfExtentsAreWorkedOutOrRefused) {
+  const int64_t extents[] = {7, std::numeric_limits<int64_t>::max()};
+  EXPECT_EQ(evaluate(of(E::Rem, extent(0), number(4)), extents), 3);
+  EXPECT_EQ(evaluate(of(E::Max, of(E::Sub, number(0), extent(0)), number(-2)),
+                     extents),
+            -2);
+  EXPECT_EQ(evaluate(of(E::Min, extent(0), extent(1)), extents), 7);
+  for (E expression :
+       {of(E::Add, extent(1), number(1)), of(E::Mul, extent(1), number(2)),
+        of(E::Sub, number(-2), extent(1)), of(E::Div, extent(0), number(0)),
+        of(E::Div, number(-1), number(2)), of(E::Rem, extent(0), number(-1))})
+    EXPECT_FALSE(evaluate(expression, extents)) << text(toJson(expression));
+}
+
+TEST(LaunchPlan, ExtentsThatThereAreNotAreRefused) {
+  using Change = void (*)(LaunchPlan &);
+  for (Change change : std::initializer_list<Change>{
+           [](LaunchPlan &p) { p.kernels[0].openGrid = extent(1); },
+           [](LaunchPlan &p) { p.entries[0].steps[1].openBytes = extent(1); },
+           [](LaunchPlan &p) { p.entries[0].steps[0].operands[0].value = 1; },
+           [](LaunchPlan &p) { p.entries[0].steps[0].operands[2].term = 1; },
+           [](LaunchPlan &p) { p.entries[0].steps[0].operands[2].value = 33; },
+           [](LaunchPlan &p) {
+             p.entries[0].signature.workspaceTerms[0].extents = {1};
+           },
+           [](LaunchPlan &p) { p.entries[0].signature.openExtents = 0; }}) {
+    LaunchPlan plan = planWithOpenRows();
+    change(plan);
+    EXPECT_TRUE(isRefused(plan)) << text(toJson(plan));
+  }
+}
+
+TEST(LaunchPlan, CallsSayHowManyRowsThereAre) {
+  auto run = [](const LaunchPlan &plan, int64_t rows) {
+    NoLibraryProgram program(plan);
+    std::vector<char> bytes(4096);
+    const void *arguments[] = {bytes.data()};
+    void *results[] = {bytes.data()};
+    return program.run(0, arguments, results, 1, nullptr, &rows).message();
+  };
+  EXPECT_EQ(run(planWithOpenRows(), 0), "");
+  EXPECT_EQ(run(planWithOpenRows(), 100), "");
+  LaunchPlan plan = planWithOpenRows();
+  plan.kernels[0].openGrid = of(E::Mul, extent(0), number(int64_t(1) << 31));
+  EXPECT_NE(run(plan, 1).find("2147483648 blocks of kernel 'k'"),
+            std::string::npos);
+  plan.kernels[0].openGrid = of(E::Mul, extent(0), number(int64_t(1) << 62));
+  EXPECT_NE(run(plan, 2).find("64 bits do not count"), std::string::npos);
+  plan = planWithOpenRows();
+  plan.entries[0].steps[1].openBytes = of(E::Mul, number(33), extent(0));
+  EXPECT_NE(run(plan, 2).find("copies more than there is"), std::string::npos);
+  NoLibraryProgram program(planWithOpenRows());
+  EXPECT_NE(program.run(0, nullptr, nullptr, 1, nullptr, nullptr)
+                .message()
+                .find("none are given"),
+            std::string::npos);
+}
 
 TEST(LaunchPlan, DeviceWithoutLibrarySaysHowToDoWithout) {
   NoLibraryProgram program(planWithProduct());

@@ -26,7 +26,8 @@ public:
   /// As Executable::run, with memory of the device; puts the work on `stream`
   /// and returns.
   virtual Status run(size_t entry, const void *const *arguments,
-                     void *const *results, void *stream) const = 0;
+                     void *const *results, void *stream,
+                     const int64_t *extents) const = 0;
   /// Aligned to 256 bytes; null where `bytes` is 0. For use on `stream`, until
   /// it is released there.
   virtual Result<void *> allocate(size_t bytes, void *stream) const = 0;

@@ -64,16 +64,21 @@ protected:
   open(unsigned threads) const = 0;
 
   /// Runs the steps of an entry on memory of the device, but for arguments that
-  /// are numbers.
+  /// are numbers. `extents` has the open ones, as bind() finds them; what they
+  /// come to is checked before anything runs.
   Status follow(DeviceSession &session, size_t entry,
                 const void *const *arguments, void *const *results,
-                KernelProfile *profile) const;
+                KernelProfile *profile, const int64_t *extents) const;
   /// Whether an argument is handed to kernels by value.
   bool isNumber(size_t entry, size_t argument) const;
 
   const LaunchPlan plan;
 
 private:
+  /// Blocks of a launch, or bytes of a copy.
+  Result<int64_t> amountOf(const LaunchEntry &entry, const LaunchStep &step,
+                           const int64_t *extents) const;
+
   std::vector<Signature> all;
   std::vector<std::vector<bool>> numbers;
 };

@@ -1,0 +1,285 @@
+//===- OpenKernels.cpp - kernels for extents that calls choose ------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/OpenKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "passes/Graph/OpenExtents.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace drawloom::nvptx {
+
+LogicalResult takeExtents(func::FuncOp function) {
+  int64_t count = 0;
+  auto check = [&](Type type, Attribute attribute) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.hasStaticShape())
+      return success();
+    auto refuse = [&](StringRef why) {
+      return function.emitError("cannot run on a GPU with the unknown extents "
+                                "of ")
+             << type << why << ": give them with --shape, or specialize the "
+             << "function";
+    };
+    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
+    if (!numbers || numbers.size() != tensor.getRank())
+      return refuse(", which no argument tells");
+    for (int64_t dim = 0; dim < tensor.getRank(); ++dim) {
+      if (!tensor.isDynamicDim(dim))
+        continue;
+      // Steps along memory are numbers of the kernel's code.
+      if (dim > 0)
+        return refuse(", which may be open in the first dimension alone");
+      count = std::max(count, numbers[dim] + 1);
+    }
+    return success();
+  };
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (failed(check(type, function.getArgAttr(i, extentsAttr))))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    if (failed(check(type, function.getResultAttr(i, extentsAttr))))
+      return failure();
+  if (count == 0)
+    return success();
+  Builder builder(function.getContext());
+  unsigned given = function.getNumArguments();
+  for (int64_t number = 0; number < count; ++number)
+    if (failed(function.insertArgument(
+            function.getNumArguments(), builder.getIndexType(),
+            builder.getDictionaryAttr(builder.getNamedAttr(
+                extentAttr, builder.getI64IntegerAttr(number))),
+            function.getLoc())))
+      return failure();
+  SmallVector<tensor::DimOp> asked;
+  function.walk([&](tensor::DimOp op) { asked.push_back(op); });
+  for (tensor::DimOp op : asked) {
+    auto argument = dyn_cast<BlockArgument>(op.getSource());
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!argument || !dim || argument.getArgNumber() >= given ||
+        argument.getOwner() != &function.getBody().front())
+      continue;
+    auto numbers = function.getArgAttrOfType<DenseI64ArrayAttr>(
+        argument.getArgNumber(), extentsAttr);
+    if (!numbers || *dim >= numbers.size() || numbers[*dim] < 0)
+      continue;
+    op.replaceAllUsesWith(Value(extentArgument(function, numbers[*dim])));
+    op.erase();
+  }
+  return success();
+}
+
+BlockArgument extentArgument(func::FuncOp function, int64_t number) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto attribute = function.getArgAttrOfType<IntegerAttr>(
+        argument.getArgNumber(), extentAttr);
+    if (attribute && attribute.getInt() == number)
+      return argument;
+  }
+  return {};
+}
+
+DenseI64ArrayAttr extentsOf(func::FuncOp function, Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.hasStaticShape())
+    return {};
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != &function.getBody().front())
+      return {};
+    return function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(),
+                                                        extentsAttr);
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto blocks = dyn_cast<scf::ForallOp>(def))
+    return extentsOf(function,
+                     blocks.getTiedOpOperand(cast<OpResult>(value))->get());
+  auto empty = dyn_cast<tensor::EmptyOp>(def);
+  if (!empty || type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
+    return {};
+  auto extent = dyn_cast<BlockArgument>(empty.getDynamicSizes()[0]);
+  auto number = extent && extent.getOwner() == &function.getBody().front()
+                    ? function.getArgAttrOfType<IntegerAttr>(
+                          extent.getArgNumber(), extentAttr)
+                    : IntegerAttr();
+  if (!number)
+    return {};
+  SmallVector<int64_t> numbers(type.getRank(), -1);
+  numbers[0] = number.getInt();
+  return DenseI64ArrayAttr::get(value.getContext(), numbers);
+}
+
+std::optional<ExtentExpression> expressionOf(func::FuncOp function,
+                                             Value value) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return ExtentExpression{ExtentExpression::Number, number.getSExtValue()};
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto extent = argument.getOwner() == &function.getBody().front()
+                      ? function.getArgAttrOfType<IntegerAttr>(
+                            argument.getArgNumber(), extentAttr)
+                      : IntegerAttr();
+    if (!extent)
+      return std::nullopt;
+    return ExtentExpression{ExtentExpression::Extent, extent.getInt()};
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  ExtentExpression result;
+  if (isa<arith::AddIOp>(op))
+    result.kind = ExtentExpression::Add;
+  else if (isa<arith::SubIOp>(op))
+    result.kind = ExtentExpression::Sub;
+  else if (isa<arith::MulIOp>(op))
+    result.kind = ExtentExpression::Mul;
+  else if (isa<arith::DivUIOp>(op))
+    result.kind = ExtentExpression::Div;
+  else if (isa<arith::RemUIOp>(op))
+    result.kind = ExtentExpression::Rem;
+  else if (isa<arith::MinSIOp>(op))
+    result.kind = ExtentExpression::Min;
+  else if (isa<arith::MaxSIOp>(op))
+    result.kind = ExtentExpression::Max;
+  else
+    return std::nullopt;
+  for (Value operand : op->getOperands()) {
+    std::optional<ExtentExpression> one = expressionOf(function, operand);
+    if (!one)
+      return std::nullopt;
+    result.operands.push_back(std::move(*one));
+  }
+  return result;
+}
+
+ExtentExpression combined(ExtentExpression::Kind kind, ExtentExpression x,
+                          ExtentExpression y) {
+  int64_t neutral = kind == ExtentExpression::Mul ? 1 : 0;
+  for (auto [one, other] : {std::pair(&x, &y), {&y, &x}})
+    if (one->kind == ExtentExpression::Number && one->value == neutral)
+      return *other;
+  return {kind, 0, {std::move(x), std::move(y)}};
+}
+
+json::Value toJson(const ExtentExpression &expression) {
+  if (expression.kind == ExtentExpression::Number)
+    return expression.value;
+  if (expression.kind == ExtentExpression::Extent)
+    return json::Array{"extent", expression.value};
+  json::Array list{
+      runtime::cuda::extentOperations[expression.kind - ExtentExpression::Add]};
+  for (const ExtentExpression &operand : expression.operands)
+    list.push_back(toJson(operand));
+  return list;
+}
+
+/// Elements of a group of terms, which threads have in registers at once.
+constexpr int64_t groupElements = 8192;
+
+/// How many steps a loop has at most, where it goes over the first parts of an
+/// array.
+static int64_t mostTerms(linalg::LinalgOp op, unsigned loop) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    for (auto [dim, index] :
+         llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+      if (index != getAffineDimExpr(loop, op.getContext()))
+        continue;
+      Value value = input->get();
+      while (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
+        if (slice.getType().getRank() != slice.getSourceType().getRank())
+          break;
+        value = slice.getSource();
+        if (!slice.getSourceType().isDynamicDim(dim))
+          return slice.getSourceType().getDimSize(dim);
+      }
+    }
+  return std::numeric_limits<int64_t>::max();
+}
+
+LogicalResult cutOpenSums(func::FuncOp kernel) {
+  SmallVector<linalg::LinalgOp> sums;
+  kernel.walk([&](linalg::LinalgOp op) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    if (llvm::count_if(ranges, ShapedType::isDynamic) != 1 ||
+        op->getNumResults() != 1)
+      return;
+    const auto *open = llvm::find_if(ranges, ShapedType::isDynamic);
+    if (linalg::isReductionIterator(
+            op.getIteratorTypesArray()[open - ranges.begin()]))
+      sums.push_back(op);
+  });
+  for (linalg::LinalgOp op : sums) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto tiling = cast<TilingInterface>(op.getOperation());
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    unsigned open =
+        llvm::find_if(ranges, ShapedType::isDynamic) - ranges.begin();
+    int64_t elements = 1;
+    for (int64_t range : ranges)
+      if (!ShapedType::isDynamic(range))
+        elements *= range;
+    int64_t most = std::min(mostTerms(op, open),
+                            groupElements / std::max<int64_t>(elements, 1));
+    SmallVector<Range> domain = tiling.getIterationDomain(b);
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    Value count = getValueOrCreateConstantIndexOp(b, loc, domain[open].size);
+    Value sum = op.getDpsInits()[0];
+    auto addUp = [&](Value from, Value to, int64_t terms) -> LogicalResult {
+      auto loop = scf::ForOp::create(b, loc, from, to, index(terms), sum);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(loop.getBody());
+      SmallVector<OpFoldResult> offsets, sizes;
+      for (const Range &range : domain) {
+        offsets.push_back(range.offset);
+        sizes.push_back(range.size);
+      }
+      offsets[open] = loop.getInductionVar();
+      sizes[open] = b.getIndexAttr(terms);
+      FailureOr<TilingResult> made =
+          tiling.getTiledImplementation(b, offsets, sizes);
+      if (failed(made) || made->tiledOps.size() != 1)
+        return op->emitOpError("adds up as many terms as there are, in a form "
+                               "that cannot be cut");
+      auto tiled = cast<DestinationStyleOpInterface>(made->tiledOps.front());
+      Operation *before = tiled.getDpsInits()[0].getDefiningOp();
+      tiled.getDpsInitsMutable()[0].set(loop.getRegionIterArg(0));
+      if (before && llvm::is_contained(made->generatedSlices, before) &&
+          before->use_empty())
+        before->erase();
+      scf::YieldOp::create(b, loc, tiled->getResults());
+      sum = loop.getResult(0);
+      return success();
+    };
+    Value from = index(0);
+    for (int64_t terms : {64, 8, 1}) {
+      if (terms > 1 && terms > most)
+        continue;
+      Value to = count;
+      if (terms > 1)
+        to = arith::SubIOp::create(
+            b, loc, count, arith::RemUIOp::create(b, loc, count, index(terms)));
+      if (failed(addUp(from, to, terms)))
+        return failure();
+      from = to;
+    }
+    op->getResult(0).replaceAllUsesWith(sum);
+    op->erase();
+  }
+  return success();
+}
+
+} // namespace drawloom::nvptx
