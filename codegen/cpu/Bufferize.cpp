@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Graph/DimensionClasses.h"
 #include "passes/Graph/OpenExtents.h"
 #include <map>
 
@@ -190,8 +191,16 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
     OpBuilder front = OpBuilder::atBlockBegin(&body);
     Value memory = open->view(front, loc, places[i], tensor,
                               arguments.size() + i, extents);
+    Value value = terminator.getOperand(i);
+    // Rows that two extents count are computed in that shape.
+    if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
+        expand && expand->hasAttr(joinedRowsAttr)) {
+      value = expand.getSrc();
+      memory = memref::CollapseShapeOp::create(
+          front, loc, memory, expand.getReassociationIndices());
+    }
     bufferization::MaterializeInDestinationOp::create(
-        builder, loc, /*result=*/Type(), terminator.getOperand(i), memory,
+        builder, loc, /*result=*/Type(), value, memory,
         /*restrict=*/true, /*writable=*/true);
   }
   terminator->setOperands({});

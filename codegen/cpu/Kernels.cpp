@@ -142,7 +142,9 @@ private:
                   OpFoldResult blocks, IRMapping &mapping);
   SizeSource sourceOf(Value value);
   void showPlaces();
+  void showShapes();
   std::optional<int64_t> extentNumber(Value value);
+  std::optional<SmallVector<int64_t>> extentNumbers(Value value);
   LogicalResult
   addHostBuffer(Operation *op, const DenseMap<Operation *, int64_t> &steps,
                 std::map<std::vector<int64_t>, HostBuffers> &parts);
@@ -421,6 +423,22 @@ std::optional<int64_t> KernelOutliner::extentNumber(Value value) {
   return number;
 }
 
+/// The numbers of the open extents that `value` is the product of, if it is
+/// one.
+std::optional<SmallVector<int64_t>> KernelOutliner::extentNumbers(Value value) {
+  if (std::optional<int64_t> number = extentNumber(value))
+    return SmallVector<int64_t>{*number};
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return std::nullopt;
+  std::optional<SmallVector<int64_t>> numbers = extentNumbers(product.getLhs()),
+                                      others = extentNumbers(product.getRhs());
+  if (!numbers || !others)
+    return std::nullopt;
+  llvm::append_range(*numbers, *others);
+  return numbers;
+}
+
 /// What an argument is: of the function an open extent, of a kernel what its
 /// call hands over.
 SizeSource KernelOutliner::sourceOf(Value value) {
@@ -439,11 +457,14 @@ LogicalResult KernelOutliner::addHostBuffer(
     Operation *op, const DenseMap<Operation *, int64_t> &steps,
     std::map<std::vector<int64_t>, HostBuffers> &parts) {
   std::vector<int64_t> extents;
-  for (Value size : op->getOperands())
-    if (std::optional<int64_t> number = extentNumber(size))
-      extents.push_back(*number);
-  FailureOr<int64_t> bytes =
-      extents.size() == op->getNumOperands() ? bytesOfRow(op) : bytesOf(op);
+  bool areKnown = true;
+  for (Value size : op->getOperands()) {
+    std::optional<SmallVector<int64_t>> numbers = extentNumbers(size);
+    areKnown &= numbers.has_value();
+    if (numbers)
+      llvm::append_range(extents, *numbers);
+  }
+  FailureOr<int64_t> bytes = areKnown ? bytesOfRow(op) : bytesOf(op);
   if (failed(bytes))
     return failure();
   llvm::sort(extents);
@@ -495,9 +516,18 @@ LogicalResult KernelOutliner::placeHostBuffers() {
          llvm::zip_equal(part.buffers, part.layout.offsets)) {
       Value at = getValueOrCreateConstantIndexOp(
           builder, loc, math.add(begin, math.mul(rows, math.number(offset))));
+      // Here, where what computes them may not stand yet.
+      SmallVector<Value> sizes;
+      for (Value size : op->getOperands()) {
+        OpFoldResult product = math.number(1);
+        SmallVector<int64_t> numbers = *extentNumbers(size);
+        for (int64_t number : numbers)
+          product = math.mul(product, body.getArgument(firstExtent + number));
+        sizes.push_back(cast<Value>(product));
+      }
       Value view = memref::ViewOp::create(
           builder, op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
-          workspace, at, op->getOperands());
+          workspace, at, sizes);
       op->getResult(0).replaceAllUsesWith(view);
     }
     begin = math.add(begin, math.mul(rows, math.number(part.layout.bytes)));
@@ -530,6 +560,47 @@ void KernelOutliner::passScratch() {
   }
 }
 
+/// Another shape of a buffer with open extents is a view of the same place.
+void KernelOutliner::showShapes() {
+  SmallVector<Operation *> reshapes;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForallOp>(op))
+      return WalkResult::skip();
+    if (isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op) &&
+        !cast<MemRefType>(op->getResult(0).getType()).hasStaticShape())
+      reshapes.push_back(op);
+    return WalkResult::advance();
+  });
+  for (Operation *op : reshapes) {
+    auto view = op->getOperand(0).getDefiningOp<memref::ReinterpretCastOp>();
+    auto type = cast<MemRefType>(op->getResult(0).getType());
+    if (!view || !view.getType().getLayout().isIdentity() ||
+        !type.getLayout().isIdentity())
+      continue;
+    builder.setInsertionPoint(op);
+    SmallVector<OpFoldResult> sizes;
+    if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
+      sizes = expand.getMixedOutputShape();
+    } else {
+      IndexMath math(builder, op->getLoc());
+      SmallVector<OpFoldResult> before = view.getMixedSizes();
+      for (ArrayRef<int64_t> group :
+           cast<memref::CollapseShapeOp>(op).getReassociationIndices()) {
+        OpFoldResult &size = sizes.emplace_back(math.number(1));
+        for (int64_t dim : group)
+          size = math.mul(size, before[dim]);
+      }
+    }
+    SmallVector<Value> open;
+    for (OpFoldResult size : sizes)
+      if (auto value = dyn_cast<Value>(size))
+        open.push_back(value);
+    op->getResult(0).replaceAllUsesWith(denseView(
+        builder, op->getLoc(), view.getSource(), type.getShape(), open));
+    op->erase();
+  }
+}
+
 /// Lets block programs see buffers of the function that have open extents by
 /// their places.
 void KernelOutliner::showPlaces() {
@@ -550,6 +621,7 @@ void KernelOutliner::showPlaces() {
                            op->getOperands());
     memory.replaceAllUsesExcept(view, place.getDefiningOp());
   }
+  showShapes();
   // What these say of their extents: sizes of buffers follow from it.
   function.walk([](memref::DimOp dim) {
     auto view = dim.getSource().getDefiningOp<memref::ReinterpretCastOp>();

@@ -168,6 +168,21 @@ Slice Head::chunkRows(Value own, Value at) {
 Value Head::read(Value own, const Place &place) {
   Slice slice = chunkRows(own, place.at);
   Value tile;
+  auto part = own.getDefiningOp<tensor::ExtractSliceOp>();
+  // What is the same for all tokens, however many there are, is not in memory.
+  if (auto fill = part && !form.starts && !part.getType().hasStaticShape()
+                      ? part.getSource().getDefiningOp<linalg::FillOp>()
+                      : linalg::FillOp();
+      fill && place.rows) {
+    Value value = ScalarBuilder(t.b, t.loc).convert(fill.value(), t.element);
+    Value each = forTokens(value, place);
+    if (slice.type.getRank() == 1)
+      return each;
+    return t.generic({{each, "c"}}, {{t.empty(slice.type.getShape()), "ck"}},
+                     [](ScalarBuilder &, ValueRange e) -> Tiles::Values {
+                       return {e[0]};
+                     })[0];
+  }
   if (place.rows)
     tile = block::GatherOp::create(
         t.b, t.loc, slice.type, own, place.rows,

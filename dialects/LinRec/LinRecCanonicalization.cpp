@@ -48,6 +48,19 @@ SmallVector<RankedTensorType> knownResults(ScanBwdOp op) {
   return types;
 }
 
+SmallVector<RankedTensorType> knownResults(EwScanOp op) {
+  RankedTensorType x = Recurrence::type(op.getX());
+  SmallVector<int64_t> state = {x.getDimSize(0), x.getDimSize(2)};
+  if (op.getStarts()) {
+    int64_t entries = Recurrence::type(op.getStarts()).getDimSize(0);
+    state[0] = ShapedType::isDynamic(entries) ? entries : entries - 1;
+  }
+  if (op.getRates())
+    state.push_back(Recurrence::type(op.getRates()).getDimSize(1));
+  return {withExtents(Recurrence::type(op.getY()), x.getShape()),
+          withExtents(Recurrence::type(op.getFinal()), state)};
+}
+
 SmallVector<RankedTensorType> knownResults(ShortConvOp op) {
   RankedTensorType x = Recurrence::type(op.getX());
   SmallVector<int64_t> state(x.getShape());
@@ -217,6 +230,11 @@ void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
   patterns.add<KnowExtents<ScanOp>, ShareExtents<ScanOp>, KnowBound<ScanOp>,
                DropZeros>(context);
+}
+
+void EwScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<KnowExtents<EwScanOp>>(context);
 }
 
 void ShortConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -385,6 +385,7 @@ def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
     (`read` `(` $read^ `)`)? (`initial` `(` $initial^ `)`)? (`starts` `(` $starts^ `)`)?
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizer = 1;
 }
 
 // The convolution and its gradient have operands and verification in common.

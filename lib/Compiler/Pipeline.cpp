@@ -77,6 +77,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
 
 static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   pm.addNestedPass<func::FuncOp>(createFuseNeighbours());
+  pm.addNestedPass<func::FuncOp>(createJoinRows());
   BlockBudget budget = target.blockBudget();
   FuseRowsOptions rows;
   rows.cacheBytes = budget.tileBytes;

@@ -19,7 +19,9 @@
 #include "passes/Block/Passes.h"
 #include "passes/Block/Products.h"
 #include "passes/Block/RowCost.h"
+#include "passes/Block/RowMaterialize.h"
 #include "passes/Block/RowPreparation.h"
+#include <utility>
 
 using namespace mlir;
 
@@ -167,21 +169,6 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
   void runOnOperation() override {
     if (getOperation().isExternal() || isOpaque(getOperation()))
       return;
-    Block &block = getOperation().getBody().front();
-    std::optional<RowAnalysis> rows = RowAnalysis::create(block);
-    if (!rows)
-      return reportMissed(
-          getOperation(),
-          "no structured op of static shape has a loop of two iterations");
-    if (Operation *op = rows->findOtherOpenExtent(block))
-      return reportMissed(op, "an extent is not known that is not the rows'; "
-                              "give the function's arguments static shapes");
-    if (Operation *op = rows->findRowsAgainstRows(block))
-      return reportMissed(op, "the op relates rows with rows");
-    prepareRows(block, *rows, packUniform);
-    rows = rows->refreshed(block);
-    if (!rows)
-      return reportMissed(getOperation(), "only constants have rows");
     RowCostOptions costs;
     costs.tileRows = tileRows;
     costs.maxBlocks = maxBlocks;
@@ -221,14 +208,65 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
         costs.sumBytes = costs.productBytes = costs.summedProductBytes =
             costs.chosenBytes = 0;
       }
+    Block &block = getOperation().getBody().front();
+    if (failed(fuseRows(block, costs, /*again=*/false)))
+      return signalPassFailure();
+    // Other extents that the program leaves open count rows of their own.
+    for (unsigned left = countOpen(block); left > 0;) {
+      if (failed(fuseRows(block, costs, /*again=*/true)))
+        return signalPassFailure();
+      unsigned before = std::exchange(left, countOpen(block));
+      if (left >= before)
+        break;
+    }
+  }
+
+  /// How many ops are in no block program and have an extent that the program
+  /// leaves open.
+  static unsigned countOpen(Block &block) {
+    std::optional<RowAnalysis> rows = RowAnalysis::create(block);
+    if (!rows || !rows->isOpenInProgram())
+      return 0;
+    return llvm::count_if(block.getOps<linalg::LinalgOp>(),
+                          [](linalg::LinalgOp op) {
+                            return !isa<linalg::FillOp>(op.getOperation()) &&
+                                   !op->hasAttr(inOrderAttr);
+                          });
+  }
+
+  /// Fuses what has the longest of the extents that are left.
+  LogicalResult fuseRows(Block &block, const RowCostOptions &costs,
+                         bool again) {
+    auto missed = [&](Operation *op, StringRef reason) {
+      if (!again)
+        reportMissed(op, reason);
+      return success();
+    };
+    std::optional<RowAnalysis> rows = RowAnalysis::create(block);
+    if (!rows)
+      return missed(
+          getOperation(),
+          "no structured op of static shape has a loop of two iterations");
+    if (again && !rows->isOpenInProgram())
+      return success();
+    if (Operation *op = rows->findOtherOpenExtent(block))
+      return missed(op, "an extent is not known that is not the rows'; give "
+                        "the function's arguments static shapes");
+    if (Operation *op = rows->findRowsAgainstRows(block))
+      return missed(op, "the op relates rows with rows");
+    prepareRows(block, *rows, packUniform);
+    rows = rows->refreshed(block);
+    if (!rows)
+      return missed(getOperation(), "only constants have rows");
     SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
     for (auto [phase, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
         if (failed(fuse(piece, *rows, phase, costs)))
-          return signalPassFailure();
+          return failure();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
+    return success();
   }
 
   LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t phase,

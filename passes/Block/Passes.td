@@ -96,8 +96,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
 
     The cut (rows of a tile, tiles of a block, blocks) follows from shapes alone.
     Remarks (`--remarks-filter=fuse-rows`) say what was fused and why something
-    was not. An extent that a call chooses may be that of the rows; all others must
-    be known.
+    was not. An extent that a call chooses may be that of the rows; all others of
+    what is fused must be known. Where calls choose several, the same is done for one
+    after the other.
 
     Example: test/passes/Block/fuse-rows-chains-layers.mlir
   }];
@@ -141,6 +142,26 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def JoinRows : Pass<"join-rows", "::mlir::func::FuncOp"> {
+  let summary = "Count sequences and tokens as rows, where calls choose both";
+  let description = [{
+    `fuse-rows` knows one dimension of rows. Where a program leaves two open that
+    lie side by side, `tensor<?x?x4xf32>`, ops that have both work on
+    `tensor<?x4xf32>` instead, of as many rows as the two have together, between
+    reshapes that move nothing. All of them do or none does: ops must have both in
+    this order, as loops of one kind, and not ask where they are. What has one
+    of them alone keeps it.
+
+    Where the extents are those of one call, the same is done, so that sums are cut
+    as in a program for any.
+
+    Example: test/passes/Block/join-rows.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -13,7 +13,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include "passes/Block/IndexMath.h"
 #include "passes/Block/Products.h"
+#include "passes/Block/RowMaterialize.h"
 #include "passes/Graph/OpenExtents.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -50,11 +52,16 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
         for (int64_t dim : dims.asArrayRef())
           if (tensorType(argument) && dim < tensorType(argument).getRank())
             given.insert(classes.find(classes.of(argument, dim)));
+  // What `join-rows` has joined was open.
+  for (Operation &op : block)
+    if (auto [joined, dim] = joinedSide(&op); joined)
+      given.insert(classes.find(classes.of(joined, dim)));
   llvm::MapVector<unsigned, Candidate> candidates;
   for (Operation &op : block) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
     if (!linalgOp ||
-        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op))
+        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op) ||
+        op.hasAttr(inOrderAttr))
       continue;
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
     llvm::SmallBitVector open(ranges.size());
@@ -100,19 +107,48 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     return std::nullopt;
   if (!chosen.isOpen && block.getParentOp()->hasAttr(noGivenRowsAttr))
     return std::nullopt;
-  return RowAnalysis(std::move(classes), best, chosen.extent, ofCall);
+  return RowAnalysis(std::move(classes), best, chosen.extent, ofCall,
+                     chosen.isOpen);
+}
+
+std::pair<Value, unsigned>
+RowAnalysis::argumentOf(DimensionClasses::Class wanted, Block &block) {
+  for (BlockArgument argument : block.getArguments())
+    if (RankedTensorType type = tensorType(argument))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (classes.find(classes.of(argument, dim)) == wanted)
+          return {argument, dim};
+  return {};
 }
 
 OpFoldResult RowAnalysis::extent(OpBuilder &builder, Block &block) {
   if (!isOpen())
     return builder.getIndexAttr(numRows);
-  for (BlockArgument argument : block.getArguments())
-    if (std::optional<unsigned> dim = rowDim(argument)) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(&block);
-      return tensor::DimOp::create(builder, argument.getLoc(), argument, *dim)
-          .getResult();
-    }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&block);
+  auto ask = [&](std::pair<Value, unsigned> at) -> OpFoldResult {
+    return tensor::getMixedSize(builder, at.first.getLoc(), at.first,
+                                at.second);
+  };
+  if (std::pair<Value, unsigned> at = argumentOf(row, block); at.first)
+    return ask(at);
+  for (Operation &op : block) {
+    auto [joined, dim] = joinedSide(&op);
+    if (!joined || classes.find(classes.of(joined, dim)) != row)
+      continue;
+    auto [parted, first] = partedSide(&op);
+    std::pair<Value, unsigned>
+        outer = argumentOf(classes.find(classes.of(parted, first)), block),
+        inner = argumentOf(classes.find(classes.of(parted, first + 1)), block);
+    if (!outer.first || !inner.first)
+      continue;
+    OpFoldResult sequences = ask(outer), tokens = ask(inner);
+    // Behind what it asks.
+    for (OpFoldResult asked : {sequences, tokens})
+      if (auto value = dyn_cast<Value>(asked))
+        builder.setInsertionPointAfterValue(value);
+    return IndexMath(builder, op.getLoc()).mul(sequences, tokens);
+  }
   return {};
 }
 
@@ -132,7 +168,8 @@ std::optional<RowAnalysis> RowAnalysis::refreshed(Block &block) {
   unsigned dim = *rowDim(anchor);
   DimensionClasses fresh(block);
   unsigned freshRow = fresh.find(fresh.of(anchor, dim));
-  return RowAnalysis(std::move(fresh), freshRow, numRows, ofCall);
+  return RowAnalysis(std::move(fresh), freshRow, numRows, ofCall,
+                     openInProgram);
 }
 
 std::optional<unsigned> RowAnalysis::rowDim(Value value) {
@@ -180,7 +217,8 @@ bool RowAnalysis::isMember(Operation *op) {
   // Rows that a dimension is cut into, or that several are joined to, are none
   // of what they are made of.
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return rowDim(op->getOperand(0)).has_value();
+    return !op->hasAttr(joinedRowsAttr) &&
+           rowDim(op->getOperand(0)).has_value();
   return true;
 }
 
@@ -220,12 +258,18 @@ Operation *RowAnalysis::findOtherOpenExtent(Block &block) {
     }
     return false;
   };
-  // Where rows are known, what has none stays as it is.
-  for (Operation &op : block)
-    if ((isOpen() || isMember(&op)) &&
-        (llvm::any_of(op.getOperands(), hasOther) ||
-         llvm::any_of(op.getResults(), hasOther)))
+  // What has no rows stays as it is. But rows are as many as one argument says,
+  // or two: nothing checks what another tensor's extents make together.
+  for (Operation &op : block) {
+    if (isOpen() && isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) &&
+        !op.hasAttr(joinedRowsAttr) &&
+        rowDim(op.getOperand(0)).has_value() !=
+            rowDim(op.getResult(0)).has_value())
       return &op;
+    if (isMember(&op) && (llvm::any_of(op.getOperands(), hasOther) ||
+                          llvm::any_of(op.getResults(), hasOther)))
+      return &op;
+  }
   return nullptr;
 }
 

@@ -33,8 +33,11 @@ public:
   bool isOpen() const { return mlir::ShapedType::isDynamic(numRows); }
   /// Whether they are open in the program, and known here as those of one call.
   bool isOfCall() const { return ofCall; }
-  /// The same, asked of an argument of the block where they are open; null
-  /// where no argument has them.
+  /// Whether the program leaves them open, whether they are known here or not.
+  bool isOpenInProgram() const { return openInProgram; }
+  /// How many there are, asked of arguments of the block where they are open:
+  /// of one that has them, or of those that have the two extents that they are
+  /// the product of. Null where no argument has them.
   mlir::OpFoldResult extent(mlir::OpBuilder &builder, mlir::Block &block);
   /// The dimension of a tensor that counts rows, or none.
   std::optional<unsigned> rowDim(mlir::Value value);
@@ -46,9 +49,8 @@ public:
   /// The first op that relates rows with rows (x times its own transpose),
   /// which no tile of rows can compute; null if there is none.
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
-  /// The first op with an open extent that does not count rows, or with a known
-  /// number of open rows; null if there is none. Of known rows, ops that work
-  /// on them are meant.
+  /// The first op that works on rows and has another open extent, or a known
+  /// number of open rows; null if there is none.
   mlir::Operation *findOtherOpenExtent(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);
@@ -57,14 +59,19 @@ public:
 
 private:
   RowAnalysis(DimensionClasses classes, DimensionClasses::Class row,
-              int64_t numRows, bool ofCall)
-      : classes(std::move(classes)), row(row), numRows(numRows),
-        ofCall(ofCall) {}
+              int64_t numRows, bool ofCall, bool openInProgram)
+      : classes(std::move(classes)), row(row), numRows(numRows), ofCall(ofCall),
+        openInProgram(openInProgram) {}
+
+  /// An argument's dimension of a class; null where none has it.
+  std::pair<mlir::Value, unsigned> argumentOf(DimensionClasses::Class wanted,
+                                              mlir::Block &block);
 
   DimensionClasses classes;
   DimensionClasses::Class row;
   int64_t numRows;
   bool ofCall;
+  bool openInProgram;
 };
 
 } // namespace drawloom

@@ -28,7 +28,8 @@ static int64_t bytesOf(RankedTensorType type) {
 static Value storageOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-            op))
+            op) ||
+        op->hasAttr(joinedRowsAttr) || !tensorType(op->getOperand(0)))
       break;
     value = op->getOperand(0);
   }

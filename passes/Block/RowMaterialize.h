@@ -74,8 +74,8 @@ RowBlocks blocksOf(const RowSchedule &schedule, mlir::OpFoldResult rows,
                    IndexMath math);
 
 /// Replaces a region by a forall over blocks, one more for the rest, and the
-/// second stages that combine the partials in the order of the blocks. `extent`
-/// is the number of rows.
+/// second stages that combine the partials in the order of the blocks. There
+/// are as many rows as the product of `factors`, which are one or two.
 llvm::LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                                     const RowSchedule &schedule,
                                     mlir::OpFoldResult extent);

@@ -9,7 +9,9 @@
 #include "passes/Graph/DimensionClasses.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include "passes/Graph/OpenExtents.h"
 
 using namespace mlir;
 
@@ -34,7 +36,51 @@ bool isRowwise(Operation *op) {
   return isa<RowwiseOpInterface>(op) && isa<TilingInterface>(op);
 }
 
+static SmallVector<ReassociationIndices> groupsOf(Operation *reshape) {
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape))
+    return collapse.getReassociationIndices();
+  return cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices();
+}
+
+std::pair<Value, unsigned> joinedSide(Operation *op) {
+  auto dim = op->getAttrOfType<IntegerAttr>(joinedRowsAttr);
+  if (!dim || !isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return {};
+  Value side = isa<tensor::CollapseShapeOp>(op) ? Value(op->getResult(0))
+                                                : op->getOperand(0);
+  return {side, static_cast<unsigned>(dim.getInt())};
+}
+
+std::pair<Value, unsigned> partedSide(Operation *op) {
+  auto [joined, dim] = joinedSide(op);
+  if (!joined)
+    return {};
+  Value side = isa<tensor::CollapseShapeOp>(op) ? op->getOperand(0)
+                                                : Value(op->getResult(0));
+  return {side, static_cast<unsigned>(groupsOf(op)[dim].front())};
+}
+
 DimensionClasses::DimensionClasses(Block &block) {
+  DenseMap<int64_t, Class> ofNumber;
+  if (auto function = dyn_cast<FunctionOpInterface>(block.getParentOp()))
+    for (BlockArgument argument : block.getArguments()) {
+      // Calls are checked for these.
+      if (auto numbers = function.getArgAttrOfType<DenseI64ArrayAttr>(
+              argument.getArgNumber(), extentsAttr))
+        for (auto [dim, number] : llvm::enumerate(numbers.asArrayRef()))
+          if (number >= 0 && tensorType(argument) &&
+              dim < static_cast<size_t>(tensorType(argument).getRank())) {
+            auto [first, isNew] =
+                ofNumber.try_emplace(number, of(argument, dim));
+            if (!isNew)
+              unite(first->second, of(argument, dim));
+          }
+      if (auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
+              argument.getArgNumber(), givenDimsAttr))
+        for (int64_t dim : dims.asArrayRef())
+          if (tensorType(argument) && dim < tensorType(argument).getRank())
+            given.push_back(of(argument, dim));
+    }
   for (Operation &op : block)
     relate(&op);
 }
@@ -157,6 +203,47 @@ void DimensionClasses::relateResults(scf::ForallOp forall) {
   }
 }
 
+bool DimensionClasses::isGiven(Class id) {
+  return llvm::any_of(given, [&](Class one) { return find(one) == find(id); });
+}
+
+/// Where the extents of a call are known, no op asks for them any more. But
+/// what blocks read and write in the same place of one dimension is the same
+/// part of it.
+void DimensionClasses::relateGiven(scf::ForallOp forall) {
+  if (given.empty())
+    return;
+  SmallVector<tensor::ExtractSliceOp> reads;
+  for (auto slice : forall.getBody()->getOps<tensor::ExtractSliceOp>())
+    if (slice.getSource().getParentBlock() == forall->getBlock() &&
+        !isInit(slice.getSource()))
+      reads.push_back(slice);
+  auto isSamePlace = [](auto a, auto b, RankedTensorType of,
+                        RankedTensorType other, int64_t dim) {
+    return of.getDimSize(dim) == other.getDimSize(dim) &&
+           a.getMixedOffsets()[dim] == b.getMixedOffsets()[dim] &&
+           a.getMixedSizes()[dim] == b.getMixedSizes()[dim];
+  };
+  for (tensor::ExtractSliceOp read : reads) {
+    RankedTensorType from = read.getSourceType();
+    for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+      if (!isGiven(of(read.getSource(), dim)))
+        continue;
+      for (tensor::ExtractSliceOp other : reads)
+        if (dim < other.getSourceType().getRank() &&
+            isSamePlace(read, other, from, other.getSourceType(), dim))
+          same(read.getSource(), dim, other.getSource(), dim);
+      for (auto [argument, result] :
+           llvm::zip_equal(forall.getRegionIterArgs(), forall.getResults()))
+        for (Operation *writer : forall.getCombiningOps(argument))
+          if (auto write = dyn_cast<tensor::ParallelInsertSliceOp>(writer);
+              write && dim < tensorType(result).getRank() &&
+              isSamePlace(read, write, from, tensorType(result), dim))
+            same(read.getSource(), dim, result, dim);
+    }
+  }
+}
+
 void DimensionClasses::relateRows(Operation *op) {
   auto rowwise = cast<RowwiseOpInterface>(op);
   for (OpOperand &operand : op->getOpOperands())
@@ -204,10 +291,24 @@ void DimensionClasses::relateShapes(Operation *op) {
           same(input, i, result, i);
   } else {
     bool collapses = isa<tensor::CollapseShapeOp>(op);
-    auto groups =
-        collapses ? cast<tensor::CollapseShapeOp>(op).getReassociationIndices()
-                  : cast<tensor::ExpandShapeOp>(op).getReassociationIndices();
-    for (auto [i, group] : llvm::enumerate(groups)) {
+    if (auto [joined, dim] = joinedSide(op); joined) {
+      if (joinedRows)
+        unite(*joinedRows, of(joined, dim));
+      else
+        joinedRows = of(joined, dim);
+    }
+    // An extent that is made as large as another one.
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+      for (auto [dim, size] : llvm::enumerate(expand.getMixedOutputShape())) {
+        auto value = dyn_cast<Value>(size);
+        auto asked =
+            value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+        std::optional<int64_t> at =
+            asked ? asked.getConstantIndex() : std::nullopt;
+        if (at && tensorType(asked.getSource()) && !isInit(asked.getSource()))
+          same(asked.getSource(), *at, result, dim);
+      }
+    for (auto [i, group] : llvm::enumerate(groupsOf(op))) {
       if (group.size() != 1)
         continue;
       if (collapses)
@@ -226,9 +327,10 @@ void DimensionClasses::relate(Operation *op) {
     relatePairs(op, pairs);
   else if (auto assertion = dyn_cast<cf::AssertOp>(op))
     relateAsserted(assertion);
-  else if (auto forall = dyn_cast<scf::ForallOp>(op))
+  else if (auto forall = dyn_cast<scf::ForallOp>(op)) {
     relateResults(forall);
-  else if (isRowwise(op))
+    relateGiven(forall);
+  } else if (isRowwise(op))
     relateRows(op);
   else if (isStructural(op))
     relateShapes(op);

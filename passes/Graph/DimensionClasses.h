@@ -15,6 +15,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include <optional>
+#include <utility>
 
 namespace drawloom {
 
@@ -26,6 +28,17 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 /// dimensions that are one and the same. Values are operands, then results.
 inline constexpr llvm::StringLiteral sameDimensionsAttr =
     "drawloom.same_dimensions";
+
+/// On a reshape that joins or parts two dimensions that make a function's rows
+/// together: which dimension of the narrower side they are. All of these are
+/// one and the same. `join-rows` makes it.
+inline constexpr llvm::StringLiteral joinedRowsAttr = "drawloom.joined_rows";
+
+/// The tensor that has the rows as one dimension, of a reshape with
+/// joinedRowsAttr, and which of its dimensions that is; null for other ops.
+std::pair<mlir::Value, unsigned> joinedSide(mlir::Operation *op);
+/// The tensor that has them as two, and the first of these.
+std::pair<mlir::Value, unsigned> partedSide(mlir::Operation *op);
 
 /// Whether a value holds no data of its own: an empty, a fill or a splat
 /// constant. CSE shares these between unrelated uses, so they never relate
@@ -64,12 +77,18 @@ private:
   void relatePairs(mlir::Operation *op, mlir::DenseI64ArrayAttr pairs);
   void relateAsserted(mlir::cf::AssertOp assertion);
   void relateResults(mlir::scf::ForallOp forall);
+  void relateGiven(mlir::scf::ForallOp forall);
   void relateRows(mlir::Operation *op);
   void relateShapes(mlir::Operation *op);
   bool isAll(mlir::OpFoldResult offset, mlir::OpFoldResult size,
              mlir::Value tensor, unsigned dim);
   Class node(void *key, unsigned index);
+  /// Whether it is of an extent that is open in the program and known here.
+  bool isGiven(Class id);
 
+  llvm::SmallVector<Class> given;
+  /// What joinedRowsAttr names.
+  std::optional<Class> joinedRows;
   llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;
   llvm::SmallVector<unsigned> parent;
 };

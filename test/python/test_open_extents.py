@@ -255,20 +255,46 @@ func.func @turn(%x: tensor<?x3xf32>) -> tensor<3x?xf32> {
         np.testing.assert_array_equal(module.turn(x), x.T)
 
 
-def test_sums_over_two_open_extents_are_compiled_one_by_one(rng, tmp_path):
-    """A program for any would add up in another order than one for these."""
+def test_sums_over_two_open_extents_have_the_bits_of_one_program_for_each(rng):
+    """Both lie side by side, and are summed as the elements that they have together."""
     module = drawloom.compile("""
 func.func @loss(%x: tensor<?x?xf32>, %t: tensor<?x?xf32>) -> tensor<f32> {
   %l = loss.mse %x, %t : tensor<?x?xf32> -> tensor<f32>
   return %l : tensor<f32>
 }""")
+    before = drawloom.cache.statistics().compiled
+    cases = [rng.uniform(-1, 1, (2, *shape)).astype(np.float32) for shape in ((5, 7), (33, 3), (1, 1), (0, 4), (4, 0), (64, 64), (63, 65), (1, 4097), (509, 17))]
+    found = [module.loss(x, t) for x, t in cases]
+    assert drawloom.cache.statistics().compiled - before == 1
+    for (x, t), loss in zip(cases, found):
+        assert bits(loss) == bits(module._compile("loss", [x.shape, t.shape]).call([x, t], None, 1)), x.shape
+        if x.size > 0:
+            # Each term rounds twice, and each sum once.
+            terms = (x.astype(np.float64) - t) ** 2
+            assert abs(loss - terms.mean()) <= 2.0**-24 * (x.size + 5) * terms.mean()
+
+
+def test_what_treats_two_open_extents_differently_is_compiled_one_by_one(rng, tmp_path):
+    module = drawloom.compile("""
+func.func @sums(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %c1 = arith.constant 1 : index
+  %columns = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%columns) : tensor<?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.reduce ins(%x : tensor<?x?xf32>) outs(%z : tensor<?xf32>) dimensions = [0]
+    (%a: f32, %b: f32) {
+      %c = arith.addf %a, %b : f32
+      linalg.yield %c : f32
+    }
+  return %s : tensor<?xf32>
+}""")
     for shape in ((5, 7), (33, 3)):
-        x, t = rng.uniform(-1, 1, (2, *shape)).astype(np.float32)
-        # Each term rounds twice, and each sum once.
-        terms = (x.astype(np.float64) - t) ** 2
-        assert abs(module.loss(x, t) - terms.mean()) <= 2.0**-24 * (x.size + 5) * terms.mean()
+        x = rng.uniform(-1, 1, shape).astype(np.float32)
+        # Each of the additions rounds.
+        assert (np.abs(module.sums(x) - x.astype(np.float64).sum(0)) <= 2.0**-24 * shape[0] * np.abs(x).sum(0, dtype=np.float64)).all()
     with pytest.raises(drawloom.Error, match="has an open extent"):
-        module.save(tmp_path / "loss.drawloom")
+        module.save(tmp_path / "sums.drawloom")
 
 
 def test_a_saved_program_takes_any_extents(rng, tmp_path):

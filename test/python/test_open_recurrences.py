@@ -228,3 +228,55 @@ def test_torch_compiles_one_graph_for_sizes_of_any_number():
         assert torch.equal(y, model(x))
     assert graphs.frame_count == 1
     assert drawloom.cache.statistics().compiled - before <= 4 * 2, "the recurrence, the network and their gradients: for the first numbers and for all others"
+
+
+def channels(b, t, rates):
+    """linrec.ew_scan and its gradient for these extents."""
+    row, few, state = f"tensor<{b}x{t}x96xf32>", f"tensor<{b}x{t}x4xf32>", f"tensor<{b}x96{'x4' if rates else ''}xf32>"
+    types = [row, row] + (["tensor<96x4xf32>", few, few] if rates else [])
+    names = [f"%a{i}" for i in range(len(types))]
+    parameters, all_types = ", ".join(f"{n}: {one}" for n, one in zip(names, types)), ", ".join(types)
+    clauses = "decay(%a1)" + (" rates(%a2) write(%a3) read(%a4)" if rates else "")
+    return f"""
+func.func @forward({parameters}) -> ({row}, {state}) {{
+  %y, %final = linrec.ew_scan %a0 {clauses} : ({all_types}) -> ({row}, {state})
+  return %y, %final : {row}, {state}
+}}
+func.func @gradient({parameters}, %dy: {row}, %df: {state}) -> ({all_types}) {{
+  %r:{len(types) + 2} = ad.vjp @forward({', '.join(names)}) cotangents(%dy, %df) wrt {list(range(len(types)))} : ({all_types}) -> ({row}, {state}, {all_types})
+  return {', '.join(f'%r#{i + 2}' for i in range(len(types)))} : {all_types}
+}}"""
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_channels_by_themselves_have_no_tokens_or_some(rng, rates):
+    """Compiled for each number of tokens, among these none, which the text leaves open or says."""
+    module = drawloom.compile(channels("?", "?", rates))
+    for extents in ((2, 0), (0, 3), (2, 33), (1, 1)):
+        exact = drawloom.compile(channels(*extents, rates))
+        for name in ("forward", "gradient"):
+            given = arguments_of(getattr(module, name), extents, rng)
+            given[1] = -np.abs(given[1])
+            found = getattr(module, name)(*given)
+            bound = module._compile(name, [one.shape for one in given]).call(given, None, 1)
+            for a, b, c in zip(found, bound, getattr(exact, name)(*given)):
+                assert a.shape == b.shape == c.shape
+                np.testing.assert_allclose(b, c, rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(a, c, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("t", ["?", 33])
+def test_channels_without_rates_are_compiled_once(rng, t):
+    before = drawloom.cache.statistics().compiled
+    module = drawloom.compile(channels("?", t, False))
+    found = []
+    for b, tokens in EXTENTS:
+        extents = (b, tokens if t == "?" else t)
+        for name in ("forward", "gradient"):
+            given = arguments_of(getattr(module, name), extents, rng)
+            given[1] = -np.abs(given[1])
+            found.append((name, extents, given, getattr(module, name)(*given)))
+    assert drawloom.cache.statistics().compiled - before <= 2
+    for name, extents, given, results in found[::3]:
+        exact = drawloom.compile(channels(*extents, False))
+        assert bits(results) == bits(getattr(exact, name)(*given)), (name, extents)

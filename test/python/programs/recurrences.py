@@ -523,5 +523,5 @@ def grow(b):
     b.grow(1, ROWS)
     if len(b.graph.steps) == before:
         raise Rejected("no recurrence")
-    # What is behind an open one would be in no block program.
-    b.grow(0 if any(type.is_open for type in b.graph.all_types()) else b.rng.randint(0, 3), BEHIND)
+    # What cannot be compiled once behind an open one is compiled for each combination of shapes.
+    b.grow(b.rng.randint(0, 3), BEHIND)
