@@ -77,7 +77,9 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
 
 static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   pm.addNestedPass<func::FuncOp>(createFuseNeighbours());
-  pm.addNestedPass<func::FuncOp>(createJoinRows());
+  // Only its programs leave extents open.
+  if (target.name() == cpu::target().name())
+    pm.addNestedPass<func::FuncOp>(createJoinRows());
   BlockBudget budget = target.blockBudget();
   FuseRowsOptions rows;
   rows.cacheBytes = budget.tileBytes;

@@ -21,6 +21,7 @@
 #include "passes/Block/RowCost.h"
 #include "passes/Block/RowMaterialize.h"
 #include "passes/Block/RowPreparation.h"
+#include "passes/Graph/OpenExtents.h"
 #include <utility>
 
 using namespace mlir;
@@ -225,7 +226,8 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
   /// leaves open.
   static unsigned countOpen(Block &block) {
     std::optional<RowAnalysis> rows = RowAnalysis::create(block);
-    if (!rows || !rows->isOpenInProgram())
+    if (!rows || !rows->isOpenInProgram() ||
+        (!rows->isOpen() && !block.getParentOp()->hasAttr(cutAsOpenAttr)))
       return 0;
     return llvm::count_if(block.getOps<linalg::LinalgOp>(),
                           [](linalg::LinalgOp op) {

@@ -565,6 +565,9 @@ struct JoinRows : impl::JoinRowsBase<JoinRows> {
     if (function.isExternal() || isOpaque(function) ||
         !function.getBody().hasOneBlock())
       return;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, givenDimsAttr))
+        function->setAttr(cutAsOpenAttr, UnitAttr::get(&getContext()));
     Joining(function).run();
   }
 };

@@ -75,6 +75,8 @@ DimensionClasses::DimensionClasses(Block &block) {
             if (!isNew)
               unite(first->second, of(argument, dim));
           }
+      if (!function->hasAttr(cutAsOpenAttr))
+        continue;
       if (auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
               argument.getArgNumber(), givenDimsAttr))
         for (int64_t dim : dims.asArrayRef())

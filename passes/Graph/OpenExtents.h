@@ -33,6 +33,11 @@ inline constexpr llvm::StringLiteral boundShapeAttr = "drawloom.bound_shape";
 /// extent 0. Were it open, nothing would be cut along other dimensions.
 inline constexpr llvm::StringLiteral noGivenRowsAttr = "drawloom.no_given_rows";
 
+/// On functions with given dimensions: these are cut as a program for any
+/// extents cuts its own, of which there may be several. `join-rows` makes it:
+/// on targets that have no such programs, each is cut as suits it.
+inline constexpr llvm::StringLiteral cutAsOpenAttr = "drawloom.cut_as_open";
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_GRAPH_OPENEXTENTS_H
