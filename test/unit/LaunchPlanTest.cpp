@@ -233,7 +233,7 @@ TEST(LaunchPlan, ExpressionsOfExtentsAreWorkedOutOrRefused) {
                      extents),
             -2);
   EXPECT_EQ(evaluate(of(E::Min, extent(0), extent(1)), extents), 7);
-  for (E expression :
+  for (const E &expression :
        {of(E::Add, extent(1), number(1)), of(E::Mul, extent(1), number(2)),
         of(E::Sub, number(-2), extent(1)), of(E::Div, extent(0), number(0)),
         of(E::Div, number(-1), number(2)), of(E::Rem, extent(0), number(-1))})
