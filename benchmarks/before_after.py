@@ -6,7 +6,7 @@
     git worktree add ../before <commit>; (cd ../before && scripts/build.sh)
     benchmarks/before_after.py --before ../before/build                  # all suites against this build
     benchmarks/before_after.py --before ../before/build --suite kan --case mlp
-    benchmarks/before_after.py --open                                    # programs for any extents against those for the suites', of this build
+    benchmarks/before_after.py --open                                    # of this build, programs for any extents against known ones
 
 Two processes, one for each build, take turns on one core, many short turns, and medians count; then two others. The cases
 are those of this tree for both. More than 1.02 in the last column is what no change should cost.
@@ -109,8 +109,10 @@ def work(suite):
 
 class Build:
     def __init__(self, folder, suite, extents=None):
-        environment = {**os.environ, **TUNED, **({"DRAWLOOM_BENCHMARK_EXTENTS": extents} if extents else {}), "DRAWLOOM_BUILD_DIR": str(folder.resolve()), "DRAWLOOM_CACHE": "", "OMP_NUM_THREADS": "1",
+        environment = {**os.environ, **TUNED, "DRAWLOOM_BUILD_DIR": str(folder.resolve()), "DRAWLOOM_CACHE": "", "OMP_NUM_THREADS": "1",
                        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
+        if extents:
+            environment["DRAWLOOM_BENCHMARK_EXTENTS"] = extents
         self.process = subprocess.Popen([sys.executable, __file__, "--work", suite], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
 
@@ -153,8 +155,7 @@ def main():
     options = parser.parse_args()
     if options.open == (options.before is not None):
         parser.error("say either --before=BUILD or --open")
-    before_build = options.before or options.after
-    for folder in (before_build, options.after):
+    for folder in filter(None, (options.before, options.after)):
         if not (folder / "python/drawloom").is_dir():
             parser.error(f"{folder} is no build folder: it has no python/drawloom")
     if options.cpu_time:

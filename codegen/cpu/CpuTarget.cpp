@@ -59,7 +59,6 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
     function.addPass(createKeepWide());
   // A block program may come as one.
   function.addPass(createAccumulateWide());
-  function.addPass(createCpuFuseMultiplyAdds());
   function.addPass(createCpuSchedule(schedule));
   function.addPass(createCpuVerifyVectors());
 }

@@ -8,7 +8,6 @@
 
 #include "codegen/MathFunctions.h"
 #include "codegen/cpu/InstructionSet.h"
-#include "codegen/cpu/MultiplyAdds.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/ShareRepeats.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -111,7 +110,17 @@ LogicalResult computeWide(Operation *root, ArrayRef<Type> narrow) {
   RewritePatternSet patterns(context);
   arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
   math::populateExtendToSupportedTypesPatterns(patterns, mathConverter);
-  return applyPartialConversion(root, target, std::move(patterns));
+  if (failed(applyPartialConversion(root, target, std::move(patterns))))
+    return failure();
+  // Upstream lets conversions there and back be dropped: what stays in a
+  // register would not be rounded, and what goes through memory would.
+  root->walk([](Operation *op) {
+    if (auto narrowed = dyn_cast<arith::TruncFOp>(op))
+      narrowed.removeFastmathAttr();
+    else if (auto widened = dyn_cast<arith::ExtFOp>(op))
+      widened.removeFastmathAttr();
+  });
+  return success();
 }
 
 /// From f64 to bf16, with one rounding: to an f32 whose last bit says whether
@@ -277,6 +286,47 @@ LogicalResult callLibraryNearZero(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
+/// A product that only one sum takes up, in the same block, keeps its extra
+/// bits: one multiply-add where the machine has it, and never less accurate.
+/// Said here, not allowed to LLVM, which would choose by what else it sees:
+/// loops that are unrolled for few rows would round otherwise than those for
+/// many.
+void fuseMultiplyAdds(Operation *root) {
+  SmallVector<Operation *> sums;
+  root->walk([&](Operation *op) {
+    Type type = op->getNumResults() == 1
+                    ? getElementTypeOrSelf(op->getResult(0).getType())
+                    : Type();
+    if (isa<arith::AddFOp, arith::SubFOp>(op) && (type.isF32() || type.isF64()))
+      sums.push_back(op);
+  });
+  for (Operation *op : sums) {
+    auto productOf = [&](unsigned i) {
+      auto product = op->getOperand(i).getDefiningOp<arith::MulFOp>();
+      return product && product->hasOneUse() &&
+                     product->getBlock() == op->getBlock()
+                 ? product
+                 : arith::MulFOp();
+    };
+    arith::MulFOp first = productOf(0), second = productOf(1);
+    if (!first && !second)
+      continue;
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    arith::MulFOp product = first ? first : second;
+    Value x = product.getLhs(), added = op->getOperand(first ? 1 : 0);
+    if (isa<arith::SubFOp>(op)) {
+      // x y - z = x y + (-z), and z - x y = (-x) y + z.
+      Value &negative = first ? added : x;
+      negative = arith::NegFOp::create(b, loc, negative);
+    }
+    op->replaceAllUsesWith(
+        math::FmaOp::create(b, loc, x, product.getRhs(), added));
+    op->erase();
+    product->erase();
+  }
+}
+
 struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
   using CpuExpandMathBase::CpuExpandMathBase;
   void runOnOperation() override {
@@ -310,7 +360,7 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
     if (auto module = dyn_cast<ModuleOp>(getOperation());
         module && failed(callLibraryNearZero(module)))
       return signalPassFailure();
-    fuseMultiplyAdds(getOperation(), [](Operation *) { return true; });
+    fuseMultiplyAdds(getOperation());
   }
 };
 

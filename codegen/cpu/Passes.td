@@ -62,23 +62,6 @@ def CpuExpandMath : Pass<"cpu-expand-math"> {
            "Name of the instruction set">];
 }
 
-def CpuFuseMultiplyAdds
-    : Pass<"cpu-fuse-multiply-adds", "::mlir::func::FuncOp"> {
-  let summary = "Make multiply-adds in the bodies of structured ops";
-  let description = [{
-    A product in f32 or f64 that only one sum takes up keeps its extra bits. This
-    is said before loops are cut and merged, and before what is the same in all
-    their iterations moves out of them, so that bits do not depend on that: a
-    program for any number of rows is cut otherwise than one for three. Sums that
-    reductions are known by, to a result, stay; `cpu-expand-math` makes
-    multiply-adds of them and of its own arithmetic.
-
-    Example: test/codegen/cpu/fuse-multiply-adds-in-bodies.mlir
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
-}
-
 def CpuHostAbi : Pass<"cpu-host-abi", "::mlir::ModuleOp"> {
   let summary = "Put entries and kernels behind the signatures of the runtime";
   let description = [{

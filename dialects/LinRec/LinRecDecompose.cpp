@@ -430,6 +430,148 @@ static Value totalOf(OpBuilder &b, ScanBwdOp op, const Recurrence &form,
                                                  : sum;
 }
 
+/// The gradients that somebody reads, each with memory for it. That of the
+/// initial state, if it is one of them, comes last; no chunk has a tile of it.
+static SmallVector<Gradient> wantedGradients(OpBuilder &b, ScanBwdOp op,
+                                             const Recurrence &form) {
+  int64_t sequences = sequencesOf(form);
+  FloatType wide = computeType(Recurrence::type(op.getV()).getElementType());
+  auto empty = [&](ArrayRef<int64_t> shape, Type element) -> Value {
+    return tensor::EmptyOp::create(
+        b, op.getLoc(), extentsOf(b, op.getLoc(), form, shape), element);
+  };
+  SmallVector<Gradient> gradients;
+  size_t position = 0;
+  for (auto [operand, tile] :
+       {std::pair(form.q, &ChunkGradients::q),
+        std::pair(form.k, &ChunkGradients::k),
+        std::pair(form.v, &ChunkGradients::v),
+        std::pair(form.decay, &ChunkGradients::decay),
+        std::pair(form.rates, &ChunkGradients::rates),
+        std::pair(form.beta, &ChunkGradients::beta),
+        std::pair(form.erase, &ChunkGradients::erase),
+        std::pair(form.lowrank, &ChunkGradients::lowrank),
+        std::pair(form.bonus, &ChunkGradients::bonus)}) {
+    if (!operand)
+      continue;
+    // What nobody reads is not computed.
+    if (op.getGradients()[position++].use_empty())
+      continue;
+    RankedTensorType type = Recurrence::type(operand);
+    SmallVector<int64_t> shape(type.getShape());
+    Result result;
+    bool ofRates = tile == &ChunkGradients::rates;
+    result.perToken = !ofRates && shape.size() >= 3;
+    if (ofRates) {
+      shape.insert(shape.begin(), sequences);
+      result.empty = empty(shape, wide);
+    } else if (result.perToken) {
+      // Heads that share a row add up what each finds for it.
+      bool shared = shape[2] != form.heads;
+      shape[2] = form.heads;
+      result.empty = empty(shape, shared ? wide : type.getElementType());
+    } else if (tile == &ChunkGradients::decay) {
+      result.empty = empty({sequences, form.heads, 1}, wide);
+    } else {
+      result.empty = empty({sequences, form.heads, form.keySize}, wide);
+    }
+    gradients.push_back({operand, tile, result, position - 1});
+  }
+  // The state's gradient is carried in its result.
+  if (form.initial && !op.getGradients()[position].use_empty()) {
+    Value dInitial =
+        empty({sequences, form.heads, form.keySize, form.valueSize}, wide);
+    gradients.push_back({form.initial, nullptr, {dInitial, false}, position});
+  }
+  return gradients;
+}
+
+/// What `part` of a result becomes with the tile that a chunk has found.
+static Value withChunk(Head &head, const Gradient &gradient, Value tile,
+                       Value part, const Head::Place &place) {
+  Tiles &t = head.t;
+  if (gradient.result.perToken)
+    return head.write(tile, part, place);
+  if (gradient.tile == &ChunkGradients::decay) {
+    Value there = head.forTokens(t.number(1), place);
+    return t.generic({{tile, "c"}, {there, "c"}}, {{part, "x"}},
+                     [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                       return {s.add(e[2], s.mul(e[0], e[1]))};
+                     })[0];
+  }
+  StringRef loops = StringRef("kv").take_front(Tiles::shape(tile).size());
+  return t.generic({{tile, loops}}, {{part, loops}},
+                   [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                     return {s.add(e[1], e[0])};
+                   })[0];
+}
+
+/// The gradients of one head of one sequence: forward for the states, then back
+/// through the chunks, in groups of `interval` where not all states are kept.
+static Tiles::Values gradientsOfHead(Head &head, ScanBwdOp op,
+                                     const Recurrence &form,
+                                     ArrayRef<Gradient> gradients,
+                                     int64_t interval, ValueRange parts) {
+  Tiles &t = head.t;
+  std::unique_ptr<ChunkForm> core = coreOf(head);
+  Value dO = head.extract(op.getDO(), head.rows(op.getDO()));
+  WayForward forward(head, *core);
+  bool keepsAll =
+      interval == 1 ||
+      interval >= getConstantIntValue(head.mostChunks())
+                      .value_or(std::numeric_limits<int64_t>::max());
+  Value checkpoints;
+  WayForward::Saved saved;
+  Head::Range all;
+  if (keepsAll) {
+    saved = forward.save(all, head.mostChunks());
+  } else {
+    all = head.allChunks();
+    checkpoints = forward.checkpoints(all, interval);
+  }
+  Tiles::Values carried(parts);
+  // Sums over tokens start from 0.
+  for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
+    if (!gradient.result.perToken && gradient.tile)
+      tile = head.startState(Value(), tile);
+  ArrayRef<Gradient> inChunks = gradients;
+  if (!inChunks.empty() && !inChunks.back().tile)
+    inChunks = inChunks.drop_back();
+  else
+    carried.push_back(t.empty({form.keySize, form.valueSize}));
+  carried.back() = head.startState(op.getDFinal(), carried.back());
+
+  auto back = [&](const Head::Range &range, ValueRange tiles) {
+    return head.overChunks(
+        range, tiles, /*backward=*/true,
+        [&](const Head::Place &place, ValueRange tiles) {
+          ChunkForm::States around = forward.around(saved, place, range);
+          ChunkGradients found =
+              chunkBackward(t, form, *core, head.tiles(place), around,
+                            head.read(dO, place), tiles.back());
+          Tiles::Values out;
+          for (auto [gradient, part] :
+               llvm::zip_equal(inChunks, tiles.drop_back()))
+            out.push_back(
+                withChunk(head, gradient, found.*gradient.tile, part, place));
+          out.push_back(found.state);
+          return out;
+        });
+  };
+  Tiles::Values last =
+      keepsAll
+          ? back(all, carried)
+          : head.overGroups(
+                all, interval, carried, /*backward=*/true,
+                [&](Value number, const Head::Range &range, ValueRange tiles) {
+                  saved = forward.save(range, t.b.getIndexAttr(interval),
+                                       t.entry(checkpoints, number));
+                  return back(range, tiles);
+                });
+  last.truncate(gradients.size());
+  return last;
+}
+
 FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
   Recurrence form(*this);
   if (failed(checkExtents(b, *this, form)))
@@ -453,151 +595,24 @@ FailureOr<SmallVector<Value>> ScanBwdOp::decomposeOperation(OpBuilder &b) {
     return differentiateInSegments(b, *this);
   int64_t interval = intervalOf(*this, form);
   unpackOne(form);
-  int64_t sequences = sequencesOf(form);
-  FloatType wide = computeType(Recurrence::type(getV()).getElementType());
-  auto empty = [&](ArrayRef<int64_t> shape, Type element) -> Value {
-    return tensor::EmptyOp::create(b, loc, extentsOf(b, loc, form, shape),
-                                   element);
-  };
 
-  SmallVector<Gradient> gradients;
-  size_t position = 0;
-  for (auto [operand, tile] :
-       {std::pair(form.q, &ChunkGradients::q),
-        std::pair(form.k, &ChunkGradients::k),
-        std::pair(form.v, &ChunkGradients::v),
-        std::pair(form.decay, &ChunkGradients::decay),
-        std::pair(form.rates, &ChunkGradients::rates),
-        std::pair(form.beta, &ChunkGradients::beta),
-        std::pair(form.erase, &ChunkGradients::erase),
-        std::pair(form.lowrank, &ChunkGradients::lowrank),
-        std::pair(form.bonus, &ChunkGradients::bonus)}) {
-    if (!operand)
-      continue;
-    // What nobody reads is not computed.
-    if (getGradients()[position++].use_empty())
-      continue;
-    RankedTensorType type = Recurrence::type(operand);
-    SmallVector<int64_t> shape(type.getShape());
-    Result result;
-    bool ofRates = tile == &ChunkGradients::rates;
-    result.perToken = !ofRates && shape.size() >= 3;
-    if (ofRates) {
-      shape.insert(shape.begin(), sequences);
-      result.empty = empty(shape, wide);
-    } else if (result.perToken) {
-      // Heads that share a row add up what each finds for it.
-      bool shared = shape[2] != form.heads;
-      shape[2] = form.heads;
-      result.empty = empty(shape, shared ? wide : type.getElementType());
-    } else if (tile == &ChunkGradients::decay) {
-      result.empty = empty({sequences, form.heads, 1}, wide);
-    } else {
-      result.empty = empty({sequences, form.heads, form.keySize}, wide);
-    }
-    gradients.push_back({operand, tile, result, position - 1});
-  }
-  size_t operandsInChunks = gradients.size();
-  // The state's gradient is carried in its result, if that is wanted.
-  bool states = form.initial && !getGradients()[position].use_empty();
-  if (states) {
-    Value dInitial =
-        empty({sequences, form.heads, form.keySize, form.valueSize}, wide);
-    gradients.push_back({form.initial, nullptr, {dInitial, false}, position});
-  }
-
+  SmallVector<Gradient> gradients = wantedGradients(b, *this, form);
   SmallVector<Result> results;
   for (const Gradient &gradient : gradients)
     results.push_back(gradient.result);
   SmallVector<Value> sums = overHeads(
       b, loc, form, results,
       [&](Head &head, ValueRange parts) -> Tiles::Values {
-        Tiles &t = head.t;
-        std::unique_ptr<ChunkForm> core = coreOf(head);
-        Value dO = head.extract(getDO(), head.rows(getDO()));
-        WayForward forward(head, *core);
-        bool keepsAll =
-            interval == 1 ||
-            interval >= getConstantIntValue(head.mostChunks())
-                            .value_or(std::numeric_limits<int64_t>::max());
-        Value checkpoints;
-        WayForward::Saved saved;
-        Head::Range all;
-        if (keepsAll) {
-          saved = forward.save(all, head.mostChunks());
-        } else {
-          all = head.allChunks();
-          checkpoints = forward.checkpoints(all, interval);
-        }
-        Tiles::Values carried(parts);
-        // Sums over tokens start from 0.
-        for (auto [tile, gradient] : llvm::zip_equal(carried, gradients))
-          if (!gradient.result.perToken && gradient.tile)
-            tile = head.startState(Value(), tile);
-        if (!states)
-          carried.push_back(t.empty({form.keySize, form.valueSize}));
-        carried.back() = head.startState(getDFinal(), carried.back());
-        auto step = [&](const Head::Range &range, const Head::Place &place,
-                        ValueRange tiles) -> Tiles::Values {
-          ChunkForm::States around = forward.around(saved, place, range);
-          ChunkGradients d =
-              chunkBackward(t, form, *core, head.tiles(place), around,
-                            head.read(dO, place), tiles.back());
-          Tiles::Values out;
-          for (size_t i = 0; i < operandsInChunks; ++i) {
-            const Gradient &gradient = gradients[i];
-            Value tile = d.*gradient.tile;
-            if (gradient.result.perToken) {
-              out.push_back(head.write(tile, tiles[i], place));
-              continue;
-            }
-            if (gradient.tile == &ChunkGradients::decay) {
-              Value there = head.forTokens(t.number(1), place);
-              out.push_back(t.generic(
-                  {{tile, "c"}, {there, "c"}}, {{tiles[i], "x"}},
-                  [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                    return {s.add(e[2], s.mul(e[0], e[1]))};
-                  })[0]);
-              continue;
-            }
-            StringRef loops =
-                StringRef("kv").take_front(Tiles::shape(tile).size());
-            out.push_back(
-                t.generic({{tile, loops}}, {{tiles[i], loops}},
-                          [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                            return {s.add(e[1], e[0])};
-                          })[0]);
-          }
-          out.push_back(d.state);
-          return out;
-        };
-        auto back = [&](const Head::Range &range, ValueRange tiles) {
-          return head.overChunks(
-              range, tiles, /*backward=*/true,
-              [&](const Head::Place &place, ValueRange inner) {
-                return step(range, place, inner);
-              });
-        };
-        Tiles::Values last =
-            keepsAll
-                ? back(all, carried)
-                : head.overGroups(all, interval, carried, /*backward=*/true,
-                                  [&](Value number, const Head::Range &range,
-                                      ValueRange tiles) {
-                                    saved = forward.save(
-                                        range, b.getIndexAttr(interval),
-                                        t.entry(checkpoints, number));
-                                    return back(range, tiles);
-                                  });
-        last.truncate(results.size());
-        return last;
+        return gradientsOfHead(head, *this, form, gradients, interval, parts);
       });
 
-  Tiles t(b, loc, wide);
+  Tiles t(b, loc, computeType(Recurrence::type(getV()).getElementType()));
   SmallVector<Value> found;
   for (Type type : getResultTypes()) {
     auto unread = cast<RankedTensorType>(type);
-    found.push_back(empty(unread.getShape(), unread.getElementType()));
+    found.push_back(tensor::EmptyOp::create(
+        b, loc, extentsOf(b, loc, form, unread.getShape()),
+        unread.getElementType()));
   }
   for (auto [gradient, sum] : llvm::zip_equal(gradients, sums))
     found[gradient.position] = t.convert(
