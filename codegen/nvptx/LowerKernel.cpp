@@ -435,6 +435,16 @@ void LowerKernel::addOffset(Memory &memory, OpFoldResult count,
           : more;
 }
 
+/// MLIR's own answer for memory without elements is that nothing is known.
+static SmallVector<int64_t> stridesOf(MemRefType type) {
+  if (!type.getLayout().isIdentity())
+    return llvm::to_vector(type.getStridesAndOffset().first);
+  SmallVector<int64_t> strides(type.getRank(), 1);
+  for (int64_t dim = type.getRank() - 1; dim > 0; --dim)
+    strides[dim - 1] = strides[dim] * type.getDimSize(dim);
+  return strides;
+}
+
 LowerKernel::Memory LowerKernel::shared(tile::AllocOp op) {
   MemRefType type = op.getBuffer().getType();
   Memory memory;
@@ -446,7 +456,7 @@ LowerKernel::Memory LowerKernel::shared(tile::AllocOp op) {
   memory.element = type.getElementType();
   memory.alignment = 128;
   memory.start = *op.getOffset();
-  memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+  memory.strides = stridesOf(type);
   memory.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
   memory.bytes = nvptx::bytesOf(type);
   return memory;
@@ -540,7 +550,7 @@ LogicalResult LowerKernel::lowerView(Operation *op) {
     } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
       memory = expanded(source, expand);
     } else if (isa<memref::ReinterpretCastOp>(op)) {
-      source.strides = llvm::to_vector(type.getStridesAndOffset().first);
+      source.strides = stridesOf(type);
       source.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
       memory = source;
     } else if (isa<memref::CastOp>(op)) {
@@ -748,7 +758,7 @@ LogicalResult LowerKernel::run() {
                           builder.getUnitAttr());
     Memory memory;
     memory.root = given;
-    memory.strides = llvm::to_vector(type.getStridesAndOffset().first);
+    memory.strides = stridesOf(type);
     memory.element = type.getElementType();
     auto numbers =
         kernel.getArgAttrOfType<DenseI64ArrayAttr>(number, extentsAttr);

@@ -316,6 +316,16 @@ void LowerKernel::lowerLoad(tile::LoadOp op, Range range) {
   const Memory &memory = memoryOf(op.getSource());
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
+  // No address there can be read.
+  if (llvm::any_of(memory.sizes, [](OpFoldResult size) {
+        return getConstantIntValue(size) == 0;
+      })) {
+    Registers &result = registers[op.getResult()];
+    result.resize(range.end);
+    std::fill(result.begin() + range.begin, result.end(),
+              zeroOf(memory.element));
+    return;
+  }
   Value address = rolledAddress(memory, threadAddress(memory, layout));
   Value otherwise =
       hasElement(memory.sizes)

@@ -37,6 +37,8 @@ DenseSet<Value> inputsOf(func::FuncOp kernel) {
 }
 
 int64_t bytesOf(MemRefType type) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
   auto [strides, offset] = type.getStridesAndOffset();
   int64_t last = 0;
   for (auto [extent, stride] : llvm::zip(type.getShape(), strides))

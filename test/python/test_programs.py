@@ -144,6 +144,22 @@ def test_what_erasing_leaves_is_bound_by_the_chunk():
         assert check.check(made).kind == "right", chunk
 
 
+def test_what_is_left_is_rounded_by_the_exponent_too():
+    """Logarithms of decays are added up within a chunk: their sum rounds by so much of itself, and what erasing leaves by the bare state
+    that such sums decay."""
+    def tolerance(strength):
+        made = erasing_program(32)
+        made.graph.steps[0].attributes["names"].append("decay")
+        type = Type((1, 32, 1), "f32")
+        made.graph.inputs.append(made.graph.new(type))
+        made.graph.steps[0].operands.append(made.graph.inputs[-1])
+        made.arguments.append(torch.full((1, 32, 1), -strength, dtype=torch.float64))
+        expected = made.expected()["g"]
+        return expected.tolerances[1] / float(torch.exp(torch.tensor(-32 * strength, dtype=torch.float64)))
+
+    assert 10 < tolerance(1.0) / tolerance(0.0) < 100
+
+
 def seed_with_product():
     """A seed whose program has a product of matrices among other ops, and gradients."""
     for seed in range(300):

@@ -70,15 +70,16 @@ def outer(x, y):
 class Chunks:
     """Rounding of states that a compiler computes a chunk of steps at a time where they erase. It does not multiply by what each step
     leaves, but, as products of matrices, adds up what is there without erasing, D S + sum k v, and what erasing takes away from it:
-    terms of that size, each of which is rounded by so much of itself. If hardly anything is left, it is the difference of those
-    terms, and off by a rounding of them, not of itself. The next chunk starts from what is left."""
+    terms of that size, each of which is rounded by so much of itself, and decays by the exponential of a sum of logarithms, which is
+    rounded by so much of the sum. If hardly anything is left, it is the difference of those terms, and off by a rounding of them, not
+    of itself. The next chunk starts from what is left."""
 
     def __init__(self, c, a, element):
         self.generator = c.generator
         self.steps = a["said"].get("chunk", LARGEST_CHUNK)
         # Products take bf16 as it is; f16 is computed in f32.
         self.epsilon = EPSILON["f32" if element == "f16" else element]
-        self.row = 0
+        self.sum_epsilon = EPSILON["f64" if element == "f64" else "f32"]
 
     @staticmethod
     def of(c, a, operands, element):
@@ -87,18 +88,22 @@ class Chunks:
         return Chunks(c, a, element) if c.kind == "noise" and erases and a["said"].get("chunk", LARGEST_CHUNK) > 1 else None
 
     def start(self, state):
-        self.row, self.bare = 0, state
+        self.row, self.bare, self.exponent = 0, state, torch.zeros_like(state)
 
-    def step(self, state, decay, written):
-        """Before a step that decays and writes: the state that it finds."""
+    def step(self, state, g, written):
+        """Before a step that decays by g, if that is not None, and writes: the state that it finds."""
         if self.row and self.row % self.steps == 0:
-            self.bare = state = self.rounded(state)
-        self.bare = decay(self.bare) + written
+            self.bare, self.exponent = self.rounded(state), torch.zeros_like(state)
+            state = self.bare
+        self.bare = decayed(self.bare, g, None, False) + written
+        if g is not None:
+            self.exponent = self.exponent - (g[..., None, None] if g.dim() == 2 else g[..., None]).clamp(max=0).detach()
         self.row += 1
         return state
 
     def rounded(self, state):
-        return state + self.epsilon * (2 * torch.rand(state.shape, generator=self.generator, dtype=torch.float64) - 1) * self.bare
+        epsilon = self.epsilon + self.sum_epsilon * self.exponent
+        return state + epsilon * (2 * torch.rand(state.shape, generator=self.generator, dtype=torch.float64) - 1) * self.bare
 
 
 def token(a, state, q, ks, vs, g, rates, betas, erases, lowranks, bonus, chunks=None):
@@ -106,8 +111,7 @@ def token(a, state, q, ks, vs, g, rates, betas, erases, lowranks, bonus, chunks=
     before = None
     for j, (k, v) in enumerate(zip(ks, vs)):
         if chunks is not None:
-            state = chunks.step(state, lambda x, first=j == 0: decayed(x, g, rates, a["along_values"]) if first else x,
-                                outer(k, v if betas is None else betas[j][..., None] * v))
+            state = chunks.step(state, g if j == 0 else None, outer(k, v if betas is None else betas[j][..., None] * v))
         e = betas[j][..., None] * k if betas is not None else erases[j] if erases is not None else None
         old = state
         if j == 0:
