@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Program.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -56,7 +57,7 @@ std::optional<ValueType> valueTypeOf(Type type,
     if (ShapedType::isDynamic(extent)) {
       if (dim >= numbers.size() || numbers[dim] < 0)
         return std::nullopt;
-      extent = -1 - numbers[dim];
+      extent = OpenExtent::ofCode(numbers[dim]).inShape();
       continue;
     }
     if (llvm::MulOverflow(bytes, extent, bytes))

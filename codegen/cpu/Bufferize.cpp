@@ -10,6 +10,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/Views.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -52,6 +53,17 @@ MemRefType bufferOf(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
+/// An extent (OpenExtent::code) of a function with these open ones.
+Value extentIn(OpBuilder &builder, Location loc, int64_t code,
+               ValueRange extents) {
+  OpenExtent extent = OpenExtent::ofCode(code);
+  Value number = extents[extent.number];
+  if (extent.more == 0)
+    return number;
+  Value more = arith::ConstantIndexOp::create(builder, loc, extent.more);
+  return arith::AddIOp::create(builder, loc, number, more);
+}
+
 /// The extents of a function that its calls choose.
 class OpenExtents {
 public:
@@ -70,7 +82,9 @@ public:
       for (auto [number, extent] : llvm::zip_equal(list, tensor.getShape())) {
         if (ShapedType::isDynamic(extent) != (number >= 0))
           return false;
-        open.total = std::max(open.total, number + 1);
+        if (number >= 0)
+          open.total =
+              std::max(open.total, OpenExtent::ofCode(number).number + 1);
       }
       return true;
     };
@@ -95,7 +109,7 @@ public:
     SmallVector<Value> sizes;
     for (int64_t number : numbers[i])
       if (number >= 0)
-        sizes.push_back(extents[number]);
+        sizes.push_back(extentIn(builder, loc, number, extents));
     return denseView(builder, loc, memory, type.getShape(), sizes);
   }
 
@@ -166,7 +180,16 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
       if (auto dim = dyn_cast<tensor::DimOp>(user))
         if (std::optional<int64_t> at = dim.getConstantIndex();
             at && *at < tensor.getRank() && tensor.isDynamicDim(*at)) {
-          dim.replaceAllUsesWith(extents[signature.extents[i][*at]]);
+          int64_t code = signature.extents[i][*at];
+          // As bind-extents writes what is less by a constant.
+          for (Operation *reader : llvm::make_early_inc_range(dim->getUsers()))
+            if (auto less = dyn_cast<arith::SubIOp>(reader);
+                less && getConstantIntValue(less.getRhs()) ==
+                            OpenExtent::ofCode(code).more) {
+              less.replaceAllUsesWith(extents[OpenExtent::ofCode(code).number]);
+              less.erase();
+            }
+          dim.replaceAllUsesWith(extentIn(builder, loc, code, extents));
           dim.erase();
         }
     Value memory = open->view(builder, loc, argument, tensor, i, extents);

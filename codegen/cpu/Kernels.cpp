@@ -15,6 +15,7 @@
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
 #include "codegen/cpu/Views.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -251,7 +252,8 @@ void KernelOutliner::chooseStreamed() {
       if (at >= 0)
         product = arith::MulIOp::create(
             builder, loc, product,
-            body.getArgument(first + signature.results.size() + at));
+            body.getArgument(first + signature.results.size() +
+                             OpenExtent::ofCode(at).number));
     open = open ? arith::AddIOp::create(builder, loc, open, product) : product;
   }
   if (!open) {

@@ -10,6 +10,7 @@
 #include "codegen/ValueTypeJson.h"
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -82,7 +83,7 @@ static llvm::Error bindEntry(LaunchPlan &plan, LaunchEntry &entry,
     for (ValueType &type : types)
       for (int64_t &extent : type.shape)
         if (extent < 0)
-          extent = extents[-1 - extent];
+          extent = OpenExtent::ofShape(extent).in(extents.data());
   };
   auto number = [&](std::optional<ExtentExpression> &expression,
                     int64_t &value) {

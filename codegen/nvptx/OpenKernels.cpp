@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/OpenKernels.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,7 +43,11 @@ LogicalResult takeExtents(func::FuncOp function) {
       // Steps along memory are numbers of the kernel's code.
       if (dim > 0)
         return refuse(", which may be open in the first dimension alone");
-      count = std::max(count, numbers[dim] + 1);
+      OpenExtent extent = OpenExtent::ofCode(numbers[dim]);
+      if (extent.more > 0)
+        return refuse(
+            ", one of which is larger than another one by a constant");
+      count = std::max(count, extent.number + 1);
     }
     return success();
   };

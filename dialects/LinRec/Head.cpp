@@ -10,6 +10,7 @@
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -42,6 +43,17 @@ int64_t sequencesOf(const Recurrence &form) {
     return Recurrence::type(form.v).getDimSize(0);
   int64_t entries = Recurrence::type(form.starts).getDimSize(0);
   return ShapedType::isDynamic(entries) ? entries : entries - 1;
+}
+
+OpFoldResult sequencesOf(OpBuilder &b, Location loc, const Recurrence &form) {
+  if (!form.starts)
+    return tensor::getMixedSize(b, loc, form.v, 0);
+  if (int64_t known = sequencesOf(form); !ShapedType::isDynamic(known))
+    return b.getIndexAttr(known);
+  // As bind-extents reads it.
+  Value entries = tensor::DimOp::create(b, loc, form.starts, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  return arith::SubIOp::create(b, loc, entries, one).getResult();
 }
 
 Head::Head(OpBuilder &b, Location loc, const Recurrence &form, Value sequence,
@@ -321,6 +333,22 @@ Value Head::startState(Value from, Value place) {
       .getResult(0);
 }
 
+/// A block program for each index of a grid. One that has a single index stays
+/// a block program: dissolved, it would be computed with what is around it, and
+/// round otherwise than where calls choose the grid.
+static scf::ForallOp blocksOf(OpBuilder &b, Location loc,
+                              ArrayRef<OpFoldResult> grid, ValueRange outs) {
+  SmallVector<Attribute> units;
+  if (llvm::all_of(grid, isOneInteger))
+    for (size_t dim = 0; dim < grid.size(); ++dim)
+      units.push_back(gpu::GPUBlockMappingAttr::get(
+          b.getContext(), static_cast<gpu::MappingId>(dim)));
+  std::optional<ArrayAttr> mapping;
+  if (!units.empty())
+    mapping = b.getArrayAttr(units);
+  return scf::ForallOp::create(b, loc, grid, outs, mapping);
+}
+
 SmallVector<Value>
 overHeads(OpBuilder &b, Location loc, const Recurrence &form,
           ArrayRef<Result> results,
@@ -328,13 +356,8 @@ overHeads(OpBuilder &b, Location loc, const Recurrence &form,
   SmallVector<Value> outs;
   for (const Result &result : results)
     outs.push_back(result.empty);
-  auto forall = scf::ForallOp::create(
-      b, loc,
-      ArrayRef<OpFoldResult>{form.starts
-                                 ? b.getIndexAttr(sequencesOf(form))
-                                 : tensor::getMixedSize(b, loc, form.v, 0),
-                             b.getIndexAttr(form.heads)},
-      outs, /*mapping=*/std::nullopt);
+  scf::ForallOp forall = blocksOf(
+      b, loc, {sequencesOf(b, loc, form), b.getIndexAttr(form.heads)}, outs);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Head head(b, loc, form, forall.getInductionVar(0), forall.getInductionVar(1));
@@ -361,9 +384,8 @@ Value sumOfSequences(OpBuilder &b, Location loc, Value x) {
   auto element = cast<FloatType>(type.getElementType());
   Value empty =
       tensor::EmptyOp::create(b, loc, type.getShape().drop_front(), element);
-  auto forall = scf::ForallOp::create(
-      b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(type.getDimSize(1))}, empty,
-      /*mapping=*/std::nullopt);
+  scf::ForallOp forall =
+      blocksOf(b, loc, {b.getIndexAttr(type.getDimSize(1))}, empty);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Tiles t(b, loc, element);
@@ -408,9 +430,7 @@ Value sumOfHeads(OpBuilder &b, Location loc, Value x, int64_t shared,
                one = b.getIndexAttr(1);
   sizes[2] = b.getIndexAttr(shared);
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
-  auto forall = scf::ForallOp::create(
-      b, loc, ArrayRef<OpFoldResult>{sizes[0], sizes[2]}, empty,
-      /*mapping=*/std::nullopt);
+  scf::ForallOp forall = blocksOf(b, loc, {sizes[0], sizes[2]}, empty);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Tiles t(b, loc, cast<FloatType>(type.getElementType()));

@@ -31,6 +31,8 @@ int64_t chunkOf(const Recurrence &form);
 
 /// How many sequences there are; dynamic where a call says it.
 int64_t sequencesOf(const Recurrence &form);
+mlir::OpFoldResult sequencesOf(mlir::OpBuilder &b, mlir::Location loc,
+                               const Recurrence &form);
 
 /// A result of the scf.forall of all heads.
 struct Result {

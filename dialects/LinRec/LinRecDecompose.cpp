@@ -52,11 +52,11 @@ template <typename Op>
 LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
   if (!isOpen(op))
     return success();
-  if (form.starts || form.steps > 1 || form.ownMemory ||
-      form.segments.value_or(1) > 1 || form.valueBlocks.value_or(1) > 1)
+  if (form.steps > 1 || form.ownMemory || form.segments.value_or(1) > 1 ||
+      form.valueBlocks.value_or(1) > 1)
     return op.emitOpError()
            << "can be compiled for any numbers of sequences and tokens only "
-           << "on the CPU, where sequences are not packed, and neither they "
+           << "on the CPU, where a token is one step, and neither sequences "
            << "nor states are cut; v is " << form.v.getType() << " and q is "
            << form.q.getType();
   RankedTensorType v = Recurrence::type(form.v);
@@ -75,47 +75,49 @@ LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
     perToken.push_back(op.getO());
     states.push_back(op.getFinal());
   }
-  auto check = [&](Value x, int64_t dims) -> LogicalResult {
-    for (int64_t dim = 0; x && x != form.v && dim < dims; ++dim) {
-      bool isOpen = v.isDynamicDim(dim);
-      if (Recurrence::type(x).isDynamicDim(dim) != isOpen)
-        return op.emitOpError()
-               << "leaves the number of " << (dim == 0 ? "sequences" : "tokens")
-               << " open in one of " << x.getType() << " and " << v
-               << ", and not in the other";
-      if (!isOpen || x.getDefiningOp() == op)
-        continue;
-      Location loc = op.getLoc();
-      auto extent = [&](Value of) -> Value {
-        return tensor::DimOp::create(b, loc, of, dim);
-      };
-      Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                         extent(x), extent(form.v));
-      cf::AssertOp::create(b, loc, same,
-                           "operands of a recurrence have the same numbers of "
-                           "sequences and tokens");
-    }
+  Location loc = op.getLoc();
+  auto check = [&](Value x, int64_t dim, RankedTensorType other,
+                   llvm::function_ref<OpFoldResult()> extent) -> LogicalResult {
+    bool isOpen = other.isDynamicDim(dim);
+    if (Recurrence::type(x).isDynamicDim(dim) != isOpen)
+      return op.emitOpError()
+             << "leaves the number of " << (dim == 0 ? "sequences" : "tokens")
+             << " open in one of " << x.getType() << " and " << other
+             << ", and not in the other";
+    if (!isOpen || x.getDefiningOp() == op)
+      return success();
+    Value own = tensor::DimOp::create(b, loc, x, dim);
+    Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own,
+                                       cast<Value>(extent()));
+    cf::AssertOp::create(b, loc, same,
+                         "operands of a recurrence have the same numbers of "
+                         "sequences and tokens");
     return success();
   };
   for (Value x : perToken)
-    if (failed(check(x, /*dims=*/2)))
-      return failure();
+    for (int64_t dim = 0; x && x != form.v && dim < 2; ++dim)
+      if (failed(check(x, dim, v, [&] {
+            return tensor::getMixedSize(b, loc, form.v, dim);
+          })))
+        return failure();
   for (Value x : states)
-    if (failed(check(x, /*dims=*/1)))
+    if (x && failed(check(x, 0, form.starts ? Recurrence::type(form.starts) : v,
+                          [&] { return sequencesOf(b, loc, form); })))
       return failure();
   return success();
 }
 
-/// The extents of a tensor like `type`: those that calls choose are those of v,
-/// of sequences and tokens.
+/// The extents of a tensor of this shape: those that calls choose are of
+/// sequences and tokens.
 SmallVector<OpFoldResult> extentsOf(OpBuilder &b, Location loc,
                                     const Recurrence &form,
                                     ArrayRef<int64_t> shape) {
   SmallVector<OpFoldResult> extents;
   for (auto [dim, extent] : llvm::enumerate(shape))
-    extents.push_back(ShapedType::isDynamic(extent)
-                          ? tensor::getMixedSize(b, loc, form.v, dim)
-                          : OpFoldResult(b.getIndexAttr(extent)));
+    extents.push_back(!ShapedType::isDynamic(extent)
+                          ? OpFoldResult(b.getIndexAttr(extent))
+                      : dim == 0 ? sequencesOf(b, loc, form)
+                                 : tensor::getMixedSize(b, loc, form.v, dim));
   return extents;
 }
 
@@ -384,7 +386,7 @@ int64_t intervalOf(ScanBwdOp op, const Recurrence &form) {
   MachineFacts machine = machineFactsOf(op);
   ScheduleProblem problem(form, /*gradient=*/true);
   RankedTensorType v = Recurrence::type(form.v);
-  if (v.isDynamicDim(0))
+  if (ShapedType::isDynamic(problem.sequences))
     problem.sequences = 1;
   if (v.isDynamicDim(1))
     problem.chunks = llvm::divideCeil(tokensOfOpen, problem.chunk);

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "drawloom/OpenExtent.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -25,8 +27,17 @@ namespace drawloom {
 
 namespace {
 
+/// An open extent as the arguments tell it.
+struct Source {
+  BlockArgument argument;
+  int64_t dim;
+  /// What the argument's dimension has more.
+  int64_t more;
+};
+
 /// Numbers the open extents of a function's arguments: those that the body
-/// shows to be one have one number.
+/// shows to be one have one number, and so have those that differ by a
+/// constant.
 class Binding {
 public:
   explicit Binding(Block &block) : classes(block) {
@@ -45,45 +56,104 @@ public:
     for (BlockArgument argument : block.getArguments())
       if (RankedTensorType type = tensorType(argument))
         for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          if (unsigned id = classes.find(classes.of(argument, dim));
+          if (auto [id, more] = leastOf(classes.of(argument, dim));
               type.isDynamicDim(dim) && !known.contains(id))
-            sources.insert({id, {argument, dim}});
+            sources.insert({id, {argument, dim, more}});
   }
 
-  /// The number of an open extent; none where no argument tells it, or where
-  /// it has to be some number.
-  std::optional<int64_t> numberOf(Value value, int64_t dim) {
-    auto *found = sources.find(classes.find(classes.of(value, dim)));
-    if (isInit(value) || found == sources.end())
+  /// An open extent; none where no argument tells it, or where it has to be
+  /// some number.
+  std::optional<OpenExtent> extentOf(Value value, int64_t dim) {
+    if (isInit(value))
       return std::nullopt;
-    return std::distance(sources.begin(), found);
+    auto [id, more] = leastOf(classes.of(value, dim));
+    auto *found = sources.find(id);
+    if (found == sources.end())
+      return std::nullopt;
+    return OpenExtent{std::distance(sources.begin(), found), more};
   }
 
-  /// The number of each open extent, as on arguments and results; null where
-  /// there is none, or one has no number.
+  /// Each open extent, as on arguments and results; null where there is none,
+  /// or no argument tells one.
   DenseI64ArrayAttr numbersOf(Value value) {
     RankedTensorType type = tensorType(value);
     if (!type || type.hasStaticShape())
       return {};
     SmallVector<int64_t> numbers;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      std::optional<int64_t> number =
-          type.isDynamicDim(dim) ? numberOf(value, dim) : -1;
-      if (!number)
+      numbers.push_back(-1);
+      if (!type.isDynamicDim(dim))
+        continue;
+      std::optional<OpenExtent> extent = extentOf(value, dim);
+      if (!extent)
         return {};
-      numbers.push_back(*number);
+      numbers.back() = extent->code();
     }
     return DenseI64ArrayAttr::get(value.getContext(), numbers);
   }
 
   size_t count() const { return sources.size(); }
-  std::pair<BlockArgument, int64_t> source(size_t number) const {
+  const Source &source(size_t number) const {
     return (sources.begin() + number)->second;
   }
 
 private:
+  /// The smallest of the dimensions that differ by constants from one, and by
+  /// how much.
+  std::pair<unsigned, int64_t> leastOf(unsigned id) {
+    int64_t more = 0;
+    id = classes.find(id);
+    // In a circle, of dimensions that cannot be, each is met once.
+    for (size_t steps = 0; steps < classes.larger().size(); ++steps)
+      for (const DimensionClasses::Larger &one : classes.larger())
+        if (classes.find(one.larger) == id) {
+          id = classes.find(one.than), more += one.by;
+          break;
+        }
+    return {id, more};
+  }
+
   DimensionClasses classes;
-  llvm::MapVector<unsigned, std::pair<BlockArgument, int64_t>> sources;
+  llvm::MapVector<unsigned, Source> sources;
+};
+
+/// The open extents of a call, as values of the function.
+class ExtentValues {
+public:
+  ExtentValues(OpBuilder &b, const Binding &binding) {
+    for (size_t number = 0; number < binding.count(); ++number) {
+      const Source &source = binding.source(number);
+      Location loc = source.argument.getLoc();
+      given.push_back(
+          tensor::DimOp::create(b, loc, source.argument, source.dim));
+      asked.insert(given.back().getDefiningOp());
+      least.push_back(given.back());
+      if (source.more)
+        least.back() = arith::SubIOp::create(b, loc, given.back(),
+                                             constant(b, loc, source.more));
+      mores.push_back(source.more);
+    }
+  }
+
+  Value of(OpBuilder &b, Location loc, OpenExtent extent) const {
+    if (extent.more == mores[extent.number])
+      return given[extent.number];
+    Value value = least[extent.number];
+    if (extent.more == 0)
+      return value;
+    return arith::AddIOp::create(b, loc, value, constant(b, loc, extent.more));
+  }
+  /// Whether the op is one of these itself.
+  bool contains(Operation *op) const { return asked.contains(op); }
+
+private:
+  static Value constant(OpBuilder &b, Location loc, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  /// As the arguments have them, and without what these have more.
+  SmallVector<Value> given, least;
+  SmallVector<int64_t> mores;
+  llvm::DenseSet<Operation *> asked;
 };
 
 struct BindExtents : impl::BindExtentsBase<BindExtents> {
@@ -97,24 +167,26 @@ struct BindExtents : impl::BindExtentsBase<BindExtents> {
       return;
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPointToStart(&block);
-    SmallVector<Value> extents;
-    for (size_t number = 0; number < binding.count(); ++number) {
-      auto [argument, dim] = binding.source(number);
-      extents.push_back(
-          tensor::DimOp::create(rewriter, argument.getLoc(), argument, dim));
-    }
+    ExtentValues extents(rewriter, binding);
     SmallVector<tensor::DimOp> asked;
     function.walk([&](tensor::DimOp op) { asked.push_back(op); });
     for (tensor::DimOp op : asked) {
       std::optional<int64_t> dim = op.getConstantIndex();
       RankedTensorType type = tensorType(op.getSource());
       if (!dim || !type || *dim >= type.getRank() || !type.isDynamicDim(*dim) ||
-          op.getResult() == extents.front())
+          extents.contains(op))
         continue;
-      if (std::optional<int64_t> number =
-              binding.numberOf(op.getSource(), *dim);
-          number && extents[*number] != op.getResult())
-        rewriter.replaceOp(op, extents[*number]);
+      std::optional<OpenExtent> extent = binding.extentOf(op.getSource(), *dim);
+      if (!extent)
+        continue;
+      rewriter.setInsertionPoint(op);
+      // What is less by a constant is an open extent, too.
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+        if (auto less = dyn_cast<arith::SubIOp>(user);
+            less && getConstantIntValue(less.getRhs()) == extent->more)
+          rewriter.replaceOp(
+              less, extents.of(rewriter, op.getLoc(), {extent->number, 0}));
+      rewriter.replaceOp(op, extents.of(rewriter, op.getLoc(), *extent));
     }
     // What an op writes to, and does not read, is nobody's value.
     for (linalg::LinalgOp op : block.getOps<linalg::LinalgOp>())
@@ -124,14 +196,14 @@ struct BindExtents : impl::BindExtentsBase<BindExtents> {
             op.payloadUsesValueFromOperand(&init) || isInit(init.get()))
           continue;
         SmallVector<Value> sizes;
+        rewriter.setInsertionPoint(op);
         for (int64_t dim = 0; dim < type.getRank(); ++dim)
           if (type.isDynamicDim(dim))
-            if (std::optional<int64_t> number =
-                    binding.numberOf(init.get(), dim))
-              sizes.push_back(extents[*number]);
+            if (std::optional<OpenExtent> extent =
+                    binding.extentOf(init.get(), dim))
+              sizes.push_back(extents.of(rewriter, op.getLoc(), *extent));
         if (sizes.size() != type.getNumDynamicDims())
           continue;
-        rewriter.setInsertionPoint(op);
         init.set(tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(),
                                          type.getElementType(), sizes));
       }

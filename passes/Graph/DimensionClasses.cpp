@@ -85,6 +85,26 @@ DimensionClasses::DimensionClasses(Block &block) {
     }
   for (Operation &op : block)
     relate(&op);
+  relateDifferences();
+}
+
+/// What is less than one dimension by the same, or more, is one dimension.
+void DimensionClasses::relateDifferences() {
+  bool again = true;
+  auto uniteNew = [&](Class a, Class b) {
+    again |= find(a) != find(b);
+    unite(a, b);
+  };
+  while (std::exchange(again, false))
+    for (auto [i, one] : llvm::enumerate(differences))
+      for (const Larger &other : ArrayRef(differences).drop_front(i + 1)) {
+        if (one.by != other.by)
+          continue;
+        if (find(one.larger) == find(other.larger))
+          uniteNew(one.than, other.than);
+        if (find(one.than) == find(other.than))
+          uniteNew(one.larger, other.larger);
+      }
 }
 
 DimensionClasses::Class DimensionClasses::node(void *key, unsigned index) {
@@ -177,12 +197,41 @@ void DimensionClasses::relateAsserted(cf::AssertOp assertion) {
   auto compared = assertion.getArg().getDefiningOp<arith::CmpIOp>();
   if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq)
     return;
-  auto x = compared.getLhs().getDefiningOp<tensor::DimOp>();
-  auto y = compared.getRhs().getDefiningOp<tensor::DimOp>();
-  std::optional<int64_t> i = x ? x.getConstantIndex() : std::nullopt;
-  std::optional<int64_t> j = y ? y.getConstantIndex() : std::nullopt;
-  if (i && j && tensorType(x.getSource()) && tensorType(y.getSource()))
-    same(x.getSource(), *i, y.getSource(), *j);
+  std::optional<Asked> x = askedBy(compared.getLhs()),
+                       y = askedBy(compared.getRhs());
+  if (!x || !y)
+    return;
+  y->more -= x->more;
+  relateAsked(of(x->tensor, x->dim), *y);
+}
+
+std::optional<DimensionClasses::Asked> DimensionClasses::askedBy(Value extent) {
+  int64_t more = 0;
+  while (Operation *sum = extent.getDefiningOp()) {
+    if (!isa<arith::AddIOp, arith::SubIOp>(sum))
+      break;
+    std::optional<int64_t> by = getConstantIntValue(sum->getOperand(1));
+    if (!by)
+      return std::nullopt;
+    more += isa<arith::AddIOp>(sum) ? *by : -*by;
+    extent = sum->getOperand(0);
+  }
+  auto asked = extent.getDefiningOp<tensor::DimOp>();
+  std::optional<int64_t> at = asked ? asked.getConstantIndex() : std::nullopt;
+  if (!at || !tensorType(asked.getSource()))
+    return std::nullopt;
+  return Asked{asked.getSource(), static_cast<unsigned>(*at), more};
+}
+
+/// A dimension has the extent that is asked for.
+void DimensionClasses::relateAsked(Class id, const Asked &asked) {
+  Class other = of(asked.tensor, asked.dim);
+  if (asked.more == 0)
+    unite(other, id);
+  else if (asked.more > 0)
+    differences.push_back({id, other, asked.more});
+  else
+    differences.push_back({other, id, -asked.more});
 }
 
 /// Results have the extents of what they are made in.
@@ -197,10 +246,8 @@ void DimensionClasses::relateResults(scf::ForallOp forall) {
       }
       if (!tensorType(result).isDynamicDim(dim))
         continue;
-      auto of = made.getDynamicSize(dim).getDefiningOp<tensor::DimOp>();
-      std::optional<int64_t> at = of ? of.getConstantIndex() : std::nullopt;
-      if (at && tensorType(of.getSource()))
-        same(of.getSource(), *at, result, dim);
+      if (std::optional<Asked> asked = askedBy(made.getDynamicSize(dim)))
+        relateAsked(of(result, dim), *asked);
     }
   }
 }

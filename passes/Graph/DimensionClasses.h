@@ -70,6 +70,13 @@ public:
   /// What is to be erased: what is made in its memory has other dimensions.
   void forget(mlir::Operation *op);
 
+  /// A dimension that is always larger than another one by a constant.
+  struct Larger {
+    Class larger, than;
+    int64_t by;
+  };
+  llvm::ArrayRef<Larger> larger() const { return differences; }
+
 private:
   void same(mlir::Value a, unsigned i, mlir::Value b, unsigned j);
   void relate(mlir::Operation *op);
@@ -86,6 +93,17 @@ private:
   /// Whether it is of an extent that is open in the program and known here.
   bool isGiven(Class id);
 
+  /// What an index value is: a dimension of a tensor, and a constant more.
+  struct Asked {
+    mlir::Value tensor;
+    unsigned dim;
+    int64_t more;
+  };
+  static std::optional<Asked> askedBy(mlir::Value extent);
+  void relateAsked(Class id, const Asked &asked);
+  void relateDifferences();
+
+  llvm::SmallVector<Larger> differences;
   llvm::SmallVector<Class> given;
   /// What joinedRowsAttr names.
   std::optional<Class> joinedRows;

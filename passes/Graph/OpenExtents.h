@@ -14,9 +14,9 @@
 namespace drawloom {
 
 /// On arguments and results of a function, of tensors with a `?`: for each
-/// dimension the number of its extent, -1 where the type says it. Extents of
-/// one number are one and the same: a call has to agree with that, and a result
-/// has the extent that the arguments have. `bind-extents` makes it.
+/// dimension its extent (OpenExtent::code), -1 where the type says it. Extents
+/// of one number are one and the same: a call has to agree with that, and a
+/// result has the extent that the arguments have. `bind-extents` makes it.
 inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
 
 /// On arguments: the dimensions that the program leaves open and that are known

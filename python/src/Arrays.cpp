@@ -10,6 +10,7 @@
 #include "Device.h"
 #include "Exchange.h"
 #include "OpenMp.h"
+#include "drawloom/OpenExtent.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -87,17 +88,18 @@ static std::string dtypeName(nb::dlpack::dtype dtype) {
   }
 }
 
-/// "?", or "?2" for the second one.
-static std::string openName(size_t number) {
-  return "?" + (number ? std::to_string(number + 1) : "");
+/// "?", or "?2" for the second one; "?2 + 1" where it is larger by that.
+static std::string openName(OpenExtent open) {
+  return "?" + (open.number ? std::to_string(open.number + 1) : "") +
+         (open.more ? " + " + std::to_string(open.more) : "");
 }
 
 static std::string shapeText(const int64_t *extents, size_t rank) {
   std::string text = "[";
   for (size_t i = 0; i < rank; ++i)
-    text += (i ? ", " : "") +
-            (extents[i] < 0 ? openName(static_cast<size_t>(-1 - extents[i]))
-                            : std::to_string(extents[i]));
+    text += (i ? ", " : "") + (extents[i] < 0
+                                   ? openName(OpenExtent::ofShape(extents[i]))
+                                   : std::to_string(extents[i]));
   return text + "]";
 }
 
@@ -272,10 +274,14 @@ static bool fits(const Type &type, const nb::dlpack::dltensor &array,
   for (size_t d = 0; d < type.shape.size(); ++d) {
     int64_t wanted = type.shape[d];
     if (wanted < 0) {
-      int64_t &known = extents[static_cast<size_t>(-1 - wanted)];
+      OpenExtent open = OpenExtent::ofShape(wanted);
+      int64_t &known = extents[static_cast<size_t>(open.number)];
       if (known < 0)
-        known = array.shape[d];
-      wanted = known;
+        known = array.shape[d] - open.more;
+      // What is larger by a constant has no less than that.
+      if (known < 0)
+        return false;
+      wanted = known + open.more;
     }
     if (array.shape[d] != wanted)
       return false;
@@ -295,7 +301,8 @@ static void checkArray(const Function &function, const char *kind, size_t index,
   std::string wanted = describe(type), with;
   for (size_t i = 0; i < extents.size(); ++i)
     if (extents[i] >= 0)
-      with += (with.empty() ? ", where " : " and ") + openName(i) + " is " +
+      with += (with.empty() ? ", where " : " and ") +
+              openName({static_cast<int64_t>(i)}) + " is " +
               std::to_string(extents[i]);
   refuse(function, kind, index,
          "takes " + wanted + with + ", but is " + dtypeName(array.dtype) +

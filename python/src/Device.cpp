@@ -15,6 +15,7 @@
 #include "Device.h"
 #include "Arrays.h"
 #include "Exchange.h"
+#include "drawloom/OpenExtent.h"
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -313,8 +314,10 @@ static std::shared_ptr<Function> bindTo(const Function &function,
   std::vector<int64_t> extents(function.openExtents, -1);
   for (size_t i = 0; i < shapes.size(); ++i)
     for (size_t dim = 0; dim < shapes[i].size(); ++dim)
-      if (int64_t wanted = function.arguments[i].shape[dim]; wanted < 0)
-        extents[static_cast<size_t>(-1 - wanted)] = shapes[i][dim];
+      if (int64_t wanted = function.arguments[i].shape[dim]; wanted < 0) {
+        OpenExtent open = OpenExtent::ofShape(wanted);
+        extents[static_cast<size_t>(open.number)] = shapes[i][dim] - open.more;
+      }
   return function.withExtents(extents);
 }
 

@@ -17,6 +17,7 @@
 #include "Objects.h"
 #include "OpenMp.h"
 #include "Update.h"
+#include "drawloom/OpenExtent.h"
 #include <cxxabi.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -304,7 +305,7 @@ Function::withExtents(const std::vector<int64_t> &extents) const {
     shapes.push_back(type.shape);
     for (int64_t &extent : shapes.back())
       if (extent < 0)
-        extent = extents[static_cast<size_t>(-1 - extent)];
+        extent = OpenExtent::ofShape(extent).in(extents.data());
   }
   std::shared_ptr<Function> made = drawloom::python::bind(*this, shapes);
   // Those of one call after the other are few, or all different.

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/Artifact.h"
+#include "drawloom/OpenExtent.h"
 #include "drawloom/runtime/Sha256.h"
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
@@ -63,6 +65,8 @@ static constexpr int64_t oldestVersion = 3;
 static constexpr int64_t openVersion = 5;
 // The first whose memory may grow with several of them.
 static constexpr int64_t termsVersion = 6;
+/// Larger than what a program is, smaller than what overflows.
+static constexpr int64_t largestMore = 1 << 20;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -186,7 +190,11 @@ public:
   void readType(const json &value, ValueType &type, int64_t open) {
     std::string element;
     read(value, "element", element);
-    read(value, "shape", type.shape, -open);
+    read(value, "shape", type.shape, std::numeric_limits<int64_t>::min());
+    for (int64_t extent : type.shape)
+      if (extent < 0 && (OpenExtent::ofShape(extent).number >= open ||
+                         OpenExtent::ofShape(extent).more > largestMore))
+        return complain("shape", "has an extent that its function has not");
     int64_t bytes = 0;
     for (size_t i = 0; i < std::size(elementNames); ++i)
       if (element == elementNames[i]) {
@@ -445,15 +453,25 @@ public:
                                std::to_string(wanted[dim]));
         continue;
       }
-      auto number = static_cast<size_t>(-1 - wanted[dim]);
+      OpenExtent open = OpenExtent::ofShape(wanted[dim]);
+      auto number = static_cast<size_t>(open.number);
+      auto plus = [](int64_t more) {
+        return (more < 0 ? " minus " : " plus ") +
+               std::to_string(std::abs(more));
+      };
+      if (shape[dim] < open.more)
+        return Status::error(place + ", where it has at least " +
+                             std::to_string(open.more));
       if (extents[number] < 0) {
-        extents[number] = shape[dim];
-        sources[number] = "dimension " + std::to_string(dim) + " of argument " +
-                          std::to_string(argument);
-      } else if (extents[number] != shape[dim]) {
-        return Status::error(place + ", which has to be that of " +
-                             sources[number] + ", " +
-                             std::to_string(extents[number]));
+        extents[number] = shape[dim] - open.more;
+        sources[number] = {"dimension " + std::to_string(dim) +
+                               " of argument " + std::to_string(argument),
+                           open.more};
+      } else if (open.in(extents.data()) != shape[dim]) {
+        const auto &[source, more] = sources[number];
+        return Status::error(place + ", which has to be that of " + source +
+                             (open.more == more ? "" : plus(open.more - more)) +
+                             ", " + std::to_string(open.in(extents.data())));
       }
     }
     return {};
@@ -465,7 +483,7 @@ public:
     bool fits = true;
     for (int64_t &extent : type.shape) {
       if (extent < 0)
-        extent = extents[static_cast<size_t>(-1 - extent)];
+        extent = OpenExtent::ofShape(extent).in(extents.data());
       if (extent < 0)
         return Status::error(name + " has an extent that no argument has");
       fits &=
@@ -510,8 +528,8 @@ public:
 private:
   const Signature &signature;
   std::vector<int64_t> extents;
-  /// Which argument an extent was first seen on.
-  std::vector<std::string> sources;
+  /// Which argument an extent was first seen on, and what that has more.
+  std::vector<std::pair<std::string, int64_t>> sources;
 };
 } // namespace
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/LaunchPlan.h"
+#include "drawloom/OpenExtent.h"
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -79,7 +80,7 @@ int64_t bytesOf(const ValueType &type, const int64_t *extents) {
     return -1;
   int64_t bytes = elementBytes(type.element);
   for (int64_t extent : type.shape)
-    bytes *= extent < 0 ? extents[-1 - extent] : extent;
+    bytes *= extent < 0 ? OpenExtent::ofShape(extent).in(extents) : extent;
   return bytes;
 }
 

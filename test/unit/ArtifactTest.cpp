@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Artifact.h"
+#include "drawloom/OpenExtent.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 #include "gtest/gtest.h"
@@ -141,7 +142,8 @@ TEST(Artifact, RefusesADescriptionThatIsWrong) {
   for (auto [from, to, why] :
        {std::tuple("\"element\":\"i64\"", "\"element\":\"i65\"",
                    "'element' is none that this version knows"),
-        std::tuple("[3,4]", "[3,-4]", "'shape' has what is no size"),
+        std::tuple("[3,4]", "[3,-4]",
+                   "'shape' has an extent that its function has not"),
         std::tuple("[3,4]", "[3,4611686018427387904]",
                    "'shape' has extents that no memory has"),
         std::tuple("[3,4]", "{}", "'shape' is no list"),
@@ -192,11 +194,11 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 }
 
 TEST(Artifact, NamesAnotherVersion) {
-  for (const char *version : {"1", "7", "x", "-3", "99999999999999999999"}) {
+  for (const char *version : {"1", "8", "x", "-3", "99999999999999999999"}) {
     std::string bytes = writeArtifact(sample());
-    bytes.replace(bytes.find(" 6 ") + 1, 1, version);
+    bytes.replace(bytes.find(" 7 ") + 1, 1, version);
     EXPECT_EQ(errorOf(bytes), "it is of version " + std::string(version) +
-                                  ", this is version 6");
+                                  ", this is version 7");
   }
 }
 
@@ -259,6 +261,29 @@ TEST(Artifact, NoRowsNeedNoWorkspaceOfRows) {
       runtime::bind(openSignature(), {{0, 4}, {0}});
   ASSERT_TRUE(bound.ok()) << bound.message();
   EXPECT_EQ(bound->signature.workspaceBytes, 128);
+}
+
+TEST(Artifact, AnExtentMayBeLargerThanAnotherByAConstant) {
+  // Boundaries, then the lengths between them.
+  Signature signature = openSignature();
+  signature.arguments[0].shape = {OpenExtent{0, 1}.inShape()};
+  auto bind = [&](int64_t boundaries, int64_t lengths) {
+    return runtime::bind(signature, {{boundaries}, {lengths}});
+  };
+  runtime::Result<BoundSignature> bound = bind(4, 3);
+  ASSERT_TRUE(bound.ok()) << bound.message();
+  EXPECT_EQ(bound->extents, std::vector<int64_t>{3});
+  EXPECT_EQ(bound->signature.arguments[0].shape, std::vector<int64_t>{4});
+  EXPECT_EQ(bound->signature.results[0].shape, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(bind(4, 4).message(),
+            "argument 1 of @f is given with extent 4 in dimension 0, which has "
+            "to be that of dimension 0 of argument 0 minus 1, 3");
+  EXPECT_EQ(bind(0, 0).message(), "argument 0 of @f is given with extent 0 in "
+                                  "dimension 0, where it has at least 1");
+  std::swap(signature.arguments[0], signature.arguments[1]);
+  EXPECT_EQ(bind(4, 4).message(),
+            "argument 1 of @f is given with extent 4 in dimension 0, which has "
+            "to be that of dimension 0 of argument 0 plus 1, 5");
 }
 
 TEST(Artifact, RefusesExtentsThatDoNotFit) {
@@ -344,6 +369,23 @@ TEST(Artifact, RefusesTermsThatAreWrong) {
     EXPECT_EQ(errorOf(withDescription(from, to, openSample())),
               std::string("its description is damaged: ") + why)
         << to;
+}
+
+TEST(Artifact, KeepsWhatIsLargerThanAnOpenExtent) {
+  auto shapeOf = [](OpenExtent extent) {
+    Artifact artifact = openSample();
+    for (Artifact::Variant &variant : artifact.variants)
+      variant.entries[0].signature.arguments[0].shape[0] = extent.inShape();
+    return readArtifact(writeArtifact(artifact));
+  };
+  llvm::Expected<Artifact> read = shapeOf({0, 1});
+  ASSERT_TRUE(bool(read)) << toString(read.takeError());
+  const ValueType &type = read->variants[0].entries[0].signature.arguments[0];
+  EXPECT_EQ(OpenExtent::ofShape(type.shape[0]).more, 1);
+  for (OpenExtent extent : {OpenExtent{7, 1}, OpenExtent{0, int64_t(1) << 30}})
+    EXPECT_EQ(toString(shapeOf(extent).takeError()),
+              "its description is damaged: 'shape' has an extent that its "
+              "function has not");
 }
 
 TEST(Artifact, KeepsOpenExtents) {

@@ -22,8 +22,8 @@ enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
 int64_t elementBytes(ElementType type);
 
 /// A dense row-major argument or result. A scalar has an empty shape. An extent
-/// below 0 is open, a call has some number there: -1 - k is the k-th open
-/// extent of the function.
+/// below 0 is open, a call has some number there: OpenExtent::ofShape says
+/// which.
 struct ValueType {
   ElementType element;
   std::vector<int64_t> shape;
@@ -141,7 +141,7 @@ bind(const Signature &signature,
 
 /// Counts changes of the file's form, and of how code and its host call each
 /// other.
-inline constexpr int64_t artifactVersion = 6;
+inline constexpr int64_t artifactVersion = 7;
 
 /// The file form of an artifact: a line of text with its version, the lengths
 /// and the SHA-256 of what follows (a description in JSON, then the code of one
@@ -149,9 +149,10 @@ inline constexpr int64_t artifactVersion = 6;
 std::string writeArtifact(const Artifact &artifact);
 
 /// Also of version 3, whose variants are all of one target, 4, which has no
-/// open extents, and 5, whose memory grows with single ones only. Refuses bytes
-/// that are cut off, changed or of another version, and variants that do not go
-/// together; says which.
+/// open extents, 5, whose memory grows with single ones only, and 6, where none
+/// is larger than another one by a constant. Refuses bytes that are cut off,
+/// changed or of another version, and variants that do not go together; says
+/// which.
 Result<Artifact> readArtifact(std::string_view bytes);
 
 /// The target to load an artifact for: the one that is asked for, which it must

@@ -22,7 +22,8 @@ from .._module import type_text
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for an extent that each call chooses."""
+    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for an extent that each call chooses,
+    and -2 for one more than the first of these."""
 
     dtype: str
     shape: tuple
@@ -39,7 +40,7 @@ class Family:
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
     Where extents are open, `extent_lines` are in front of it.
     opened(attributes, arguments): the types of the arguments with -1 for the extents that one program takes any of; None where each
-    combination has a program. An open extent of an argument or result is that of the first argument in the same dimension.
+    combination has a program. An open extent of an argument or result is that of the first argument with one in the same dimension.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
@@ -68,11 +69,16 @@ def _open_rows(attributes, arguments):
 
 
 def extent_lines(names, arguments):
-    """Lines that make %extent0, %extent1, ..., the extents of the first argument that its type leaves open."""
+    """Lines that make %extent0, %extent1, ..., the extents that the types of arguments leave open."""
     lines = []
-    for dim, extent in enumerate(arguments[0].shape):
-        if extent == -1:
-            lines += [f"  %dim{dim} = arith.constant {dim} : index", f"  %extent{dim} = tensor.dim {names[0]}, %dim{dim} : {arguments[0].text}"]
+    for dim in range(max((len(one.shape) for one in arguments), default=0)):
+        with_open = [(n, one) for n, one in zip(names, arguments) if len(one.shape) > dim and one.shape[dim] < 0]
+        # One that has it as it is, if there is one.
+        for name, one in sorted(with_open, key=lambda of: -of[1].shape[dim])[:1]:
+            made = f"%extent{dim}" if one.shape[dim] == -1 else f"%entries{dim}"
+            lines += [f"  %dim{dim} = arith.constant {dim} : index", f"  {made} = tensor.dim {name}, %dim{dim} : {one.text}"]
+            if one.shape[dim] == -2:
+                lines += [f"  %more{dim} = arith.constant 1 : index", f"  %extent{dim} = arith.subi {made}, %more{dim} : index"]
     return lines
 
 
@@ -285,7 +291,7 @@ def _vjp(result, function, given, gives, names, cotangents, wrt):
 
 def _zeros(gives):
     def line(j, one):
-        if -1 not in one.shape:
+        if min(one.shape, default=0) >= 0:
             return f"  %zero{j} = arith.constant dense<0.0> : {one.text}"
         element = Array(one.dtype, ()).text[len("tensor<"):-1]
         return f"  %none{j} = arith.constant 0.0 : {element}\n  %zero{j} = tensor.splat %none{j}[{sizes(one)}] : {one.text}"

@@ -28,7 +28,10 @@ def _state_type(dtype):
 
 
 def _sequences(given):
-    return given["starts"].shape[0] - 1 if "starts" in given else given["v"].shape[0]
+    if "starts" not in given:
+        return given["v"].shape[0]
+    entries = given["starts"].shape[0]
+    return -1 if entries < 0 else entries - 1
 
 
 def refuse(error, text, function="linear_recurrence"):
@@ -226,18 +229,21 @@ def _opened(attributes, arguments):
     """Any numbers of sequences and tokens; but where there are fewer heads than processors that schedules are chosen for, these go by
     the numbers."""
     given = _named(attributes, arguments)
-    batch, heads = given["v"].shape[0], given["v"].shape[2]
+    sequences, heads = _sequences(given), given["v"].shape[2]
     cut = any((attributes[name] or 1) > 1 for name in ("segments", "value_blocks", "steps_per_token"))
-    if cut or "starts" in given or 0 < batch * heads < _library.scheduled_processors():
+    if cut or 0 < sequences * heads < _library.scheduled_processors():
         return None
+    batch = 1 if "starts" in given else -1
     per_token = {"q", "k", "v", "beta", "erase", "lowrank"} | ({"decay"} if "decay" in given and len(given["decay"].shape) > 1 else set())
 
     def opened(name, array):
         shape = array.shape
         if name in per_token:
-            shape = (-1, -1, *shape[2:])
+            shape = (batch, -1, *shape[2:])
         elif name == "initial":
             shape = (-1, *shape[1:])
+        elif name == "starts":
+            shape = (-2,)
         return Array(array.dtype, shape)
 
     return [opened(name, array) for name, array in given.items()]

@@ -6,7 +6,7 @@
 
 func.func @rejected(%q: tensor<2x?x4x8xf32>, %k: tensor<2x?x4x8xf32>, %v: tensor<2x?x4x6xf32>) -> tensor<2x?x4x6xf32> {
   // expected-error @below {{'linrec.scan' op has no decomposition for these types}}
-  // expected-error @below {{can be compiled for any numbers of sequences and tokens only on the CPU, where sequences are not packed, and neither they nor states are cut}}
+  // expected-error @below {{can be compiled for any numbers of sequences and tokens only on the CPU, where a token is one step, and neither sequences nor states are cut}}
   %0:2 = linrec.scan %q, %k, %v {segments = 2}
       : (tensor<2x?x4x8xf32>, tensor<2x?x4x8xf32>, tensor<2x?x4x6xf32>) -> (tensor<2x?x4x6xf32>, tensor<2x4x8x6xf32>)
   return %0#0 : tensor<2x?x4x6xf32>
@@ -16,7 +16,7 @@ func.func @rejected(%q: tensor<2x?x4x8xf32>, %k: tensor<2x?x4x8xf32>, %v: tensor
 
 func.func @rejected(%q: tensor<2x?x4x8xf32>, %k: tensor<2x?x4x8xf32>, %v: tensor<2x?x4x6xf32>, %d_o: tensor<2x?x4x6xf32>, %d_final: tensor<2x4x8x6xf32>) -> tensor<2x?x4x8xf32> {
   // expected-error @below {{'linrec.scan_bwd' op has no decomposition for these types}}
-  // expected-error @below {{can be compiled for any numbers of sequences and tokens only on the CPU, where sequences are not packed, and neither they nor states are cut}}
+  // expected-error @below {{can be compiled for any numbers of sequences and tokens only on the CPU, where a token is one step, and neither sequences nor states are cut}}
   %0:3 = linrec.scan_bwd %q, %k, %v cotangents(%d_o, %d_final) {value_blocks = 2}
       : (tensor<2x?x4x8xf32>, tensor<2x?x4x8xf32>, tensor<2x?x4x6xf32>, tensor<2x?x4x6xf32>, tensor<2x4x8x6xf32>) -> (tensor<2x?x4x8xf32>, tensor<2x?x4x8xf32>, tensor<2x?x4x6xf32>)
   return %0#0 : tensor<2x?x4x8xf32>

@@ -114,7 +114,7 @@ def _make_rows(b):
     inner = b.inside([INDEX], [[torch.tensor(0)] for _ in b.contexts])
     counter = inner.graph.inputs[0]
     inner.recent.remove(counter)
-    tables = [v for v in b.recent if (t := b.type(v)).shape and t.is_float and t.rank <= 3 and not t.is_open and t.shape[0] >= type.shape[0]]
+    tables = [v for v in b.recent if (t := b.type(v)).shape and t.is_float and t.rank <= 3 and not t.is_open and t.count() > 0 and t.shape[0] >= type.shape[0]]
     table = inner.capture(b.rng.choice(tables) if tables else b.fresh(type))
     shape = inner.type(table).shape
     inner.add("tensor.extract_slice", [table, counter], [Type(shape[1:], inner.type(table).element)],

@@ -19,15 +19,15 @@ INTEGERS = ("i64", "i32", "i8", "i1")
 
 
 class Extent(int):
-    """An extent that the program leaves open, with its value in the call."""
+    """An extent that the program leaves open, with its value in the call; it may be `more` than that of this name."""
 
-    def __new__(cls, value, name):
+    def __new__(cls, value, name, more=0):
         extent = super().__new__(cls, value)
-        extent.name = name
+        extent.name, extent.more = name, more
         return extent
 
     def __getnewargs__(self):
-        return int(self), self.name
+        return int(self), self.name, self.more
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,10 @@ class Printer:
             for axis, extent in enumerate(type.shape or ()):
                 if isinstance(extent, Extent) and extent.name not in inner._extents:
                     at = inner.value(f"arith.constant {axis} : index")
-                    inner._extents[extent.name] = inner.value(f"tensor.dim {argument}, {at} : {type}")
+                    asked = inner.value(f"tensor.dim {argument}, {at} : {type}")
+                    if extent.more:
+                        asked = inner.value(f"arith.subi {asked}, {inner.index(extent.more)} : index")
+                    inner._extents[extent.name] = asked
         results = inner.body(graph, arguments)
         types = ", ".join(map(str, graph.output_types()))
         inner.line(f"return {', '.join(results)} : {types}")

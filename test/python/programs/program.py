@@ -139,8 +139,8 @@ def _attempt(rng, seed, element, gpu, family):
             b.like(Type(b.shape(), b.element), fresh=1.0)
         b.grow(rng.randint(3, 20), [name for name, row in OPS.items() if row.make and not name.startswith("linrec")])
         if rng.random() < 0.02:
-            # Each derivative is some times as long as what it is of.
-            _chain(b, b.rng.randint(60, 150) // (3 if mode == "second" else 1))
+            # Each derivative is some times as long as what it is of, and what is open is compiled for the numbers of the call, too.
+            _chain(b, b.rng.randint(60, 150) // (3 if mode == "second" else 1) // (2 if b.opened else 1))
     outputs = []
     if mode in ("loss", "second"):
         loss = _loss(b)
@@ -186,11 +186,14 @@ def _loss(b):
     """The sum of one loss or several."""
     total = None
     for _ in range(b.rng.choice((1, 1, 1, 2, 3))):
-        before = len(b.recent)
+        before = len(b.graph.steps)
         b.grow(1, families.LOSSES)
-        if len(b.recent) == before:
+        # One that does not fit may have left operands.
+        if len(b.graph.steps) == before or not b.graph.steps[-1].op.startswith("loss."):
             continue
-        loss = b.recent[-1]
+        loss = b.graph.steps[-1].results[0]
+        if b.type(loss).shape != ():
+            continue
         try:
             if total is not None and b.type(total) == b.type(loss):
                 total = b.add("arith.addf", [total, loss], [b.type(loss)])

@@ -232,10 +232,10 @@ def options(b, tokens):
     T = tokens if tokens is None else (max(tokens // steps, 1),)
     rows = () if tokens is None else (T[0] * steps,)
     T = () if tokens is None else T
-    is_open = b.opened and tokens is not None and not packed and steps == 1
+    is_open = b.opened and tokens is not None and steps == 1
     if is_open:
         # Both, or the tokens only.
-        B = Extent(B, "sequences") if rng.random() < 0.7 else B
+        B = Extent(B, "sequences") if not packed and rng.random() < 0.7 else B
         T = rows = (Extent(T[0], "tokens"),)
     half = b.element in ("bf16", "f16")
 
@@ -275,8 +275,8 @@ def options(b, tokens):
     starts = None
     if packed:
         cuts = sorted(rng.randint(0, T[0]) for _ in range(rng.randint(0, 4)))
-        starts = [0, *cuts, T[0]]
-        sequences = len(starts) - 1
+        starts = [0, *cuts, int(T[0])]
+        sequences = Extent(len(starts) - 1, "packed") if is_open else len(starts) - 1
     state = Type((sequences, H, K, V), wide(b.element))
     if tokens is None or rng.random() < 0.5:
         names.append("initial")
@@ -284,7 +284,8 @@ def options(b, tokens):
     if packed:
         index = rng.choice(("i32", "i64"))
         names.append("starts")
-        operands.append(b.argument(Type((len(starts),), index), torch.tensor(starts, dtype=torch.int32 if index == "i32" else torch.int64)))
+        entries = Extent(len(starts), "packed", more=1) if is_open else len(starts)
+        operands.append(b.argument(Type((entries,), index), torch.tensor(starts, dtype=torch.int32 if index == "i32" else torch.int64)))
     scale = rng.choice((None, 1.0, 0.5))
     said = {}
     if scale is not None:
