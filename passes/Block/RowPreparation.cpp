@@ -10,6 +10,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -170,11 +171,19 @@ void prepareRows(Block &block, RowAnalysis &rows, bool packUniform) {
     std::optional<unsigned> rowLoop = rows.rowLoop(&op);
     if (!linalgOp || !rowLoop)
       continue;
-    if (auto generic = dyn_cast<linalg::GenericOp>(&op))
-      if (linalg::isReductionIterator(
-              linalgOp.getIteratorTypesArray()[*rowLoop]) &&
-          keepLanes(generic, *rowLoop, rows))
+    if (linalg::isReductionIterator(
+            linalgOp.getIteratorTypesArray()[*rowLoop])) {
+      auto generic = dyn_cast<linalg::GenericOp>(&op);
+      if (auto reduce = dyn_cast<linalg::ReduceOp>(&op);
+          reduce && reduce.getDimensions().size() > 1) {
+        rows.forget(&op);
+        IRRewriter rewriter(reduce);
+        generic = *linalg::generalizeNamedOp(rewriter, reduce);
+        linalgOp = generic;
+      }
+      if (generic && keepLanes(generic, *rowLoop, rows))
         continue;
+    }
     if (packUniform)
       packUniformOperands(linalgOp, rows);
   }

@@ -359,3 +359,18 @@ func.func @both(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
     for rows in ((3, 4), (1, 7)):
         x, y = (rng.uniform(-1, 1, (n, 8)).astype(np.float32) for n in rows)
         assert np.array_equal(module.both(x, y), -np.concatenate((x, y)))
+
+
+def test_sums_of_all_elements_have_the_bits_of_known_rows(rng):
+    """Written as one op: the rows that are left over are no other sum."""
+    def text(rows):
+        return f"""func.func @sum(%x: tensor<{rows}x3xf32>, %start: tensor<f32>) -> tensor<f32> {{
+  %y = linalg.reduce {{ arith.addf }} ins(%x : tensor<{rows}x3xf32>) outs(%start : tensor<f32>) dimensions = [0, 1]
+  return %y : tensor<f32>
+}}"""
+    module = drawloom.compile(text("?"))
+    start = np.array(0.5, np.float32)
+    for rows in (0, 1, 7, 16, 33, 63, 200):
+        x = rng.uniform(-1, 1, (rows, 3)).astype(np.float32)
+        exact = module._compile("sum", [x.shape, start.shape])
+        assert np.asarray(module.sum(x, start)).tobytes() == np.asarray(exact.call([x, start], None, 1)).tobytes(), rows
