@@ -130,8 +130,8 @@ static bool hasNoToken(const Recurrence &form) {
   return v.getDimSize(0) == 0 || v.getDimSize(1) == 0;
 }
 
-/// One packed sequence has all tokens, as if it were not packed: chunks that are
-/// full need not be gathered.
+/// One packed sequence has all tokens, as if it were not packed: chunks that
+/// are full need not be gathered.
 static void unpackOne(Recurrence &form) {
   if (form.starts && sequencesOf(form) == 1)
     form.starts = Value();
