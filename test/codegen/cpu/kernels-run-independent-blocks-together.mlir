@@ -65,3 +65,19 @@ func.func @h(%a: memref<64xf32>, %b: memref<64xf32>, %other: memref<64xf32>, %co
   }
   return
 }
+
+// The second writes what the first reads.
+// CHECK-LABEL: func.func private @k_kernel0
+// CHECK-LABEL: func.func private @k_kernel1
+func.func @k(%a: memref<64xf32>, %b: memref<64xf32>) attributes {drawloom.signature = {
+    arguments = [], results = [tensor<64xf32>, tensor<64xf32>], workspace_bytes = 0 : i64, scratch_bytes = 0 : i64}} {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) in (64) {
+    %x = memref.load %a[%i] : memref<64xf32>
+    memref.store %x, %b[%i] : memref<64xf32>
+  }
+  scf.forall (%i) in (64) {
+    memref.store %zero, %a[%i] : memref<64xf32>
+  }
+  return
+}
