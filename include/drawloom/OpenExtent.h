@@ -18,8 +18,10 @@ namespace drawloom {
 /// sequences.
 struct OpenExtent {
   int64_t number = 0;
-  /// 0 or more.
+  /// From 0 to `mostMore`: more than what a program is, less than what
+  /// overflows.
   int64_t more = 0;
+  static constexpr int64_t mostMore = 1 << 20;
 
   /// As one number of 0 or more.
   int64_t code() const { return number + more * (int64_t(1) << 32); }

@@ -106,7 +106,8 @@ private:
     // In a circle, of dimensions that cannot be, each is met once.
     for (size_t steps = 0; steps < classes.larger().size(); ++steps)
       for (const DimensionClasses::Larger &one : classes.larger())
-        if (classes.find(one.larger) == id) {
+        if (classes.find(one.larger) == id &&
+            one.by <= OpenExtent::mostMore - more) {
           id = classes.find(one.than), more += one.by;
           break;
         }

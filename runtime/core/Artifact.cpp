@@ -65,8 +65,6 @@ static constexpr int64_t oldestVersion = 3;
 static constexpr int64_t openVersion = 5;
 // The first whose memory may grow with several of them.
 static constexpr int64_t termsVersion = 6;
-/// Larger than what a program is, smaller than what overflows.
-static constexpr int64_t largestMore = 1 << 20;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -192,8 +190,9 @@ public:
     read(value, "element", element);
     read(value, "shape", type.shape, std::numeric_limits<int64_t>::min());
     for (int64_t extent : type.shape)
-      if (extent < 0 && (OpenExtent::ofShape(extent).number >= open ||
-                         OpenExtent::ofShape(extent).more > largestMore))
+      if (extent < 0 &&
+          (OpenExtent::ofShape(extent).number >= open ||
+           OpenExtent::ofShape(extent).more > OpenExtent::mostMore))
         return complain("shape", "has an extent that its function has not");
     int64_t bytes = 0;
     for (size_t i = 0; i < std::size(elementNames); ++i)

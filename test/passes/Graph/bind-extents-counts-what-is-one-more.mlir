@@ -59,3 +59,20 @@ func.func @told_by_boundaries(%starts: tensor<?xi32>) -> tensor<?xf32> {
   }
   return %sizes : tensor<?xf32>
 }
+
+// -----
+
+// No program counts so far: these are two extents.
+// CHECK-LABEL: @too_far
+// CHECK-SAME: %{{.*}}: tensor<?xf32> {drawloom.extents = array<i64: 0>}
+// CHECK-SAME: %{{.*}}: tensor<?xi32> {drawloom.extents = array<i64: 1>}
+func.func @too_far(%x: tensor<?xf32>, %starts: tensor<?xi32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %far = arith.constant 5000000000 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %entries = tensor.dim %starts, %c0 : tensor<?xi32>
+  %less = arith.subi %entries, %far : index
+  %same = arith.cmpi eq, %n, %less : index
+  cf.assert %same, "too many"
+  return %x : tensor<?xf32>
+}
