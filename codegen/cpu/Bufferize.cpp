@@ -118,6 +118,29 @@ private:
   int64_t total = 0;
 };
 
+/// Whoever asks for an open extent of the argument, each of which has a code
+/// here, gets it from these.
+void giveExtents(OpBuilder &builder, BlockArgument argument,
+                 ArrayRef<int64_t> codes, ValueRange extents) {
+  for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+    auto dim = dyn_cast<tensor::DimOp>(user);
+    std::optional<int64_t> at = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!at || *at >= static_cast<int64_t>(codes.size()) || codes[*at] < 0)
+      continue;
+    OpenExtent extent = OpenExtent::ofCode(codes[*at]);
+    // As bind-extents writes what is less by a constant.
+    for (Operation *reader : llvm::make_early_inc_range(dim->getUsers()))
+      if (auto less = dyn_cast<arith::SubIOp>(reader);
+          less && getConstantIntValue(less.getRhs()) == extent.more) {
+        less.replaceAllUsesWith(extents[extent.number]);
+        less.erase();
+      }
+    dim.replaceAllUsesWith(
+        extentIn(builder, dim.getLoc(), extent.code(), extents));
+    dim.erase();
+  }
+}
+
 /// Gives `function` memory for its tensors and for its results. Scalar
 /// arguments stay.
 LogicalResult turnIntoMemory(func::FuncOp function) {
@@ -176,22 +199,8 @@ LogicalResult turnIntoMemory(func::FuncOp function) {
           builder, loc, tensor.getShape(), tensor.getElementType()));
       continue;
     }
-    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
-      if (auto dim = dyn_cast<tensor::DimOp>(user))
-        if (std::optional<int64_t> at = dim.getConstantIndex();
-            at && *at < tensor.getRank() && tensor.isDynamicDim(*at)) {
-          int64_t code = signature.extents[i][*at];
-          // As bind-extents writes what is less by a constant.
-          for (Operation *reader : llvm::make_early_inc_range(dim->getUsers()))
-            if (auto less = dyn_cast<arith::SubIOp>(reader);
-                less && getConstantIntValue(less.getRhs()) ==
-                            OpenExtent::ofCode(code).more) {
-              less.replaceAllUsesWith(extents[OpenExtent::ofCode(code).number]);
-              less.erase();
-            }
-          dim.replaceAllUsesWith(extentIn(builder, loc, code, extents));
-          dim.erase();
-        }
+    if (!tensor.hasStaticShape())
+      giveExtents(builder, argument, signature.extents[i], extents);
     Value memory = open->view(builder, loc, argument, tensor, i, extents);
     auto value = bufferization::ToTensorOp::create(builder, loc, tensor, memory,
                                                    /*restrict=*/true);
