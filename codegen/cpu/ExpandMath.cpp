@@ -32,20 +32,23 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
-/// Functions of more elementary functions than this call them: each becomes
-/// some thirty operations, and assigning registers to ten thousands of
-/// operations in a row takes more than linear time.
-constexpr size_t mostExpandedInPlace = 200;
+/// Functions that take elementary functions of more machine vectors than this
+/// call them: each becomes some thirty operations, and assigning registers to
+/// ten thousands of operations in a row takes more than linear time.
+constexpr int64_t mostExpandedInPlace = 384;
 
 /// Puts elementary functions that `function` takes of vectors over and over
 /// into functions of their own.
 void callFunctions(func::FuncOp function, SymbolTable &symbols) {
   SmallVector<Operation *> ops;
+  int64_t vectors = 0;
   function.walk([&](Operation *op) {
-    if (isElementaryFunction(op))
-      ops.push_back(op);
+    if (!isElementaryFunction(op))
+      return;
+    ops.push_back(op);
+    vectors += vectorsOf(op->getResult(0).getType());
   });
-  if (ops.size() <= mostExpandedInPlace)
+  if (vectors <= mostExpandedInPlace)
     return;
   OpBuilder builder(function);
   // By name, attributes and type of what is called.

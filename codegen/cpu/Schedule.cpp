@@ -51,6 +51,11 @@ struct Tiles {
 /// Ops of at most so many tiles get no loops.
 constexpr int64_t mostUnrolled = 4;
 
+/// Nor where all of them together have more operations than this, and narrow
+/// rows lie side by side in one tile only up to as many: what LLVM does on a
+/// block of ten thousands takes more than linear time.
+constexpr int64_t mostInBlock = 1024;
+
 /// What an open extent counts as: most are those of blocks' sums.
 constexpr int64_t assumedExtent = 64;
 
@@ -474,6 +479,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
   for (OpOperand &init : op.getDpsInitsMutable())
     if (op.getMatchingIndexingMap(&init).getNumResults() > out.getNumResults())
       out = op.getMatchingIndexingMap(&init);
+  int64_t operationsOfPoint = op.getBlock()->getOperations().size();
   int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
   int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
   std::optional<unsigned> along = innermostLoop(out), across;
@@ -501,7 +507,8 @@ void Scheduler::scheduleOther(LinalgOp op) {
       unsigned outer =
           cast<AffineDimExpr>(out.getResult(out.getNumResults() - 2))
               .getPosition();
-      sizes[outer] = width / row;
+      sizes[outer] =
+          std::clamp<int64_t>(mostInBlock / operationsOfPoint, 1, width / row);
     }
     // An operand that runs the other way is transposed in squares.
     for (OpOperand &operand : op->getOpOperands()) {
@@ -552,7 +559,11 @@ void Scheduler::scheduleOther(LinalgOp op) {
       along += piece.isOpen() ? assumedExtent : piece.count;
     count *= along;
   }
-  plan.unroll = count <= mostUnrolled;
+  int64_t operations = count * operationsOfPoint;
+  for (unsigned i = 0; i < loops; ++i)
+    if (i != along && !plan.pieces[i].empty())
+      operations *= plan.pieces[i].front().size;
+  plan.unroll = count <= mostUnrolled && operations <= mostInBlock;
   emitTiles(rewriter, plan);
 }
 

@@ -44,14 +44,6 @@ bool isArgument(Type type) {
   return type.isIntOrIndexOrFloat() || isa<VectorType>(type);
 }
 
-/// About how many machine vectors a value is.
-int64_t vectorsOf(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() > 0
-             ? vector.getNumElements() / vector.getShape().back()
-             : 0;
-}
-
 /// What is made anew where it is used: views of buffers.
 bool isView(Operation *op) {
   return op && isa<ViewLikeOpInterface>(op) &&
@@ -408,10 +400,20 @@ struct CpuShareRepeats : impl::CpuShareRepeatsBase<CpuShareRepeats> {
 
 } // namespace
 
+int64_t vectorsOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() > 0
+             ? vector.getNumElements() / vector.getShape().back()
+             : 0;
+}
+
 bool isElementaryFunction(Operation *op) {
-  return isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+  if (op->getNumResults() != 1)
+    return false;
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return isa<math::MathDialect>(op->getDialect()) &&
          isa<VectorType>(op->getResult(0).getType()) &&
-         getElementTypeOrSelf(op->getResult(0).getType()).isF32() &&
+         (element.isF32() || element.isBF16() || element.isF16()) &&
          !isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
               math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(
              op);

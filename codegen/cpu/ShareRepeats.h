@@ -22,8 +22,12 @@ mlir::func::FuncOp createSharedFunction(mlir::func::FuncOp user,
                                         const llvm::Twine &name,
                                         mlir::FunctionType type);
 
-/// Whether `op` takes an elementary function of a vector of f32, which becomes
-/// some thirty operations. Square roots and their like are instructions.
+/// About how many machine vectors a value is.
+int64_t vectorsOf(mlir::Type type);
+
+/// Whether `op` takes an elementary function of a vector of f32 or of narrower
+/// floats, which becomes some thirty operations. Square roots and their like
+/// are instructions.
 bool isElementaryFunction(mlir::Operation *op);
 
 } // namespace drawloom::cpu
