@@ -319,10 +319,6 @@ private:
     auto linalgOp = cast<LinalgOp>(op);
     Cut loops =
         onLoops(cut, linalgOp.getIndexingMapMatchingResult(op->getResult(0)));
-    if (linalgOp.hasIndexSemantics() &&
-        llvm::any_of(ArrayRef(loops).drop_back(loops.empty() ? 0 : 1),
-                     [](const CutStep &step) { return step.rows; }))
-      return std::nullopt;
     for (OpOperand &operand : op->getOpOperands()) {
       if (!isa<RankedTensorType>(operand.get().getType()) ||
           (linalgOp.isDpsInit(&operand) &&

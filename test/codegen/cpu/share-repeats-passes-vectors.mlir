@@ -62,3 +62,30 @@ func.func @addresses(%x: memref<16xi64> {llvm.noalias}, %y: memref<16xf32> {llvm
   vector.transfer_write %w2, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
   return
 }
+
+// Of two values of a part, not every copy has the same one used behind it.
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT: call
+// CHECK: return
+func.func @others(%x: memref<3x16xf32> {llvm.noalias}, %y: memref<16xf32> {llvm.noalias}, %z: memref<3x16xf32> {llvm.noalias}, %i0: index, %i1: index, %i2: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %a0 = vector.transfer_read %x[%i0, %c0], %zero {in_bounds = [true]} : memref<3x16xf32>, vector<16xf32>
+  %b0 = math.tanh %a0 : vector<16xf32>
+  %n0 = math.exp %b0 : vector<16xf32>
+  vector.transfer_write %n0, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  %a1 = vector.transfer_read %x[%i1, %c0], %zero {in_bounds = [true]} : memref<3x16xf32>, vector<16xf32>
+  %b1 = math.tanh %a1 : vector<16xf32>
+  %n1 = math.exp %b1 : vector<16xf32>
+  vector.transfer_write %n1, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  %a2 = vector.transfer_read %x[%i2, %c0], %zero {in_bounds = [true]} : memref<3x16xf32>, vector<16xf32>
+  %b2 = math.tanh %a2 : vector<16xf32>
+  %n2 = math.exp %b2 : vector<16xf32>
+  vector.transfer_write %n2, %y[%c0] {in_bounds = [true]} : vector<16xf32>, memref<16xf32>
+  vector.transfer_write %b0, %z[%c0, %c0] {in_bounds = [true]} : vector<16xf32>, memref<3x16xf32>
+  vector.transfer_write %n1, %z[%c1, %c0] {in_bounds = [true]} : vector<16xf32>, memref<3x16xf32>
+  vector.transfer_write %a2, %z[%c2, %c0] {in_bounds = [true]} : vector<16xf32>, memref<3x16xf32>
+  return
+}

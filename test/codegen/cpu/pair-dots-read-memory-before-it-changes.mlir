@@ -1,0 +1,54 @@
+// RUN: drawloom-opt %s --cpu-lower-pair-dots=isa=amx | FileCheck %s
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#mk = affine_map<(m, n, k, p) -> (m, k, p)>
+#kn = affine_map<(m, n, k, p) -> (k, n, p)>
+#mn = affine_map<(m, n, k, p) -> (m, n)>
+
+// Tiles are loaded where the product is: from where the factors were read, as
+// long as nothing is written until then.
+// CHECK-LABEL: func.func @same(
+// CHECK: scf.for
+// CHECK-NOT: vector.transfer_write
+// CHECK: tdpbf16ps
+func.func @same(%a: memref<16x16x2xbf16>, %b: memref<16x16x2xbf16>, %n: index) -> vector<16x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : bf16
+  %start = arith.constant dense<0.0> : vector<16x16xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%c = %start) -> (vector<16x16xf32>) {
+    %x = vector.transfer_read %a[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+    %y = vector.transfer_read %b[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+    %d = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      %x, %y, %c : vector<16x16x2xbf16>, vector<16x16x2xbf16> into vector<16x16xf32>
+    scf.yield %d : vector<16x16xf32>
+  }
+  return %sum : vector<16x16xf32>
+}
+
+// CHECK-LABEL: func.func @written(
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = vector.transfer_read %arg0
+// CHECK: %[[Y:.*]] = vector.transfer_read %arg1
+// CHECK: vector.transfer_write %[[Y]], %arg0
+// CHECK-DAG: vector.transfer_write %[[X]], %alloca
+// CHECK-DAG: vector.transfer_write %[[Y]], %alloca
+// CHECK: tdpbf16ps
+func.func @written(%a: memref<16x16x2xbf16>, %b: memref<16x16x2xbf16>, %n: index) -> vector<16x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : bf16
+  %start = arith.constant dense<0.0> : vector<16x16xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%c = %start) -> (vector<16x16xf32>) {
+    %x = vector.transfer_read %a[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+    %y = vector.transfer_read %b[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+    vector.transfer_write %y, %a[%c0, %c0, %c0] {in_bounds = [true, true, true]} : vector<16x16x2xbf16>, memref<16x16x2xbf16>
+    %d = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      %x, %y, %c : vector<16x16x2xbf16>, vector<16x16x2xbf16> into vector<16x16xf32>
+    scf.yield %d : vector<16x16xf32>
+  }
+  return %sum : vector<16x16xf32>
+}
