@@ -8,6 +8,7 @@
 
 #include "dialects/LinRec/Recurrence.h"
 #include "dialects/LinRec/Shapes.h"
+#include "dialects/LinRec/Tiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -69,11 +70,20 @@ int64_t channelsOfHead(int64_t channels) {
   return channels;
 }
 
-Value ones(OpBuilder &b, Location loc, Value like, Type element) {
+Value ones(OpBuilder &b, Location loc, Value like, FloatType element) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, like);
   sizes.resize(2);
   sizes.append(2, b.getIndexAttr(1));
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
+  // A fill belongs to the block programs that read it, as long as they know how
+  // much.
+  if (!Recurrence::type(empty).hasStaticShape())
+    return Tiles(b, loc, computeType(element))
+        .generic({}, {{empty, "btuv"}},
+                 [&](ScalarBuilder &s, ValueRange) -> Tiles::Values {
+                   return {arith::ConstantOp::create(
+                       s.builder, s.loc, b.getFloatAttr(element, 1.0))};
+                 })[0];
   Value one = arith::ConstantOp::create(b, loc, b.getFloatAttr(element, 1.0));
   return linalg::FillOp::create(b, loc, one, empty).getResult(0);
 }
@@ -111,7 +121,7 @@ FailureOr<SmallVector<Value>> EwScanOp::decomposeOperation(OpBuilder &b) {
           split(initial, {{0}, {1, 2}, {3}}, {sequences, heads, size, numbers}),
           {0, 1, 3, 2});
   } else {
-    q = k = ones(b, loc, getX(), x.getElementType());
+    q = k = ones(b, loc, getX(), cast<FloatType>(x.getElementType()));
     if (initial)
       initial = split(initial, {{0}, {1, 2, 3}}, {sequences, heads, 1, size});
   }

@@ -57,12 +57,8 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     if (auto [joined, dim] = joinedSide(&op); joined)
       given.insert(classes.find(classes.of(joined, dim)));
   llvm::MapVector<unsigned, Candidate> candidates;
-  for (Operation &op : block) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(&op);
-    if (!linalgOp ||
-        isa<linalg::FillOp, linalg::TransposeOp, linalg::CopyOp>(op) ||
-        op.hasAttr(inOrderAttr))
-      continue;
+  auto count = [&](linalg::LinalgOp linalgOp) {
+    Operation &op = *linalgOp;
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
     llvm::SmallBitVector open(ranges.size());
     int64_t work = linalgOp.getBlock()->getOperations().size();
@@ -82,7 +78,22 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
                              : std::max(candidate.extent, range);
       candidate.isParallel |= isInSomeResult(linalgOp, i);
     }
+  };
+  SmallVector<linalg::LinalgOp> moves;
+  for (auto op : block.getOps<linalg::LinalgOp>()) {
+    if (op->hasAttr(inOrderAttr) || isa<linalg::FillOp>(op.getOperation()))
+      continue;
+    if (isa<linalg::TransposeOp, linalg::CopyOp>(op.getOperation()))
+      moves.push_back(op);
+    else
+      count(op);
   }
+  // What only moves data says how it is cut where nothing else does, and it has
+  // to be.
+  if (candidates.empty())
+    for (linalg::LinalgOp op : moves)
+      if (op.hasDynamicShape())
+        count(op);
   int64_t mostWork = 0;
   for (auto &[id, candidate] : candidates)
     mostWork = std::max(mostWork, candidate.work);
@@ -218,8 +229,22 @@ bool RowAnalysis::isMember(Operation *op) {
   // of what they are made of.
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return !op->hasAttr(joinedRowsAttr) &&
-           rowDim(op->getOperand(0)).has_value();
+           rowDim(op->getOperand(0)).has_value() &&
+           !hasOtherOpenExtent(op->getResult(0));
   return true;
+}
+
+bool RowAnalysis::hasOtherOpenExtent(Value value) {
+  RankedTensorType type = tensorType(value);
+  if (!type || isInit(value))
+    return false;
+  // Rows that are open here and known there are for a call to agree on.
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    bool isRow = classes.find(classes.of(value, i)) == row;
+    if (type.isDynamicDim(i) != (isRow && isOpen()))
+      return true;
+  }
+  return false;
 }
 
 Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
@@ -246,18 +271,7 @@ Operation *RowAnalysis::findRowsAgainstRows(Block &block) {
 }
 
 Operation *RowAnalysis::findOtherOpenExtent(Block &block) {
-  auto hasOther = [&](Value value) {
-    RankedTensorType type = tensorType(value);
-    if (!type || isInit(value))
-      return false;
-    // Rows that are open here and known there are for a call to agree on.
-    for (int64_t i = 0; i < type.getRank(); ++i) {
-      bool isRow = classes.find(classes.of(value, i)) == row;
-      if (type.isDynamicDim(i) != (isRow && isOpen()))
-        return true;
-    }
-    return false;
-  };
+  auto hasOther = [&](Value value) { return hasOtherOpenExtent(value); };
   // What has no rows stays as it is. But rows are as many as one argument says,
   // or two: nothing checks what another tensor's extents make together.
   for (Operation &op : block) {

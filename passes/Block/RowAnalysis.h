@@ -58,6 +58,7 @@ public:
   void forget(mlir::Operation *op) { classes.forget(op); }
 
 private:
+  bool hasOtherOpenExtent(mlir::Value value);
   RowAnalysis(DimensionClasses classes, DimensionClasses::Class row,
               int64_t numRows, bool ofCall, bool openInProgram)
       : classes(std::move(classes)), row(row), numRows(numRows), ofCall(ofCall),

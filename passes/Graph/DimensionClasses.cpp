@@ -163,20 +163,29 @@ void DimensionClasses::relateLoops(linalg::LinalgOp linalgOp) {
   Operation *op = linalgOp;
   if (isa<linalg::FillOp>(op))
     return;
+  llvm::SmallBitVector told(linalgOp.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
     if (!tensorType(operand.get()))
       continue;
     AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
     bool isOutput = linalgOp.isDpsInit(&operand);
+    auto made = isOutput ? operand.get().getDefiningOp<tensor::EmptyOp>()
+                         : tensor::EmptyOp();
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim)
         continue;
       Class loop = ofLoop(op, dim.getPosition());
-      if (!isInit(operand.get()))
+      if (!isInit(operand.get())) {
         unite(loop, of(operand.get(), i));
+        told.set(dim.getPosition());
+      }
       if (isOutput)
         unite(loop, of(linalgOp.getTiedOpResult(&operand), i));
+      // What reads nothing has the extent of what it is made in.
+      if (made && made.getType().isDynamicDim(i) && !told[dim.getPosition()])
+        if (std::optional<Asked> asked = askedBy(made.getDynamicSize(i)))
+          relateAsked(loop, *asked);
     }
   }
 }
