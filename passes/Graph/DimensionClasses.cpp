@@ -366,13 +366,21 @@ void DimensionClasses::relateShapes(Operation *op) {
         if (at && tensorType(asked.getSource()) && !isInit(asked.getSource()))
           same(asked.getSource(), *at, result, dim);
       }
+    Value joined = collapses ? result : op->getOperand(0),
+          apart = collapses ? op->getOperand(0) : result;
     for (auto [i, group] : llvm::enumerate(groupsOf(op))) {
-      if (group.size() != 1)
+      SmallVector<int64_t> dims(group.begin(), group.end());
+      // Beside an open extent, single entries are nothing.
+      if (tensorType(joined).isDynamicDim(i))
+        llvm::erase_if(dims, [&](int64_t dim) {
+          return tensorType(apart).getDimSize(dim) == 1;
+        });
+      if (dims.size() != 1)
         continue;
       if (collapses)
-        same(op->getOperand(0), group[0], result, i);
+        same(apart, dims[0], joined, i);
       else
-        same(op->getOperand(0), i, result, group[0]);
+        same(joined, i, apart, dims[0]);
     }
   }
 }

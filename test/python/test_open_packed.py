@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Packed sequences take any numbers of sequences and tokens from one program, with the bits of one for just these."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -39,7 +41,30 @@ func.func @gradient({parameters}, %s: {starts}, %do: {row}, %df: {state}) -> ({t
 """
 
 
-def arguments_of(function, lengths, rng):
+def channels(rates, tokens, entries):
+    """linrec.ew_scan, which has 96 channels, and its gradient."""
+    sequences = entries if entries == "?" else entries - 1
+    row, few, state = f"tensor<1x{tokens}x96xf32>", f"tensor<1x{tokens}x4xf32>", f"tensor<{sequences}x96{'x4' if rates else ''}xf32>"
+    of_rates = {"rates": "tensor<96x4xf32>", "write": few, "read": few} if rates else {}
+    operands = {"x": row, "decay": row, **of_rates, "initial": state}
+    starts, types = f"tensor<{entries}xi32>", ", ".join(operands.values())
+    parameters, given, wrt = ", ".join(f"%{n}: {t}" for n, t in operands.items()), ", ".join(f"%{n}" for n in operands), list(range(len(operands)))
+    read = [n for n in ("decay", "rates", "write", "read", "initial") if n in operands]
+    inputs = ", ".join([row, *(operands[n] for n in read), starts])
+    return f"""
+func.func @forward({parameters}, %s: {starts}) -> ({row}, {state}) {{
+  %o, %final = linrec.ew_scan %x{"".join(f" {n}(%{n})" for n in read)} starts(%s) : ({inputs}) -> ({row}, {state})
+  return %o, %final : {row}, {state}
+}}
+func.func @gradient({parameters}, %s: {starts}, %do: {row}, %df: {state}) -> ({types}) {{
+  %r:{len(operands) + 2} = ad.vjp @forward({given}, %s) cotangents(%do, %df) wrt {wrt} : ({types}, {starts}) -> ({row}, {state}, {types})
+  return {", ".join(f"%r#{i + 2}" for i in wrt)} : {types}
+}}
+"""
+
+
+def arguments_of(function, lengths, rng, decay=3):
+    """`decay` is the argument that is no more than 0; what comes behind it is no less."""
     arrays = []
     for i, (dtype, shape) in enumerate(function.arguments):
         if dtype == "int32":
@@ -47,18 +72,20 @@ def arguments_of(function, lengths, rng):
             continue
         sizes = [extent if extent >= 0 else sum(lengths) if dim == 1 else len(lengths) for dim, extent in enumerate(shape)]
         x = rng.uniform(-1, 1, sizes) / 4
-        arrays.append((-np.abs(x) if i == 3 else np.abs(x) if i > 3 else x).astype(dtype))
+        arrays.append((-np.abs(x) if i == decay else np.abs(x) if i > decay else x).astype(dtype))
     return arrays
 
 
-@pytest.mark.parametrize("kind", ["plain", "decay", "delta", "states", "keys"])
-def test_one_program_has_the_bits_of_one_for_each_packing(rng, kind):
+@pytest.mark.parametrize("made", [*(functools.partial(program, kind) for kind in ("plain", "decay", "delta", "states", "keys")),
+                                  functools.partial(channels, False), functools.partial(channels, True)],
+                         ids=["plain", "decay", "delta", "states", "keys", "channels", "rates"])
+def test_one_program_has_the_bits_of_one_for_each_packing(rng, made):
     before = drawloom.cache.statistics().compiled
-    module = drawloom.compile(program(kind, "?", "?"))
-    exact = {lengths: drawloom.compile(program(kind, sum(lengths), len(lengths) + 1)) for lengths in ((5, 0, 3), (31, 32, 33), (33, 1))}
+    module = drawloom.compile(made("?", "?"))
+    exact = {lengths: drawloom.compile(made(sum(lengths), len(lengths) + 1)) for lengths in ((5, 0, 3), (31, 32, 33), (33, 1))}
     for lengths in LENGTHS:
         for name in ("forward", "gradient"):
-            given = arguments_of(getattr(module, name), lengths, rng)
+            given = arguments_of(getattr(module, name), lengths, rng, decay=1 if made.func is channels else 3)
             found = getattr(module, name)(*given)
             assert all(np.isfinite(one.astype(np.float64)).all() for one in found)
             if lengths in exact:

@@ -265,10 +265,11 @@ def test_channels_by_themselves_have_no_tokens_or_some(rng, rates):
                 np.testing.assert_allclose(a, c, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("rates", [False, True])
 @pytest.mark.parametrize("t", ["?", 33])
-def test_channels_without_rates_are_compiled_once(rng, t):
+def test_channels_are_compiled_once(rng, t, rates):
     before = drawloom.cache.statistics().compiled
-    module = drawloom.compile(channels("?", t, False))
+    module = drawloom.compile(channels("?", t, rates))
     found = []
     for b, tokens in EXTENTS:
         extents = (b, tokens if t == "?" else t)
@@ -278,5 +279,5 @@ def test_channels_without_rates_are_compiled_once(rng, t):
             found.append((name, extents, given, getattr(module, name)(*given)))
     assert drawloom.cache.statistics().compiled - before <= 2
     for name, extents, given, results in found[::3]:
-        exact = drawloom.compile(channels(*extents, False))
+        exact = drawloom.compile(channels(*extents, rates))
         assert bits(results) == bits(getattr(exact, name)(*given)), (name, extents)
