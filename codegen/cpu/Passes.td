@@ -175,6 +175,7 @@ def CpuLowerPairDots : Pass<"cpu-lower-pair-dots", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = [
     "::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
     "::mlir::x86vector::X86VectorDialect"];
   let options = [
