@@ -10,6 +10,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/Views.h"
+#include "drawloom/IndexMath.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -522,17 +523,41 @@ computeInPlace(ModuleOp module,
   // Values that start from one empty tensor have a place each, where they are
   // computed: only the first would be computed in that tensor, and none in a
   // loop around which it stands whose iterations may run at once.
-  SmallVector<OpOperand *> shared;
-  module.walk([&](tensor::EmptyOp empty) {
-    for (OpOperand &use : empty->getUses())
-      if (!empty->hasOneUse() ||
-          use.getOwner()->getBlock() != empty->getBlock())
-        shared.push_back(&use);
+  auto separate = [&](llvm::function_ref<bool(Operation *)> isStart) {
+    SmallVector<OpOperand *> shared;
+    module.walk([&](Operation *start) {
+      if (!isStart(start))
+        return;
+      for (OpOperand &use : start->getUses())
+        if (!start->hasOneUse() ||
+            use.getOwner()->getBlock() != start->getBlock())
+          shared.push_back(&use);
+    });
+    for (OpOperand *use : shared) {
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*use->get().getDefiningOp())->getResult(0));
+    }
+  };
+  // Who asks for an extent of one needs no memory.
+  module.walk([&](tensor::DimOp dim) {
+    auto made = dim.getSource().getDefiningOp<tensor::CollapseShapeOp>();
+    std::optional<int64_t> at = dim.getConstantIndex();
+    if (!at || !made || !made.getSrc().getDefiningOp<tensor::EmptyOp>())
+      return;
+    OpBuilder builder(made);
+    IndexMath math(builder, dim.getLoc());
+    OpFoldResult extent = math.number(1);
+    for (int64_t of : made.getReassociationIndices()[*at])
+      extent = math.mul(extent, tensor::getMixedSize(builder, dim.getLoc(),
+                                                     made.getSrc(), of));
+    dim.replaceAllUsesWith(
+        getValueOrCreateConstantIndexOp(builder, dim.getLoc(), extent));
   });
-  for (OpOperand *use : shared) {
-    OpBuilder builder(use->getOwner());
-    use->set(builder.clone(*use->get().getDefiningOp())->getResult(0));
-  }
+  separate([](Operation *op) {
+    return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) &&
+           op->getOperand(0).getDefiningOp<tensor::EmptyOp>();
+  });
+  separate([](Operation *op) { return isa<tensor::EmptyOp>(op); });
   bufferization::OneShotAnalysisState state(module, options);
   if (failed(bufferization::analyzeOp(module, state)))
     return failure();

@@ -9,8 +9,8 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_BUFFERS_H
 #define DRAWLOOM_CODEGEN_CPU_BUFFERS_H
 
+#include "drawloom/IndexMath.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "passes/Block/IndexMath.h"
 
 namespace drawloom::cpu {
 

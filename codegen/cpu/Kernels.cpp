@@ -15,13 +15,13 @@
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
 #include "codegen/cpu/Views.h"
+#include "drawloom/IndexMath.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "passes/Block/IndexMath.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 

@@ -752,10 +752,13 @@ int64_t carriedBytes(scf::ForOp loop) {
       if (auto read = dyn_cast<vector::TransferReadOp>(user);
           read && llvm::all_of(read.getIndices(), [&](Value index) {
             return loop.isDefinedOutsideOfLoop(index);
-          }))
-        bytes +=
-            read.getVectorType().getNumElements() *
-            llvm::divideCeil(read.getVectorType().getElementTypeBitWidth(), 8);
+          })) {
+        VectorType type = read.getVectorType();
+        int64_t bits = type.getElementType().isIndex()
+                           ? 64
+                           : type.getElementTypeBitWidth();
+        bytes += type.getNumElements() * llvm::divideCeil(bits, 8);
+      }
   return bytes;
 }
 

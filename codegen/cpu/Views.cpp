@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Views.h"
+#include "drawloom/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/Block/IndexMath.h"
 
 using namespace mlir;
 

@@ -10,12 +10,12 @@
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Schedule.h"
+#include "drawloom/IndexMath.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "passes/Block/IndexMath.h"
 #include "passes/Graph/OpenExtents.h"
 
 namespace drawloom::nvptx {

@@ -22,7 +22,6 @@
 #include "dialects/LinRec/Steps.h"
 #include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -76,33 +75,16 @@ LogicalResult checkExtents(OpBuilder &b, Op op, const Recurrence &form) {
     states.push_back(op.getFinal());
   }
   Location loc = op.getLoc();
-  auto check = [&](Value x, int64_t dim, RankedTensorType other,
-                   llvm::function_ref<OpFoldResult()> extent) -> LogicalResult {
-    bool isOpen = other.isDynamicDim(dim);
-    if (Recurrence::type(x).isDynamicDim(dim) != isOpen)
-      return op.emitOpError()
-             << "leaves the number of " << (dim == 0 ? "sequences" : "tokens")
-             << " open in one of " << x.getType() << " and " << other
-             << ", and not in the other";
-    if (!isOpen || x.getDefiningOp() == op)
-      return success();
-    Value own = tensor::DimOp::create(b, loc, x, dim);
-    Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own,
-                                       cast<Value>(extent()));
-    cf::AssertOp::create(b, loc, same,
-                         "operands of a recurrence have the same numbers of "
-                         "sequences and tokens");
-    return success();
-  };
   for (Value x : perToken)
     for (int64_t dim = 0; x && x != form.v && dim < 2; ++dim)
-      if (failed(check(x, dim, v, [&] {
+      if (failed(assertExtent(b, op, x, dim, v, [&] {
             return tensor::getMixedSize(b, loc, form.v, dim);
           })))
         return failure();
   for (Value x : states)
-    if (x && failed(check(x, 0, form.starts ? Recurrence::type(form.starts) : v,
-                          [&] { return sequencesOf(b, loc, form); })))
+    if (x && failed(assertExtent(
+                 b, op, x, 0, form.starts ? Recurrence::type(form.starts) : v,
+                 [&] { return sequencesOf(b, loc, form); })))
       return failure();
   return success();
 }

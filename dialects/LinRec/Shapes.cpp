@@ -9,6 +9,7 @@
 #include "dialects/LinRec/Shapes.h"
 #include "dialects/LinRec/Recurrence.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -88,6 +89,27 @@ Value repeated(OpBuilder &b, Location loc, Value x, int64_t at, int64_t times) {
   shape.insert(shape.begin() + at, times);
   Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
   return linalg::BroadcastOp::create(b, loc, x, empty, at).getResult().front();
+}
+
+LogicalResult assertExtent(OpBuilder &b, Operation *op, Value x, int64_t dim,
+                           RankedTensorType like,
+                           llvm::function_ref<OpFoldResult()> extent) {
+  bool isOpen = like.isDynamicDim(dim);
+  if (Recurrence::type(x).isDynamicDim(dim) != isOpen)
+    return op->emitOpError()
+           << "leaves the number of " << (dim == 0 ? "sequences" : "tokens")
+           << " open in one of " << x.getType() << " and " << like
+           << ", and not in the other";
+  if (!isOpen || x.getDefiningOp() == op)
+    return success();
+  Location loc = op->getLoc();
+  Value own = tensor::DimOp::create(b, loc, x, dim);
+  Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own,
+                                     cast<Value>(extent()));
+  cf::AssertOp::create(b, loc, same,
+                       "operands of a recurrence have the same numbers of "
+                       "sequences and tokens");
+  return success();
 }
 
 } // namespace drawloom::linrec

@@ -38,6 +38,14 @@ mlir::Value sumOver(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 mlir::Value repeated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      int64_t at, int64_t times);
 
+/// Where calls choose dimension `dim` of `like`, sequences or tokens, they
+/// choose that of `x`, too: it is asserted that an operand `x` of `op` has that
+/// extent. An error where only one of both is open.
+mlir::LogicalResult
+assertExtent(mlir::OpBuilder &b, mlir::Operation *op, mlir::Value x,
+             int64_t dim, mlir::RankedTensorType like,
+             llvm::function_ref<mlir::OpFoldResult()> extent);
+
 } // namespace drawloom::linrec
 
 #endif // DRAWLOOM_DIALECTS_LINREC_SHAPES_H

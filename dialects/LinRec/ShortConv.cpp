@@ -31,13 +31,11 @@ static Value forward(Part &part, const Conv &conv, const Places &places,
 }
 
 static Value finalState(OpBuilder &b, const Conv &conv, RankedTensorType type) {
-  std::pair<Value, Value> bounds = boundsOfStates(b, conv);
-  Value empty = tensor::EmptyOp::create(
-      b, conv.loc, {conv.stateRows(), conv.channels[0]}, type.getElementType());
   Value found = overParts(
-      b, conv.loc, conv.wide, conv.stateRows(), conv.channels[0],
-      {{empty, false}}, [&](Part &part, ValueRange) -> Values {
-        StatePlaces own = statesIn(part, conv, bounds);
+      b, conv.loc, conv.wide, conv.stateRows(b), conv.channels[0],
+      {{emptyStates(b, conv, type.getElementType()), false}},
+      [&](Part &part, ValueRange) -> Values {
+        StatePlaces own = statesIn(part, conv);
         // Entry i is entry length + i of the state and the tokens behind it.
         Value tokens = part.indices(
             {{own.entry, "t"}, {own.first, "t"}, {own.length, "t"}},
@@ -67,7 +65,7 @@ static Value finalState(OpBuilder &b, const Conv &conv, RankedTensorType type) {
                            return s.add(s.widen(e[0]), s.widen(e[1]));
                          })};
       })[0];
-  return split(b, conv.loc, found, type.getShape(), 2, true);
+  return split(b, conv.loc, found, conv.sizesOfStates(b), 2, true);
 }
 
 FailureOr<Value> ShortConvOp::buildStructured(OpBuilder &b) {
@@ -81,39 +79,42 @@ FailureOr<Value> ShortConvOp::buildStructured(OpBuilder &b) {
     return failure();
   Conv conv(b, *this, /*flat=*/false);
   Tiles t(b, getLoc(), conv.wide);
-  Part all = {t, conv.rows, conv.channels, Value(), Value(), Value()};
+  Part all = {
+      t,      *getConstantIntValue(conv.rows), conv.channels, Value(), Value(),
+      Value()};
   Value rows = all.rowNumbers();
   Places places = placesIn(all, conv, placesOfTokens(b, conv), rows);
-  return split(b, getLoc(), forward(all, conv, places, rows), type.getShape(),
-               2, false);
+  return split(b, getLoc(), forward(all, conv, places, rows), conv.sizes, 2,
+               false);
 }
 
 FailureOr<SmallVector<Value>> ShortConvOp::decomposeOperation(OpBuilder &b) {
-  if (failed(checkStatic(*this)))
-    return failure();
   RankedTensorType type = Recurrence::type(getY());
   RankedTensorType stateType = Recurrence::type(getFinal());
-  Value y = tensor::EmptyOp::create(b, getLoc(), type.getShape(),
-                                    type.getElementType());
-  Value final = tensor::EmptyOp::create(b, getLoc(), stateType.getShape(),
-                                        stateType.getElementType());
-  if (type.getNumElements() == 0)
+  if (failed(checkExtents(b, *this, {getY()}, {getInitial(), getFinal()})))
+    return failure();
+  if (type.hasStaticShape() && type.getNumElements() == 0)
     return SmallVector<Value>{
-        y, getInitial() ? getInitial() : zerosOf(b, getLoc(), stateType)};
+        tensor::EmptyOp::create(b, getLoc(), type.getShape(),
+                                type.getElementType()),
+        getInitial() ? getInitial() : zerosOf(b, getLoc(), stateType)};
   Conv conv(b, *this, /*flat=*/true);
+  Value y =
+      tensor::EmptyOp::create(b, getLoc(), conv.sizes, type.getElementType());
+  Value final = tensor::EmptyOp::create(b, getLoc(), conv.sizesOfStates(b),
+                                        stateType.getElementType());
   // What nobody reads is not computed.
   if (!getY().use_empty()) {
     Places packed = placesOfTokens(b, conv);
-    Value empty = tensor::EmptyOp::create(
-        b, getLoc(), {conv.rows, conv.channels[0]}, type.getElementType());
     Value found =
         overParts(b, getLoc(), conv.wide, conv.rows, conv.channels[0],
-                  {{empty, false}}, [&](Part &part, ValueRange) -> Values {
+                  {{emptyTokens(b, conv, type.getElementType()), false}},
+                  [&](Part &part, ValueRange) -> Values {
                     Value rows = part.rowNumbers();
                     Places places = placesIn(part, conv, packed, rows);
                     return {forward(part, conv, places, rows)};
                   })[0];
-    y = split(b, getLoc(), found, type.getShape(), 2, true);
+    y = split(b, getLoc(), found, conv.sizes, 2, true);
   }
   if (!getFinal().use_empty())
     final = finalState(b, conv, stateType);

@@ -42,10 +42,9 @@ struct ConvGradient {
   void throughActivation(bool ofWeight, bool ofBias) {
     SmallVector<Made> results;
     if (conv.silu)
-      results.push_back({empty(conv.rows), false});
-    int64_t blocks = blocksOf(conv.rows);
+      results.push_back({emptyTokens(b, conv, conv.wide), false});
     for (int64_t i = 0; i < (ofWeight ? conv.width : 0) + ofBias; ++i)
-      results.push_back({empty(blocks), true});
+      results.push_back({empty(sumsOf(b, conv)), true});
     if (results.empty())
       return;
     Values found = overParts(
@@ -109,13 +108,13 @@ struct ConvGradient {
           ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(channels)},
           ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(1)});
     all = transposed(b, conv.loc, all, {1, 0});
-    return finished(split(b, conv.loc, all, type.getShape(),
+    return finished(split(b, conv.loc, all, sizesOf(type),
                           /*leading=*/type.getRank() - 1, false),
                     type);
   }
 
   Value ofBias(RankedTensorType type) {
-    return finished(split(b, conv.loc, sums.back(), type.getShape(), 0, true),
+    return finished(split(b, conv.loc, sums.back(), sizesOf(type), 0, true),
                     type);
   }
 
@@ -123,7 +122,8 @@ struct ConvGradient {
   Value ofTokens(RankedTensorType type) {
     Value of = dZ ? dZ : dY;
     Value found = overParts(
-        b, conv.loc, conv.wide, conv.rows, channels, {{ofType(type), false}},
+        b, conv.loc, conv.wide, conv.rows, channels,
+        {{emptyTokens(b, conv, type.getElementType()), false}},
         [&](Part &part, ValueRange) -> Values {
           Value rows = part.rowNumbers();
           Places places = placesIn(part, conv, packed, rows);
@@ -154,19 +154,18 @@ struct ConvGradient {
                 });
           return {weighted(part, inputs, pairs, kept, type.getElementType())};
         })[0];
-    return split(b, conv.loc, found, type.getShape(), 2, true);
+    return split(b, conv.loc, found, conv.sizes, 2, true);
   }
 
   /// The same for the tokens in front: entry i meets token i - m of its
   /// sequence by column m of the weights.
   Value ofStates(RankedTensorType type) {
     Value of = dZ ? dZ : dY;
-    std::pair<Value, Value> bounds = boundsOfStates(b, conv);
     Value found = overParts(
-        b, conv.loc, conv.wide, conv.stateRows(), channels,
-        {{ofType(type, conv.stateRows()), false}},
+        b, conv.loc, conv.wide, conv.stateRows(b), channels,
+        {{emptyStates(b, conv, type.getElementType()), false}},
         [&](Part &part, ValueRange) -> Values {
-          StatePlaces own = statesIn(part, conv, bounds);
+          StatePlaces own = statesIn(part, conv);
           Inputs inputs(part);
           SmallVector<std::pair<int, int>> pairs;
           for (int64_t m = 0; m < conv.width - 1; ++m) {
@@ -192,7 +191,7 @@ struct ConvGradient {
                 });
           return {weighted(part, inputs, pairs, kept, type.getElementType())};
         })[0];
-    return split(b, conv.loc, found, type.getShape(), 2, true);
+    return split(b, conv.loc, found, conv.sizesOfStates(b), 2, true);
   }
 
 private:
@@ -212,10 +211,8 @@ private:
         });
   }
 
-  Value ofType(RankedTensorType type, int64_t rows = -1) {
-    return tensor::EmptyOp::create(b, conv.loc,
-                                   {rows < 0 ? conv.rows : rows, channels},
-                                   type.getElementType());
+  SmallVector<OpFoldResult> sizesOf(RankedTensorType type) {
+    return getAsIndexOpFoldResult(b.getContext(), type.getShape());
   }
 
   Value finished(Value x, RankedTensorType type) {
@@ -234,7 +231,11 @@ private:
 } // namespace
 
 FailureOr<SmallVector<Value>> ShortConvBwdOp::decomposeOperation(OpBuilder &b) {
-  if (failed(checkStatic(*this)))
+  SmallVector<Value> perToken = {getDY(), getGradients()[0]},
+                     states = {getInitial(), getDFinal()};
+  if (getInitial())
+    states.push_back(getGradients().back());
+  if (failed(checkExtents(b, *this, perToken, states)))
     return failure();
   // By place: one value may be several operands.
   struct Result {
@@ -257,7 +258,8 @@ FailureOr<SmallVector<Value>> ShortConvBwdOp::decomposeOperation(OpBuilder &b) {
   result(getInitial(), &ConvGradient::ofStates);
 
   SmallVector<Value> found;
-  if (Recurrence::type(getX()).getNumElements() == 0) {
+  RankedTensorType x = Recurrence::type(getX());
+  if (x.hasStaticShape() && x.getNumElements() == 0) {
     for (const Result &each : results)
       found.push_back(zerosOf(b, getLoc(), each.type));
     if (getInitial() && getDFinal())
@@ -266,11 +268,12 @@ FailureOr<SmallVector<Value>> ShortConvBwdOp::decomposeOperation(OpBuilder &b) {
   }
   ConvGradient gradient(b, *this);
   gradient.throughActivation(ofWeight, ofBias);
-  for (const Result &each : results)
-    found.push_back(
-        each.wanted ? (gradient.*each.make)(each.type)
-                    : tensor::EmptyOp::create(b, getLoc(), each.type.getShape(),
-                                              each.type.getElementType()));
+  for (auto [each, of] : llvm::zip_equal(results, getDifferentiable()))
+    found.push_back(each.wanted ? (gradient.*each.make)(each.type)
+                                : tensor::EmptyOp::create(
+                                      b, getLoc(),
+                                      tensor::getMixedSizes(b, getLoc(), of),
+                                      each.type.getElementType()));
   return found;
 }
 

@@ -16,8 +16,10 @@ using namespace mlir;
 
 namespace drawloom::linrec::shortconv {
 
-/// Rows of a tile, and of a block, which adds up what is summed over tokens.
+/// Rows of a tile, and of a block at least.
 constexpr int64_t tileRows = 16, blockRows = 256;
+/// Blocks where each makes sums, so that memory for these has one size.
+constexpr int64_t mostSums = 64;
 
 static StringRef channelLoops(size_t count) {
   assert(count <= size_t{mostChannelLoops} && "no names for so many loops");
@@ -53,126 +55,28 @@ Value joined(OpBuilder &b, Location loc, Value x, int64_t leading, bool flat) {
   return tensor::CollapseShapeOp::create(b, loc, x, groups);
 }
 
-Value split(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> shape,
+Value split(OpBuilder &b, Location loc, Value x, ArrayRef<OpFoldResult> sizes,
             int64_t leading, bool flat) {
+  SmallVector<int64_t> shape = decomposeMixedValues(sizes).first;
   auto type =
       RankedTensorType::get(shape, Recurrence::type(x).getElementType());
-  if (type == x.getType())
+  if (type.getRank() == Recurrence::type(x).getRank())
     return x;
-  return tensor::ExpandShapeOp::create(b, loc, type, x,
-                                       groupsOf(shape.size(), leading, flat));
+  return tensor::ExpandShapeOp::create(
+      b, loc, type, x, groupsOf(shape.size(), leading, flat), sizes);
 }
 
-Places placesOfTokens(OpBuilder &b, const Conv &conv) {
-  if (!conv.starts)
-    return {};
-  Tiles t(b, conv.loc, conv.wide);
-  Type number = b.getI32Type();
-  auto filled = [&](int64_t value) -> Value {
-    Value empty = tensor::EmptyOp::create(b, conv.loc, conv.rows, number);
-    Value first = arith::ConstantOp::create(
-        b, conv.loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
-    return linalg::FillOp::create(b, conv.loc, first, empty).getResult(0);
-  };
-  // Whatever the starts are, a row's sequence is one that there is, and it
-  // begins at the row or before it and ends behind it.
-  Values found = t.generic(
-      {{conv.starts, "n"}},
-      {{filled(-1), "t"}, {filled(0), "t"}, {filled(conv.rows), "t"}},
-      [&](ScalarBuilder &s, ValueRange e) -> Values {
-        OpBuilder &in = s.builder;
-        auto constant = [&](int64_t value) -> Value {
-          return arith::ConstantOp::create(
-              in, s.loc, in.getI32IntegerAttr(static_cast<int32_t>(value)));
-        };
-        Value row = linalg::IndexOp::create(in, s.loc, 0);
-        row = arith::IndexCastOp::create(in, s.loc, number, row);
-        Value start = e[0];
-        if (start.getType().isIndex())
-          start = arith::IndexCastOp::create(in, s.loc, number, start);
-        else if (start.getType() != number)
-          start = arith::TruncIOp::create(in, s.loc, number, start);
-        Value begun = arith::CmpIOp::create(
-            in, s.loc, arith::CmpIPredicate::sle, start, row);
-        Value zero = constant(0);
-        Value counted = s.select(begun, constant(1), zero);
-        Value first = s.select(begun, start, zero);
-        Value last = s.select(begun, constant(conv.rows), start);
-        return {arith::AddIOp::create(in, s.loc, e[1], counted),
-                arith::MaxSIOp::create(in, s.loc, e[2], first),
-                arith::MinSIOp::create(in, s.loc, e[3], last)};
-      });
-  auto made =
-      [&](llvm::function_ref<Value(ScalarBuilder &, Value row, ValueRange)>
-              body) {
-        Value empty =
-            tensor::EmptyOp::create(b, conv.loc, conv.rows, b.getIndexType());
-        return t.generic(
-            {{found[0], "t"}, {found[1], "t"}, {found[2], "t"}}, {{empty, "t"}},
-            [&](ScalarBuilder &s, ValueRange e) -> Values {
-              Value row = linalg::IndexOp::create(s.builder, s.loc, 0);
-              Values own;
-              for (Value x : e.drop_back())
-                own.push_back(arith::IndexCastOp::create(
-                    s.builder, s.loc, s.builder.getIndexType(), x));
-              return {body(s, row, own)};
-            })[0];
-      };
-  Places places;
-  places.sequence = made([&](ScalarBuilder &s, Value, ValueRange e) -> Value {
-    Value zero = arith::ConstantIndexOp::create(s.builder, s.loc, 0);
-    Value last =
-        arith::ConstantIndexOp::create(s.builder, s.loc, conv.sequences - 1);
-    Value bounded = arith::MinSIOp::create(s.builder, s.loc, e[0], last);
-    return arith::MaxSIOp::create(s.builder, s.loc, bounded, zero);
-  });
-  places.position =
-      made([&](ScalarBuilder &s, Value row, ValueRange e) -> Value {
-        return arith::SubIOp::create(s.builder, s.loc, row, e[1]);
-      });
-  places.left = made([&](ScalarBuilder &s, Value row, ValueRange e) -> Value {
-    Value one = arith::ConstantIndexOp::create(s.builder, s.loc, 1);
-    Value behind = arith::SubIOp::create(s.builder, s.loc, e[2], row);
-    return arith::SubIOp::create(s.builder, s.loc, behind, one);
-  });
-  return places;
-}
-
-std::pair<Value, Value> boundsOfStates(OpBuilder &b, const Conv &conv) {
-  if (!conv.starts)
-    return {};
-  Tiles t(b, conv.loc, conv.wide);
-  auto entries = [&](int64_t from) -> Value {
-    Value own = tensor::ExtractSliceOp::create(
-        b, conv.loc, conv.starts, ArrayRef<OpFoldResult>{b.getIndexAttr(from)},
-        ArrayRef<OpFoldResult>{b.getIndexAttr(conv.sequences)},
-        ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
-    own = repeated(b, conv.loc, own, 1, conv.width - 1);
-    return reshaped(b, conv.loc, own, {conv.stateRows()});
-  };
-  auto asIndex = [&](ScalarBuilder &s, Value x) -> Value {
-    Value zero = arith::ConstantIndexOp::create(s.builder, s.loc, 0);
-    Value all = arith::ConstantIndexOp::create(s.builder, s.loc, conv.rows);
-    if (!x.getType().isIndex())
-      x = arith::IndexCastOp::create(s.builder, s.loc, s.builder.getIndexType(),
-                                     x);
-    x = arith::MaxSIOp::create(s.builder, s.loc, x, zero);
-    return arith::MinSIOp::create(s.builder, s.loc, x, all);
-  };
-  auto empty = [&]() -> Value {
-    return tensor::EmptyOp::create(b, conv.loc, conv.stateRows(),
-                                   b.getIndexType());
-  };
-  Value first = entries(0), end = entries(1);
-  Values found =
-      t.generic({{first, "t"}, {end, "t"}}, {{empty(), "t"}, {empty(), "t"}},
-                [&](ScalarBuilder &s, ValueRange e) -> Values {
-                  Value from = asIndex(s, e[0]);
-                  Value to = arith::MaxSIOp::create(s.builder, s.loc,
-                                                    asIndex(s, e[1]), from);
-                  return {from, to};
-                });
-  return {found[0], found[1]};
+Value emptyRows(OpBuilder &b, const Conv &conv, OpFoldResult sequences,
+                OpFoldResult rows, Type element) {
+  IndexMath math(b, conv.loc);
+  OpFoldResult channels = math.number(conv.channels[0]),
+               all = math.mul(sequences, rows);
+  // Memory has extents of the call, not products of them.
+  if (isa<Attribute>(all))
+    return tensor::EmptyOp::create(b, conv.loc, {all, channels}, element);
+  Value apart = tensor::EmptyOp::create(b, conv.loc,
+                                        {sequences, rows, channels}, element);
+  return joined(b, conv.loc, apart, 2, /*flat=*/true);
 }
 
 Value Part::indices(
@@ -211,11 +115,10 @@ Value Part::entries(Value all) {
 Value Part::columns(Value all) {
   if (isWhole())
     return all;
-  int64_t any = Recurrence::type(all).getDimSize(0);
+  OpFoldResult any = tensor::getMixedSize(t.b, t.loc, all, 0);
   return tensor::ExtractSliceOp::create(
       t.b, t.loc, all, ArrayRef<OpFoldResult>{t.b.getIndexAttr(0), channel},
-      ArrayRef<OpFoldResult>{t.b.getIndexAttr(any),
-                             t.b.getIndexAttr(channels[0])},
+      ArrayRef<OpFoldResult>{any, t.b.getIndexAttr(channels[0])},
       ArrayRef<OpFoldResult>{t.b.getIndexAttr(1), t.b.getIndexAttr(1)});
 }
 
@@ -276,6 +179,11 @@ Value Part::map(ArrayRef<Indexed> inputs, Type element,
 Value constant(ScalarBuilder &s, int64_t value) {
   return arith::ConstantIndexOp::create(s.builder, s.loc, value);
 }
+Value number(ScalarBuilder &s, OpFoldResult value) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return constant(s, *known);
+  return cast<Value>(value);
+}
 Value plus(ScalarBuilder &s, Value x, int64_t value) {
   return arith::AddIOp::create(s.builder, s.loc, x, constant(s, value));
 }
@@ -315,17 +223,17 @@ Places placesIn(Part &part, const Conv &conv, const Places &packed,
   own.position =
       part.indices({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
         return arith::RemSIOp::create(s.builder, s.loc, e[0],
-                                      constant(s, conv.tokens));
+                                      number(s, conv.tokens));
       });
   own.sequence =
       part.indices({{rows, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
         return arith::DivSIOp::create(s.builder, s.loc, e[0],
-                                      constant(s, conv.tokens));
+                                      number(s, conv.tokens));
       });
-  own.left = part.indices({{own.position, "t"}},
-                          [&](ScalarBuilder &s, ValueRange e) -> Value {
-                            return minus(s, constant(s, conv.tokens - 1), e[0]);
-                          });
+  own.left = part.indices(
+      {{own.position, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+        return minus(s, plus(s, number(s, conv.tokens), -1), e[0]);
+      });
   return own;
 }
 
@@ -409,37 +317,61 @@ static int64_t channelsOfBlock(int64_t channels) {
   return channels;
 }
 
-int64_t blocksOf(int64_t rows) { return llvm::divideCeil(rows, blockRows); }
+/// Rows of a block that makes sums: as many as leave few blocks.
+static OpFoldResult rowsOfSums(IndexMath math, OpFoldResult rows) {
+  OpFoldResult tile = math.number(tileRows);
+  OpFoldResult even = math.ceilDiv(rows, math.number(mostSums));
+  return math.max(math.number(blockRows),
+                  math.mul(math.ceilDiv(even, tile), tile));
+}
 
-Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
+int64_t sumsOf(OpBuilder &b, const Conv &conv) {
+  if (isa<Value>(conv.rows))
+    return mostSums;
+  IndexMath math(b, conv.loc);
+  return *getConstantIntValue(
+      math.ceilDiv(conv.rows, rowsOfSums(math, conv.rows)));
+}
+
+Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
                  int64_t channels, ArrayRef<Made> results, PartBody body) {
   Tiles t(b, loc, wide);
-  int64_t size = channelsOfBlock(channels), blocks = blocksOf(rows);
+  IndexMath math(b, loc);
+  std::optional<int64_t> known = getConstantIntValue(rows);
+  int64_t size = channelsOfBlock(channels);
   // Two rows at least: all numbers of a single one would be constants, which
   // tiles of a GPU are not.
-  int64_t tile = std::clamp<int64_t>(rows, 2, tileRows);
-  bool gathers = rows % tile != 0;
+  int64_t tile = known ? std::clamp<int64_t>(*known, 2, tileRows) : tileRows;
+  bool gathers = !known || *known % tile != 0;
+  bool hasSums =
+      llvm::any_of(results, [](const Made &made) { return made.isSum; });
+  OpFoldResult ofBlock =
+      hasSums ? rowsOfSums(math, rows) : math.number(blockRows);
+  OpFoldResult blocks =
+      hasSums && !known ? math.number(mostSums) : math.ceilDiv(rows, ofBlock);
   SmallVector<Value> outs;
   for (const Made &made : results)
     outs.push_back(made.empty);
   auto forall = scf::ForallOp::create(
-      b, loc,
-      ArrayRef<OpFoldResult>{b.getIndexAttr(blocks),
-                             b.getIndexAttr(channels / size)},
-      outs, /*mapping=*/std::nullopt);
+      b, loc, ArrayRef<OpFoldResult>{blocks, b.getIndexAttr(channels / size)},
+      outs,
+      /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Value block = forall.getInductionVar(0);
-  Value first = arith::MulIOp::create(b, loc, block, t.index(blockRows));
+  Value first = arith::MulIOp::create(
+      b, loc, block, getValueOrCreateConstantIndexOp(b, loc, ofBlock));
+  // Sums have blocks behind all rows.
+  if (hasSums && !known)
+    first = arith::MinSIOp::create(b, loc, first, cast<Value>(rows));
   Value channel =
       arith::MulIOp::create(b, loc, forall.getInductionVar(1), t.index(size));
-  OpFoldResult length = b.getIndexAttr(std::min(rows, blockRows));
-  if (blocks > 1 && rows % blockRows != 0)
-    length = arith::MinSIOp::create(
-                 b, loc, t.index(blockRows),
-                 arith::SubIOp::create(b, loc, t.index(rows), first))
-                 .getResult();
-  OpFoldResult one = b.getIndexAttr(1), ofBlock = b.getIndexAttr(size);
+  OpFoldResult length = ofBlock;
+  if (!known || *known % *getConstantIntValue(ofBlock) != 0)
+    length = getConstantIntValue(blocks) == 1 && known
+                 ? rows
+                 : math.min(ofBlock, math.sub(rows, OpFoldResult(first)));
+  OpFoldResult one = b.getIndexAttr(1), width = b.getIndexAttr(size);
   SmallVector<OpFoldResult> strides(2, one);
   struct Slice {
     SmallVector<OpFoldResult> offsets, sizes;
@@ -450,7 +382,7 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
        llvm::zip_equal(results, forall.getRegionIterArgs())) {
     Type element = Recurrence::type(out).getElementType();
     Slice slice = {{made.isSum ? block : first, channel},
-                   {made.isSum ? one : length, ofBlock}};
+                   {made.isSum ? one : length, width}};
     auto type = RankedTensorType::get(
         {getConstantIntValue(length).value_or(ShapedType::kDynamic), size},
         element);
@@ -500,7 +432,7 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
             value = tensor::InsertSliceOp::create(
                 b, loc, value, into,
                 ArrayRef<OpFoldResult>{at, b.getIndexAttr(0)},
-                ArrayRef<OpFoldResult>{b.getIndexAttr(tile), ofBlock}, strides);
+                ArrayRef<OpFoldResult>{b.getIndexAttr(tile), width}, strides);
         }
         return found;
       });
@@ -516,8 +448,7 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, int64_t rows,
 // States
 //===----------------------------------------------------------------------===//
 
-StatePlaces statesIn(Part &part, const Conv &conv,
-                     std::pair<Value, Value> bounds) {
+StatePlaces statesIn(Part &part, const Conv &conv) {
   StatePlaces own;
   Value rows = part.rowNumbers();
   auto made = [&](ArrayRef<Indexed> inputs,
@@ -534,31 +465,126 @@ StatePlaces statesIn(Part &part, const Conv &conv,
                                       constant(s, conv.width - 1));
       });
   if (conv.starts) {
-    own.first = part.entries(bounds.first);
-    Value end = part.entries(bounds.second);
-    own.length = made({{own.first, "t"}, {end, "t"}},
-                      [&](ScalarBuilder &s, ValueRange e) -> Value {
-                        return minus(s, e[1], e[0]);
-                      });
+    // Whatever the starts are, these are rows that there are.
+    auto startOf = [&](Value sequence) {
+      Value found = tensor::EmptyOp::create(
+          part.t.b, conv.loc, part.count,
+          Recurrence::type(conv.starts).getElementType());
+      found = block::GatherOp::create(part.t.b, conv.loc, found.getType(),
+                                      conv.starts, sequence, found);
+      return made({{found, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
+        Value x = e[0];
+        if (!x.getType().isIndex())
+          x = arith::IndexCastOp::create(s.builder, s.loc,
+                                         s.builder.getIndexType(), x);
+        x = arith::MaxSIOp::create(s.builder, s.loc, x, constant(s, 0));
+        return arith::MinSIOp::create(s.builder, s.loc, x,
+                                      number(s, conv.rows));
+      });
+    };
+    own.first = startOf(own.sequence);
+    Value next =
+        made({{rows, "t"}, {own.sequence, "t"}},
+             [&](ScalarBuilder &s, ValueRange e) -> Value {
+               return orNone(s, isAtLeast(s, e[0], 0), plus(s, e[1], 1));
+             });
+    own.length =
+        made({{own.first, "t"}, {startOf(next), "t"}},
+             [&](ScalarBuilder &s, ValueRange e) -> Value {
+               Value end = arith::MaxSIOp::create(s.builder, s.loc, e[1], e[0]);
+               return minus(s, end, e[0]);
+             });
     return own;
   }
   own.first =
       made({{own.sequence, "t"}}, [&](ScalarBuilder &s, ValueRange e) -> Value {
-        return times(s, e[0], conv.tokens);
+        return arith::MulIOp::create(s.builder, s.loc, e[0],
+                                     number(s, conv.tokens));
       });
   own.length = made({}, [&](ScalarBuilder &s, ValueRange) -> Value {
-    return constant(s, conv.tokens);
+    return number(s, conv.tokens);
   });
   return own;
 }
 
-LogicalResult checkStatic(Operation *op) {
-  for (Value value : op->getOperands())
-    if (!Recurrence::type(value).hasStaticShape())
-      return op->emitOpError()
-             << "can be compiled only for known numbers of "
-             << "sequences and tokens, but an operand is " << value.getType();
-  return success();
+//===----------------------------------------------------------------------===//
+// Packed sequences
+//===----------------------------------------------------------------------===//
+
+/// Of a part's rows, each in a column: the sequence, the place in it, and how
+/// many tokens are behind it. Whatever the starts are, a row's sequence is one
+/// that there is, and it begins at the row or before it and ends behind it.
+static Values placesByStarts(Part &part, const Conv &conv) {
+  Tiles &t = part.t;
+  OpBuilder &b = t.b;
+  Value rows = part.rowNumbers();
+  auto filled = [&](OpFoldResult value) -> Value {
+    return part.indices(
+        {}, [&](ScalarBuilder &s, ValueRange) { return number(s, value); });
+  };
+  Value entries = getValueOrCreateConstantIndexOp(
+      b, conv.loc, tensor::getMixedSize(b, conv.loc, conv.starts, 0));
+  Values found = t.loop(
+      t.index(0), entries, 1,
+      {filled(b.getIndexAttr(-1)), filled(b.getIndexAttr(0)),
+       filled(conv.rows)},
+      [&](Value i, ValueRange so) -> Values {
+        Value start = tensor::ExtractOp::create(b, conv.loc, conv.starts, i);
+        if (!start.getType().isIndex())
+          start =
+              arith::IndexCastOp::create(b, conv.loc, b.getIndexType(), start);
+        return t.generic(
+            {{rows, "t"}}, {{so[0], "t"}, {so[1], "t"}, {so[2], "t"}},
+            [&](ScalarBuilder &s, ValueRange e) -> Values {
+              OpBuilder &in = s.builder;
+              Value begun = arith::CmpIOp::create(
+                  in, s.loc, arith::CmpIPredicate::sle, start, e[0]);
+              Value counted = s.select(begun, constant(s, 1), constant(s, 0));
+              Value first = s.select(begun, start, constant(s, 0));
+              Value last = s.select(begun, number(s, conv.rows), start);
+              return {arith::AddIOp::create(in, s.loc, e[1], counted),
+                      arith::MaxSIOp::create(in, s.loc, e[2], first),
+                      arith::MinSIOp::create(in, s.loc, e[3], last)};
+            });
+      });
+  Value sequence =
+      part.indices({{found[0], "t"}}, [&](ScalarBuilder &s, ValueRange e) {
+        Value last = plus(s, number(s, conv.sequences), -1);
+        Value bounded = arith::MinSIOp::create(s.builder, s.loc, e[0], last);
+        return arith::MaxSIOp::create(s.builder, s.loc, bounded, constant(s, 0))
+            .getResult();
+      });
+  Value position = part.indices(
+      {{rows, "t"}, {found[1], "t"}},
+      [&](ScalarBuilder &s, ValueRange e) { return minus(s, e[0], e[1]); });
+  Value left = part.indices({{rows, "t"}, {found[2], "t"}},
+                            [&](ScalarBuilder &s, ValueRange e) {
+                              return plus(s, minus(s, e[1], e[0]), -1);
+                            });
+  Values columns = {sequence, position, left};
+  for (Value &x : columns)
+    x = tensor::ExpandShapeOp::create(
+        b, conv.loc, RankedTensorType::get({part.count, 1}, b.getIndexType()),
+        x, ArrayRef<ReassociationIndices>{{0, 1}});
+  return columns;
+}
+
+Places placesOfTokens(OpBuilder &b, const Conv &conv) {
+  if (!conv.starts)
+    return {};
+  auto empty = [&]() -> Value {
+    return tensor::EmptyOp::create(b, conv.loc, {conv.rows, b.getIndexAttr(1)},
+                                   b.getIndexType());
+  };
+  // Found once for all channels: each row looks at all starts.
+  Values found = overParts(
+      b, conv.loc, conv.wide, conv.rows, /*channels=*/1,
+      {{empty(), false}, {empty(), false}, {empty(), false}},
+      [&](Part &part, ValueRange) { return placesByStarts(part, conv); });
+  for (Value &x : found)
+    x = tensor::CollapseShapeOp::create(b, conv.loc, x,
+                                        ArrayRef<ReassociationIndices>{{0, 1}});
+  return {found[0], found[1], found[2]};
 }
 
 } // namespace drawloom::linrec::shortconv

@@ -22,6 +22,8 @@
 #include "dialects/LinRec/Recurrence.h"
 #include "dialects/LinRec/Shapes.h"
 #include "dialects/LinRec/Tiles.h"
+#include "drawloom/IndexMath.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace drawloom::linrec::shortconv {
 
@@ -36,9 +38,10 @@ mlir::Value zerosOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);
 /// where they are `flat` its channels.
 mlir::Value joined(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                    int64_t leading, bool flat);
-/// The reverse, under `shape`.
+/// The reverse, of these sizes.
 mlir::Value split(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                  llvm::ArrayRef<int64_t> shape, int64_t leading, bool flat);
+                  llvm::ArrayRef<mlir::OpFoldResult> sizes, int64_t leading,
+                  bool flat);
 
 /// What both ops have in common, tokens and states as rows.
 struct Conv {
@@ -48,10 +51,14 @@ struct Conv {
       : loc(op.getLoc()), starts(op.getStarts()), flat(flat),
         silu(op.getActivation() == ConvActivation::Silu) {
     mlir::RankedTensorType type = Recurrence::type(op.getX());
-    sequences = starts ? Recurrence::type(starts).getDimSize(0) - 1
-                       : type.getDimSize(0);
-    tokens = type.getDimSize(1);
-    rows = type.getDimSize(0) * tokens;
+    mlir::OpFoldResult batch = mlir::tensor::getMixedSize(b, loc, op.getX(), 0);
+    IndexMath math(b, loc);
+    sequences = starts ? math.sub(mlir::tensor::getMixedSize(b, loc, starts, 0),
+                                  math.number(1))
+                       : batch;
+    tokens = mlir::tensor::getMixedSize(b, loc, op.getX(), 1);
+    rows = math.mul(batch, tokens);
+    sizes = mlir::tensor::getMixedSizes(b, loc, op.getX());
     width = Recurrence::type(op.getWeight()).getShape().back();
     wide = computeType(type.getElementType());
     x = joined(b, loc, op.getX(), 2, flat);
@@ -68,7 +75,17 @@ struct Conv {
       initial = joined(b, loc, op.getInitial(), 2, flat);
   }
 
-  int64_t stateRows() const { return sequences * (width - 1); }
+  mlir::OpFoldResult stateRows(mlir::OpBuilder &b) const {
+    IndexMath math(b, loc);
+    return math.mul(sequences, math.number(width - 1));
+  }
+
+  llvm::SmallVector<mlir::OpFoldResult>
+  sizesOfStates(mlir::OpBuilder &b) const {
+    llvm::SmallVector<mlir::OpFoldResult> all(sizes);
+    all[0] = sequences, all[1] = b.getIndexAttr(width - 1);
+    return all;
+  }
 
   mlir::Location loc;
   mlir::Value x;       ///< [rows, channels]
@@ -77,10 +94,55 @@ struct Conv {
   mlir::Value initial; ///< [sequences (width - 1), channels], or null
   mlir::Value starts;
   bool flat, silu;
-  int64_t sequences, tokens, rows, width;
+  /// A call says them where they are open.
+  mlir::OpFoldResult sequences, tokens, rows;
+  llvm::SmallVector<mlir::OpFoldResult> sizes; ///< Of the operand x.
+  int64_t width;
   llvm::SmallVector<int64_t> channels;
   mlir::FloatType wide;
 };
+
+/// What an op needs beside its verifier to become a block program. Where calls
+/// choose the numbers of sequences and tokens, the values must have the same as
+/// the operand x: those that are `perToken`, and `states`, either null or not.
+template <typename Op>
+mlir::LogicalResult checkExtents(mlir::OpBuilder &b, Op op,
+                                 llvm::ArrayRef<mlir::Value> perToken,
+                                 llvm::ArrayRef<mlir::Value> states) {
+  mlir::Location loc = op.getLoc();
+  mlir::Value of = op.getX(), starts = op.getStarts();
+  mlir::RankedTensorType x = Recurrence::type(of);
+  auto isKnown = [](mlir::Value value, int64_t from) {
+    return llvm::none_of(Recurrence::type(value).getShape().drop_front(from),
+                         mlir::ShapedType::isDynamic);
+  };
+  if (!isKnown(of, 2) || !isKnown(op.getWeight(), 0) ||
+      (op.getBias() && !isKnown(op.getBias(), 0)) ||
+      (starts && x.isDynamicDim(0)))
+    return op.emitOpError()
+           << "can be compiled for any numbers of sequences and tokens, but "
+           << "not of channels or of batches of packed sequences; x is "
+           << of.getType() << " and the weights are "
+           << op.getWeight().getType();
+  for (mlir::Value value : perToken)
+    for (int64_t dim : {0, 1})
+      if (failed(assertExtent(b, op, value, dim, x, [&] {
+            return mlir::tensor::getMixedSize(b, loc, of, dim);
+          })))
+        return mlir::failure();
+  for (mlir::Value value : states)
+    if (value &&
+        failed(assertExtent(
+            b, op, value, 0, starts ? Recurrence::type(starts) : x, [&] {
+              IndexMath math(b, loc);
+              return starts ? math.sub(
+                                  mlir::tensor::getMixedSize(b, loc, starts, 0),
+                                  math.number(1))
+                            : mlir::tensor::getMixedSize(b, loc, of, 0);
+            })))
+      return mlir::failure();
+  return mlir::success();
+}
 
 /// Of each row its sequence, its token's number there, and how many tokens are
 /// behind it.
@@ -91,9 +153,19 @@ struct Places {
 /// These of all rows where sequences are packed; null otherwise.
 Places placesOfTokens(mlir::OpBuilder &b, const Conv &conv);
 
-/// Of each row of states, where its sequence begins and ends.
-std::pair<mlir::Value, mlir::Value> boundsOfStates(mlir::OpBuilder &b,
-                                                   const Conv &conv);
+/// Memory for rows of flat channels, so many of each sequence.
+mlir::Value emptyRows(mlir::OpBuilder &b, const Conv &conv,
+                      mlir::OpFoldResult sequences, mlir::OpFoldResult rows,
+                      mlir::Type element);
+inline mlir::Value emptyTokens(mlir::OpBuilder &b, const Conv &conv,
+                               mlir::Type element) {
+  return emptyRows(b, conv, conv.sizes[0], conv.tokens, element);
+}
+inline mlir::Value emptyStates(mlir::OpBuilder &b, const Conv &conv,
+                               mlir::Type element) {
+  return emptyRows(b, conv, conv.sequences, b.getIndexAttr(conv.width - 1),
+                   element);
+}
 
 /// Rows and channels that are computed together: those of a block's tile, or
 /// all.
@@ -141,6 +213,7 @@ struct Part {
 // Numbers of rows.
 
 mlir::Value constant(ScalarBuilder &s, int64_t value);
+mlir::Value number(ScalarBuilder &s, mlir::OpFoldResult value);
 mlir::Value plus(ScalarBuilder &s, mlir::Value x, int64_t value);
 mlir::Value minus(ScalarBuilder &s, mlir::Value x, mlir::Value y);
 mlir::Value plus(ScalarBuilder &s, mlir::Value x, mlir::Value y);
@@ -200,16 +273,17 @@ struct Made {
   bool isSum;
 };
 
-/// How many blocks there are for so many rows.
-int64_t blocksOf(int64_t rows);
+/// How many sums blocks make: one each, as many as there may be where the
+/// number of rows is open.
+int64_t sumsOf(mlir::OpBuilder &b, const Conv &conv);
 
 using PartBody = llvm::function_ref<Values(Part &, mlir::ValueRange sums)>;
 
 /// A block program over blocks of rows and of channels. `body` gives tiles of
 /// rows, and sums from the sums so far, in the order of `results`.
 Values overParts(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType wide,
-                 int64_t rows, int64_t channels, llvm::ArrayRef<Made> results,
-                 PartBody body);
+                 mlir::OpFoldResult rows, int64_t channels,
+                 llvm::ArrayRef<Made> results, PartBody body);
 
 /// Of each of the part's rows of states: where it is among its sequence's
 /// (0 .. W - 2), the sequence, and the sequence's first token and length.
@@ -217,11 +291,7 @@ struct StatePlaces {
   mlir::Value entry, sequence, first, length;
 };
 
-StatePlaces statesIn(Part &part, const Conv &conv,
-                     std::pair<mlir::Value, mlir::Value> bounds);
-
-/// What an op needs beside its verifier to become a block program.
-mlir::LogicalResult checkStatic(mlir::Operation *op);
+StatePlaces statesIn(Part &part, const Conv &conv);
 
 } // namespace drawloom::linrec::shortconv
 

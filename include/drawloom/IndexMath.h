@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_PASSES_BLOCK_INDEXMATH_H
-#define DRAWLOOM_PASSES_BLOCK_INDEXMATH_H
+#ifndef DRAWLOOM_INDEXMATH_H
+#define DRAWLOOM_INDEXMATH_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -78,4 +78,4 @@ private:
 
 } // namespace drawloom
 
-#endif // DRAWLOOM_PASSES_BLOCK_INDEXMATH_H
+#endif // DRAWLOOM_INDEXMATH_H

@@ -8,12 +8,12 @@
 
 #include "passes/Block/RowAnalysis.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "drawloom/IndexMath.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
-#include "passes/Block/IndexMath.h"
 #include "passes/Block/Products.h"
 #include "passes/Block/RowMaterialize.h"
 #include "passes/Graph/OpenExtents.h"

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWMATERIALIZE_H
 #define DRAWLOOM_PASSES_BLOCK_ROWMATERIALIZE_H
 
-#include "passes/Block/IndexMath.h"
+#include "drawloom/IndexMath.h"
 #include "passes/Block/RowAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 

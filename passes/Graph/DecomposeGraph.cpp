@@ -33,10 +33,18 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
   }
 
   void runOnOperation() override {
+    // Of what has open extents only block programs are known.
+    auto hasKnownExtents = [](Operation *op) {
+      return llvm::all_of(op->getOperandTypes(), [](Type type) {
+        auto shaped = dyn_cast<ShapedType>(type);
+        return !shaped || shaped.hasStaticShape();
+      });
+    };
     // What is in a block program already is its target's to decompose, and what
     // may be computed in others is left for `fuse-neighbours`.
-    auto stays = [](Operation *op) {
-      return isa<TilingInterface, NeighbourOpInterface>(op) ||
+    auto stays = [&](Operation *op) {
+      return isa<TilingInterface>(op) ||
+             (isa<NeighbourOpInterface>(op) && hasKnownExtents(op)) ||
              op->getParentOfType<scf::ForallOp>();
     };
     MachineFacts given = {processors, blockBytes, productRows, savedBytes};

@@ -357,15 +357,11 @@ void DimensionClasses::relateShapes(Operation *op) {
     }
     // An extent that is made as large as another one.
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-      for (auto [dim, size] : llvm::enumerate(expand.getMixedOutputShape())) {
-        auto value = dyn_cast<Value>(size);
-        auto asked =
-            value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-        std::optional<int64_t> at =
-            asked ? asked.getConstantIndex() : std::nullopt;
-        if (at && tensorType(asked.getSource()) && !isInit(asked.getSource()))
-          same(asked.getSource(), *at, result, dim);
-      }
+      for (auto [dim, size] : llvm::enumerate(expand.getMixedOutputShape()))
+        if (auto value = dyn_cast<Value>(size))
+          if (std::optional<Asked> asked = askedBy(value);
+              asked && !isInit(asked->tensor))
+            relateAsked(of(result, dim), *asked);
     Value joined = collapses ? result : op->getOperand(0),
           apart = collapses ? op->getOperand(0) : result;
     for (auto [i, group] : llvm::enumerate(groupsOf(op))) {

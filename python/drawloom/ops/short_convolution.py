@@ -17,7 +17,10 @@ def _named(attributes, arguments):
 
 
 def _sequences(given):
-    return given["starts"].shape[0] - 1 if "starts" in given else given["x"].shape[0]
+    if "starts" not in given:
+        return given["x"].shape[0]
+    entries = given["starts"].shape[0]
+    return -1 if entries < 0 else entries - 1
 
 
 def _check(attributes, arguments):
@@ -70,4 +73,12 @@ def _body(attributes, arguments, results, names):
             f"    : ({given}) -> ({gives})"], ["%y", "%final"]
 
 
-register("short_convolution", _check, _results, _body, opened=lambda *_: None, rowwise=False, axes=_axes, once=True)
+def _opened(attributes, arguments):
+    """Any numbers of sequences and tokens."""
+    given = _named(attributes, arguments)
+    batch = 1 if "starts" in given else -1
+    own = {"x": (batch, -1), "initial": (-1,), "starts": (-2,)}
+    return [Array(array.dtype, (*own.get(name, ()), *array.shape[len(own.get(name, ())):])) for name, array in given.items()]
+
+
+register("short_convolution", _check, _results, _body, _opened, rowwise=False, axes=_axes, once=True)
