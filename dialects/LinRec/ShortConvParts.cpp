@@ -511,80 +511,103 @@ StatePlaces statesIn(Part &part, const Conv &conv) {
 // Packed sequences
 //===----------------------------------------------------------------------===//
 
-/// Of a part's rows, each in a column: the sequence, the place in it, and how
-/// many tokens are behind it. Whatever the starts are, a row's sequence is one
-/// that there is, and it begins at the row or before it and ends behind it.
-static Values placesByStarts(Part &part, const Conv &conv) {
-  Tiles &t = part.t;
-  OpBuilder &b = t.b;
-  Value rows = part.rowNumbers();
-  auto filled = [&](OpFoldResult value) -> Value {
-    return part.indices(
-        {}, [&](ScalarBuilder &s, ValueRange) { return number(s, value); });
-  };
-  Value entries = getValueOrCreateConstantIndexOp(
-      b, conv.loc, tensor::getMixedSize(b, conv.loc, conv.starts, 0));
-  Values found = t.loop(
-      t.index(0), entries, 1,
-      {filled(b.getIndexAttr(-1)), filled(b.getIndexAttr(0)),
-       filled(conv.rows)},
-      [&](Value i, ValueRange so) -> Values {
-        Value start = tensor::ExtractOp::create(b, conv.loc, conv.starts, i);
-        if (!start.getType().isIndex())
-          start =
-              arith::IndexCastOp::create(b, conv.loc, b.getIndexType(), start);
-        return t.generic(
-            {{rows, "t"}}, {{so[0], "t"}, {so[1], "t"}, {so[2], "t"}},
-            [&](ScalarBuilder &s, ValueRange e) -> Values {
-              OpBuilder &in = s.builder;
-              Value begun = arith::CmpIOp::create(
-                  in, s.loc, arith::CmpIPredicate::sle, start, e[0]);
-              Value counted = s.select(begun, constant(s, 1), constant(s, 0));
-              Value first = s.select(begun, start, constant(s, 0));
-              Value last = s.select(begun, number(s, conv.rows), start);
-              return {arith::AddIOp::create(in, s.loc, e[1], counted),
-                      arith::MaxSIOp::create(in, s.loc, e[2], first),
-                      arith::MinSIOp::create(in, s.loc, e[3], last)};
-            });
-      });
-  Value sequence =
-      part.indices({{found[0], "t"}}, [&](ScalarBuilder &s, ValueRange e) {
-        Value last = plus(s, number(s, conv.sequences), -1);
-        Value bounded = arith::MinSIOp::create(s.builder, s.loc, e[0], last);
-        return arith::MaxSIOp::create(s.builder, s.loc, bounded, constant(s, 0))
-            .getResult();
-      });
-  Value position = part.indices(
-      {{rows, "t"}, {found[1], "t"}},
-      [&](ScalarBuilder &s, ValueRange e) { return minus(s, e[0], e[1]); });
-  Value left = part.indices({{rows, "t"}, {found[2], "t"}},
-                            [&](ScalarBuilder &s, ValueRange e) {
-                              return plus(s, minus(s, e[1], e[0]), -1);
-                            });
-  Values columns = {sequence, position, left};
-  for (Value &x : columns)
-    x = tensor::ExpandShapeOp::create(
-        b, conv.loc, RankedTensorType::get({part.count, 1}, b.getIndexType()),
-        x, ArrayRef<ReassociationIndices>{{0, 1}});
-  return columns;
+namespace {
+
+/// A number of each row that all starts of sequences together say.
+struct PlaceByStarts {
+  OpFoldResult first;
+  /// What a start, of a sequence that has `begun`, adds to the number so far.
+  Value (*next)(ScalarBuilder &, const Conv &, Value so, Value start,
+                Value begun);
+  Value (*place)(ScalarBuilder &, const Conv &, Value row, Value found);
+};
+
+template <typename Op> Value made(ScalarBuilder &s, Value x, Value y) {
+  return Op::create(s.builder, s.loc, x, y);
 }
 
+} // namespace
+
+/// Found once for all channels: each row looks at all starts.
+static Value lookedUp(OpBuilder &b, const Conv &conv,
+                      const PlaceByStarts &wanted) {
+  Value entries = getValueOrCreateConstantIndexOp(
+      b, conv.loc, tensor::getMixedSize(b, conv.loc, conv.starts, 0));
+  Value empty = tensor::EmptyOp::create(
+      b, conv.loc, {conv.rows, b.getIndexAttr(1)}, b.getIndexType());
+  auto ofPart = [&](Part &part, ValueRange) -> Values {
+    Tiles &t = part.t;
+    Value rows = part.rowNumbers();
+    Value first = part.indices({}, [&](ScalarBuilder &s, ValueRange) {
+      return number(s, wanted.first);
+    });
+    auto add = [&](Value i, ValueRange so) -> Values {
+      Value start = tensor::ExtractOp::create(b, conv.loc, conv.starts, i);
+      if (!start.getType().isIndex())
+        start =
+            arith::IndexCastOp::create(b, conv.loc, b.getIndexType(), start);
+      return t.generic({{rows, "t"}}, {{so[0], "t"}},
+                       [&](ScalarBuilder &s, ValueRange e) -> Values {
+                         Value begun = arith::CmpIOp::create(
+                             s.builder, s.loc, arith::CmpIPredicate::sle, start,
+                             e[0]);
+                         return {wanted.next(s, conv, e[1], start, begun)};
+                       });
+    };
+    Value found = t.loop(t.index(0), entries, 1, first, add)[0];
+    Value place = part.indices({{rows, "t"}, {found, "t"}},
+                               [&](ScalarBuilder &s, ValueRange e) {
+                                 return wanted.place(s, conv, e[0], e[1]);
+                               });
+    return {tensor::ExpandShapeOp::create(
+        b, conv.loc, RankedTensorType::get({part.count, 1}, b.getIndexType()),
+        place, ArrayRef<ReassociationIndices>{{0, 1}})};
+  };
+  Value all = overParts(b, conv.loc, conv.wide, conv.rows, /*channels=*/1,
+                        {{empty, false}}, ofPart)[0];
+  return tensor::CollapseShapeOp::create(
+      b, conv.loc, all, ArrayRef<ReassociationIndices>{{0, 1}});
+}
+
+// Whatever the starts are, a row's sequence is one that there is, and it begins
+// at the row or before it and ends behind it.
 Places placesOfTokens(OpBuilder &b, const Conv &conv) {
   if (!conv.starts)
     return {};
-  auto empty = [&]() -> Value {
-    return tensor::EmptyOp::create(b, conv.loc, {conv.rows, b.getIndexAttr(1)},
-                                   b.getIndexType());
-  };
-  // Found once for all channels: each row looks at all starts.
-  Values found = overParts(
-      b, conv.loc, conv.wide, conv.rows, /*channels=*/1,
-      {{empty(), false}, {empty(), false}, {empty(), false}},
-      [&](Part &part, ValueRange) { return placesByStarts(part, conv); });
-  for (Value &x : found)
-    x = tensor::CollapseShapeOp::create(b, conv.loc, x,
-                                        ArrayRef<ReassociationIndices>{{0, 1}});
-  return {found[0], found[1], found[2]};
+  Places places;
+  places.sequence = lookedUp(
+      b, conv,
+      {b.getIndexAttr(-1),
+       [](ScalarBuilder &s, const Conv &, Value so, Value, Value begun) {
+         return plus(s, so, s.select(begun, constant(s, 1), constant(s, 0)));
+       },
+       [](ScalarBuilder &s, const Conv &conv, Value, Value found) {
+         Value last = plus(s, number(s, conv.sequences), -1);
+         return made<arith::MaxSIOp>(s, made<arith::MinSIOp>(s, found, last),
+                                     constant(s, 0));
+       }});
+  places.position = lookedUp(
+      b, conv,
+      {b.getIndexAttr(0),
+       [](ScalarBuilder &s, const Conv &, Value so, Value start, Value begun) {
+         return made<arith::MaxSIOp>(s, so,
+                                     s.select(begun, start, constant(s, 0)));
+       },
+       [](ScalarBuilder &s, const Conv &, Value row, Value found) {
+         return minus(s, row, found);
+       }});
+  places.left =
+      lookedUp(b, conv,
+               {conv.rows,
+                [](ScalarBuilder &s, const Conv &conv, Value so, Value start,
+                   Value begun) {
+                  return made<arith::MinSIOp>(
+                      s, so, s.select(begun, number(s, conv.rows), start));
+                },
+                [](ScalarBuilder &s, const Conv &, Value row, Value found) {
+                  return plus(s, minus(s, found, row), -1);
+                }});
+  return places;
 }
 
 } // namespace drawloom::linrec::shortconv
