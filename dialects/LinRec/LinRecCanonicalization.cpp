@@ -110,35 +110,75 @@ template <typename Op> struct KnowExtents : OpRewritePattern<Op> {
   }
 };
 
+/// Operands that have a row for each token, and those that are each sequence's;
+/// null where there is none.
+struct Sharing {
+  SmallVector<Value> perToken, states;
+  Value starts;
+};
+
+Sharing sharing(ScanOp op) {
+  Recurrence form(op);
+  Sharing all{{}, {form.initial}, form.starts};
+  for (auto [x, hasTokens] : form.perToken())
+    if (hasTokens && form.steps == 1)
+      all.perToken.push_back(x);
+  return all;
+}
+Sharing sharing(ScanBwdOp op) {
+  Recurrence form(op);
+  Sharing all{{op.getDO()}, {form.initial, op.getDFinal()}, form.starts};
+  for (auto [x, hasTokens] : form.perToken())
+    if (hasTokens)
+      all.perToken.push_back(x);
+  if (form.steps > 1)
+    all.perToken.clear();
+  return all;
+}
+Sharing sharing(ShortConvOp op) {
+  return {{op.getX()}, {op.getInitial()}, op.getStarts()};
+}
+Sharing sharing(ShortConvBwdOp op) {
+  return {{op.getX(), op.getDY()},
+          {op.getInitial(), op.getDFinal()},
+          op.getStarts()};
+}
+
 /// Numbers of sequences and tokens that one operand knows are those of all:
 /// what is computed before the op may show its own only later.
 template <typename Op> struct ShareExtents : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Recurrence form(op);
-    if (form.starts || form.steps > 1)
-      return failure();
-    SmallVector<Value> all;
-    for (auto [x, hasTokens] : form.perToken())
-      if (x && hasTokens)
-        all.push_back(x);
-    if constexpr (std::is_same_v<Op, ScanBwdOp>)
-      all.push_back(op.getDO());
-    SmallVector<int64_t> known(2, ShapedType::kDynamic);
-    for (Value x : all)
-      for (auto [dim, extent] : llvm::enumerate(known))
-        if (ShapedType::isDynamic(extent))
-          extent = Recurrence::type(x).getDimSize(dim);
+    Sharing all = sharing(op);
+    auto learn = [](int64_t &extent, Value x, int64_t dim) {
+      if (x && ShapedType::isDynamic(extent))
+        extent = Recurrence::type(x).getDimSize(dim);
+    };
+    int64_t batch = ShapedType::kDynamic, tokens = batch, sequences = batch;
+    for (Value x : all.perToken)
+      learn(batch, x, 0), learn(tokens, x, 1);
+    for (Value x : all.states)
+      learn(sequences, x, 0);
+    if (!all.starts)
+      sequences = batch = ShapedType::isDynamic(batch) ? sequences : batch;
+    else if (int64_t entries = Recurrence::type(all.starts).getDimSize(0);
+             !ShapedType::isDynamic(entries))
+      sequences = entries - 1;
     bool changes = false;
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!llvm::is_contained(all, operand.get()))
+      bool hasTokens = llvm::is_contained(all.perToken, operand.get());
+      if (!hasTokens && !llvm::is_contained(all.states, operand.get()))
         continue;
       RankedTensorType old = Recurrence::type(operand.get());
       SmallVector<int64_t> shape(old.getShape());
-      for (auto [own, other] : llvm::zip(shape, known))
-        if (ShapedType::isDynamic(own))
-          own = other;
+      auto know = [&](int64_t dim, int64_t extent) {
+        if (ShapedType::isDynamic(shape[dim]))
+          shape[dim] = extent;
+      };
+      know(0, hasTokens ? batch : sequences);
+      if (hasTokens)
+        know(1, tokens);
       if (old.clone(shape) == old)
         continue;
       Value cast = tensor::CastOp::create(rewriter, op.getLoc(),
@@ -239,12 +279,13 @@ void EwScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void ShortConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<KnowExtents<ShortConvOp>>(context);
+  patterns.add<KnowExtents<ShortConvOp>, ShareExtents<ShortConvOp>>(context);
 }
 
 void ShortConvBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                  MLIRContext *context) {
-  patterns.add<KnowExtents<ShortConvBwdOp>>(context);
+  patterns.add<KnowExtents<ShortConvBwdOp>, ShareExtents<ShortConvBwdOp>>(
+      context);
 }
 
 void ScanBwdOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

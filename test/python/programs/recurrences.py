@@ -219,6 +219,21 @@ def operand(b, type, kind):
     return b.argument(type, data(b, type, kind))
 
 
+def numbers(b, sequences, tokens, packed):
+    """Sequences and tokens, open where the program is: both, or the tokens only."""
+    if not b.opened:
+        return sequences, tokens
+    return Extent(sequences, "sequences") if not packed and b.rng.random() < 0.7 else sequences, Extent(tokens, "tokens")
+
+
+def packing(b, tokens, most):
+    """Some starts, how many sequences they are of, and their own number."""
+    starts = [0, *sorted(b.rng.randint(0, tokens) for _ in range(b.rng.randint(0, most))), int(tokens)]
+    count = len(starts) - 1
+    is_open = isinstance(tokens, Extent)
+    return (starts, Extent(count, "packed"), Extent(count + 1, "packed", more=1)) if is_open else (starts, count, count + 1)
+
+
 def options(b, tokens):
     """The shapes and options of a scan, or of a step without tokens: (names, operands, types of results, attributes)."""
     rng = b.rng
@@ -234,9 +249,8 @@ def options(b, tokens):
     T = () if tokens is None else T
     is_open = b.opened and tokens is not None and steps == 1
     if is_open:
-        # Both, or the tokens only.
-        B = Extent(B, "sequences") if not packed and rng.random() < 0.7 else B
-        T = rows = (Extent(T[0], "tokens"),)
+        B, only = numbers(b, B, T[0], packed)
+        T = rows = (only,)
     half = b.element in ("bf16", "f16")
 
     def element():
@@ -271,12 +285,7 @@ def options(b, tokens):
     bonus = erasing == "none" and not along_values and steps == 1 and rng.random() < 0.25
     if bonus:
         give("bonus", (H, K), "value", element())
-    sequences = B
-    starts = None
-    if packed:
-        cuts = sorted(rng.randint(0, T[0]) for _ in range(rng.randint(0, 4)))
-        starts = [0, *cuts, int(T[0])]
-        sequences = Extent(len(starts) - 1, "packed") if is_open else len(starts) - 1
+    starts, sequences, entries = packing(b, T[0], 4) if packed else (None, B, None)
     state = Type((sequences, H, K, V), wide(b.element))
     if tokens is None or rng.random() < 0.5:
         names.append("initial")
@@ -284,7 +293,6 @@ def options(b, tokens):
     if packed:
         index = rng.choice(("i32", "i64"))
         names.append("starts")
-        entries = Extent(len(starts), "packed", more=1) if is_open else len(starts)
         operands.append(b.argument(Type((entries,), index), torch.tensor(starts, dtype=torch.int32 if index == "i32" else torch.int64)))
     scale = rng.choice((None, 1.0, 0.5))
     said = {}
@@ -366,11 +374,13 @@ def _make_ew_scan(b):
     rng = b.rng
     packed = rng.random() < 0.3
     B, T, D = 1 if packed else rng.choice((1, 2, 3)), rng.choice(TOKENS), rng.choice(SIZES)
+    B, T = numbers(b, B, T, packed)
     names, operands = [], []
 
     def give(name, shape, kind):
         names.append(name)
-        operands.append(operand(b, Type(shape, b.element), kind))
+        type = Type(shape, b.element)
+        operands.append(b.argument(type, data(b, type, kind)) if b.opened else operand(b, type, kind))
     give("x", (B, T, D), "value")
     selective = rng.random() < 0.5
     give("decay", (B, T, D), "negative" if selective else "decay")
@@ -380,14 +390,14 @@ def _make_ew_scan(b):
         give("rates", (D, *N), "rates")
         give("write", (B, T, *N), "key")
         give("read", (B, T, *N), "key")
-    starts = [0, *sorted(rng.randint(0, T) for _ in range(rng.randint(0, 3))), T] if packed else None
-    state = Type((len(starts) - 1 if packed else B, D, *N), wide(b.element))
+    starts, sequences, entries = packing(b, T, 3) if packed else (None, B, None)
+    state = Type((sequences, D, *N), wide(b.element))
     if rng.random() < 0.5:
         names.append("initial")
         operands.append(b.argument(state))
     if packed:
         names.append("starts")
-        operands.append(b.argument(Type((len(starts),), "i32"), torch.tensor(starts, dtype=torch.int32)))
+        operands.append(b.argument(Type((entries,), "i32"), torch.tensor(starts, dtype=torch.int32)))
     b.add("linrec.ew_scan", operands, [Type((B, T, D), b.element), state], {"names": names})
 
 
@@ -483,13 +493,13 @@ def short_conv(b, x):
     names, operands = ["x", "weight"], [x, b.argument(Type((*channels, W), type.element))]
     if rng.random() < 0.5:
         names.append("bias"), operands.append(b.argument(Type(tuple(channels), type.element)))
-    packed = B == 1 and rng.random() < 0.4
-    starts = [0, *sorted(rng.randint(0, T) for _ in range(rng.randint(0, 3))), T] if packed else None
-    state = Type((len(starts) - 1 if packed else B, W - 1, *channels), type.element)
+    packed = B == 1 and not isinstance(B, Extent) and rng.random() < 0.4
+    starts, sequences, entries = packing(b, T, 3) if packed else (None, B, None)
+    state = Type((sequences, W - 1, *channels), type.element)
     if rng.random() < 0.5:
         names.append("initial"), operands.append(b.argument(state))
     if packed:
-        names.append("starts"), operands.append(b.argument(Type((len(starts),), "i32"), torch.tensor(starts, dtype=torch.int32)))
+        names.append("starts"), operands.append(b.argument(Type((entries,), "i32"), torch.tensor(starts, dtype=torch.int32)))
     return b.add("linrec.short_conv", operands, [type, state], {"names": names, "activation": rng.choice(("silu", "none"))})
 
 
@@ -514,7 +524,8 @@ def _short_conv(c, *operands):
 op("linrec.short_conv", lambda p: p.say(
     f"linrec.short_conv {p.step.attributes['activation']} {', '.join(p.operands[:2])}{clauses(p)} : {signature(p)}"),
    _short_conv, lambda b: short_conv(b, b.argument(Type(
-       (b.rng.choice((1, 2)), b.rng.choice(TOKENS), *(b.rng.choice(SIZES) for _ in range(b.rng.randint(1, 2)))), b.element))), weight=1.5)
+       (*numbers(b, b.rng.choice((1, 2)), b.rng.choice(TOKENS), b.rng.random() < 0.3), *(b.rng.choice(SIZES) for _ in range(b.rng.randint(1, 2)))),
+       b.element))), weight=1.5)
 
 
 ROWS = ["linrec.scan", "linrec.step", "linrec.ew_scan", "linrec.gate", "linrec.short_conv"]
