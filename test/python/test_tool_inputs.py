@@ -128,13 +128,16 @@ def test_extents_beyond_64_bits_are_refused(tmp_path, how):
 
 def test_open_extents_are_refused_in_a_few_lines(tmp_path):
     path = tmp_path / "f.mlir"
-    # The result has its rows elsewhere: no block program makes it.
-    path.write_text("""func.func @f(%x: tensor<?x8xf32>) -> tensor<8x?xf32> {
+    # Each row is multiplied with each other: no block program makes it.
+    path.write_text("""func.func @f(%x: tensor<?x8xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x8xf32>
-  %e = tensor.empty(%n) : tensor<8x?xf32>
-  %y = linalg.transpose ins(%x : tensor<?x8xf32>) outs(%e : tensor<8x?xf32>) permutation = [1, 0]
-  return %y : tensor<8x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%x, %x : tensor<?x8xf32>, tensor<?x8xf32>) outs(%s : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
 }
 """)
     done = subprocess.run([BUILD / "bin/drawloom-translate", "--mlir-to-artifact", path], capture_output=True, text=True, timeout=60)
