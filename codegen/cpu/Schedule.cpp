@@ -132,6 +132,8 @@ private:
   void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
                    SmallVector<Panels> panels = {});
   void scheduleDeepDot(LinalgOp op);
+  SmallVector<int64_t> tilesAlong(LinalgOp op, unsigned along,
+                                  std::optional<unsigned> &across) const;
   void scheduleOther(LinalgOp op);
   SmallVector<unsigned> loopOrder(LinalgOp op);
   SmallVector<LinalgOp>
@@ -462,69 +464,121 @@ static bool sumsStay(LinalgOp op, unsigned loop, ArrayRef<unsigned> order) {
   });
 }
 
+/// The map of the result that takes part in most loops, and so says best what
+/// runs along memory.
+static AffineMap widestResult(LinalgOp op) {
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (op.getMatchingIndexingMap(&init).getNumResults() > out.getNumResults())
+      out = op.getMatchingIndexingMap(&init);
+  return out;
+}
+
+/// The loop that vectors run along, if there is one.
+static std::optional<unsigned> loopOfVectors(LinalgOp op) {
+  std::optional<unsigned> along = innermostLoop(widestResult(op));
+  if (isParallelOnly(op))
+    return along;
+  // Sums along memory: read along memory all the same.
+  // So does a narrow result, along whatever is long.
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  bool outIsRead = false;
+  std::optional<unsigned> read;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (auto loop = innermostLoop(op.getMatchingIndexingMap(input))) {
+      outIsRead |= loop == along;
+      if (!read || ranges[*loop] > ranges[*read])
+        read = loop;
+    }
+  if (read && (!along || !outIsRead ||
+               (ranges[*along] < 4 && ranges[*read] > ranges[*along])))
+    return read;
+  return along;
+}
+
+static int64_t operationsOfPoint(LinalgOp op) {
+  return op.getBlock()->getOperations().size();
+}
+
+/// Tiles of an op whose vectors run along `along`. `across` is the loop that an
+/// operand runs along instead, if there is one.
+SmallVector<int64_t>
+Scheduler::tilesAlong(LinalgOp op, unsigned along,
+                      std::optional<unsigned> &across) const {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<int64_t> sizes(ranges.size(), 1);
+  int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
+  int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
+  sizes[along] = width;
+  if (!isParallelOnly(op))
+    return sizes;
+  // Short rows: as many of them as fill the width.
+  AffineMap out = widestResult(op);
+  int64_t row = llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(1, std::min(ranges[along], width)));
+  if (out.getNumResults() >= 2 && row < width) {
+    unsigned outer = cast<AffineDimExpr>(out.getResult(out.getNumResults() - 2))
+                         .getPosition();
+    sizes[outer] = std::clamp<int64_t>(mostInBlock / operationsOfPoint(op), 1,
+                                       width / row);
+  }
+  // An operand that runs the other way is transposed in squares.
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    std::optional<unsigned> other = innermostLoop(map);
+    if (!other || other == along || !map.isFunctionOfDim(along))
+      continue;
+    sizes.assign(ranges.size(), 1);
+    sizes[along] = sizes[*other] = std::min<int64_t>(8, scaled(op, 8));
+    across = other;
+  }
+  return sizes;
+}
+
+/// Whether sums over `along`, the loop of vectors, are kept by lanes.
+static bool keepsLaneSums(LinalgOp op, unsigned along, const TilePlan &plan) {
+  return op.getIteratorTypesArray()[along] == utils::IteratorType::reduction &&
+         llvm::is_contained(innerReductions(op, plan.order), along) &&
+         !plan.pieces[along].empty() && plan.pieces[along].front().size > 1 &&
+         !op->hasAttr(inOrderAttr) && hasLaneSums(op, along) &&
+         sumsStay(op, along, plan.order);
+}
+
+/// Whether the tiles are few and small enough to get no loops. A vector along
+/// `along` is one operation.
+static bool isUnrolled(LinalgOp op, std::optional<unsigned> along,
+                       const TilePlan &plan) {
+  int64_t count = 1;
+  for (ArrayRef<Piece> pieces : plan.pieces) {
+    int64_t ofLoop = 0;
+    for (const Piece &piece : pieces)
+      ofLoop += piece.isOpen() ? assumedExtent : piece.count;
+    count *= ofLoop;
+  }
+  if (count > mostUnrolled)
+    return false;
+  int64_t operations = count * operationsOfPoint(op);
+  for (auto [loop, pieces] : llvm::enumerate(plan.pieces))
+    if (loop != along && !pieces.empty())
+      operations *= pieces.front().size;
+  return operations <= mostInBlock;
+}
+
 void Scheduler::scheduleOther(LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  unsigned loops = ranges.size();
   // Nothing to tile; maps that are not plain dimensions have no tiles.
   bool plain = llvm::all_of(op.getIndexingMapsArray(), isPermutationOfDims);
-  if (loops == 0 || hasBooleanTensor(op) || !plain)
+  if (ranges.empty() || hasBooleanTensor(op) || !plain)
     return emitScalarLoops(rewriter, op);
 
   TilePlan plan;
   plan.chain = {op};
-  SmallVector<int64_t> sizes(loops, 1);
-  auto iterators = op.getIteratorTypesArray();
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  // A result that takes part in every loop says best what runs along memory.
-  for (OpOperand &init : op.getDpsInitsMutable())
-    if (op.getMatchingIndexingMap(&init).getNumResults() > out.getNumResults())
-      out = op.getMatchingIndexingMap(&init);
-  int64_t operationsOfPoint = op.getBlock()->getOperations().size();
-  int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
-  int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
-  std::optional<unsigned> along = innermostLoop(out), across;
-  if (!isParallelOnly(op)) {
-    // Sums along memory: read along memory all the same.
-    // So does a narrow result, along whatever is long.
-    bool outIsRead = false;
-    std::optional<unsigned> read;
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (auto loop = innermostLoop(op.getMatchingIndexingMap(input))) {
-        outIsRead |= loop == along;
-        if (!read || ranges[*loop] > ranges[*read])
-          read = loop;
-      }
-    if (read && (!along || !outIsRead ||
-                 (ranges[*along] < 4 && ranges[*read] > ranges[*along])))
-      along = read;
-  }
-  if (along) {
-    sizes[*along] = width;
-    // Short rows: as many of them as fill the width.
-    int64_t row = llvm::bit_floor<uint64_t>(
-        std::max<int64_t>(1, std::min(ranges[*along], width)));
-    if (isParallelOnly(op) && out.getNumResults() >= 2 && row < width) {
-      unsigned outer =
-          cast<AffineDimExpr>(out.getResult(out.getNumResults() - 2))
-              .getPosition();
-      sizes[outer] =
-          std::clamp<int64_t>(mostInBlock / operationsOfPoint, 1, width / row);
-    }
-    // An operand that runs the other way is transposed in squares.
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<unsigned> other =
-          innermostLoop(op.getMatchingIndexingMap(&operand));
-      if (!isParallelOnly(op) || !other || other == along ||
-          !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*along))
-        continue;
-      int64_t square = std::min<int64_t>(8, scaled(op, 8));
-      sizes.assign(loops, 1);
-      sizes[*along] = sizes[*other] = square;
-      across = other;
-    }
-  }
-  for (unsigned i = 0; i < loops; ++i)
-    plan.pieces.push_back(cutExtent(ranges[i], sizes[i]));
+  std::optional<unsigned> along = loopOfVectors(op), across;
+  SmallVector<int64_t> sizes(ranges.size(), 1);
+  if (along)
+    sizes = tilesAlong(op, *along, across);
+  for (auto [range, size] : llvm::zip_equal(ranges, sizes))
+    plan.pieces.push_back(cutExtent(range, size));
   plan.order = loopOrder(op);
   // Squares follow the operand in memory: it may come from far away, and the
   // result does not.
@@ -532,11 +586,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
     llvm::erase(plan.order, *across);
     plan.order.push_back(*across);
   }
-  if (along && iterators[*along] == utils::IteratorType::reduction &&
-      llvm::is_contained(innerReductions(op, plan.order), *along) &&
-      !plan.pieces[*along].empty() && plan.pieces[*along].front().size > 1 &&
-      !op->hasAttr(inOrderAttr) && hasLaneSums(op, *along) &&
-      sumsStay(op, *along, plan.order)) {
+  if (along && keepsLaneSums(op, *along, plan)) {
     ArrayRef<Piece> pieces = plan.pieces[*along];
     if (pieces.size() > 1) {
       // The whole tiles first; what is left goes on from their result.
@@ -552,18 +602,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
     }
     plan.lanes = along;
   }
-  int64_t count = 1;
-  for (ArrayRef<Piece> pieces : plan.pieces) {
-    int64_t along = 0;
-    for (const Piece &piece : pieces)
-      along += piece.isOpen() ? assumedExtent : piece.count;
-    count *= along;
-  }
-  int64_t operations = count * operationsOfPoint;
-  for (unsigned i = 0; i < loops; ++i)
-    if (i != along && !plan.pieces[i].empty())
-      operations *= plan.pieces[i].front().size;
-  plan.unroll = count <= mostUnrolled && operations <= mostInBlock;
+  plan.unroll = isUnrolled(op, along, plan);
   emitTiles(rewriter, plan);
 }
 

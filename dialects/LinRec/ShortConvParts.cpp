@@ -317,60 +317,76 @@ static int64_t channelsOfBlock(int64_t channels) {
   return channels;
 }
 
-/// Rows of a block that makes sums: as many as leave few blocks.
-static OpFoldResult rowsOfSums(IndexMath math, OpFoldResult rows) {
-  OpFoldResult tile = math.number(tileRows);
-  OpFoldResult even = math.ceilDiv(rows, math.number(mostSums));
-  return math.max(math.number(blockRows),
-                  math.mul(math.ceilDiv(even, tile), tile));
-}
+namespace {
+/// How rows are cut into blocks, and these into tiles.
+struct Cutting {
+  Cutting(OpBuilder &b, Location loc, OpFoldResult rows, bool hasSums)
+      : math(b, loc), rows(rows), known(getConstantIntValue(rows)) {
+    // Two rows at least: all numbers of a single one would be constants, which
+    // tiles of a GPU are not.
+    tile = known ? std::clamp<int64_t>(*known, 2, tileRows) : tileRows;
+    gathers = !known || *known % tile != 0;
+    ofBlock = math.number(blockRows);
+    if (hasSums) {
+      OpFoldResult even = math.ceilDiv(rows, math.number(mostSums)),
+                   whole = math.number(tileRows);
+      ofBlock = math.max(ofBlock, math.mul(math.ceilDiv(even, whole), whole));
+    }
+    blocks =
+        hasSums && !known ? math.number(mostSums) : math.ceilDiv(rows, ofBlock);
+  }
+
+  /// The first row of a block. Where the number of rows is open, sums have
+  /// blocks behind all of them.
+  Value first(Value block) {
+    OpFoldResult at = math.mul(OpFoldResult(block), ofBlock);
+    return cast<Value>(known || isa<Value>(blocks) ? at : math.min(at, rows));
+  }
+  OpFoldResult length(Value first) {
+    if (known && getConstantIntValue(blocks) == 1)
+      return rows;
+    if (known && *known % *getConstantIntValue(ofBlock) == 0)
+      return ofBlock;
+    return math.min(ofBlock, math.sub(rows, OpFoldResult(first)));
+  }
+
+  IndexMath math;
+  OpFoldResult rows;
+  std::optional<int64_t> known;
+  int64_t tile;
+  bool gathers;
+  OpFoldResult ofBlock, blocks;
+};
+} // namespace
 
 int64_t sumsOf(OpBuilder &b, const Conv &conv) {
   if (isa<Value>(conv.rows))
     return mostSums;
-  IndexMath math(b, conv.loc);
-  return *getConstantIntValue(
-      math.ceilDiv(conv.rows, rowsOfSums(math, conv.rows)));
+  Cutting cutting(b, conv.loc, conv.rows, /*hasSums=*/true);
+  return *getConstantIntValue(cutting.blocks);
 }
 
 Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
                  int64_t channels, ArrayRef<Made> results, PartBody body) {
   Tiles t(b, loc, wide);
-  IndexMath math(b, loc);
-  std::optional<int64_t> known = getConstantIntValue(rows);
-  int64_t size = channelsOfBlock(channels);
-  // Two rows at least: all numbers of a single one would be constants, which
-  // tiles of a GPU are not.
-  int64_t tile = known ? std::clamp<int64_t>(*known, 2, tileRows) : tileRows;
-  bool gathers = !known || *known % tile != 0;
   bool hasSums =
       llvm::any_of(results, [](const Made &made) { return made.isSum; });
-  OpFoldResult ofBlock =
-      hasSums ? rowsOfSums(math, rows) : math.number(blockRows);
-  OpFoldResult blocks =
-      hasSums && !known ? math.number(mostSums) : math.ceilDiv(rows, ofBlock);
+  Cutting cutting(b, loc, rows, hasSums);
+  int64_t size = channelsOfBlock(channels), tile = cutting.tile;
   SmallVector<Value> outs;
   for (const Made &made : results)
     outs.push_back(made.empty);
   auto forall = scf::ForallOp::create(
-      b, loc, ArrayRef<OpFoldResult>{blocks, b.getIndexAttr(channels / size)},
-      outs,
-      /*mapping=*/std::nullopt);
+      b, loc,
+      ArrayRef<OpFoldResult>{cutting.blocks, b.getIndexAttr(channels / size)},
+      outs, /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Value block = forall.getInductionVar(0);
-  Value first = arith::MulIOp::create(
-      b, loc, block, getValueOrCreateConstantIndexOp(b, loc, ofBlock));
-  // Sums have blocks behind all rows.
-  if (hasSums && !known)
-    first = arith::MinSIOp::create(b, loc, first, cast<Value>(rows));
   Value channel =
       arith::MulIOp::create(b, loc, forall.getInductionVar(1), t.index(size));
-  OpFoldResult length = ofBlock;
-  if (!known || *known % *getConstantIntValue(ofBlock) != 0)
-    length = getConstantIntValue(blocks) == 1 && known
-                 ? rows
-                 : math.min(ofBlock, math.sub(rows, OpFoldResult(first)));
+  Value first = cutting.first(block);
+  OpFoldResult length = cutting.length(first);
   OpFoldResult one = b.getIndexAttr(1), width = b.getIndexAttr(size);
   SmallVector<OpFoldResult> strides(2, one);
   struct Slice {
@@ -405,7 +421,7 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
                      {size},  arith::AddIOp::create(b, loc, first, at),
                      channel, Value()};
         Value local;
-        if (gathers) {
+        if (cutting.gathers) {
           auto numbered = [&](Value from) {
             return part.indices({}, [&](ScalarBuilder &s, ValueRange) -> Value {
               Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
@@ -425,7 +441,7 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
              llvm::zip_equal(results, found, carried)) {
           if (made.isSum)
             continue;
-          if (gathers)
+          if (cutting.gathers)
             value = block::ScatterOp::create(b, loc, into.getType(), value,
                                              local, into);
           else
