@@ -130,6 +130,24 @@ double overlapOf(const Read &read, RankedTensorType type) {
   return std::max(times, 1.0);
 }
 
+/// Whether elements that lie side by side in the result of `op` lie apart in an
+/// operand.
+bool readsAcrossMemory(Operation *op) {
+  auto linalgOp = dyn_cast<LinalgOp>(op);
+  if (!linalgOp)
+    return false;
+  AffineMap result = linalgOp.getIndexingMapMatchingResult(op->getResult(0));
+  if (result.getNumResults() == 0)
+    return false;
+  AffineExpr innermost = result.getResults().back();
+  return llvm::any_of(linalgOp.getDpsInputOperands(), [&](OpOperand *operand) {
+    std::optional<unsigned> at =
+        linalgOp.getMatchingIndexingMap(operand).getResultPosition(innermost);
+    return at && llvm::any_of(linalgOp.getShape(operand).drop_front(*at + 1),
+                              [](int64_t extent) { return extent != 1; });
+  });
+}
+
 double elementsAfter(const Cut &cut, RankedTensorType type) {
   double elements = 1;
   for (int64_t extent : shapeAfter(cut, type))
@@ -380,6 +398,9 @@ private:
       if (elementsAfter(read.cut, type) / elements * bytesOf(type) > tileBytes)
         return missed(op, "a part of it is larger than a tile may be");
     }
+    // Once more is dearer than bytes say: one by one instead of by vectors.
+    if (times > 1 && readsAcrossMemory(op))
+      return missed(op, "an operand lies the other way round");
     // Written once and read, against operands that are read once.
     double saved = bytesOf(type) + bytesRead(type, reads);
     SmallVector<std::pair<Value, SmallVector<Read>>> operands;

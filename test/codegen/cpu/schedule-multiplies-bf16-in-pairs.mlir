@@ -25,3 +25,32 @@ func.func @odd(%a: tensor<16x33xbf16>, %b: tensor<33x16xbf16>, %c: tensor<16x16x
   %d = linalg.matmul ins(%a, %b : tensor<16x33xbf16>, tensor<33x16xbf16>) outs(%c : tensor<16x16xf32>) -> tensor<16x16xf32>
   return %d : tensor<16x16xf32>
 }
+
+// Each way that operands may lie.
+// CHECK-LABEL: func.func @both_turned
+// CHECK: vector.contract {{.*}}x2xbf16> into vector
+// CHECK: return
+func.func @both_turned(%a: tensor<64x32xbf16>, %b: tensor<16x64xbf16>, %c: tensor<32x16xf32>) -> tensor<32x16xf32> {
+  %d = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%a, %b : tensor<64x32xbf16>, tensor<16x64xbf16>) outs(%c : tensor<32x16xf32>) -> tensor<32x16xf32>
+  return %d : tensor<32x16xf32>
+}
+
+// The operand with the result's rows stands second.
+// CHECK-LABEL: func.func @second
+// CHECK: vector.contract {{.*}}x2xbf16> into vector
+// CHECK: return
+func.func @second(%a: tensor<64x16xbf16>, %b: tensor<32x64xbf16>, %c: tensor<32x16xf32>) -> tensor<32x16xf32> {
+  %d = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%a, %b : tensor<64x16xbf16>, tensor<32x64xbf16>) outs(%c : tensor<32x16xf32>) -> tensor<32x16xf32>
+  return %d : tensor<32x16xf32>
+}
+
+// A result that lies the other way round than its operands' order says.
+// CHECK-LABEL: func.func @turned_result
+// CHECK: return
+func.func @turned_result(%a: tensor<32x64xbf16>, %b: tensor<64x32xbf16>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %d = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n, m)>]
+    ins(%a, %b : tensor<32x64xbf16>, tensor<64x32xbf16>) outs(%c : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %d : tensor<32x32xf32>
+}

@@ -8,8 +8,10 @@
 // The address decides; a fence stands before the return.
 // LLVM-LABEL: llvm.func internal @whole_lines
 // LLVM: %[[A:.*]] = llvm.ptrtoint
-// LLVM: %[[W:.*]] = llvm.and %[[A]], %{{.*}} : i64
-// LLVM: %[[ALIGNED:.*]] = llvm.icmp "eq" %[[W]]
+// LLVM: %[[MASK:.*]] = llvm.mlir.constant(63 : i64) : i64
+// LLVM: %[[W:.*]] = llvm.and %[[A]], %[[MASK]] : i64
+// LLVM: %[[ZERO:.*]] = llvm.mlir.constant(0 : i64) : i64
+// LLVM: %[[ALIGNED:.*]] = llvm.icmp "eq" %[[W]], %[[ZERO]]
 // LLVM: llvm.cond_br %[[ALIGNED]]
 // LLVM: llvm.store {{.*}} {alignment = 64 : i64, nontemporal}
 // LLVM: llvm.store {{.*}} {alignment = 1 : i64} : vector<16xf32>

@@ -82,3 +82,48 @@ func.func @mean_of_tokens(%x: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?
   } -> tensor<?x4xf32>
   return %y, %s : tensor<?x?x4xf32>, tensor<?x4xf32>
 }
+
+// What asks for the number of its sequence or of its token has two of them.
+// CHECK-LABEL: func.func @numbers_sequences
+// CHECK-NOT: collapse_shape
+func.func @numbers_sequences(%x: tensor<?x?x4xf32>) -> tensor<?x?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?x4xf32>
+  %t = tensor.dim %x, %c1 : tensor<?x?x4xf32>
+  %e = tensor.empty(%b, %t) : tensor<?x?x4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+    iterator_types = ["parallel", "parallel", "parallel"]
+  } ins(%x : tensor<?x?x4xf32>) outs(%e : tensor<?x?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %n = arith.index_cast %i : index to i32
+    %f = arith.sitofp %n : i32 to f32
+    %v = arith.mulf %a, %f : f32
+    linalg.yield %v : f32
+  } -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
+// CHECK-LABEL: func.func @numbers_tokens
+// CHECK-NOT: collapse_shape
+func.func @numbers_tokens(%x: tensor<?x?x4xf32>) -> tensor<?x?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?x4xf32>
+  %t = tensor.dim %x, %c1 : tensor<?x?x4xf32>
+  %e = tensor.empty(%b, %t) : tensor<?x?x4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+    iterator_types = ["parallel", "parallel", "parallel"]
+  } ins(%x : tensor<?x?x4xf32>) outs(%e : tensor<?x?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 1 : index
+    %n = arith.index_cast %i : index to i32
+    %f = arith.sitofp %n : i32 to f32
+    %v = arith.mulf %a, %f : f32
+    linalg.yield %v : f32
+  } -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
