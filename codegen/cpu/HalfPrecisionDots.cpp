@@ -124,16 +124,16 @@ LinalgOp HalfPrecisionDots::prepare(LinalgOp dot) {
   bool simple = dims->m.size() == 1 && dims->n.size() == 1 &&
                 dims->k.size() == 1 && dims->batch.empty();
   if (pairs && simple && left.isBF16() && right.isBF16() &&
-      maps[2].getDimPosition(0) == dims->m[0] && ranges[dims->k[0]] % 2 == 0 &&
-      ranges[dims->n[0]] % 4 == 0) {
+      ranges[dims->k[0]] % 2 == 0 && ranges[dims->n[0]] % 4 == 0) {
+    // That of the rows comes first by now, and they are the result's rows.
+    assert(maps[2].getDimPosition(0) == dims->m[0] &&
+           "a product whose loops are in order");
     unsigned inner = dims->k[0];
     auto innerLast = [&](unsigned i) {
       return maps[i].getDimPosition(1) == inner;
     };
-    // The operand with the result's rows is the left one.
-    unsigned l = maps[0].isFunctionOfDim(dims->m[0]) ? 0 : 1;
-    Value a = paired(dot, dot.getDpsInputs()[l], innerLast(l), true);
-    Value b = paired(dot, dot.getDpsInputs()[1 - l], innerLast(1 - l), false);
+    Value a = paired(dot, dot.getDpsInputs()[0], innerLast(0), true);
+    Value b = paired(dot, dot.getDpsInputs()[1], innerLast(1), false);
     rewriter.setInsertionPoint(dot);
     auto contract = linalg::ContractOp::create(
         rewriter, dot.getLoc(), dot->getResultTypes(), ValueRange{a, b},

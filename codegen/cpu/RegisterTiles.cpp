@@ -105,8 +105,8 @@ namespace {
 class TileEmitter {
 public:
   TileEmitter(RewriterBase &rewriter, const TilePlan &plan)
-      : rewriter(rewriter), plan(plan), first(plan.chain.front()),
-        loc(first.getLoc()) {}
+      : rewriter(rewriter), plan(plan), pieces(plan.pieces),
+        first(plan.chain.front()), loc(first.getLoc()) {}
 
   void run();
 
@@ -162,6 +162,8 @@ private:
 
   RewriterBase &rewriter;
   const TilePlan &plan;
+  /// The plan's pieces, or those of its rest.
+  ArrayRef<SmallVector<Piece>> pieces;
   LinalgOp first;
   Location loc;
   /// Loops below this level of the order are the inner reductions.
@@ -235,6 +237,10 @@ void TileEmitter::run() {
         openExtents[dim] =
             getValueOrCreateConstantIndexOp(rewriter, loc, range.size);
   emitLoops(0, carried);
+  if (!plan.rest.empty()) {
+    pieces = plan.rest;
+    emitLoops(0, carried);
+  }
   for (auto [output, value] : llvm::zip_equal(outputs, carried)) {
     LinalgOp op = plan.chain[output.member];
     rewriter.replaceUsesWithIf(
@@ -256,7 +262,7 @@ void TileEmitter::run() {
 void TileEmitter::loop(unsigned level, SmallVectorImpl<Value> &carried,
                        function_ref<void(SmallVectorImpl<Value> &)> body) {
   unsigned dim = plan.order[level];
-  for (const Piece &piece : plan.pieces[dim]) {
+  for (const Piece &piece : pieces[dim]) {
     sizes[dim] = piece.size;
     if (piece.count == 1 || (plan.unroll && !piece.isOpen())) {
       for (int64_t i = 0; i < piece.count; ++i) {

@@ -62,6 +62,9 @@ struct TilePlan {
   /// Of the first op's loops: their tiles, and the order from the outermost in.
   llvm::SmallVector<llvm::SmallVector<Piece>> pieces;
   llvm::SmallVector<unsigned> order;
+  /// Pieces of what `pieces` leaves, in loops of its own behind those; none
+  /// where they leave nothing.
+  llvm::SmallVector<llvm::SmallVector<Piece>> rest;
   /// One copy of the body for each tile instead of loops. Tiles at constant
   /// offsets can stay in registers through the loops around them.
   bool unroll = false;

@@ -352,6 +352,16 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
     plan.pieces[3] = {{0, 2, 1}};
     plan.pieces[2] = cutExtent(ranges[2], tiles.pairSteps);
   }
+  // A column by itself is a vector of rows.
+  SmallVector<Piece> &columns = plan.pieces[tile.columnLoop];
+  if (!columns.empty() && columns.back().size == 1 &&
+      !llvm::isPowerOf2_64(tile.rows)) {
+    plan.rest = plan.pieces;
+    plan.rest[tile.rowLoop] = cutExtent(ranges[tile.rowLoop], tile.rows);
+    plan.rest[tile.columnLoop] = {columns.pop_back_val()};
+    if (columns.empty())
+      plan.pieces = std::exchange(plan.rest, {});
+  }
   emitTiles(rewriter, plan);
 }
 

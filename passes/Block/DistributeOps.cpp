@@ -138,6 +138,15 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     for (const Range &range : tiling.getIterationDomain(rewriter)) {
       offsets.push_back(range.offset);
       sizes.push_back(range.size);
+      // Made in front of the op, behind the blocks that are to know it.
+      auto size = dyn_cast<Value>(range.size);
+      auto dim = size ? size.getDefiningOp<tensor::DimOp>() : nullptr;
+      if (dim && loop->isBeforeInBlock(dim)) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPoint(loop);
+        sizes.back() = tensor::getMixedSize(
+            rewriter, op.getLoc(), dim.getSource(), *dim.getConstantIndex());
+      }
     }
     for (auto [i, offset, size] :
          llvm::enumerate(insert.getMixedOffsets(), insert.getMixedSizes())) {

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --distribute-ops=min-iterations=16 --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s "--distribute-ops=min-iterations=16 piece-iterations=64" --verify-semantics | FileCheck %s
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
