@@ -30,13 +30,17 @@ static constexpr int deepest = 256;
 /// Bytes of what is no regular file: programs with their weights are files.
 static constexpr size_t longestStream = size_t(1) << 28;
 
+/// Operations of one expression of an affine map: the parser needs a level of
+/// recursion for each.
+static constexpr int longest = 10000;
+
 std::optional<DeepNesting> findDeepNesting(StringRef text) {
   // Bytecode is read without recursion, and its bytes mean nothing here.
   if (text.starts_with("ML\xefR"))
     return std::nullopt;
   // Of each kind for itself: the signs < and > also stand alone.
   std::array<int, 4> depths = {};
-  int minuses = 0;
+  int minuses = 0, terms = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char here = text[i];
     int minusesBefore = std::exchange(minuses, 0);
@@ -60,14 +64,32 @@ std::optional<DeepNesting> findDeepNesting(StringRef text) {
       continue;
     case '-':
       minuses = minusesBefore + 1;
-      if (minuses <= deepest)
+      ++terms;
+      if (minuses <= deepest && terms <= longest)
         continue;
       break;
+    case 'm':
+    case 'd':
+      // What is no sign: mod, floordiv, ceildiv.
+      if (!text.substr(i).starts_with("mod ") &&
+          !text.substr(i).starts_with("div "))
+        continue;
+      [[fallthrough]];
+    case '+':
+    case '*':
+      if (++terms <= longest)
+        continue;
+      break;
+    case ',':
+    case '=':
+      terms = 0;
+      continue;
     case '(':
     case '[':
     case '{':
     case '<':
       kind = StringRef("([{<").find(here);
+      terms = 0;
       if (++depths[kind] <= deepest)
         continue;
       break;
@@ -76,6 +98,7 @@ std::optional<DeepNesting> findDeepNesting(StringRef text) {
     case '}':
     case '>':
       kind = StringRef(")]}>").find(here);
+      terms = 0;
       // An arrow opens nothing.
       if (depths[kind] > 0 && !(here == '>' && minusesBefore))
         --depths[kind];
@@ -86,13 +109,18 @@ std::optional<DeepNesting> findDeepNesting(StringRef text) {
     StringRef before = text.take_front(i);
     size_t line = before.rfind('\n');
     size_t start = line == StringRef::npos ? 0 : line + 1;
+    std::string why =
+        terms > longest
+            ? ("the expression has more than " + Twine(longest) +
+               " operations, which none may have: put parts of it into maps of "
+               "their own")
+                  .str()
+            : ("'" + Twine(here) + "' is nested deeper than " + Twine(deepest) +
+               ", which no program may be: put what is inside into a "
+               "function, or an attribute of its own")
+                  .str();
     return DeepNesting{static_cast<unsigned>(before.count('\n')) + 1,
-                       static_cast<unsigned>(i - start) + 1,
-                       ("'" + Twine(here) + "' is nested deeper than " +
-                        Twine(deepest) +
-                        ", which no program may be: put what is inside into a "
-                        "function, or an attribute of its own")
-                           .str()};
+                       static_cast<unsigned>(i - start) + 1, why};
   }
   return std::nullopt;
 }

@@ -157,6 +157,78 @@ private:
   llvm::DenseSet<Operation *> asked;
 };
 
+/// Whether values of arguments show how long a dimension is, and not only
+/// somebody who asked for an extent.
+class Told {
+public:
+  bool operator()(Value value, int64_t dim) {
+    auto op = value.getDefiningOp<linalg::LinalgOp>();
+    if (!op)
+      return !value.getDefiningOp<tensor::EmptyOp>();
+    auto [known, isNew] = found.try_emplace({value, dim}, false);
+    if (isNew)
+      found[{value, dim}] = byInputs(op, cast<OpResult>(value), dim);
+    return found[{value, dim}];
+  }
+
+private:
+  bool byInputs(linalg::LinalgOp op, OpResult result, int64_t dim) {
+    auto loop = dyn_cast<AffineDimExpr>(
+        op.getIndexingMapMatchingResult(result).getResult(dim));
+    if (!loop)
+      return true;
+    llvm::DenseSet<Value> read;
+    readFor(
+        op.getBlock()->getTerminator()->getOperand(result.getResultNumber()),
+        op.getBlock(), read);
+    return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      std::optional<unsigned> at =
+          op.getMatchingIndexingMap(input).getResultPosition(loop);
+      return at && read.contains(op.getMatchingBlockArgument(input)) &&
+             (*this)(input->get(), *at);
+    });
+  }
+
+  /// Everything in `block` that `value` is computed from.
+  static void readFor(Value value, Block *block, llvm::DenseSet<Value> &read) {
+    if (!read.insert(value).second)
+      return;
+    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == block)
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          readFor(operand, block, read);
+      });
+  }
+
+  DenseMap<std::pair<Value, int64_t>, bool> found;
+};
+
+/// What is added up over an open extent is added up by rows. Where only its
+/// number came from an argument, a program for that number does not know that
+/// these are rows, and would add up in another order.
+LogicalResult refuseUntoldSums(Block &block) {
+  Told told;
+  for (auto op : block.getOps<linalg::LinalgOp>()) {
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      RankedTensorType type = tensorType(input->get());
+      if (!type || type.hasStaticShape())
+        continue;
+      for (auto [dim, index] :
+           llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+        auto loop = dyn_cast<AffineDimExpr>(index);
+        if (loop && type.isDynamicDim(dim) &&
+            linalg::isReductionIterator(kinds[loop.getPosition()]) &&
+            !told(input->get(), dim))
+          return op.emitError("adds up over an extent of arguments whose "
+                              "values it does not read: such a program is "
+                              "compiled for known extents only");
+      }
+    }
+  }
+  return success();
+}
+
 struct BindExtents : impl::BindExtentsBase<BindExtents> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -189,6 +261,8 @@ struct BindExtents : impl::BindExtentsBase<BindExtents> {
               less, extents.of(rewriter, op.getLoc(), {extent->number, 0}));
       rewriter.replaceOp(op, extents.of(rewriter, op.getLoc(), *extent));
     }
+    if (failed(refuseUntoldSums(block)))
+      return signalPassFailure();
     // What an op writes to, and does not read, is nobody's value.
     for (linalg::LinalgOp op : block.getOps<linalg::LinalgOp>())
       for (OpOperand &init : op.getDpsInitsMutable()) {

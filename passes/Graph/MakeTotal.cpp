@@ -340,6 +340,9 @@ Value Rewrite::extent(Operation *user, Value tensor, int64_t dim) {
 Value Rewrite::clamp(ImplicitLocOpBuilder &b, Value value,
                      OpFoldResult greatest, Interval known) {
   std::optional<int64_t> bound = getConstantIntValue(greatest);
+  // One place fits, or none.
+  if (bound && *bound <= 0)
+    return arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
   // In 32 bits where these hold all that it may be, as of an index that was
   // read as such: GPUs have no instructions for more.
   bool narrow = bound && *bound <= INT32_MAX && known.least >= INT32_MIN &&
@@ -356,8 +359,8 @@ Value Rewrite::clamp(ImplicitLocOpBuilder &b, Value value,
         b, inside,
         narrow ? integer(b, type, APInt(32, *bound, /*isSigned=*/true))
                : getValueOrCreateConstantIndexOp(b, b.getLoc(), greatest));
-  // The bound itself is negative where nothing fits.
-  if (known.least < 0 || !bound || *bound < 0)
+  // The bound itself may be negative where nobody knows it.
+  if (known.least < 0 || !bound)
     inside = arith::MaxSIOp::create(
         b, inside,
         arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());

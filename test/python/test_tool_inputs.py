@@ -30,6 +30,23 @@ TOOLS = {
 MESSAGE = "is nested deeper than 256, which no program may be"
 
 
+@pytest.mark.parametrize("sign", ["+", "-", "*", "mod", "floordiv", "ceildiv"])
+def test_endless_expressions_are_refused(tmp_path, sign):
+    path = tmp_path / "long.mlir"
+    for count, status in ((9_000, 0), (100_000, 1)):
+        path.write_text("func.func private @f() attributes {a = affine_map<(d0) -> (d0" + f" {sign} 3" * count + ")>}\n")
+        result = subprocess.run(TOOLS["opt"](path), capture_output=True, text=True, timeout=60)
+        assert result.returncode == status
+        assert ("error: the expression has more than 10000 operations, which none may have" in result.stderr) == bool(status)
+
+
+def test_many_numbers_with_signs_are_no_expression(tmp_path):
+    path = tmp_path / "many.mlir"
+    numbers = "".join(f"  %c{i} = arith.constant -1.0e-05 : f32\n" for i in range(20_000))
+    path.write_text(f"func.func @f() -> f32 {{\n{numbers}  return %c0 : f32\n}}\n")
+    assert subprocess.run(TOOLS["opt"](path), capture_output=True, timeout=60).returncode == 0
+
+
 @pytest.mark.parametrize("what", DEEP)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_deep_nesting_is_refused(tmp_path, tool, what):

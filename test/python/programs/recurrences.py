@@ -462,7 +462,7 @@ def _gate(c, *operands):
     if a["kind"] == "log_sigmoid":
         return F.logsigmoid(z) / a["said"].get("temperature", 1.0)
     if a["kind"] == "softplus":
-        return -rate * F.softplus(z)
+        return -rate * F.softplus(z, threshold=40.0)
     if a["kind"] == "bounded":
         return -a["said"]["limit"] * torch.sigmoid(rate * z)
     floor = a["said"]["floor"]

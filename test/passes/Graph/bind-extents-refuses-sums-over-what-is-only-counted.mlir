@@ -1,0 +1,39 @@
+// RUN: drawloom-opt %s --bind-extents --split-input-file --verify-diagnostics
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Nobody reads %x, whose rows are added up: a program for so many rows would
+// not know that these are rows.
+func.func @counted(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = linalg.fill ins(%one : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{adds up over an extent of arguments whose values it does not read: such a program is compiled for known extents only}}
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%y : tensor<?x4xf32>) outs(%z : tensor<4xf32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %n0 = arith.addf %sum, %in : f32
+    linalg.yield %n0 : f32
+  } -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// -----
+
+// Whoever only repeats values for each row adds nothing up.
+func.func @repeated(%x: tensor<?x4xf32>, %v: tensor<4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%v : tensor<4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
