@@ -385,36 +385,38 @@ void transposeInput(RewriterBase &rewriter, Transposed &copies, LinalgOp op,
   rewriter.replaceOp(op, contract->getResults());
 }
 
-/// Puts the loops of a dot into the order rows, columns, inner dimension, and
-/// the operand with the rows first: the only order that upstream's lowering to
-/// outer products takes. (The gradient of a product's right factor comes as
-/// inner, columns, rows; it would be transposed in registers instead.)
+/// Puts the loops of a dot into the order batch, rows, columns, inner
+/// dimension, and the operand with the rows first: the only order that
+/// upstream's lowering to outer products takes. (The gradient of a product's
+/// right factor comes as inner, columns, rows; it would be transposed in
+/// registers instead.)
 struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::ContractOp op,
                                 PatternRewriter &rewriter) const override {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    if (op.getNumLoops() != 3 || llvm::any_of(maps, [](AffineMap map) {
-          return map.getNumResults() != 2 || !map.isProjectedPermutation();
-        }))
+    FailureOr<linalg::ContractionDimensions> dims =
+        linalg::inferContractionDims(cast<LinalgOp>(op.getOperation()));
+    if (failed(dims) || dims->m.size() != 1 || dims->n.size() != 1 ||
+        dims->k.size() != 1 ||
+        dims->batch.size() + 3 != static_cast<size_t>(op.getNumLoops()))
       return failure();
-    unsigned row = maps[2].getDimPosition(0),
-             column = maps[2].getDimPosition(1);
-    unsigned inner = 3 - row - column;
-    bool swap = maps[0].isFunctionOfDim(column);
-    // Not a dot: an operand with both, or one without the inner dimension.
-    if (!maps[swap ? 1 : 0].isFunctionOfDim(row) ||
-        !maps[swap ? 0 : 1].isFunctionOfDim(column) ||
-        !maps[0].isFunctionOfDim(inner) || !maps[1].isFunctionOfDim(inner))
+    // The result's last two.
+    SmallVector<unsigned> loops;
+    for (unsigned at = 0; at < maps[2].getNumResults(); ++at)
+      loops.push_back(maps[2].getDimPosition(at));
+    bool swap = loops.back() == dims->m[0];
+    unsigned row = swap ? dims->n[0] : dims->m[0];
+    if (loops[loops.size() - 2] != row || (!swap && loops.back() != dims->n[0]))
       return failure();
-    if (!swap && row == 0 && column == 1)
+    loops.push_back(dims->k[0]);
+    if (!swap && llvm::equal(loops, llvm::seq<unsigned>(0, loops.size())))
       return failure();
-    SmallVector<AffineExpr> order(3);
-    order[row] = rewriter.getAffineDimExpr(0);
-    order[column] = rewriter.getAffineDimExpr(1);
-    order[inner] = rewriter.getAffineDimExpr(2);
+    SmallVector<AffineExpr> order(loops.size());
+    for (auto [at, loop] : llvm::enumerate(loops))
+      order[loop] = rewriter.getAffineDimExpr(at);
     for (AffineMap &map : maps)
-      map = map.replaceDimsAndSymbols(order, {}, 3, 0);
+      map = map.replaceDimsAndSymbols(order, {}, loops.size(), 0);
     SmallVector<Value> inputs = op.getInputs();
     if (swap) {
       std::swap(maps[0], maps[1]);

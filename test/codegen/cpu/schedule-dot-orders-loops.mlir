@@ -12,3 +12,12 @@ func.func @weight_gradient(%g: tensor<64x16xf32>, %x: tensor<64x8xf32>, %init: t
     ins(%g, %x : tensor<64x16xf32>, tensor<64x8xf32>) outs(%init : tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// So do those of batched products.
+// CHECK-LABEL: func.func @batched
+// CHECK: vector.contract {{.*}} : vector<1x6xf32>, vector<1x16xf32> into vector<6x16xf32>
+func.func @batched(%a: tensor<8x16x16xf32>, %b: tensor<8x16x16xf32>, %c: tensor<8x16x16xf32>) -> tensor<8x16x16xf32> {
+  %d = linalg.contract indexing_maps = [affine_map<(b, k, m, n) -> (b, k, n)>, affine_map<(b, k, m, n) -> (b, k, m)>, affine_map<(b, k, m, n) -> (b, m, n)>]
+    ins(%a, %b : tensor<8x16x16xf32>, tensor<8x16x16xf32>) outs(%c : tensor<8x16x16xf32>) -> tensor<8x16x16xf32>
+  return %d : tensor<8x16x16xf32>
+}

@@ -223,7 +223,8 @@ def numbers(b, sequences, tokens, packed):
     """Sequences and tokens, open where the program is: both, or the tokens only."""
     if not b.opened:
         return sequences, tokens
-    return Extent(sequences, "sequences") if not packed and b.rng.random() < 0.7 else sequences, Extent(tokens, "tokens")
+    # Two recurrences of other numbers have other names for them.
+    return Extent(sequences, f"sequences{sequences}") if not packed and b.rng.random() < 0.7 else sequences, Extent(tokens, f"tokens{tokens}")
 
 
 def packing(b, tokens, most):
@@ -231,7 +232,7 @@ def packing(b, tokens, most):
     starts = [0, *sorted(b.rng.randint(0, tokens) for _ in range(b.rng.randint(0, most))), int(tokens)]
     count = len(starts) - 1
     is_open = isinstance(tokens, Extent)
-    return (starts, Extent(count, "packed"), Extent(count + 1, "packed", more=1)) if is_open else (starts, count, count + 1)
+    return (starts, Extent(count, f"packed{count}"), Extent(count + 1, f"packed{count}", more=1)) if is_open else (starts, count, count + 1)
 
 
 def options(b, tokens):
