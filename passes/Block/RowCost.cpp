@@ -71,6 +71,9 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
       footprint.operationsPerRow += work;
     }
   }
+  SmallVector<SmallVector<Value>> ends(region.ops.size());
+  for (auto [value, last] : lastUse)
+    ends[last].push_back(value);
   DenseSet<Value> seen;
   int64_t live = 0;
   for (auto [i, op] : llvm::enumerate(region.ops)) {
@@ -84,8 +87,8 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
           storageOf(result) == result && seen.insert(result).second)
         live += bytesPerRow(result);
     footprint.tileBytesPerRow = std::max(footprint.tileBytesPerRow, live);
-    for (auto &[value, last] : lastUse)
-      if (last == i && seen.count(value))
+    for (Value value : ends[i])
+      if (seen.count(value))
         live -= bytesPerRow(value);
   }
   for (Value value : uniform)
