@@ -325,7 +325,7 @@ def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
   let options = [
     Option<"minOperations", "min-operations", "int64_t", "12000",
            "Operations of a function from which on it is searched">,
-    Option<"minRepeats", "min-repeats", "int64_t", "4",
+    Option<"minRepeats", "min-repeats", "int64_t", "8",
            "How often code has to occur">,
     Option<"minShared", "min-shared", "int64_t", "12",
            "Operations of code that is worth a call">];
