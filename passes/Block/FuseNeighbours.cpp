@@ -398,8 +398,9 @@ private:
       if (elementsAfter(read.cut, type) / elements * bytesOf(type) > tileBytes)
         return missed(op, "a part of it is larger than a tile may be");
     }
-    // Once more is dearer than bytes say: one by one instead of by vectors.
-    if (times > 1 && readsAcrossMemory(op))
+    // A transposition is dearer than its bytes say: it goes one by one instead
+    // of by vectors.
+    if (times > 1 && workOf(op) == 0 && readsAcrossMemory(op))
       return missed(op, "an operand lies the other way round");
     // Written once and read, against operands that are read once.
     double saved = bytesOf(type) + bytesRead(type, reads);
