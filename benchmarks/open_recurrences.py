@@ -18,6 +18,7 @@ import time
 from open_programs import ROOT, arguments_of  # noqa: F401, finds the build
 
 HEADS, BATCH = 4, 2
+CHANNELS, WIDTH = 1024, 4
 DECAYS = {"gla": ("HxK", ""), "scalar": ("H", ""), "gated delta": ("H", "beta")}
 
 
@@ -43,6 +44,23 @@ func.func @forward({parameters}) -> ({row}, {state}) {{
 func.func @gradient({parameters}, %do: {row}, %df: {state}) -> ({types}) {{
   %r:{len(wrt) + 2} = ad.vjp @forward({names}) cotangents(%do, %df) wrt {wrt} : ({types}) -> ({row}, {state}, {types})
   return {', '.join(f'%r#{i + 2}' for i in wrt)} : {types}
+}}
+"""
+
+
+def convolution(element, batch, tokens):
+    """The same of a short convolution with a bias and an initial state."""
+    row, state = f"tensor<{batch}x{tokens}x{CHANNELS}x{element}>", f"tensor<{batch}x{WIDTH - 1}x{CHANNELS}x{element}>"
+    weight, bias = f"tensor<{CHANNELS}x{WIDTH}x{element}>", f"tensor<{CHANNELS}x{element}>"
+    parameters, types = f"%x: {row}, %w: {weight}, %b: {bias}, %s: {state}", f"{row}, {weight}, {bias}, {state}"
+    return f"""
+func.func @forward({parameters}) -> ({row}, {state}) {{
+  %y, %final = linrec.short_conv silu %x, %w bias(%b) initial(%s) : ({types}) -> ({row}, {state})
+  return %y, %final : {row}, {state}
+}}
+func.func @gradient({parameters}, %dy: {row}, %df: {state}) -> ({types}) {{
+  %r:6 = ad.vjp @forward(%x, %w, %b, %s) cotangents(%dy, %df) wrt [0, 1, 2, 3] : ({types}) -> ({row}, {state}, {types})
+  return %r#2, %r#3, %r#4, %r#5 : {types}
 }}
 """
 
@@ -104,7 +122,7 @@ def main():
     ratios = []
     print("| recurrence | tokens | one for all, us | for these, us | speed | compiled in, s | for these |\n"
           "| --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    for kind in DECAYS:
+    for kind in (*DECAYS, "convolution"):
         for element, size in (("f32", 64), ("bf16", 64)):
             for entry in ("forward", "gradient"):
                 name = f"{kind} {element} {entry}"
@@ -113,7 +131,8 @@ def main():
 
                 def compiled(batch, tokens):
                     began = time.perf_counter()
-                    function = getattr(drawloom.compile(program(kind, element, size, batch, tokens), entry=entry, cache=False), entry)
+                    text = convolution(element, batch, tokens) if kind == "convolution" else program(kind, element, size, batch, tokens)
+                    function = getattr(drawloom.compile(text, entry=entry, cache=False), entry)
                     function(*fill(function, BATCH, 1 if tokens == "?" else tokens), threads=1)
                     return function, time.perf_counter() - began
 
