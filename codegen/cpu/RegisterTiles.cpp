@@ -119,7 +119,25 @@ private:
   };
 
   void emitLoops(unsigned level, SmallVectorImpl<Value> &carried);
+  /// The first op's results for one tile: its own part of each, at these
+  /// offsets, or the whole tensor that its part is written into.
+  struct Tiles {
+    SmallVector<Value> values;
+    SmallVector<bool> isTile;
+    SmallVector<SmallVector<OpFoldResult>> offsets, sizes;
+  };
   void emitTile(SmallVectorImpl<Value> &carried);
+  /// What the results start as.
+  Tiles startTiles(ArrayRef<Value> carried);
+  Value startOfTile(unsigned i, Value whole, ArrayRef<OpFoldResult> at,
+                    ArrayRef<int64_t> shape);
+  void computeTiles(Tiles &tiles);
+  /// The whole tensor with the tile of result `i` that was computed in it.
+  Value putBack(unsigned i, Value tile, Value whole);
+  void store(Value tile, Value &whole, ArrayRef<OpFoldResult> at,
+             ArrayRef<OpFoldResult> extent);
+  /// The rest of the chain on these tiles.
+  void emitConsumers(const Tiles &tiles, SmallVectorImpl<Value> &carried);
   void emitReductions(unsigned level, SmallVectorImpl<Value> &carried);
   SmallVector<Value> tileOfFirst(ArrayRef<Value> inits,
                                  ArrayRef<bool> initIsTile);
@@ -478,113 +496,99 @@ void TileEmitter::emitReductions(unsigned level,
   }
   SmallVector<Value> tiles = tileOfFirst(carried, inRegisters);
   for (auto [i, tile] : llvm::enumerate(tiles)) {
-    if (inRegisters[i]) {
-      carried[i] = tile;
-      continue;
-    }
-    auto slice = cast<LinalgOp>(tile.getDefiningOp())
-                     .getDpsInits()[i]
-                     .getDefiningOp<tensor::ExtractSliceOp>();
-    // A tile of rank 0 is the tensor itself.
-    carried[i] =
-        slice && slice.getSource() == carried[i]
-            ? tensor::InsertSliceOp::create(
-                  rewriter, loc, tile, carried[i], slice.getMixedOffsets(),
-                  slice.getMixedSizes(), slice.getMixedStrides())
-                  .getResult()
-            : tile;
+    carried[i] = inRegisters[i] ? tile : putBack(i, tile, carried[i]);
   }
 }
 
-void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
-  // Starting values of the first op's results.
-  SmallVector<Value> values;
-  SmallVector<SmallVector<OpFoldResult>> tileOffsets, tileSizes;
-  bool inner = boundary < first.getNumLoops();
-  SmallVector<bool> isTile;
+Value TileEmitter::startOfTile(unsigned i, Value whole,
+                               ArrayRef<OpFoldResult> at,
+                               ArrayRef<int64_t> shape) {
+  Type element = getElementTypeOrSelf(whole.getType());
+  if (filledPerTile[i]) {
+    Value empty = tensor::EmptyOp::create(rewriter, loc, shape, element);
+    return linalg::FillOp::create(rewriter, loc,
+                                  fillOf(first, i).getInputs()[0], empty)
+        .getResult(0);
+  }
+  if (spreadPerTile[i])
+    return spreadTile(spreadOf(first.getDpsInits()[i]), at, shape);
+  SmallVector<OpFoldResult> strides(shape.size(), rewriter.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(rewriter, loc,
+                                        RankedTensorType::get(shape, element),
+                                        whole, at, attributes(shape), strides);
+}
+
+TileEmitter::Tiles TileEmitter::startTiles(ArrayRef<Value> carried) {
+  Tiles tiles;
   for (OpOperand &init : first.getDpsInitsMutable()) {
-    unsigned i = values.size();
+    unsigned i = tiles.values.size();
     AffineMap map = first.getMatchingIndexingMap(&init);
-    auto type = cast<RankedTensorType>(init.get().getType());
     Value whole =
         outputOfFirst[i] >= 0 ? carried[outputOfFirst[i]] : startOf(first, i);
-    tileOffsets.emplace_back();
-    tileSizes.emplace_back();
-    if (inRegisters[i] || filledPerTile[i] || spreadPerTile[i] ||
-        outputOfFirst[i] < 0) {
-      SmallVector<int64_t> shape = shapeOfTile(map, sizes);
-      for (AffineExpr expr : map.getResults())
-        tileOffsets.back().push_back(
-            offsets[cast<AffineDimExpr>(expr).getPosition()]);
-      tileSizes.back() = attributes(shape);
-      Value start;
-      if (filledPerTile[i]) {
-        Value empty = tensor::EmptyOp::create(rewriter, loc, shape,
-                                              type.getElementType());
-        start = linalg::FillOp::create(rewriter, loc,
-                                       fillOf(first, i).getInputs()[0], empty)
-                    .getResult(0);
-      } else if (spreadPerTile[i]) {
-        start = spreadTile(spreadOf(init.get()), tileOffsets.back(), shape);
-      } else {
-        SmallVector<OpFoldResult> strides(shape.size(),
-                                          rewriter.getIndexAttr(1));
-        start = tensor::ExtractSliceOp::create(
-            rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
-            whole, tileOffsets.back(), tileSizes.back(), strides);
-      }
-      values.push_back(start);
-      isTile.push_back(true);
-    } else {
-      values.push_back(whole);
-      isTile.push_back(false);
+    tiles.offsets.emplace_back();
+    tiles.sizes.emplace_back();
+    bool isTile = inRegisters[i] || filledPerTile[i] || spreadPerTile[i] ||
+                  outputOfFirst[i] < 0;
+    tiles.isTile.push_back(isTile);
+    if (!isTile) {
+      tiles.values.push_back(whole);
+      continue;
     }
+    SmallVector<int64_t> shape = shapeOfTile(map, sizes);
+    for (AffineExpr expr : map.getResults())
+      tiles.offsets.back().push_back(
+          offsets[cast<AffineDimExpr>(expr).getPosition()]);
+    tiles.sizes.back() = attributes(shape);
+    tiles.values.push_back(startOfTile(i, whole, tiles.offsets.back(), shape));
   }
+  return tiles;
+}
 
-  SmallVector<Value> starts = values;
-  for (unsigned i = 0; i < values.size(); ++i)
-    if (keepsLanes(i))
-      values[i] = laneStart(i, values[i]);
-  if (inner) {
+void TileEmitter::computeTiles(Tiles &tiles) {
+  SmallVector<Value> &values = tiles.values;
+  if (boundary < first.getNumLoops()) {
+    SmallVector<Value> starts = values;
+    for (unsigned i = 0; i < values.size(); ++i)
+      if (keepsLanes(i))
+        values[i] = laneStart(i, values[i]);
     emitReductions(boundary, values);
     for (unsigned i = 0; i < values.size(); ++i)
       if (keepsLanes(i))
         values[i] = addLanes(i, values[i], starts[i]);
-  } else {
-    SmallVector<Value> results = tileOfFirst(values, isTile);
-    for (auto [i, tile] : llvm::enumerate(results)) {
-      if (!isTile[i]) {
-        auto op = cast<LinalgOp>(tile.getDefiningOp());
-        auto slice =
-            op.getDpsInits()[i].getDefiningOp<tensor::ExtractSliceOp>();
-        if (slice && slice.getSource() == values[i])
-          tile = tensor::InsertSliceOp::create(
-              rewriter, loc, tile, values[i], slice.getMixedOffsets(),
-              slice.getMixedSizes(), slice.getMixedStrides());
-      }
-      values[i] = tile;
-    }
+    return;
   }
+  SmallVector<Value> results = tileOfFirst(values, tiles.isTile);
+  for (auto [i, tile] : llvm::enumerate(results))
+    values[i] = tiles.isTile[i] ? tile : putBack(i, tile, values[i]);
+}
 
-  // Tiles go back into their tensors; whole tensors have been updated inside.
-  auto store = [&](Value tile, Value &whole, ArrayRef<OpFoldResult> at,
-                   ArrayRef<OpFoldResult> extent) {
-    SmallVector<OpFoldResult> strides(at.size(), rewriter.getIndexAttr(1));
-    whole = tensor::InsertSliceOp::create(rewriter, loc, tile, whole, at,
-                                          extent, strides);
-  };
-  DenseMap<Value, Value> tiles;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    tiles[first->getResult(i)] = value;
-    if (int out = outputOfFirst[i]; out >= 0) {
-      if (isTile[i])
-        store(value, carried[out], tileOffsets[i], tileSizes[i]);
-      else
-        carried[out] = value;
-    }
-  }
+Value TileEmitter::putBack(unsigned i, Value tile, Value whole) {
+  auto slice = cast<LinalgOp>(tile.getDefiningOp())
+                   .getDpsInits()[i]
+                   .getDefiningOp<tensor::ExtractSliceOp>();
+  // A tile of rank 0 is the tensor itself.
+  if (!slice || slice.getSource() != whole)
+    return tile;
+  return tensor::InsertSliceOp::create(
+      rewriter, loc, tile, whole, slice.getMixedOffsets(),
+      slice.getMixedSizes(), slice.getMixedStrides());
+}
+
+void TileEmitter::store(Value tile, Value &whole, ArrayRef<OpFoldResult> at,
+                        ArrayRef<OpFoldResult> extent) {
+  SmallVector<OpFoldResult> strides(at.size(), rewriter.getIndexAttr(1));
+  whole = tensor::InsertSliceOp::create(rewriter, loc, tile, whole, at, extent,
+                                        strides);
+}
+
+void TileEmitter::emitConsumers(const Tiles &tiles,
+                                SmallVectorImpl<Value> &carried) {
+  DenseMap<Value, Value> known;
+  for (auto [i, value] : llvm::enumerate(tiles.values))
+    known[first->getResult(i)] = value;
   for (unsigned member = 1; member < plan.chain.size(); ++member) {
     LinalgOp op = plan.chain[member];
+    ArrayRef<OpFoldResult> at = tiles.offsets[0], extent = tiles.sizes[0];
     Value *whole = nullptr;
     for (auto [out, output] : llvm::enumerate(outputs))
       if (output.member == member)
@@ -592,21 +596,34 @@ void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
     // What nobody outside reads is written nowhere: an empty tile will do.
     Value init;
     if (whole) {
-      SmallVector<OpFoldResult> strides(tileOffsets[0].size(),
-                                        rewriter.getIndexAttr(1));
-      init = tensor::ExtractSliceOp::create(
-          rewriter, loc, *whole, tileOffsets[0], tileSizes[0], strides);
+      SmallVector<OpFoldResult> strides(at.size(), rewriter.getIndexAttr(1));
+      init = tensor::ExtractSliceOp::create(rewriter, loc, *whole, at, extent,
+                                            strides);
     } else {
-      auto type = cast<RankedTensorType>(values[0].getType());
+      auto type = cast<RankedTensorType>(tiles.values[0].getType());
       init = tensor::EmptyOp::create(
           rewriter, loc, type.getShape(),
           getElementTypeOrSelf(op->getResult(0).getType()));
     }
-    Value tile = tileOfConsumer(op, init, tiles);
-    tiles[op->getResult(0)] = tile;
+    Value tile = tileOfConsumer(op, init, known);
+    known[op->getResult(0)] = tile;
     if (whole)
-      store(tile, *whole, tileOffsets[0], tileSizes[0]);
+      store(tile, *whole, at, extent);
   }
+}
+
+void TileEmitter::emitTile(SmallVectorImpl<Value> &carried) {
+  Tiles tiles = startTiles(carried);
+  computeTiles(tiles);
+  // Tiles go back into their tensors; whole tensors have been updated inside.
+  for (auto [i, value] : llvm::enumerate(tiles.values))
+    if (int out = outputOfFirst[i]; out >= 0) {
+      if (tiles.isTile[i])
+        store(value, carried[out], tiles.offsets[i], tiles.sizes[i]);
+      else
+        carried[out] = value;
+    }
+  emitConsumers(tiles, carried);
 }
 
 /// Clones an elementwise member of the chain onto the first result's tile.

@@ -355,7 +355,9 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
   // A column by itself is a vector of rows.
   SmallVector<Piece> &columns = plan.pieces[tile.columnLoop];
   if (!columns.empty() && columns.back().size == 1 &&
-      !llvm::isPowerOf2_64(tile.rows)) {
+      !llvm::all_of(plan.pieces[tile.rowLoop], [](const Piece &rows) {
+        return llvm::isPowerOf2_64(rows.size);
+      })) {
     plan.rest = plan.pieces;
     plan.rest[tile.rowLoop] = cutExtent(ranges[tile.rowLoop], tile.rows);
     plan.rest[tile.columnLoop] = {columns.pop_back_val()};

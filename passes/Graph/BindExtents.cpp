@@ -157,74 +157,95 @@ private:
   llvm::DenseSet<Operation *> asked;
 };
 
-/// Whether values of arguments show how long a dimension is, and not only
-/// somebody who asked for an extent.
-class Told {
+/// Everything in `block` that `value` is computed from.
+void collectRead(Value value, Block *block, llvm::DenseSet<Value> &read) {
+  if (!read.insert(value).second)
+    return;
+  if (Operation *op = value.getDefiningOp(); op && op->getBlock() == block)
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        collectRead(operand, block, read);
+    });
+}
+
+/// The open extents of values that no value of an argument has: somebody asked
+/// for the extent only.
+class Untold {
 public:
-  bool operator()(Value value, int64_t dim) {
-    auto op = value.getDefiningOp<linalg::LinalgOp>();
-    if (!op)
-      return !value.getDefiningOp<tensor::EmptyOp>();
-    auto [known, isNew] = found.try_emplace({value, dim}, false);
-    if (isNew)
-      found[{value, dim}] = byInputs(op, cast<OpResult>(value), dim);
-    return found[{value, dim}];
+  bool contains(Value value, int64_t dim) const {
+    return dims.contains({value, dim});
+  }
+
+  void note(Operation *op) {
+    for (OpResult result : op->getResults())
+      if (RankedTensorType type = tensorType(result))
+        for (int64_t dim = 0; dim < type.getRank(); ++dim)
+          if (type.isDynamicDim(dim) && isUntold(op, result, dim))
+            dims.insert({result, dim});
   }
 
 private:
-  bool byInputs(linalg::LinalgOp op, OpResult result, int64_t dim) {
+  bool isUntold(Operation *op, OpResult result, int64_t dim) const {
+    if (isa<tensor::EmptyOp>(op))
+      return true;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      return isUntoldLoop(linalgOp, result, dim);
+    // Other shapes of what is untold; block programs read what they do not
+    // name as operands.
+    if (op->getNumRegions() > 0)
+      return false;
+    bool any = false;
+    for (Value operand : op->getOperands())
+      if (RankedTensorType type = tensorType(operand))
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          if (type.isDynamicDim(i)) {
+            if (!contains(operand, i))
+              return false;
+            any = true;
+          }
+    return any;
+  }
+
+  bool isUntoldLoop(linalg::LinalgOp op, OpResult result, int64_t dim) const {
     auto loop = dyn_cast<AffineDimExpr>(
         op.getIndexingMapMatchingResult(result).getResult(dim));
     if (!loop)
-      return true;
+      return false;
     llvm::DenseSet<Value> read;
-    readFor(
+    collectRead(
         op.getBlock()->getTerminator()->getOperand(result.getResultNumber()),
         op.getBlock(), read);
-    return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
       std::optional<unsigned> at =
           op.getMatchingIndexingMap(input).getResultPosition(loop);
       return at && read.contains(op.getMatchingBlockArgument(input)) &&
-             (*this)(input->get(), *at);
+             !contains(input->get(), *at);
     });
   }
 
-  /// Everything in `block` that `value` is computed from.
-  static void readFor(Value value, Block *block, llvm::DenseSet<Value> &read) {
-    if (!read.insert(value).second)
-      return;
-    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == block)
-      op->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          readFor(operand, block, read);
-      });
-  }
-
-  DenseMap<std::pair<Value, int64_t>, bool> found;
+  llvm::DenseSet<std::pair<Value, int64_t>> dims;
 };
 
 /// What is added up over an open extent is added up by rows. Where only its
 /// number came from an argument, a program for that number does not know that
 /// these are rows, and would add up in another order.
 LogicalResult refuseUntoldSums(Block &block) {
-  Told told;
-  for (auto op : block.getOps<linalg::LinalgOp>()) {
+  Untold untold;
+  for (Operation &each : block) {
+    untold.note(&each);
+    auto op = dyn_cast<linalg::LinalgOp>(each);
+    if (!op)
+      continue;
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      RankedTensorType type = tensorType(input->get());
-      if (!type || type.hasStaticShape())
-        continue;
+    for (OpOperand *input : op.getDpsInputOperands())
       for (auto [dim, index] :
-           llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
-        auto loop = dyn_cast<AffineDimExpr>(index);
-        if (loop && type.isDynamicDim(dim) &&
-            linalg::isReductionIterator(kinds[loop.getPosition()]) &&
-            !told(input->get(), dim))
+           llvm::enumerate(op.getMatchingIndexingMap(input).getResults()))
+        if (auto loop = dyn_cast<AffineDimExpr>(index);
+            loop && linalg::isReductionIterator(kinds[loop.getPosition()]) &&
+            untold.contains(input->get(), dim))
           return op.emitError("adds up over an extent of arguments whose "
                               "values it does not read: such a program is "
                               "compiled for known extents only");
-      }
-    }
   }
   return success();
 }

@@ -37,3 +37,29 @@ func.func @repeated(%x: tensor<?x4xf32>, %v: tensor<4xf32>) -> tensor<?x4xf32> {
   } -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
+
+// -----
+
+// In another shape, and beside a result that is read for it.
+func.func @reshaped(%x: tensor<?x4xf32>, %t: tensor<?x4xf32>) -> (tensor<f32>, tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<?x4xf32>) outs(%e, %e : tensor<?x4xf32>, tensor<?x4xf32>) {
+  ^bb0(%in: f32, %a: f32, %b: f32):
+    %v = math.exp %in : f32
+    linalg.yield %one, %v : f32, f32
+  } -> (tensor<?x4xf32>, tensor<?x4xf32>)
+  %flat = tensor.collapse_shape %y#0 [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  %z = arith.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{adds up over an extent of arguments whose values it does not read}}
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%flat : tensor<?xf32>) outs(%z : tensor<f32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %r = arith.addf %sum, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %s, %y#1 : tensor<f32>, tensor<?x4xf32>
+}
