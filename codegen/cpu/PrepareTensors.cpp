@@ -397,17 +397,19 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(cast<LinalgOp>(op.getOperation()));
-    if (failed(dims) || dims->m.size() != 1 || dims->n.size() != 1 ||
-        dims->k.size() != 1 ||
-        dims->batch.size() + 3 != static_cast<size_t>(op.getNumLoops()))
+    if (failed(dims) || dims->k.size() != 1 ||
+        dims->batch.size() + dims->m.size() + dims->n.size() + 1 !=
+            static_cast<size_t>(op.getNumLoops()))
       return failure();
-    // The result's last two.
     SmallVector<unsigned> loops;
     for (unsigned at = 0; at < maps[2].getNumResults(); ++at)
       loops.push_back(maps[2].getDimPosition(at));
-    bool swap = loops.back() == dims->m[0];
-    unsigned row = swap ? dims->n[0] : dims->m[0];
-    if (loops[loops.size() - 2] != row || (!swap && loops.back() != dims->n[0]))
+    // The result's last two are those of tiles. There may be more of rows.
+    bool swap = llvm::is_contained(dims->m, loops.back());
+    ArrayRef<unsigned> rows = swap ? dims->n : dims->m,
+                       columns = swap ? dims->m : dims->n;
+    if (columns != ArrayRef(loops.back()) || loops.size() < 2 ||
+        !llvm::is_contained(rows, loops[loops.size() - 2]))
       return failure();
     loops.push_back(dims->k[0]);
     if (!swap && llvm::equal(loops, llvm::seq<unsigned>(0, loops.size())))

@@ -33,7 +33,8 @@ struct CpuVerifyVectors : impl::CpuVerifyVectorsBase<CpuVerifyVectors> {
       Operation *user = use.getOwner();
       if (isa<vector::ContractionOp>(user))
         return use.getOperandNumber() == 0;
-      return isa<vector::BroadcastOp, vector::TransposeOp>(user) &&
+      return isa<vector::BroadcastOp, vector::ExtractOp, vector::TransposeOp>(
+                 user) &&
              areRowsOfProducts(user->getResult(0));
     });
   }
