@@ -40,6 +40,43 @@ Value bitsOf(OpBuilder &b, Location loc, Value matrix) {
       b, loc, VectorType::get(shape, b.getI32Type()), numbers);
 }
 
+/// Reads rows of pairs that lie side by side as rows of numbers: pair by pair,
+/// as upstream reads vectors whose last dimension is that of the pairs, a row
+/// would be as many loads and insertions, which the compiler pays for.
+Value readRows(Value matrix) {
+  auto cast = matrix.getDefiningOp<vector::ShapeCastOp>();
+  auto read = (cast ? cast.getSource() : matrix)
+                  .getDefiningOp<vector::TransferReadOp>();
+  if (!read)
+    return matrix;
+  auto memory = dyn_cast<MemRefType>(read.getShapedType());
+  SmallVector<int64_t> shape(read.getVectorType().getShape());
+  if (!memory || shape.size() < 2 || shape.back() != memory.getShape().back() ||
+      !read.getPermutationMap().isMinorIdentity() || read.getMask() ||
+      read.hasOutOfBoundsDim())
+    return matrix;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim + 1 < memory.getRank(); ++dim)
+    groups.push_back({dim});
+  groups.back().push_back(memory.getRank() - 1);
+  if (!memref::CollapseShapeOp::isGuaranteedCollapsible(memory, groups))
+    return matrix;
+  // Where the memory is read, not where its numbers are multiplied.
+  OpBuilder b(read);
+  Location loc = read.getLoc();
+  SmallVector<Value> indices(read.getIndices().drop_back());
+  indices.back() = arith::MulIOp::create(
+      b, loc, indices.back(),
+      arith::ConstantIndexOp::create(b, loc, shape.back()));
+  int64_t pair = shape.pop_back_val();
+  shape.back() *= pair;
+  Value rows = vector::TransferReadOp::create(
+      b, loc, VectorType::get(shape, memory.getElementType()),
+      memref::CollapseShapeOp::create(b, loc, read.getBase(), groups), indices,
+      read.getPadding(), SmallVector<bool>(shape.size(), true));
+  return vector::ShapeCastOp::create(b, loc, matrix.getType(), rows);
+}
+
 /// The first or the second of each pair in 32-bit lanes, as f32: bf16 is the
 /// upper half of an f32.
 Value halfOf(OpBuilder &b, Location loc, Value bits, bool second) {
@@ -83,7 +120,7 @@ void lowerByVectors(vector::ContractionOp op, int64_t lanes,
   lanes = std::min(lanes, columns);
   // Every row reads the same vectors of the right matrix.
   Value leftBits = bitsOf(b, loc, op.getLhs()),
-        rightBits = bitsOf(b, loc, op.getRhs());
+        rightBits = bitsOf(b, loc, readRows(op.getRhs()));
   SmallVector<SmallVector<Value>> right(steps);
   for (int64_t k = 0; k < steps; ++k) {
     Value bits = vector::ExtractOp::create(b, loc, rightBits, k);

@@ -10,6 +10,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
+#include "codegen/cpu/Transposes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -130,6 +131,24 @@ void dropLastOnes(ModuleOp module) {
   });
 }
 
+/// Combines the lanes of a vector by a tree: upstream's lowering of reductions
+/// along other dimensions would take them one after the other.
+void reduceLanes(ModuleOp module) {
+  module.walk([](vector::MultiDimReductionOp op) {
+    VectorType type = op.getSourceVectorType();
+    // Shorter numbers are computed as f32, which is not done inside of
+    // reductions.
+    if (type.getRank() != 1 || isa<VectorType>(op.getType()) ||
+        type.getElementTypeBitWidth() < 32)
+      return;
+    OpBuilder b(op);
+    Value lanes = vector::ReductionOp::create(b, op.getLoc(), op.getKind(),
+                                              op.getSource(), op.getAcc());
+    op.replaceAllUsesWith(lanes);
+    op.erase();
+  });
+}
+
 /// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
 /// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
 /// to move them, and LLVM would move some through f32, rounding by a function
@@ -169,6 +188,9 @@ void CpuLowerToLlvm::runOnOperation() {
     return signalPassFailure();
   readNumbers(getOperation());
   dropLastOnes(getOperation());
+  reduceLanes(getOperation());
+  if (failed(transposeByRows(getOperation())))
+    return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
   CpuLowerPairDotsOptions pairs;
@@ -187,7 +209,11 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addNestedPass<func::FuncOp>(createCpuStreamStores());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createCanonicalizerPass());
+  // A matrix that is put together of rows stays so: taken apart into elements,
+  // it would be hundreds of operations for each.
+  pm.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig(),
+      {"(anonymous namespace)::InsertChainFullyInitialized"}));
   pm.addPass(createCSEPass());
   // Before the vectors go: calls for single elements take them apart.
   pm.addPass(createConvertMathToLLVMPass());
