@@ -32,8 +32,6 @@ struct CompileOptions {
   /// <folder>/<n>-<phase>.mlir; empty: nowhere. With several instruction sets,
   /// each has a folder of its own in it for what follows `blocks`.
   std::string dumpPhasesTo;
-  /// Verify the IR after each pass.
-  bool verify = true;
   /// Try how large the tiles of blocks should be, where the target says that it
   /// is worth it.
   bool choosesTiles = true;

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Action.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
@@ -257,6 +258,15 @@ compileToFit(ModuleOp module, const CompileOptions &options,
   }
 }
 
+/// Whether the module is verified after each pass and not only after each
+/// phase: who works on the compiler learns which pass was wrong, who uses it
+/// does not pay a seventh of its time for that.
+#ifdef NDEBUG
+static constexpr bool verifiesEachPass = false;
+#else
+static constexpr bool verifiesEachPass = true;
+#endif
+
 static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
                                const MachineFacts &machine) {
   if (!options.dumpPhasesTo.empty() &&
@@ -268,11 +278,12 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
     if (options.entering)
       options.entering(phase, module, options.codegen.isa);
     PassManager pm(module.getContext());
-    pm.enableVerifier(options.verify);
+    pm.enableVerifier(verifiesEachPass);
     if (options.configure)
       options.configure(pm);
     buildPhase(pm, phase, options, machine);
-    if (failed(pm.run(module)) || (options.cancelled && options.cancelled()))
+    if (failed(pm.run(module)) || (options.cancelled && options.cancelled()) ||
+        (!verifiesEachPass && failed(verify(module))))
       return failure();
     if (!options.dumpPhasesTo.empty() &&
         failed(dump(module, phase, options.dumpPhasesTo)))
@@ -290,7 +301,6 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
   quiet.target = options.target;
   quiet.codegen = options.codegen;
   quiet.cancelled = options.cancelled;
-  quiet.verify = options.verify;
   quiet.from = from;
   quiet.to = to;
   LogicalResult result = runPhases(module, quiet, machine);
