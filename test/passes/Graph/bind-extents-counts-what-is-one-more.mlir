@@ -33,6 +33,23 @@ func.func @told_by_both(%x: tensor<?x4xf32>, %starts: tensor<?xi32>) -> tensor<?
 
 // -----
 
+// The same, with what is counted down on the left.
+// CHECK-LABEL: @told_the_other_way_round
+// CHECK-SAME: %{{.*}}: tensor<?x4xf32> {drawloom.extents = array<i64: 0, -1>}
+// CHECK-SAME: %{{.*}}: tensor<?xi32> {drawloom.extents = array<i64: 4294967296>}
+func.func @told_the_other_way_round(%x: tensor<?x4xf32>, %starts: tensor<?xi32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %entries = tensor.dim %starts, %c0 : tensor<?xi32>
+  %less = arith.subi %entries, %c1 : index
+  %same = arith.cmpi eq, %less, %n : index
+  cf.assert %same, "starts have one entry more"
+  return %x : tensor<?x4xf32>
+}
+
+// -----
+
 // Where only the boundaries are given, they say how many there are.
 // CHECK-LABEL: @told_by_boundaries
 // CHECK-SAME: %[[S:.*]]: tensor<?xi32> {drawloom.extents = array<i64: 4294967296>}
