@@ -397,7 +397,7 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(cast<LinalgOp>(op.getOperation()));
-    if (failed(dims) || dims->k.size() != 1 ||
+    if (failed(dims) || dims->k.size() != 1 || maps[2].getNumResults() < 2 ||
         dims->batch.size() + dims->m.size() + dims->n.size() + 1 !=
             static_cast<size_t>(op.getNumLoops()))
       return failure();
@@ -408,7 +408,7 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     bool swap = llvm::is_contained(dims->m, loops.back());
     ArrayRef<unsigned> rows = swap ? dims->n : dims->m,
                        columns = swap ? dims->m : dims->n;
-    if (columns != ArrayRef(loops.back()) || loops.size() < 2 ||
+    if (columns != ArrayRef(loops.back()) ||
         !llvm::is_contained(rows, loops[loops.size() - 2]))
       return failure();
     loops.push_back(dims->k[0]);

@@ -38,3 +38,10 @@ func.func @several_columns(%b: tensor<8x47xf32>, %a: tensor<8x9x9xf32>, %c: tens
     ins(%b, %a : tensor<8x47xf32>, tensor<8x9x9xf32>) outs(%c : tensor<9x9x47xf32>) -> tensor<9x9x47xf32>
   return %d : tensor<9x9x47xf32>
 }
+
+// A product of vectors has neither rows nor columns.
+// CHECK-LABEL: func.func @vectors
+func.func @vectors(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
+  %d = linalg.dot ins(%a, %b : tensor<8xf32>, tensor<8xf32>) outs(%c : tensor<f32>) -> tensor<f32>
+  return %d : tensor<f32>
+}
