@@ -54,6 +54,13 @@ struct Failure {
   std::string message;
 };
 
+struct DestroyBound {
+  void operator()(DrawloomBoundFunction *bound) const {
+    drawloomBoundFunctionDestroy(bound);
+  }
+};
+using BoundFunction = std::unique_ptr<DrawloomBoundFunction, DestroyBound>;
+
 struct Attributes {
   std::string_view key, source, name, target, isa;
   int64_t shares = 1;
@@ -250,6 +257,32 @@ static bool gather(const xla::Operands &operands,
   return true;
 }
 
+/// The function for the extents of these buffers. A program's rows are all
+/// dimensions in front of its others.
+static DrawloomError *bind(const xla::Operands &operands,
+                           const DrawloomFunction *function,
+                           DrawloomBoundFunction **bound) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (int64_t i = 0; i < operands.size; ++i) {
+    auto *buffer = static_cast<xla::Buffer *>(operands.values[i]);
+    std::vector<int64_t> shape(buffer->extents, buffer->extents + buffer->rank);
+    size_t rank = static_cast<size_t>(i) < drawloomArgumentCount(function)
+                      ? drawloomArgumentType(function, i).rank
+                      : shape.size();
+    if (shape.size() < rank)
+      shape.insert(shape.begin(), rank - shape.size(), 1);
+    while (shape.size() > rank && shape.size() > 1) {
+      shape[1] *= shape[0];
+      shape.erase(shape.begin());
+    }
+    shapes.push_back(std::move(shape));
+  }
+  std::vector<DrawloomExtents> extents;
+  for (const std::vector<int64_t> &shape : shapes)
+    extents.push_back({shape.data(), shape.size()});
+  return drawloomFunctionBind(function, extents.data(), extents.size(), bound);
+}
+
 static unsigned threadsFor(int64_t shares) {
   static const auto processors = [] {
     cpu_set_t set;
@@ -286,6 +319,14 @@ static xla::Error *run(xla::CallFrame *frame) {
   if (frame->stage == xla::Stage::instantiate)
     return nullptr;
 
+  BoundFunction bound;
+  if (drawloomFunctionOpenExtents(function)) {
+    DrawloomBoundFunction *made = nullptr;
+    if (DrawloomError *error = bind(frame->arguments, function, &made))
+      return makeError(*frame, describe(error));
+    bound.reset(made);
+    function = drawloomBoundFunction(made);
+  }
   std::vector<DrawloomBuffer> arguments, results;
   if (!gather(frame->arguments, function, drawloomArgumentType, arguments) ||
       !gather(frame->results, function, drawloomResultType, results)) {

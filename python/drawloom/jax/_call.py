@@ -16,12 +16,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.export import is_symbolic_dim
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from .. import _drawloom, _library, ops
-from .._errors import Error
+from .._errors import CallError, Error
 from .._version import __version__
 from ..ops import Along, Array, Tangents
 from ._sharding import explicitly_sharded, partitioned
@@ -169,14 +170,32 @@ def _lower(context, *operands, spec):
         return mlir.lower_fun(lambda *_: [jnp.zeros(one.shape, one.dtype) for one in context.avals_out],
                               multiple_results=True)(context, *operands)
     target, isa = "cpu", _library.default_isa()
-    source = ops.text(spec, list(types))
     # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
-    function = ops.function(spec, types)
+    if not any(is_symbolic_dim(extent) for one in types for extent in one.shape):
+        source = ops.text(spec, list(types))
+        function = ops.function(spec, types)
+    else:
+        types = _any_extents(spec, types)
+        source = ops.text(spec, list(types))
+        function = ops.function_of_any(spec, types)
     key = hashlib.sha256("\0".join([__version__, target, isa, source]).encode()).hexdigest()
     _drawloom.xla_known(key, function)
     return jax.ffi.ffi_lowering(_TARGET)(
         context, *operands, key=key, source=source, name=f"{spec.family}.mlir", target=target, isa=isa,
         shares=np.int64(shares))
+
+
+def _any_extents(spec, types):
+    """The types with -1 where they have symbols of jax.export: the handler tells the program the extents of each call."""
+    # What is open goes by the numbers of sequences: of many.
+    many = [Array(one.dtype, tuple(1 << 20 if is_symbolic_dim(extent) else extent for extent in one.shape)) for one in types]
+    opened = spec.opened(many)
+    for i, one in enumerate(types):
+        for d, extent in enumerate(one.shape):
+            if is_symbolic_dim(extent) and (opened is None or opened[i].shape[d] >= 0):
+                raise CallError(f"{ops.name(spec)}: dimension {d} of argument {i} is {extent}; it has to be a number: "
+                                "jax.export takes symbols for dimensions that programs leave open (docs/shapes.md)")
+    return opened
 
 
 def _partition(spec, *arrays):

@@ -380,6 +380,11 @@ def _build_open(spec, arguments, target, isa):
         return None
 
 
+def function_of_any(spec, arguments, target="cpu", isa=None):
+    """The function for any extents where these types have -1; those of a call are given to its `bind`."""
+    return _build_open(spec, arguments, target, isa) or _build(spec, arguments, target, isa)
+
+
 def _build(spec, arguments, target, isa, given=None):
     """For arguments of these types; where these leave rows open, for any, or for those that are given."""
     source = text(spec, list(arguments))
