@@ -44,3 +44,35 @@ func.func @triangle(%q: tensor<32x64xf32>, %k: tensor<32x64xf32>, %v: tensor<32x
       ins(%masked, %v : tensor<32x32xf32>, tensor<32x64xf32>) outs(%noRows : tensor<32x64xf32>) -> tensor<32x64xf32>
   return %forward, %backward : tensor<32x64xf32>, tensor<32x64xf32>
 }
+
+// One op reads the scores below the diagonal only, the other all of them: every
+// column gets its steps.
+// CHECK-LABEL: func.func @whole
+// CHECK-NOT: arith.select {{.*}}, %c64, %c0
+// CHECK: scf.for %{{.+}} = %c0 to %c64 step %c1
+// CHECK: vector.contract
+// CHECK-NOT: arith.select {{.*}}, %c64, %c0
+// CHECK: return
+func.func @whole(%q: tensor<32x64xf32>, %k: tensor<32x64xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %square = tensor.empty() : tensor<32x32xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%square : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %scores = linalg.contract indexing_maps = [#ik, #jk, #ij]
+      ins(%q, %k : tensor<32x64xf32>, tensor<32x64xf32>) outs(%none : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %masked = linalg.generic {indexing_maps = [#own, #own], iterator_types = ["parallel", "parallel"]}
+      ins(%scores : tensor<32x32xf32>) outs(%square : tensor<32x32xf32>) attrs = {block.lower_triangular} {
+  ^bb0(%score: f32, %unused: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %is = arith.cmpi sge, %i, %j : index
+    %kept = arith.select %is, %score, %zero : f32
+    linalg.yield %kept : f32
+  } -> tensor<32x32xf32>
+  %negated = linalg.generic {indexing_maps = [#own, #own], iterator_types = ["parallel", "parallel"]}
+      ins(%scores : tensor<32x32xf32>) outs(%square : tensor<32x32xf32>) {
+  ^bb0(%score: f32, %unused: f32):
+    %n = arith.negf %score : f32
+    linalg.yield %n : f32
+  } -> tensor<32x32xf32>
+  return %masked, %negated : tensor<32x32xf32>, tensor<32x32xf32>
+}

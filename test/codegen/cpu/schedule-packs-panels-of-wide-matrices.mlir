@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --pass-pipeline='builtin.module(func.func(cpu-schedule{isa=avx2}))' | FileCheck %s
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics --verify-semantics-entry=remainder -o /dev/null
 
 // The rows of %w lie 1 KiB apart: panels of 16 columns are packed once, in
 // blocks, before the blocks that read them; one panel serves all rows.
@@ -39,7 +40,8 @@ func.func @narrow(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64x
   return %y : tensor<64x64xf32>
 }
 
-// The last panel of 250 columns is filled in part.
+// The last panel of 250 columns is filled in part. Its 10 columns are read as 8
+// and then 2, which begin in the middle of the panel.
 // CHECK-LABEL: func.func @remainder
 // CHECK: tensor.empty() : tensor<16x256x16xf32>
 // CHECK: vector.contract {{.*}} : vector<6x1xf32>, vector<1x8xf32> into vector<6x8xf32>

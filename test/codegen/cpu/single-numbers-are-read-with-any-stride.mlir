@@ -1,5 +1,6 @@
 // RUN: drawloom-run %s --entry=f --random --compare=interpreter
 // RUN: drawloom-run %s --entry=loop --random --compare=interpreter
+// RUN: drawloom-run %s --entry=column --random --compare=interpreter
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -41,4 +42,16 @@ func.func @loop(%a: tensor<7x7xf32>, %where: tensor<i64>, %w: tensor<1x33xf32>) 
   %zero = arith.constant dense<0.0> : tensor<33xf32>
   %p = linalg.vecmat ins(%x, %w : tensor<1xf32>, tensor<1x33xf32>) outs(%zero : tensor<33xf32>) -> tensor<33xf32>
   return %p : tensor<33xf32>
+}
+
+// Each number of a column with gaps is repeated along a row: the vector is not
+// filled with one number.
+func.func @column(%x: tensor<16xf32>) -> tensor<8x4xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %s = tensor.extract_slice %x[0] [8] [2] : tensor<16xf32> to tensor<8xf32>
+  %v = vector.transfer_read %s[%c0], %zero {in_bounds = [true, true], permutation_map = affine_map<(d0) -> (d0, 0)>} : tensor<8xf32>, vector<8x4xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %r = vector.transfer_write %v, %e[%c0, %c0] {in_bounds = [true, true]} : vector<8x4xf32>, tensor<8x4xf32>
+  return %r : tensor<8x4xf32>
 }
