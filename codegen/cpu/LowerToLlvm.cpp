@@ -14,8 +14,10 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
@@ -47,6 +49,32 @@ using namespace mlir;
 
 namespace drawloom::cpu {
 namespace {
+
+/// What is left of upstream's conversions once the vectors have gone: in one
+/// walk, in place of one for each dialect.
+struct ConvertRest : PassWrapper<ConvertRest, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertRest)
+  StringRef getArgument() const override { return "cpu-convert-rest"; }
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    LowerToLLVMOptions options(context);
+    options.useBarePtrCallConv = true;
+    LLVMTypeConverter converter(context, options);
+    RewritePatternSet patterns(context);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    index::populateIndexToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    cf::populateAssertToLLVMConversionPattern(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    populateFuncToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    LLVMConversionTarget target(*context);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
 
 struct CpuLowerToLlvm : impl::CpuLowerToLlvmBase<CpuLowerToLlvm> {
   using CpuLowerToLlvmBase::CpuLowerToLlvmBase;
@@ -131,24 +159,6 @@ void dropLastOnes(ModuleOp module) {
   });
 }
 
-/// Combines the lanes of a vector by a tree: upstream's lowering of reductions
-/// along other dimensions would take them one after the other.
-void reduceLanes(ModuleOp module) {
-  module.walk([](vector::MultiDimReductionOp op) {
-    VectorType type = op.getSourceVectorType();
-    // Shorter numbers are computed as f32, which is not done inside of
-    // reductions.
-    if (type.getRank() != 1 || isa<VectorType>(op.getType()) ||
-        type.getElementTypeBitWidth() < 32)
-      return;
-    OpBuilder b(op);
-    Value lanes = vector::ReductionOp::create(b, op.getLoc(), op.getKind(),
-                                              op.getSource(), op.getAcc());
-    op.replaceAllUsesWith(lanes);
-    op.erase();
-  });
-}
-
 /// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
 /// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
 /// to move them, and LLVM would move some through f32, rounding by a function
@@ -188,7 +198,6 @@ void CpuLowerToLlvm::runOnOperation() {
     return signalPassFailure();
   readNumbers(getOperation());
   dropLastOnes(getOperation());
-  reduceLanes(getOperation());
   if (failed(transposeByRows(getOperation())))
     return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
@@ -207,7 +216,10 @@ void CpuLowerToLlvm::runOnOperation() {
   toScf.targetRank = 1;
   pm.addNestedPass<func::FuncOp>(createConvertVectorToSCFPass(toScf));
   pm.addNestedPass<func::FuncOp>(createCpuStreamStores());
+  // While there are few operations.
+  pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   // A matrix that is put together of rows stays so: taken apart into elements,
   // it would be hundreds of operations for each.
@@ -226,19 +238,8 @@ void CpuLowerToLlvm::runOnOperation() {
   toLlvm.reassociateFPReductions = true;
   toLlvm.x86Vector = true;
   pm.addPass(createConvertVectorToLLVMPass(toLlvm));
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  ConvertFuncToLLVMPassOptions function;
-  function.useBarePtrCallConv = true;
-  pm.addPass(createConvertFuncToLLVMPass(function));
-  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(std::make_unique<ConvertRest>());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCpuHostAbi());
   if (failed(runPipeline(pm, getOperation())))
