@@ -115,3 +115,27 @@ func.func @strided(%a: tensor<8x9x4xf32>, %b: tensor<9x4x5xf32>, %c: tensor<4x8x
       ins(%a, %b : tensor<8x9x4xf32>, tensor<9x4x5xf32>) outs(%c : tensor<4x8x5xf32>) -> tensor<4x8x5xf32>
   return %0 : tensor<4x8x5xf32>
 }
+
+// -----
+
+// A bias for each row is none for each column, though there are as many of
+// them: it is added apart.
+// CHECK-LABEL: func.func private @rows_product_0
+// CHECK-SAME: {batch = 1 : i64, k = 8 : i64,
+// CHECK-LABEL: func.func @rows
+// CHECK: call @rows_product_0(%arg0, %arg1)
+// CHECK: arith.addf
+#square = affine_map<(d0, d1) -> (d0, d1)>
+func.func @rows(%x: tensor<16x8xf32>, %w: tensor<8x16xf32>, %v: tensor<16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %sum = linalg.matmul ins(%x, %w : tensor<16x8xf32>, tensor<8x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %y = linalg.generic {indexing_maps = [#square, affine_map<(d0, d1) -> (d0)>, #square], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %v : tensor<16x16xf32>, tensor<16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%in: f32, %add: f32, %out: f32):
+    %0 = arith.addf %in, %add : f32
+    linalg.yield %0 : f32
+  } -> tensor<16x16xf32>
+  return %y : tensor<16x16xf32>
+}

@@ -41,3 +41,21 @@ func.func @of_result(%x: tensor<16x64xbf16>, %g: tensor<16x64xbf16>) -> (tensor<
   %d = arith.select %positive, %g, %narrow_zeros : tensor<16x64xi1>, tensor<16x64xbf16>
   return %y, %d : tensor<16x64xbf16>, tensor<16x64xbf16>
 }
+
+// A gradient that passes at zero too compares what it was: of the maximum, zero
+// says nothing about x. Integers hit zero.
+// CHECK-LABEL: func.func @zero_included
+// CHECK-SAME: %[[I:.*]]: tensor<16x64xi32>
+// CHECK: %[[X:.*]] = arith.sitofp %[[I]]
+// CHECK: %[[ZERO:.*]] = tile.splat
+// CHECK: %[[MASK:.*]] = arith.cmpf uge, %[[X]], %[[ZERO]]
+// CHECK: arith.select %[[MASK]]
+func.func @zero_included(%i: tensor<16x64xi32>, %g: tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x64xf32>) {
+  %x = arith.sitofp %i : tensor<16x64xi32> to tensor<16x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %zeros = tile.splat %zero : f32 -> tensor<16x64xf32>
+  %y = arith.maximumf %x, %zeros : tensor<16x64xf32>
+  %not_negative = arith.cmpf uge, %x, %zeros : tensor<16x64xf32>
+  %d = arith.select %not_negative, %g, %zeros : tensor<16x64xi1>, tensor<16x64xf32>
+  return %y, %d : tensor<16x64xf32>, tensor<16x64xf32>
+}
