@@ -9,12 +9,12 @@
 // RUN: %if amx %{ drawloom-run %s --isa=amx --random --compare=interpreter %}
 
 // Four sums start as zero. A step loads two tiles of each operand and
-// multiplies four times; nothing else passes between tiles and memory until the
-// sums are complete.
+// multiplies four times (LLVM repeats it four times); nothing else passes
+// between tiles and memory until the sums are complete.
 // AMX-COUNT-4: tilezero
 // AMX: [[LOOP:.LBB[0-9_]+]]:
 // AMX-NOT: {{tilestored|\(%rsp}}
-// AMX-COUNT-4: tdpbf16ps
+// AMX-COUNT-16: tdpbf16ps
 // AMX-NOT: tdpbf16ps
 // AMX: j{{[a-z]+}} [[LOOP]]
 // AMX-COUNT-4: tilestored
