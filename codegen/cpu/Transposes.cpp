@@ -45,8 +45,13 @@ Value repeatedRow(Value matrix) {
   auto broadcast = matrix.getDefiningOp<vector::BroadcastOp>();
   if (!broadcast)
     return {};
+  // One of one element may be repeated within rows, too.
   auto source = dyn_cast<VectorType>(broadcast.getSourceType());
-  return source && source.getRank() == 1 ? broadcast.getSource() : Value();
+  return source && source.getRank() == 1 &&
+                 source.getShape() ==
+                     broadcast.getResultVectorType().getShape().drop_front()
+             ? broadcast.getSource()
+             : Value();
 }
 
 struct TransposeByRows : OpRewritePattern<vector::TransposeOp> {

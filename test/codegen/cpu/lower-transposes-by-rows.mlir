@@ -36,7 +36,17 @@ func.func @copies(%a: memref<64xf32>, %b: memref<4x8xf32>, %i: index) {
   return
 }
 
-// So is a matrix that is put together of rows.
+// A vector of one element is repeated along both dimensions.
+// CHECK-LABEL: llvm.func @one(
+func.func @one(%v: vector<1xf32>, %b: memref<8x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = vector.broadcast %v : vector<1xf32> to vector<4x8xf32>
+  %t = vector.transpose %m, [1, 0] : vector<4x8xf32> to vector<8x4xf32>
+  vector.transfer_write %t, %b[%c0, %c0] {in_bounds = [true, true]} : vector<8x4xf32>, memref<8x4xf32>
+  return
+}
+
+// A matrix that is put together of rows is not taken apart, either.
 // CHECK-LABEL: llvm.func @matrix(
 // CHECK-NOT: {{insert|extract}}element
 // CHECK: llvm.return
