@@ -73,10 +73,12 @@ static void keepOuterLoops(Module &module) {
   }
 }
 
-/// Has what is called from one place only become a part of it.
+/// Has what is called from one place only become a part of it, unless it says
+/// that it must not.
 static void inlineSingleCalls(Module &module) {
   for (Function &function : module)
-    if (function.hasLocalLinkage() && function.hasOneUse())
+    if (function.hasLocalLinkage() && function.hasOneUse() &&
+        !function.hasFnAttribute(Attribute::NoInline))
       if (auto *call = dyn_cast<CallBase>(function.user_back());
           call && call->getCalledFunction() == &function)
         function.addFnAttr(Attribute::AlwaysInline);

@@ -51,7 +51,8 @@ namespace drawloom::cpu {
 namespace {
 
 /// What is left of upstream's conversions once the vectors have gone: in one
-/// walk, in place of one for each dialect.
+/// walk, in place of one for each dialect. (Upstream's convert-to-llvm cannot
+/// be told that pointers are passed bare.)
 struct ConvertRest : PassWrapper<ConvertRest, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertRest)
   StringRef getArgument() const override { return "cpu-convert-rest"; }

@@ -54,13 +54,6 @@ struct Failure {
   std::string message;
 };
 
-struct DestroyBound {
-  void operator()(DrawloomBoundFunction *bound) const {
-    drawloomBoundFunctionDestroy(bound);
-  }
-};
-using BoundFunction = std::unique_ptr<DrawloomBoundFunction, DestroyBound>;
-
 struct Attributes {
   std::string_view key, source, name, target, isa;
   int64_t shares = 1;
@@ -261,7 +254,7 @@ static bool gather(const xla::Operands &operands,
 /// dimensions in front of its others.
 static DrawloomError *bind(const xla::Operands &operands,
                            const DrawloomFunction *function,
-                           DrawloomBoundFunction **bound) {
+                           std::shared_ptr<DrawloomBoundFunction> &bound) {
   std::vector<std::vector<int64_t>> shapes;
   for (int64_t i = 0; i < operands.size; ++i) {
     auto *buffer = static_cast<xla::Buffer *>(operands.values[i]);
@@ -269,18 +262,21 @@ static DrawloomError *bind(const xla::Operands &operands,
     size_t rank = static_cast<size_t>(i) < drawloomArgumentCount(function)
                       ? drawloomArgumentType(function, i).rank
                       : shape.size();
+    for (; shape.size() > rank && shape.size() > 1; shape.erase(shape.begin()))
+      shape[1] *= shape[0];
     if (shape.size() < rank)
       shape.insert(shape.begin(), rank - shape.size(), 1);
-    while (shape.size() > rank && shape.size() > 1) {
-      shape[1] *= shape[0];
-      shape.erase(shape.begin());
-    }
     shapes.push_back(std::move(shape));
   }
   std::vector<DrawloomExtents> extents;
   for (const std::vector<int64_t> &shape : shapes)
     extents.push_back({shape.data(), shape.size()});
-  return drawloomFunctionBind(function, extents.data(), extents.size(), bound);
+  DrawloomBoundFunction *made = nullptr;
+  DrawloomError *error =
+      drawloomFunctionBind(function, extents.data(), extents.size(), &made);
+  if (!error)
+    bound = {made, drawloomBoundFunctionDestroy};
+  return error;
 }
 
 static unsigned threadsFor(int64_t shares) {
@@ -319,13 +315,11 @@ static xla::Error *run(xla::CallFrame *frame) {
   if (frame->stage == xla::Stage::instantiate)
     return nullptr;
 
-  BoundFunction bound;
+  std::shared_ptr<DrawloomBoundFunction> bound;
   if (drawloomFunctionOpenExtents(function)) {
-    DrawloomBoundFunction *made = nullptr;
-    if (DrawloomError *error = bind(frame->arguments, function, &made))
+    if (DrawloomError *error = bind(frame->arguments, function, bound))
       return makeError(*frame, describe(error));
-    bound.reset(made);
-    function = drawloomBoundFunction(made);
+    function = drawloomBoundFunction(bound.get());
   }
   std::vector<DrawloomBuffer> arguments, results;
   if (!gather(frame->arguments, function, drawloomArgumentType, arguments) ||

@@ -171,13 +171,12 @@ def _lower(context, *operands, spec):
                               multiple_results=True)(context, *operands)
     target, isa = "cpu", _library.default_isa()
     # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
-    if not any(is_symbolic_dim(extent) for one in types for extent in one.shape):
-        source = ops.text(spec, list(types))
-        function = ops.function(spec, types)
-    else:
+    if any(is_symbolic_dim(extent) for one in types for extent in one.shape):
         types = _any_extents(spec, types)
-        source = ops.text(spec, list(types))
         function = ops.function_of_any(spec, types)
+    else:
+        function = ops.function(spec, types)
+    source = ops.text(spec, list(types))
     key = hashlib.sha256("\0".join([__version__, target, isa, source]).encode()).hexdigest()
     _drawloom.xla_known(key, function)
     return jax.ffi.ffi_lowering(_TARGET)(
