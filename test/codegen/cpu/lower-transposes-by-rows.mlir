@@ -46,15 +46,19 @@ func.func @one(%v: vector<1xf32>, %b: memref<8x4xf32>) {
   return
 }
 
-// A matrix that is put together of rows is not taken apart, either.
+// A matrix that is put together of rows is not taken apart, either: one
+// insertion for each number that is repeated.
 // CHECK-LABEL: llvm.func @matrix(
-// CHECK-NOT: {{insert|extract}}element
+// CHECK-COUNT-4: llvm.insertelement
+// CHECK-NOT: llvm.insertelement
+// CHECK-COUNT-4: llvm.fmul {{.*}} : vector<8xf32>
 // CHECK: llvm.return
-func.func @matrix(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
+func.func @matrix(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %s: memref<4xf32>) {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %x = vector.transfer_read %a[%c0, %c0], %zero {in_bounds = [true, true]} : memref<4x8xf32>, vector<4x8xf32>
-  %y = arith.mulf %x, %x : vector<4x8xf32>
-  vector.transfer_write %y, %b[%c0, %c0] {in_bounds = [true, true]} : vector<4x8xf32>, memref<4x8xf32>
+  %y = vector.transfer_read %s[%c0], %zero {in_bounds = [true, true], permutation_map = #rows} : memref<4xf32>, vector<4x8xf32>
+  %z = arith.mulf %x, %y : vector<4x8xf32>
+  vector.transfer_write %z, %b[%c0, %c0] {in_bounds = [true, true]} : vector<4x8xf32>, memref<4x8xf32>
   return
 }
