@@ -34,6 +34,14 @@ SmallVector<Piece> cutExtent(int64_t extent, int64_t size) {
   return pieces;
 }
 
+SmallVector<Piece> coverExtent(int64_t extent, int64_t size) {
+  SmallVector<Piece> pieces = cutExtent(extent, size);
+  if (pieces.size() <= 2)
+    return pieces;
+  Piece first = pieces.front();
+  return {first, {extent - first.size, first.size, 1}};
+}
+
 SmallVector<Piece> cutRows(int64_t extent, int64_t size) {
   if (extent == 0 || llvm::isPowerOf2_64(size))
     return cutExtent(extent, size);

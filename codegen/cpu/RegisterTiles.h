@@ -34,6 +34,12 @@ struct Piece {
 /// of 0, single elements for an open one.
 llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 
+/// As above, but where more than one smaller power of two would be left, one
+/// more tile ends with the extent and overlaps the one in front of it. Only for
+/// what may be computed twice. An extent below `size` is cut as for the power
+/// of two below it.
+llvm::SmallVector<Piece> coverExtent(int64_t extent, int64_t size);
+
 /// Cuts rows of register tiles, which are no vector, into as few tiles of at
 /// most `size` as there can be, as even as they can be: small ones would have
 /// too few sums under way. A power of two is cut as above.
