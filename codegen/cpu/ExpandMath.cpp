@@ -32,23 +32,44 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
-/// Functions that take elementary functions of more machine vectors than this
-/// call them: each becomes some thirty operations, and assigning registers to
-/// ten thousands of operations in a row takes more than linear time.
-constexpr int64_t mostExpandedInPlace = 384;
+/// Functions in which elementary functions and conversions by bits would become
+/// more machine operations than this call them: assigning registers to ten
+/// thousands of operations in a row takes more than linear time.
+constexpr int64_t mostExpandedInPlace = 11520;
 
-/// Puts elementary functions that `function` takes of vectors over and over
-/// into functions of their own.
-void callFunctions(func::FuncOp function, SymbolTable &symbols) {
+/// What `op` becomes for each machine vector: 0 unless it is an elementary
+/// function of vectors or a conversion of `byBits`, f16 or bf16, that takes
+/// more than a shift. Those of f16 all want their constants at hand, too.
+int64_t operationsExpandedTo(Operation *op, ArrayRef<Type> byBits) {
+  if (isElementaryFunction(op))
+    return 30;
+  if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return 0;
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType()),
+       to = getElementTypeOrSelf(op->getResult(0).getType());
+  Type narrow = isa<arith::ExtFOp>(op) ? from : to,
+       wide = isa<arith::ExtFOp>(op) ? to : from;
+  if (!wide.isF32() || !llvm::is_contained(byBits, narrow))
+    return 0;
+  if (narrow.isF16())
+    return 45;
+  return isa<arith::TruncFOp>(op) ? 15 : 0;
+}
+
+/// Puts what `function` expands of vectors over and over into functions of
+/// their own.
+void callFunctions(func::FuncOp function, SymbolTable &symbols,
+                   ArrayRef<Type> byBits) {
   SmallVector<Operation *> ops;
-  int64_t vectors = 0;
+  int64_t expanded = 0;
   function.walk([&](Operation *op) {
-    if (!isElementaryFunction(op))
+    int64_t operations = operationsExpandedTo(op, byBits);
+    if (operations == 0)
       return;
     ops.push_back(op);
-    vectors += vectorsOf(op->getResult(0).getType());
+    expanded += operations * vectorsOf(op->getResult(0).getType());
   });
-  if (vectors <= mostExpandedInPlace)
+  if (expanded <= mostExpandedInPlace)
     return;
   OpBuilder builder(function);
   // By name, attributes and type of what is called.
@@ -126,55 +147,87 @@ LogicalResult computeWide(Operation *root, ArrayRef<Type> narrow) {
   return success();
 }
 
-/// From f64 to bf16, with one rounding: to an f32 whose last bit says whether
-/// anything was lost (round to odd), and from there.
+/// Builds arithmetic on the bits of an op's numbers, one or a vector of them.
+struct BitBuilder : ImplicitLocOpBuilder {
+  BitBuilder(Operation *op, PatternRewriter &rewriter)
+      : ImplicitLocOpBuilder(op->getLoc(), rewriter),
+        vector(dyn_cast<VectorType>(op->getResult(0).getType())) {}
+
+  /// `element`, or a vector of it.
+  Type as(Type element) {
+    return vector ? Type(vector.clone(element)) : element;
+  }
+  Type bits() { return as(getI32Type()); }
+  Value constant(uint32_t value) {
+    TypedAttr attr = getI32IntegerAttr(static_cast<int32_t>(value));
+    if (vector)
+      attr = DenseElementsAttr::get(cast<VectorType>(bits()), attr);
+    return arith::ConstantOp::create(*this, attr);
+  }
+  Value bitsOf(Value number) {
+    return arith::BitcastOp::create(*this, bits(), number);
+  }
+  Value numberOf(Value bits) {
+    return arith::BitcastOp::create(*this, as(getF32Type()), bits);
+  }
+  template <typename OpTy> Value make(Value left, Value right) {
+    return OpTy::create(*this, left, right);
+  }
+  template <typename OpTy> Value make(Value left, uint32_t right) {
+    return make<OpTy>(left, constant(right));
+  }
+  /// Of bits without sign: `then` where they are less than `bound`.
+  Value whereLess(Value bits, uint32_t bound, Value then, Value otherwise) {
+    Value less = arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, bits,
+                                       constant(bound));
+    return arith::SelectOp::create(*this, less, then, otherwise);
+  }
+
+  VectorType vector;
+};
+
+/// From f64 to a narrow type, with one rounding: to an f32 whose last bit says
+/// whether anything was lost (round to odd), and from there.
 struct RoundOnce : OpRewritePattern<arith::TruncFOp> {
-  using OpRewritePattern::OpRewritePattern;
+  RoundOnce(MLIRContext *context, ArrayRef<Type> narrow)
+      : OpRewritePattern(context, /*benefit=*/2), narrow(narrow) {}
 
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
     Value x = op.getIn();
     if (!getElementTypeOrSelf(x.getType()).isF64() ||
-        !getElementTypeOrSelf(op.getType()).isBF16())
+        !llvm::is_contained(narrow, getElementTypeOrSelf(op.getType())))
       return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto as = [&](Type element) -> Type {
-      if (auto vector = dyn_cast<VectorType>(op.getType()))
-        return vector.clone(element);
-      return element;
-    };
-    auto constant = [&](int32_t value) -> Value {
-      TypedAttr attr = b.getI32IntegerAttr(value);
-      if (auto vector = dyn_cast<VectorType>(as(b.getI32Type())))
-        attr = DenseElementsAttr::get(vector, attr);
-      return arith::ConstantOp::create(b, attr);
-    };
-    Value nearest = arith::TruncFOp::create(b, as(b.getF32Type()), x);
+    BitBuilder b(op, rewriter);
+    Value nearest = arith::TruncFOp::create(b, b.as(b.getF32Type()), x);
     Value back = arith::ExtFOp::create(b, x.getType(), nearest);
     Value lost = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, x);
     Value beyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
                                          math::AbsFOp::create(b, back),
                                          math::AbsFOp::create(b, x));
-    Value bits = arith::BitcastOp::create(b, as(b.getI32Type()), nearest);
     // Towards zero, then odd.
-    bits = arith::SubIOp::create(
-        b, bits, arith::ExtUIOp::create(b, bits.getType(), beyond));
-    Value odd = arith::OrIOp::create(b, bits, constant(1));
-    bits = arith::SelectOp::create(b, lost, odd, bits);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
-        op, op.getType(), arith::BitcastOp::create(b, nearest.getType(), bits));
+    Value bits = b.make<arith::SubIOp>(
+        b.bitsOf(nearest), arith::ExtUIOp::create(b, b.bits(), beyond));
+    bits =
+        arith::SelectOp::create(b, lost, b.make<arith::OrIOp>(bits, 1), bits);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 b.numberOf(bits));
     return success();
   }
+
+  SmallVector<Type> narrow;
 };
 
-/// From bf16 to f64 by way of f32, which has all of its numbers: upstream
-/// expands only the first step.
+/// From a narrow type to f64 by way of f32, which has all of its numbers:
+/// patterns expand only the first step.
 struct WidenTwice : OpRewritePattern<arith::ExtFOp> {
-  using OpRewritePattern::OpRewritePattern;
+  WidenTwice(MLIRContext *context, ArrayRef<Type> narrow)
+      : OpRewritePattern(context, /*benefit=*/2), narrow(narrow) {}
 
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getIn().getType()).isBF16() ||
+    if (!llvm::is_contained(narrow,
+                            getElementTypeOrSelf(op.getIn().getType())) ||
         !getElementTypeOrSelf(op.getType()).isF64())
       return failure();
     Type wide = rewriter.getF32Type();
@@ -182,6 +235,89 @@ struct WidenTwice : OpRewritePattern<arith::ExtFOp> {
       wide = vector.clone(wide);
     Value half = arith::ExtFOp::create(rewriter, op.getLoc(), wide, op.getIn());
     rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), half);
+    return success();
+  }
+
+  SmallVector<Type> narrow;
+};
+
+// f16 where the instruction set does not convert it: LLVM calls a function for
+// each number, of which it compiles some thousands in a minute. An f16 has 5
+// bits of exponent with bias 15 and 10 of mantissa, an f32 8 with 127 and 23.
+constexpr uint32_t halfInfinity = 0x7c00, halfNormal = 0x0400,
+                   floatInfinity = 0x7f800000,
+                   rebias = (127 - 15) << 23, // From one exponent to the other.
+    leastNormal = (127 - 14) << 23,           // 2^-14 as an f32.
+    oneHalf = 126 << 23;                      // 0.5: its last bit is 2^-24.
+
+/// From f16 to f32.
+struct WidenHalf : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF16() ||
+        !getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    BitBuilder b(op, rewriter);
+    Value half = arith::ExtUIOp::create(
+        b, b.bits(),
+        arith::BitcastOp::create(b, b.as(b.getI16Type()), op.getIn()));
+    Value magnitude = b.make<arith::AndIOp>(half, 0x7fff);
+    Value moved = b.make<arith::ShLIOp>(magnitude, 13);
+    // 2^-14 and the mantissa, less 2^-14: no subnormal number takes part.
+    Value subnormal = b.bitsOf(b.make<arith::SubFOp>(
+        b.numberOf(b.make<arith::AddIOp>(moved, leastNormal)),
+        b.numberOf(b.constant(leastNormal))));
+    Value wide =
+        b.whereLess(magnitude, halfNormal, subnormal,
+                    b.whereLess(magnitude, halfInfinity,
+                                b.make<arith::AddIOp>(moved, rebias),
+                                b.make<arith::OrIOp>(moved, floatInfinity)));
+    Value sign = b.make<arith::ShLIOp>(b.make<arith::AndIOp>(half, 0x8000), 16);
+    rewriter.replaceOp(op, b.numberOf(b.make<arith::OrIOp>(wide, sign)));
+    return success();
+  }
+};
+
+/// From f32 to the nearest f16, of two the even one.
+struct NarrowHalf : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF32() ||
+        !getElementTypeOrSelf(op.getType()).isF16())
+      return failure();
+    BitBuilder b(op, rewriter);
+    Value bits = b.bitsOf(op.getIn());
+    Value magnitude = b.make<arith::AndIOp>(bits, 0x7fffffff);
+    Value moved = b.make<arith::ShRUIOp>(magnitude, 13);
+    // Half of the last place, and one more where that place is odd.
+    Value rounding =
+        b.make<arith::AddIOp>(b.make<arith::AndIOp>(moved, 1), 0x0fff - rebias);
+    Value normal =
+        b.make<arith::ShRUIOp>(b.make<arith::AddIOp>(magnitude, rounding), 13);
+    // The sum with 0.5 is rounded at 2^-24, where subnormal numbers end.
+    Value subnormal = b.make<arith::SubIOp>(
+        b.bitsOf(b.make<arith::AddFOp>(b.numberOf(magnitude),
+                                       b.numberOf(b.constant(oneHalf)))),
+        oneHalf);
+    // A NaN stays one, and quiet.
+    Value none = b.make<arith::OrIOp>(b.make<arith::AndIOp>(moved, 0x03ff),
+                                      halfInfinity | 0x0200);
+    // From 65520 on the nearest is infinite.
+    constexpr uint32_t tooLarge = 0x477ff000;
+    Value narrow =
+        b.whereLess(magnitude, leastNormal, subnormal,
+                    b.whereLess(magnitude, tooLarge, normal,
+                                b.whereLess(magnitude, floatInfinity + 1,
+                                            b.constant(halfInfinity), none)));
+    Value sign =
+        b.make<arith::AndIOp>(b.make<arith::ShRUIOp>(bits, 16), 0x8000);
+    Value half = arith::TruncIOp::create(b, b.as(b.getI16Type()),
+                                         b.make<arith::OrIOp>(narrow, sign));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), half);
     return success();
   }
 };
@@ -338,25 +474,41 @@ struct CpuExpandMath : impl::CpuExpandMathBase<CpuExpandMath> {
       getOperation()->emitError() << llvm::toString(set.takeError());
       return signalPassFailure();
     }
-    SmallVector<Type> narrow{Float16Type::get(&getContext())};
-    if (!llvm::is_contained((*set)->features, "avx512bf16"))
-      narrow.push_back(BFloat16Type::get(&getContext()));
+    auto has = [&](StringRef feature) {
+      return llvm::is_contained((*set)->features, feature);
+    };
+    Type half = Float16Type::get(&getContext()),
+         brain = BFloat16Type::get(&getContext());
+    // Computed in f32, and converted without instructions for it.
+    SmallVector<Type> narrow{half}, byBits;
+    if (!has("avx512bf16")) {
+      narrow.push_back(brain);
+      byBits.push_back(brain);
+    }
+    if (!has("f16c"))
+      byBits.push_back(half);
     if (failed(computeWide(getOperation(), narrow)))
       return signalPassFailure();
     if (auto module = dyn_cast<ModuleOp>(getOperation())) {
       SymbolTable symbols(module);
       for (auto function :
            llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-        callFunctions(function, symbols);
+        callFunctions(function, symbols, byBits);
     }
     RewritePatternSet patterns(&getContext());
     // The C library has what upstream's polynomials are bad at.
     populateMathExpansions(patterns, /*all=*/false);
     patterns.add<IntegerPower>(&getContext());
-    if (llvm::is_contained(narrow, BFloat16Type::get(&getContext())))
+    if (llvm::is_contained(narrow, brain))
       patterns.add<SignByBits>(&getContext());
     patterns.add<WidenMultiplyAdd>(&getContext(), narrow);
-    patterns.add<RoundOnce, WidenTwice>(&getContext(), /*benefit=*/2);
+    // Patterns expand bf16 everywhere, in the code around vectors, too.
+    SmallVector<Type> expandedTypes{brain};
+    if (!has("f16c")) {
+      expandedTypes.push_back(half);
+      patterns.add<WidenHalf, NarrowHalf>(&getContext());
+    }
+    patterns.add<RoundOnce, WidenTwice>(&getContext(), expandedTypes);
     arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
