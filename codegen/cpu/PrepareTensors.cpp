@@ -386,7 +386,7 @@ void transposeInput(RewriterBase &rewriter, Transposed &copies, LinalgOp op,
 }
 
 /// Puts the loops of a dot into the order batch, rows, columns, inner
-/// dimension, and the operand with the rows first: the only order that
+/// dimensions, and the operand with the rows first: the only order that
 /// upstream's lowering to outer products takes. (The gradient of a product's
 /// right factor comes as inner, columns, rows; it would be transposed in
 /// registers instead.)
@@ -397,8 +397,9 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(cast<LinalgOp>(op.getOperation()));
-    if (failed(dims) || dims->k.size() != 1 || maps[2].getNumResults() < 2 ||
-        dims->batch.size() + dims->m.size() + dims->n.size() + 1 !=
+    if (failed(dims) || dims->k.empty() || maps[2].getNumResults() < 2 ||
+        isPairDot(op) ||
+        dims->batch.size() + dims->m.size() + dims->n.size() + dims->k.size() !=
             static_cast<size_t>(op.getNumLoops()))
       return failure();
     SmallVector<unsigned> loops;
@@ -411,7 +412,7 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     if (columns != ArrayRef(loops.back()) ||
         !llvm::is_contained(rows, loops[loops.size() - 2]))
       return failure();
-    loops.push_back(dims->k[0]);
+    llvm::append_range(loops, dims->k);
     if (!swap && llvm::equal(loops, llvm::seq<unsigned>(0, loops.size())))
       return failure();
     SmallVector<AffineExpr> order(loops.size());

@@ -94,9 +94,12 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     for (linalg::LinalgOp op : moves)
       if (op.hasDynamicShape())
         count(op);
+  // Where some are open, only these: a width that two of them share has the
+  // work of both.
   int64_t mostWork = 0;
   for (auto &[id, candidate] : candidates)
-    mostWork = std::max(mostWork, candidate.work);
+    if (!anyOpen || candidate.isOpen)
+      mostWork = std::max(mostWork, candidate.work);
   // Among the classes of the heavy ops: one that is parallel somewhere, the
   // longest.
   unsigned best = 0;
