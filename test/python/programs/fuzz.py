@@ -199,8 +199,8 @@ def parse(arguments):
     parser.add_argument("--seconds", type=float, help="stop after so many seconds")
     parser.add_argument("--count", type=int, help="how many programs (default: 1000, or any number with --seconds)")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--skip", type=lambda text: {int(x) for x in text.split(",") if x}, default=set(), metavar="SEED,...",
-                        help="seeds to leave out: defects that are known")
+    parser.add_argument("--seeds", type=lambda text: [int(x) for x in text.split(",")], metavar="SEED,...",
+                        help="these seeds, instead of a first one and a count")
     parser.add_argument("--target", choices=("cpu", "emulator"), default="cpu")
     parser.add_argument("--isa", help="the instruction set, for the CPU (default: this machine's)")
     parser.add_argument("--element", choices=("f64", "f32", "bf16", "f16"), help="the element type (default: any)")
@@ -215,7 +215,7 @@ def parse(arguments):
 def run(options, report=print):
     """Runs programs; gives the counts and the failing ones: [(seed, reply)]."""
     count = options.count if options.count is not None else (1 << 62 if options.seconds else 1000)
-    seeds = (seed for seed in range(options.seed, options.seed + count) if seed not in options.skip)
+    seeds = iter(options.seeds or range(options.seed, options.seed + count))
     began = time.monotonic()
     workers = [Worker(options.limit) for _ in range(options.jobs)]
     counts, failures, busy, known, last = collections.Counter(), [], {}, set(), began
