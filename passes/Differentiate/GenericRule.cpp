@@ -171,6 +171,32 @@ static SmallVector<utils::IteratorType> iteratorsFor(unsigned numLoops,
   return iterators;
 }
 
+/// The result, a reduction, whose value so far `value` is computed from; but
+/// for `own`.
+static std::optional<unsigned> readsReduction(GenericOp op, Value value,
+                                              unsigned own) {
+  SmallVector<Value> open{value};
+  DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() != op.getBody())
+        continue;
+      OpOperand *operand = op.getMatchingOpOperand(argument);
+      unsigned result = operand->getOperandNumber() - op.getNumDpsInputs();
+      if (op.isDpsInit(operand) && result != own &&
+          !op.getMatchingIndexingMap(operand).isPermutation())
+        return result;
+    } else if (op.getRegion().isAncestor(next.getParentRegion()))
+      next.getDefiningOp()->walk([&](Operation *inner) {
+        llvm::append_range(open, inner->getOperands());
+      });
+  }
+  return std::nullopt;
+}
+
 LogicalResult GenericGradient::classifyResults() {
   auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -185,6 +211,13 @@ LogicalResult GenericGradient::classifyResults() {
                << i << " is a reduction that is neither a sum nor a maximum "
                << "or minimum";
     }
+    // The reverse does not have what a reduction was on its way.
+    if (cotangents[i])
+      if (std::optional<unsigned> other =
+              readsReduction(op, yield.getOperand(i), i))
+        return op.emitError("cannot be differentiated: result ")
+               << i << " is computed from what result " << *other
+               << ", a reduction, is on its way; block.scan gives running sums";
     reductions.push_back(reduction);
   }
   return success();
