@@ -10,6 +10,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -40,6 +41,18 @@ SmallVector<Piece> coverExtent(int64_t extent, int64_t size) {
     return pieces;
   Piece first = pieces.front();
   return {first, {extent - first.size, first.size, 1}};
+}
+
+bool gainsByCovering(LinalgOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         llvm::none_of(op.getDpsInitsMutable(),
+                       [&](OpOperand &init) {
+                         return op.payloadUsesValueFromOperand(&init);
+                       }) &&
+         llvm::any_of(op.getBlock()->without_terminator(), [](Operation &at) {
+           return isa<math::MathDialect>(at.getDialect()) &&
+                  !isa<math::FmaOp, math::AbsFOp>(at);
+         });
 }
 
 SmallVector<Piece> cutRows(int64_t extent, int64_t size) {

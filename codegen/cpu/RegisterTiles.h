@@ -40,6 +40,11 @@ llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 /// of two below it.
 llvm::SmallVector<Piece> coverExtent(int64_t extent, int64_t size);
 
+/// Whether a point of `op` may be computed again after it was stored, and takes
+/// an elementary function: thirty operations for each piece that is saved. What
+/// is cheap gains nothing, and what reads it next waits for both stores.
+bool gainsByCovering(mlir::linalg::LinalgOp op);
+
 /// Cuts rows of register tiles, which are no vector, into as few tiles of at
 /// most `size` as there can be, as even as they can be: small ones would have
 /// too few sums under way. A power of two is cut as above.

@@ -576,14 +576,6 @@ static bool isUnrolled(LinalgOp op, std::optional<unsigned> along,
   return operations <= mostInBlock;
 }
 
-/// Whether a point of `op` may be computed again after it was stored.
-static bool mayComputeTwice(LinalgOp op) {
-  return isParallelOnly(op) &&
-         llvm::none_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-           return op.payloadUsesValueFromOperand(&init);
-         });
-}
-
 void Scheduler::scheduleOther(LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   // Nothing to tile; maps that are not plain dimensions have no tiles.
@@ -600,7 +592,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
   for (auto [range, size] : llvm::zip_equal(ranges, sizes))
     plan.pieces.push_back(cutExtent(range, size));
   // Each body of a large program is compiled once for each piece.
-  if (along && !across && mayComputeTwice(op))
+  if (along && !across && gainsByCovering(op))
     plan.pieces[*along] = coverExtent(ranges[*along], sizes[*along]);
   plan.order = loopOrder(op);
   // Squares follow the operand in memory: it may come from far away, and the
