@@ -41,7 +41,7 @@ constexpr int64_t mostExpandedInPlace = 11520;
 /// function of vectors or a conversion of `byBits`, f16 or bf16, that takes
 /// more than a shift. Those of f16 all want their constants at hand, too.
 int64_t operationsExpandedTo(Operation *op, ArrayRef<Type> byBits) {
-  if (isElementaryFunction(op))
+  if (isElementaryFunctionOfVector(op))
     return 30;
   if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
     return 0;

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/RegisterTiles.h"
+#include "codegen/cpu/ShareRepeats.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -49,10 +49,9 @@ bool gainsByCovering(LinalgOp op) {
                        [&](OpOperand &init) {
                          return op.payloadUsesValueFromOperand(&init);
                        }) &&
-         llvm::any_of(op.getBlock()->without_terminator(), [](Operation &at) {
-           return isa<math::MathDialect>(at.getDialect()) &&
-                  !isa<math::FmaOp, math::AbsFOp>(at);
-         });
+         llvm::any_of(
+             op.getBlock()->without_terminator(),
+             [](Operation &inner) { return isElementaryFunction(&inner); });
 }
 
 SmallVector<Piece> cutRows(int64_t extent, int64_t size) {

@@ -41,8 +41,9 @@ llvm::SmallVector<Piece> cutExtent(int64_t extent, int64_t size);
 llvm::SmallVector<Piece> coverExtent(int64_t extent, int64_t size);
 
 /// Whether a point of `op` may be computed again after it was stored, and takes
-/// an elementary function: thirty operations for each piece that is saved. What
-/// is cheap gains nothing, and what reads it next waits for both stores.
+/// an elementary function: thirty operations for each piece that is saved.
+/// Training a rational function, whose ops are cheap, would take twice the
+/// time.
 bool gainsByCovering(mlir::linalg::LinalgOp op);
 
 /// Cuts rows of register tiles, which are no vector, into as few tiles of at

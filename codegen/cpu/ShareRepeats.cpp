@@ -68,7 +68,7 @@ int64_t sizeOf(Operation *op) {
     for (Type type : types)
       size = std::max(size, vectorsOf(type));
   constexpr int64_t expanded = 30;
-  return isElementaryFunction(op) ? expanded * size : size;
+  return isElementaryFunctionOfVector(op) ? expanded * size : size;
 }
 
 /// The same with all that `op` holds. LLVM unrolls loops of few iterations.
@@ -412,11 +412,15 @@ bool isElementaryFunction(Operation *op) {
     return false;
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
   return isa<math::MathDialect>(op->getDialect()) &&
-         isa<VectorType>(op->getResult(0).getType()) &&
          (element.isF32() || element.isBF16() || element.isF16()) &&
          !isa<math::AbsFOp, math::SqrtOp, math::FmaOp, math::CopySignOp,
               math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(
              op);
+}
+
+bool isElementaryFunctionOfVector(Operation *op) {
+  return isElementaryFunction(op) &&
+         isa<VectorType>(op->getResult(0).getType());
 }
 
 func::FuncOp createSharedFunction(func::FuncOp user, SymbolTable &symbols,

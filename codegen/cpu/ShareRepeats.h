@@ -25,10 +25,12 @@ mlir::func::FuncOp createSharedFunction(mlir::func::FuncOp user,
 /// About how many machine vectors a value is.
 int64_t vectorsOf(mlir::Type type);
 
-/// Whether `op` takes an elementary function of a vector of f32 or of narrower
-/// floats, which becomes some thirty operations. Square roots and their like
+/// Whether `op` takes an elementary function of f32 or of narrower floats, of
+/// which a vector becomes some thirty operations. Square roots and their like
 /// are instructions.
 bool isElementaryFunction(mlir::Operation *op);
+/// The same of a vector.
+bool isElementaryFunctionOfVector(mlir::Operation *op);
 
 } // namespace drawloom::cpu
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -171,28 +172,28 @@ static SmallVector<utils::IteratorType> iteratorsFor(unsigned numLoops,
   return iterators;
 }
 
-/// The result, a reduction, whose value so far `value` is computed from; but
-/// for `own`.
-static std::optional<unsigned> readsReduction(GenericOp op, Value value,
-                                              unsigned own) {
-  SmallVector<Value> open{value};
-  DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
+/// Another result, a reduction, from whose value so far `result` is computed.
+static std::optional<unsigned> readsReduction(GenericOp op, unsigned result) {
+  Value yielded = op.getBody()->getTerminator()->getOperand(result);
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
+  options.filter = [&](Operation *inner) {
+    return op->isProperAncestor(inner);
+  };
+  llvm::SetVector<Operation *> slice;
+  (void)getBackwardSlice(yielded, &slice, options);
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    unsigned other = init.getOperandNumber() - op.getNumDpsInputs();
+    BlockArgument soFar = op.getMatchingBlockArgument(&init);
+    if (other == result || op.getMatchingIndexingMap(&init).isPermutation())
       continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (argument.getOwner() != op.getBody())
-        continue;
-      OpOperand *operand = op.getMatchingOpOperand(argument);
-      unsigned result = operand->getOperandNumber() - op.getNumDpsInputs();
-      if (op.isDpsInit(operand) && result != own &&
-          !op.getMatchingIndexingMap(operand).isPermutation())
-        return result;
-    } else if (op.getRegion().isAncestor(next.getParentRegion()))
-      next.getDefiningOp()->walk([&](Operation *inner) {
-        llvm::append_range(open, inner->getOperands());
-      });
+    if (soFar == yielded ||
+        llvm::any_of(soFar.getUsers(), [&](Operation *user) {
+          return slice.contains(op.getBody()->findAncestorOpInBlock(*user));
+        }))
+      return other;
   }
   return std::nullopt;
 }
@@ -213,8 +214,7 @@ LogicalResult GenericGradient::classifyResults() {
     }
     // The reverse does not have what a reduction was on its way.
     if (cotangents[i])
-      if (std::optional<unsigned> other =
-              readsReduction(op, yield.getOperand(i), i))
+      if (std::optional<unsigned> other = readsReduction(op, i))
         return op.emitError("cannot be differentiated: result ")
                << i << " is computed from what result " << *other
                << ", a reduction, is on its way; block.scan gives running sums";
