@@ -14,6 +14,7 @@
 #include "dialects/LinRec/LinRec.h"
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
+#include "dialects/Rgnn/Rgnn.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -31,7 +32,7 @@ namespace drawloom {
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
-                  opt::OptDialect>();
+                  opt::OptDialect, rgnn::RgnnDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, gpu::GPUDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,

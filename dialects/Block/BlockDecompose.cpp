@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "dialects/Block/SliceBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,118 +25,6 @@ using namespace mlir;
 namespace drawloom::block {
 
 namespace {
-
-/// Writes loops over one-element-thick slices of tensors.
-struct SliceBuilder {
-  OpBuilder &b;
-  Location loc;
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  Value extent(Value tensor, int64_t dimension) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (!type.isDynamicDim(dimension))
-      return index(type.getDimSize(dimension));
-    return tensor::DimOp::create(b, loc, tensor, dimension);
-  }
-
-  /// for i = 0 .. count-1: carried = body(i, carried).
-  SmallVector<Value>
-  loop(Value count, ValueRange carried,
-       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto op = scf::ForOp::create(
-        b, loc, index(0), count, index(1), carried,
-        [&](OpBuilder &, Location, Value i, ValueRange args) {
-          scf::YieldOp::create(b, loc, body(i, args));
-        });
-    return op.getResults();
-  }
-
-  struct Slice {
-    SmallVector<OpFoldResult> offsets, sizes, strides;
-    RankedTensorType type; // without the dimension that was cut
-  };
-  Slice slice(Value tensor, int64_t dimension, Value at) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    Slice s;
-    s.strides.assign(type.getRank(), b.getIndexAttr(1));
-    SmallVector<int64_t> shape;
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      s.offsets.push_back(d == dimension ? OpFoldResult(at)
-                                         : b.getIndexAttr(0));
-      if (d == dimension) {
-        s.sizes.push_back(b.getIndexAttr(1));
-        continue;
-      }
-      shape.push_back(type.getDimSize(d));
-      s.sizes.push_back(type.isDynamicDim(d)
-                            ? OpFoldResult(extent(tensor, d))
-                            : b.getIndexAttr(type.getDimSize(d)));
-    }
-    s.type = RankedTensorType::get(shape, type.getElementType());
-    return s;
-  }
-  Value read(Value tensor, int64_t dimension, Value at) {
-    Slice s = slice(tensor, dimension, at);
-    return tensor::ExtractSliceOp::create(b, loc, s.type, tensor, s.offsets,
-                                          s.sizes, s.strides);
-  }
-  Value write(Value part, Value tensor, int64_t dimension, Value at) {
-    Slice s = slice(tensor, dimension, at);
-    return tensor::InsertSliceOp::create(b, loc, part, tensor, s.offsets,
-                                         s.sizes, s.strides);
-  }
-
-  /// Entry `i` of a tensor of row numbers, as an index.
-  Value rowNumber(Value indices, Value i) {
-    Value row = tensor::ExtractOp::create(b, loc, indices, i);
-    if (row.getType().isIndex())
-      return row;
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), row);
-  }
-  Value isRow(Value number) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number,
-                                 index(0));
-  }
-  Value zero(Type element) {
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
-  }
-  Value filled(Value scalar, Value tensor) {
-    return linalg::FillOp::create(b, loc, scalar, tensor).getResult(0);
-  }
-  /// A fresh tile of the type and extents of `like`.
-  Value emptyLike(Value like, Type element) {
-    return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, like),
-                                   element);
-  }
-
-  /// One elementwise linalg.generic over tensors of one shape; an input may
-  /// also be a scalar. `body` gets the elements of inputs and outputs.
-  SmallVector<Value>
-  elementwise(ValueRange inputs, ValueRange outputs,
-              llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-    auto type = cast<RankedTensorType>(outputs.front().getType());
-    auto identity = b.getMultiDimIdentityMap(type.getRank());
-    SmallVector<AffineMap> maps;
-    for (Value input : inputs)
-      maps.push_back(isa<RankedTensorType>(input.getType())
-                         ? identity
-                         : AffineMap::get(type.getRank(), 0, b.getContext()));
-    maps.append(outputs.size(), identity);
-    SmallVector<utils::IteratorType> loops(type.getRank(),
-                                           utils::IteratorType::parallel);
-    auto op = linalg::GenericOp::create(
-        b, loc, TypeRange(outputs), inputs, outputs, maps, loops,
-        [&](OpBuilder &nested, Location, ValueRange elements) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPoint(nested.getInsertionBlock(),
-                              nested.getInsertionPoint());
-          linalg::YieldOp::create(b, loc, body(elements));
-        });
-    return op.getResults();
-  }
-};
 
 /// Nothing to compute: the destination is the result. (A slice of no elements
 /// would not verify.)

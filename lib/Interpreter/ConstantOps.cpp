@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Rgnn/Rgnn.h"
 #include "lib/Interpreter/Machine.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -23,6 +24,8 @@ unsigned elementBits(Type type) {
 }
 
 bool isSupported(Type type) {
+  if (isa<rgnn::GraphType>(type))
+    return true;
   if (isa<ShapedType>(type) &&
       !isa<RankedTensorType, VectorType, MemRefType>(type))
     return false;

@@ -8,6 +8,7 @@
 
 #include "lib/Interpreter/Machine.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Rgnn/Rgnn.h"
 #include "lib/Interpreter/ScalarOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,6 +37,7 @@ Machine::Machine(const Interpreter::Limits &limits) : limits(limits) {
   addFuncOps(registry);
   addGradientCheck(registry);
   addLinalgOps(registry);
+  addRgnnOps(registry);
   addScfOps(registry);
   addTensorOps(registry);
   addTensorShapeOps(registry);
@@ -355,8 +357,12 @@ LogicalResult Machine::verifyFits(Operation *op, const HostTensor &value,
            << what << " must be of type " << type << ", but its elements are "
            << (value.isFloat() ? "floats" : "integers");
   ArrayRef<int64_t> shape;
+  // A graph is a list of integers.
+  static constexpr int64_t anyLength = ShapedType::kDynamic;
   if (auto shaped = dyn_cast<ShapedType>(type))
     shape = shaped.getShape();
+  else if (isa<rgnn::GraphType>(type))
+    shape = anyLength;
   bool fits = int64_t(shape.size()) == value.rank();
   for (int64_t i = 0; fits && i < value.rank(); ++i)
     fits = ShapedType::isDynamic(shape[i]) || shape[i] == value.dim(i);

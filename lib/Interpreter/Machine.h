@@ -107,6 +107,7 @@ void addForallOps(Registry &registry);
 void addFuncOps(Registry &registry);
 void addGradientCheck(Registry &registry);
 void addLinalgOps(Registry &registry);
+void addRgnnOps(Registry &registry);
 void addScfOps(Registry &registry);
 void addTensorOps(Registry &registry);
 void addTensorShapeOps(Registry &registry);
@@ -228,7 +229,7 @@ struct Call {
 mlir::FailureOr<View> allocateMemory(Call &call, mlir::MemRefType type);
 
 /// Whether values of the type can be held: floats of up to 64 bits, integers of
-/// up to 64 bits, index, and tensors, vectors and memrefs of these.
+/// up to 64 bits, index, and tensors, vectors and memrefs of these, graphs.
 bool isSupported(mlir::Type type);
 bool isFloat(mlir::Type type);
 /// Bits of the element type; 64 for index.

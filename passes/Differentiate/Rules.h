@@ -78,6 +78,7 @@ void attachArithRules(mlir::MLIRContext *context);
 void attachLinalgRules(mlir::MLIRContext *context);
 void attachMathRules(mlir::MLIRContext *context);
 void attachTensorRules(mlir::MLIRContext *context);
+void attachTraverseRule(mlir::MLIRContext *context);
 
 /// Gradients of a structured op that is a contraction (a sum of products): one
 /// `linalg.contract` for each operand, accumulated in at least f32 and rounded

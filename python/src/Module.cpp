@@ -13,6 +13,7 @@
 #include "Arrays.h"
 #include "Device.h"
 #include "Exchange.h"
+#include "Graphs.h"
 #include "Jax.h"
 #include "Objects.h"
 #include "OpenMp.h"
@@ -407,6 +408,8 @@ NB_MODULE(_drawloom, m) {
       "one tensor or a tuple of them. resolve(spec, types) gives the Function "
       "and the results' shapes for types seen first; a spec is known by its "
       "identity.");
+
+  addGraphs(m);
 
   m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
         "rate"_a, "step"_a, "threads"_a,

@@ -1,0 +1,51 @@
+//===- HostGraph.h - a graph, for the interpreter ---------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_RGNN_HOSTGRAPH_H
+#define DRAWLOOM_DIALECTS_RGNN_HOSTGRAPH_H
+
+#include "dialects/Rgnn/Rgnn.h"
+
+namespace drawloom::rgnn {
+
+/// A graph as lists: all that the meaning of an op depends on.
+struct HostGraph {
+  struct Pairs {
+    std::vector<int64_t> node, relation;
+  };
+  int64_t relations = 0, sources = 0, targets = 0;
+  bool hasOutgoing = false;
+  /// By edge.
+  std::vector<int64_t> source, target, relation, sourcePair, targetPair;
+  Pairs sourcePairs, targetPairs;
+  /// Edges in the order of each direction.
+  std::vector<int64_t> outgoing;
+
+  int64_t edges() const { return source.size(); }
+  const Pairs &pairs(Direction direction) const {
+    return direction == Direction::Incoming ? targetPairs : sourcePairs;
+  }
+  /// Rows of a space.
+  int64_t rows(Space space) const;
+  /// Which row of a space edge `edge` meets.
+  int64_t rowOfEdge(Space space, int64_t edge) const;
+  /// Which row of a space pair `pair` of a direction meets.
+  int64_t rowOfPair(Space space, Direction direction, int64_t pair) const;
+
+  /// Reads the operands of a graph op; emits an error where they are not those
+  /// of one graph.
+  static mlir::FailureOr<HostGraph> check(GraphOp op,
+                                          llvm::ArrayRef<HostTensor> operands);
+  /// As one value of the interpreter, and back.
+  HostTensor pack() const;
+  static HostGraph unpack(const HostTensor &packed);
+};
+
+} // namespace drawloom::rgnn
+
+#endif // DRAWLOOM_DIALECTS_RGNN_HOSTGRAPH_H

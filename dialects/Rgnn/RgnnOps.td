@@ -1,0 +1,243 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_RGNN_RGNNOPS_TD
+#define DRAWLOOM_DIALECTS_RGNN_RGNNOPS_TD
+
+include "dialects/Interfaces/FloatTypes.td"
+include "dialects/Interfaces/Interfaces.td"
+include "dialects/Rgnn/RgnnDialect.td"
+include "dialects/Rgnn/RgnnEnums.td"
+include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rgnn_Index : RankedTensorOf<[I32, I64]>;
+
+def Rgnn_GraphOp : Rgnn_Op<"graph", [
+    Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
+  let summary = "a graph with typed edges, from its sorted index arrays";
+  let description = [{
+    A graph has E edges e = (u -> v, r): a source u of N_s, a target v of N_d and
+    a relation r of R = `relations`. Sources and targets may be the same nodes or
+    not. A *pair* is a node together with a relation that some of its edges have:
+    (v, r) for incoming edges, (u, r) for outgoing ones.
+
+    `incoming` holds the edges in the order of (v, r, u), `outgoing` in that of
+    (u, r, v), both by the same arrays. The *near* node is v in incoming and u in
+    outgoing edges, the *far* node is the other one. Pairs are numbered by
+    (near node, relation), and edges by their place in `incoming`.
+
+    | array | shape | |
+    |---|---|---|
+    | `node_pairs` | N + 1 | the pairs of near node n are those from `node_pairs[n]` up to `node_pairs[n + 1]` |
+    | `pair_relation` | U | the relation of a pair |
+    | `pair_edges` | U + 1 | the edges of pair p are those from `pair_edges[p]` up to `pair_edges[p + 1]` |
+    | `far` | E | the far node |
+    | `far_pair` | E | the pair that the far node has with the edge's relation, numbered in the other direction |
+    | `block_tiles` | B + 1 | with `rows_per_block` near nodes to a block, the tiles of block b are those from `block_tiles[b]` up to `block_tiles[b + 1]` |
+    | `tile_relation` | T | the one relation of all pairs of a tile |
+    | `tile_pair` | T x S | the pairs of a tile; -1 where it has fewer than S |
+    | `tile_node` | T x S | their near nodes |
+    | `edge` | E | (`outgoing` only, the last one) the number of the edge |
+
+    The `block_` and `tile_` arrays only say in which order matrices are applied; they
+    change no meaning. `drawloom.rgnn.Graph` and `drawloomGraphBuild` make all
+    arrays from lists of edges. Without `outgoing` there is no way from targets
+    back to sources, so no gradient of what sources hold.
+
+    The interpreter checks that the arrays are those of one graph. Compiled code
+    trusts them.
+
+    Constraints:
+
+    1. `incoming` has 9 arrays; `outgoing` has 10, or none.
+    2. The arrays have the ranks and, where known, the extents above.
+    3. `relations`, `rows_per_block` and S are at least 1; S is known.
+  }];
+  let arguments = (ins Variadic<Rgnn_Index>:$incoming, Variadic<Rgnn_Index>:$outgoing,
+                       I64Attr:$relations, I64Attr:$rows_per_block);
+  let results = (outs Rgnn_Graph:$graph);
+  let assemblyFormat = [{
+    `incoming` `(` $incoming `:` type($incoming) `)`
+    (`outgoing` `(` $outgoing^ `:` type($outgoing) `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
+    Pure, IsolatedFromAbove, SingleBlock,
+    DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
+  let summary = "computes something for each edge and combines what meets";
+  let description = [{
+    The region is executed once for each element i of the space `over`: for each
+    edge, or for each pair of a target (`dst_rel`) or of a source (`src_rel`). Its
+    arguments are the rows that i meets, one of each input, and it yields one row
+    for each result:
+
+    | space | one row for each | edge e = (u -> v, r) meets |
+    |---|---|---|
+    | `src`, `dst` | node | that of u, of v |
+    | `src_rel`, `dst_rel` | pair | that of (u, r), of (v, r) |
+    | `edge` | edge | its own |
+    | `rel` | relation | that of r |
+    | `all` | (the tensor is one row) | the tensor |
+
+    Rows of one result that meet are combined:
+
+    * `sum`: added, in the order of the edges; 0 where there is none;
+    * `max`: the greatest, element by element; 0 where there is none. Of equal
+      ones each gets an equal part of the gradient. NaN stays NaN;
+    * `bound`: `max` as a number that the results of the function do not depend
+      on, such as what is subtracted from the scores of a softmax. So nothing
+      flows back through it;
+    * `none`: there is only one: the result has the space `over`.
+
+    f16 and bf16 are summed in f32.
+
+    A softmax over incoming edges is two ops, and a quotient for each node:
+
+    ```mlir
+    func.func @attention(%z: tensor<9x16xf32>, %score: tensor<20xf32>, %node_pairs: tensor<8xi32>, %pair_relation: tensor<12xi32>,
+        %pair_edges: tensor<13xi32>, %far: tensor<20xi32>, %far_pair: tensor<20xi32>, %block_tiles: tensor<2xi32>,
+        %tile_relation: tensor<2xi32>, %tile_pair: tensor<2x8xi32>, %tile_node: tensor<2x8xi32>)
+        -> (tensor<7x16xf32>, tensor<7xf32>) {
+      %g = rgnn.graph incoming(%node_pairs, %pair_relation, %pair_edges, %far, %far_pair, %block_tiles, %tile_relation, %tile_pair, %tile_node
+          : tensor<8xi32>, tensor<12xi32>, tensor<13xi32>, tensor<20xi32>, tensor<20xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x8xi32>, tensor<2x8xi32>)
+          {relations = 2, rows_per_block = 512}
+      %top = rgnn.traverse %g over edge (%score at edge : tensor<20xf32>) -> (tensor<7xf32> at dst by bound) {
+      ^bb0(%s: f32):
+        rgnn.yield %s : f32
+      }
+      %sum, %weight = rgnn.traverse %g over edge (%z at src : tensor<9x16xf32>, %score at edge : tensor<20xf32>, %top at dst : tensor<7xf32>)
+          -> (tensor<7x16xf32> at dst by sum, tensor<7xf32> at dst by sum) {
+      ^bb0(%row: tensor<16xf32>, %s: f32, %m: f32):
+        %below = arith.subf %s, %m : f32
+        %w = math.exp %below : f32
+        %all = tensor.splat %w : tensor<16xf32>
+        %part = arith.mulf %all, %row : tensor<16xf32>
+        rgnn.yield %part, %w : tensor<16xf32>, f32
+      }
+      return %sum, %weight : tensor<7x16xf32>, tensor<7xf32>
+    }
+    ```
+
+    The gradient is an op of the same kind: the reverse of the region, whose
+    results go where the inputs came from. Products with matrices are no part of
+    a region: `rgnn.linear` and `rgnn.outer` multiply whole tiles of rows.
+
+    Constraints:
+
+    1. `over` is `edge`, `src_rel` or `dst_rel`.
+    2. What is over `src_rel` (`dst_rel`) has inputs and results at `src_rel` and
+       `src` (`dst_rel` and `dst`), `rel` and `all`.
+    3. The region's arguments are the rows of the inputs, what it yields rows of
+       the results: the type of a row is the tensor's without the first
+       dimension (all of it, `at all`), and its element type where nothing is
+       left.
+    4. Rows have known extents. Results are floats.
+    5. Rows of relations are as many as the graph has relations.
+    6. `none` combines where the result is at `over`, and only there; what is at
+       `rel` or `all` is a `sum`.
+    7. Results at `src` or `src_rel`, and what is over `src_rel`, need `outgoing`.
+  }];
+  let arguments = (ins Rgnn_Graph:$graph, Variadic<AnyRankedTensor>:$inputs, Rgnn_Space:$over,
+                       DenseI32ArrayAttr:$at, DenseI32ArrayAttr:$to, DenseI32ArrayAttr:$by);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    Space inputSpace(unsigned i) { return Space(getAt()[i]); }
+    Space resultSpace(unsigned i) { return Space(getTo()[i]); }
+    Combiner combiner(unsigned i) { return Combiner(getBy()[i]); }
+  }];
+}
+
+def Rgnn_YieldOp : Rgnn_Op<"yield", [Pure, Terminator, HasParent<"TraverseOp">]> {
+  let summary = "what an edge gives to each result";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Rgnn_LinearOp : Rgnn_Op<"linear", [
+    Pure, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+    DeclareOpInterfaceMethods<InterpretableOpInterface>,
+    DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
+  let summary = "multiplies the row of each pair by the matrix of its relation";
+  let description = [{
+    For each pair p = (n, r) of a source (`at src`, `src_rel`) or a target (`at
+    dst`, `dst_rel`),
+
+    y[p] = x[n] w[r] (at nodes) or y[p] = x[p] w[r] (at pairs),
+
+    with `transpose` y[p] = x[.] w[r]^T. A node that has no edge of a relation has
+    no row for it: nothing is computed that no edge reads. With a dimension for
+    heads, head h of a row is multiplied by head h of the matrix. f16 and bf16
+    are summed in f32.
+
+    x is [N, (H,) D], w is [R, (H,) D, O] (with `transpose` [R, (H,) O, D]), y is
+    [U, (H,) O].
+
+    dx = the sum over the pairs of a node of linear(dy, w^T), dw = rgnn.outer.
+
+    Constraints:
+
+    1. The space is `src`, `src_rel`, `dst` or `dst_rel`, and `outgoing` is there
+       where it is one of the first two.
+    2. x, w and y have the shapes above, known but for rows, and one element
+       type; R is the graph's number of relations.
+
+    Example:
+    ```mlir
+    %z = rgnn.linear %g, %x at src, %w : tensor<100x64xf32>, tensor<8x64x32xf32> -> tensor<310x32xf32>
+    ```
+  }];
+  let arguments = (ins Rgnn_Graph:$graph, Drawloom_FloatTensor:$x, Rgnn_Space:$at,
+                       Drawloom_FloatTensor:$w, UnitAttr:$transpose);
+  let results = (outs Drawloom_FloatTensor:$y);
+  let assemblyFormat = [{
+    $graph `,` $x `at` $at `,` $w (`transpose` $transpose^)? attr-dict `:`
+    type($x) `,` type($w) `->` type($y)
+  }];
+  let hasVerifier = 1;
+}
+
+def Rgnn_OuterOp : Rgnn_Op<"outer", [
+    Pure, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+    DeclareOpInterfaceMethods<InterpretableOpInterface>,
+    DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
+  let summary = "sums the outer products of rows by relation";
+  let description = [{
+    w[r] = sum over the pairs p = (n, r) of a^T b, where a and b are each the row
+    of p (at `src_rel`, `dst_rel`) or of n (at `src`, `dst`). With a dimension for
+    heads, head by head. It is how `rgnn.linear` sums the gradient of its
+    matrices; pairs are added in a fixed order, blocks of them first.
+
+    a is [., (H,) D], b is [., (H,) O], w is [R, (H,) D, O].
+
+    Constraints:
+
+    1. a and b are both of sources or both of targets, and `outgoing` is there
+       where it is sources.
+    2. The shapes are as above, known but for rows; a and b have one element
+       type, w has it or a wider one; R is the graph's number of relations.
+
+    Example:
+    ```mlir
+    %dw = rgnn.outer %g, %x at src, %dz at src_rel : tensor<100x64xf32>, tensor<310x32xf32> -> tensor<8x64x32xf32>
+    ```
+  }];
+  let arguments = (ins Rgnn_Graph:$graph, Drawloom_FloatTensor:$a, Rgnn_Space:$a_at,
+                       Drawloom_FloatTensor:$b, Rgnn_Space:$b_at);
+  let results = (outs Drawloom_FloatTensor:$w);
+  let assemblyFormat = [{
+    $graph `,` $a `at` $a_at `,` $b `at` $b_at attr-dict `:`
+    type($a) `,` type($b) `->` type($w)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // DRAWLOOM_DIALECTS_RGNN_RGNNOPS_TD

@@ -1,0 +1,196 @@
+//===- TraverseRule.cpp - derivatives of message passing ------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// rgnn.traverse runs a region for each edge. Its gradient runs the region and
+// the reverse of it, reads the cotangents where the results went, and adds the
+// gradients up where the inputs came from: sources of sums are sums, and so on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Rgnn/Rgnn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Differentiate/ReverseMode.h"
+#include "passes/Differentiate/Rules.h"
+
+using namespace mlir;
+using drawloom::rgnn::Space;
+using drawloom::rgnn::TraverseOp;
+using llvm::SmallBitVector;
+
+namespace drawloom {
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+/// A traverse that grows: the region of a given one, with more inputs, and
+/// other results.
+class Reversed {
+public:
+  Reversed(TraverseOp op, OpBuilder &builder)
+      : op(op), builder(builder), inner(builder.getContext()),
+        copy(cast<TraverseOp>(builder.clone(*op))), body(copy.getBody()),
+        inputs(op.getInputs()), at(op.getAt()) {
+    inner.setInsertionPoint(yield());
+  }
+  ~Reversed() { copy.erase(); }
+
+  rgnn::YieldOp yield() {
+    return cast<rgnn::YieldOp>(body.front().getTerminator());
+  }
+  /// The row of one more input.
+  Value addInput(Value tensor, Space space) {
+    inputs.push_back(tensor);
+    at.push_back(static_cast<int32_t>(space));
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return body.front().addArgument(rgnn::rowType(type, space), op.getLoc());
+  }
+  void addResult(Value row, Space space, Type type) {
+    rows.push_back(row);
+    types.push_back(type);
+    to.push_back(static_cast<int32_t>(space));
+    by.push_back(static_cast<int32_t>(
+        space == op.getOver() ? rgnn::Combiner::None : rgnn::Combiner::Sum));
+  }
+  /// The op: its region has no inputs that it does not need.
+  TraverseOp build();
+
+  TraverseOp op;
+  OpBuilder &builder;
+  IRRewriter inner;
+
+private:
+  /// What the region grows in: an op, as whoever looks for what encloses
+  /// another op expects.
+  TraverseOp copy;
+
+public:
+  Region &body;
+
+private:
+  Values inputs, rows;
+  SmallVector<int32_t> at, to, by;
+  SmallVector<Type> types;
+};
+
+/// The gradients of one op.
+class TraverseGradient {
+public:
+  TraverseGradient(TraverseOp op, OpBuilder &builder, ValueRange cotangents,
+                   const SmallBitVector &needed)
+      : op(op), builder(builder), cotangents(cotangents), needed(needed) {}
+  FailureOr<Gradients> build();
+
+private:
+  /// 1 where the row of an edge has what became the maximum, else 0.
+  Value reaches(Reversed &reversed, unsigned result);
+  /// What each of the rows gets that are equal to a maximum.
+  Value shareOfMaximum(unsigned result);
+
+  TraverseOp op;
+  OpBuilder &builder;
+  ValueRange cotangents;
+  const SmallBitVector &needed;
+};
+
+} // namespace
+
+TraverseOp Reversed::build() {
+  Block &block = body.front();
+  inner.replaceOpWithNewOp<rgnn::YieldOp>(yield(), rows);
+  eraseDeadOps(inner, block);
+  for (int64_t i = inputs.size() - 1; i >= 0; --i) {
+    if (!block.getArgument(i).use_empty())
+      continue;
+    block.eraseArgument(i);
+    inputs.erase(inputs.begin() + i);
+    at.erase(at.begin() + i);
+  }
+  auto traverse = TraverseOp::create(builder, op.getLoc(), types, op.getGraph(),
+                                     inputs, op.getOver(), at, to, by);
+  traverse.getBody().takeBody(body);
+  return traverse;
+}
+
+Value TraverseGradient::reaches(Reversed &reversed, unsigned result) {
+  Value top = reversed.addInput(op.getResult(result), op.resultSpace(result));
+  Value row = reversed.yield().getOperand(result);
+  Value equal = arith::CmpFOp::create(reversed.inner, op.getLoc(),
+                                      arith::CmpFPredicate::OEQ, row, top);
+  return arith::UIToFPOp::create(reversed.inner, op.getLoc(), row.getType(),
+                                 equal);
+}
+
+Value TraverseGradient::shareOfMaximum(unsigned result) {
+  Reversed counted(op, builder);
+  Value one = reaches(counted, result);
+  counted.addResult(one, op.resultSpace(result),
+                    op.getResult(result).getType());
+  Value count = counted.build().getResult(0);
+  ScalarBuilder b(builder, op.getLoc());
+  // None is equal where the maximum is NaN, or 0 of nothing.
+  return b.div(cotangents[result], b.maximum(count, b.constant(1.0, count)));
+}
+
+FailureOr<Gradients> TraverseGradient::build() {
+  Reversed reversed(op, builder);
+  Values seeds(op.getNumResults());
+  for (unsigned i = 0; i < op.getNumResults(); ++i) {
+    if (!cotangents[i] || op.combiner(i) == rgnn::Combiner::Bound)
+      continue;
+    if (op.combiner(i) != rgnn::Combiner::Max) {
+      seeds[i] = reversed.addInput(cotangents[i], op.resultSpace(i));
+      continue;
+    }
+    Value share = shareOfMaximum(i);
+    Value row = reversed.addInput(share, op.resultSpace(i));
+    Value one = reaches(reversed, i);
+    seeds[i] = ScalarBuilder(reversed.inner, op.getLoc()).mul(one, row);
+  }
+  Values wanted;
+  SmallVector<unsigned> numbers;
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    if (needed[i + 1]) {
+      wanted.push_back(reversed.body.front().getArgument(i));
+      numbers.push_back(i);
+    }
+  FailureOr<Values> rows =
+      ReverseMode(reversed.inner, reversed.body.front()).run(seeds, wanted);
+  if (failed(rows))
+    return failure();
+  Gradients gradients(op->getNumOperands());
+  SmallVector<unsigned> known;
+  for (auto [number, row] : llvm::zip_equal(numbers, *rows))
+    if (row) {
+      reversed.addResult(row, op.inputSpace(number),
+                         op.getInputs()[number].getType());
+      known.push_back(number + 1);
+    }
+  if (known.empty())
+    return gradients;
+  TraverseOp traverse = reversed.build();
+  for (auto [operand, gradient] : llvm::zip_equal(known, traverse.getResults()))
+    gradients[operand] = gradient;
+  return gradients;
+}
+
+namespace {
+struct TraverseModel
+    : DifferentiableOpInterface::ExternalModel<TraverseModel, TraverseOp> {
+  FailureOr<Gradients> buildVjp(Operation *op, OpBuilder &builder,
+                                ValueRange cotangents,
+                                const SmallBitVector &needed) const {
+    return TraverseGradient(cast<TraverseOp>(op), builder, cotangents, needed)
+        .build();
+  }
+};
+} // namespace
+
+void attachTraverseRule(MLIRContext *context) {
+  TraverseOp::attachInterface<TraverseModel>(*context);
+}
+
+} // namespace drawloom

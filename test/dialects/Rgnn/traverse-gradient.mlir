@@ -1,0 +1,57 @@
+// RUN: drawloom-opt %s --differentiate --verify-semantics | FileCheck %s
+// CHECK-LABEL: @gradient
+// CHECK-NOT: ad.vjp
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Each input gets its gradient where it is.
+func.func private @layer(%u: tensor<7x2xf64>, %v: tensor<4x2xf64>, %p: tensor<6xf64>, %q: tensor<5x2xf64>, %e: tensor<9xf64>, %r: tensor<3x2xf64>, %a: tensor<2xf64>) -> (tensor<4x2xf64>, tensor<9x2xf64>) {
+  // 7 sources, of which 3 and 6 have no edge, 4 targets, of which 2 has none, and 3 relations,
+  // of which 1 has none; edges 1 and 2 are parallel.
+  %in_node_pairs = arith.constant dense<[0, 1, 3, 3, 5]> : tensor<5xi32>
+  %in_pair_relation = arith.constant dense<[0, 0, 2, 0, 2]> : tensor<5xi32>
+  %in_pair_edges = arith.constant dense<[0, 3, 4, 5, 7, 9]> : tensor<6xi32>
+  %in_far = arith.constant dense<[0, 1, 1, 2, 4, 2, 5, 0, 4]> : tensor<9xi32>
+  %in_far_pair = arith.constant dense<[0, 2, 2, 3, 4, 3, 5, 1, 4]> : tensor<9xi32>
+  %in_block_tiles = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
+  %in_tile_relation = arith.constant dense<[0, 2, 0, 2]> : tensor<4xi32>
+  %in_tile_pair = arith.constant dense<[[0, 1], [2, -1], [3, -1], [4, -1]]> : tensor<4x2xi32>
+  %in_tile_node = arith.constant dense<[[0, 1], [1, -1], [3, -1], [3, -1]]> : tensor<4x2xi32>
+  %out_node_pairs = arith.constant dense<[0, 2, 3, 4, 4, 5, 6, 6]> : tensor<8xi32>
+  %out_pair_relation = arith.constant dense<[0, 2, 0, 0, 2, 0]> : tensor<6xi32>
+  %out_pair_edges = arith.constant dense<[0, 1, 2, 4, 6, 8, 9]> : tensor<7xi32>
+  %out_far = arith.constant dense<[0, 3, 0, 0, 1, 3, 1, 3, 3]> : tensor<9xi32>
+  %out_far_pair = arith.constant dense<[0, 4, 0, 0, 1, 3, 2, 4, 3]> : tensor<9xi32>
+  %out_block_tiles = arith.constant dense<[0, 2, 3, 5, 5]> : tensor<5xi32>
+  %out_tile_relation = arith.constant dense<[0, 2, 0, 0, 2]> : tensor<5xi32>
+  %out_tile_pair = arith.constant dense<[[0, 2], [1, -1], [3, -1], [5, -1], [4, -1]]> : tensor<5x2xi32>
+  %out_tile_node = arith.constant dense<[[0, 1], [0, -1], [2, -1], [5, -1], [4, -1]]> : tensor<5x2xi32>
+  %out_edge = arith.constant dense<[0, 7, 1, 2, 3, 5, 4, 8, 6]> : tensor<9xi32>
+  %g = rgnn.graph incoming(%in_node_pairs, %in_pair_relation, %in_pair_edges, %in_far, %in_far_pair, %in_block_tiles, %in_tile_relation, %in_tile_pair, %in_tile_node
+      : tensor<5xi32>, tensor<5xi32>, tensor<6xi32>, tensor<9xi32>, tensor<9xi32>, tensor<3xi32>, tensor<4xi32>, tensor<4x2xi32>, tensor<4x2xi32>)
+    outgoing(%out_node_pairs, %out_pair_relation, %out_pair_edges, %out_far, %out_far_pair, %out_block_tiles, %out_tile_relation, %out_tile_pair, %out_tile_node, %out_edge
+      : tensor<8xi32>, tensor<6xi32>, tensor<7xi32>, tensor<9xi32>, tensor<9xi32>, tensor<5xi32>, tensor<5xi32>, tensor<5x2xi32>, tensor<5x2xi32>, tensor<9xi32>)
+    {relations = 3, rows_per_block = 2}
+  %y:2 = rgnn.traverse %g over edge (%u at src : tensor<7x2xf64>, %v at dst : tensor<4x2xf64>, %p at src_rel : tensor<6xf64>,
+      %q at dst_rel : tensor<5x2xf64>, %e at edge : tensor<9xf64>, %r at rel : tensor<3x2xf64>, %a at all : tensor<2xf64>)
+      -> (tensor<4x2xf64> at dst by sum, tensor<9x2xf64> at edge by none) {
+  ^bb0(%du: tensor<2xf64>, %dv: tensor<2xf64>, %dp: f64, %dq: tensor<2xf64>, %de: f64, %dr: tensor<2xf64>, %da: tensor<2xf64>):
+    %0 = arith.mulf %dp, %de : f64
+    %1 = tensor.splat %0 : tensor<2xf64>
+    %2 = arith.mulf %1, %du : tensor<2xf64>
+    %3 = math.tanh %dv : tensor<2xf64>
+    %4 = arith.mulf %2, %3 : tensor<2xf64>
+    %5 = arith.mulf %4, %dq : tensor<2xf64>
+    %6 = arith.addf %dr, %da : tensor<2xf64>
+    %7 = arith.mulf %5, %6 : tensor<2xf64>
+    rgnn.yield %7, %4 : tensor<2xf64>, tensor<2xf64>
+  }
+  return %y#0, %y#1 : tensor<4x2xf64>, tensor<9x2xf64>
+}
+
+func.func @gradient(%u: tensor<7x2xf64>, %v: tensor<4x2xf64>, %p: tensor<6xf64>, %q: tensor<5x2xf64>, %e: tensor<9xf64>, %r: tensor<3x2xf64>, %a: tensor<2xf64>, %g0: tensor<4x2xf64>, %g1: tensor<9x2xf64>) -> (tensor<7x2xf64>, tensor<4x2xf64>, tensor<6xf64>, tensor<5x2xf64>, tensor<9xf64>, tensor<3x2xf64>, tensor<2xf64>) {
+  %all:9 = ad.vjp @layer(%u, %v, %p, %q, %e, %r, %a) cotangents(%g0, %g1) wrt [0, 1, 2, 3, 4, 5, 6] : (tensor<7x2xf64>, tensor<4x2xf64>, tensor<6xf64>, tensor<5x2xf64>, tensor<9xf64>, tensor<3x2xf64>, tensor<2xf64>) -> (tensor<4x2xf64>, tensor<9x2xf64>, tensor<7x2xf64>, tensor<4x2xf64>, tensor<6xf64>, tensor<5x2xf64>, tensor<9xf64>, tensor<3x2xf64>, tensor<2xf64>)
+  return %all#2, %all#3, %all#4, %all#5, %all#6, %all#7, %all#8 : tensor<7x2xf64>, tensor<4x2xf64>, tensor<6xf64>, tensor<5x2xf64>, tensor<9xf64>, tensor<3x2xf64>, tensor<2xf64>
+}
