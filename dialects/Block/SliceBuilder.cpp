@@ -8,9 +8,11 @@
 
 #include "dialects/Block/SliceBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -125,6 +127,19 @@ SliceBuilder::elementwise(ValueRange inputs, ValueRange outputs,
         linalg::YieldOp::create(b, loc, body(elements));
       });
   return op.getResults();
+}
+
+scf::ForallOp blocksOf(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> grid,
+                       ValueRange outs) {
+  SmallVector<Attribute> units;
+  if (llvm::all_of(grid, isOneInteger))
+    for (size_t dim = 0; dim < grid.size(); ++dim)
+      units.push_back(gpu::GPUBlockMappingAttr::get(
+          b.getContext(), static_cast<gpu::MappingId>(dim)));
+  std::optional<ArrayAttr> mapping;
+  if (!units.empty())
+    mapping = b.getArrayAttr(units);
+  return scf::ForallOp::create(b, loc, grid, outs, mapping);
 }
 
 } // namespace drawloom::block

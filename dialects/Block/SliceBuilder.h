@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_DIALECTS_BLOCK_SLICEBUILDER_H
 #define DRAWLOOM_DIALECTS_BLOCK_SLICEBUILDER_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -53,6 +54,13 @@ struct SliceBuilder {
   Values elementwise(mlir::ValueRange inputs, mlir::ValueRange outputs,
                      llvm::function_ref<Values(mlir::ValueRange)> body);
 };
+
+/// A block program for each index of a grid. One that has a single index stays
+/// a block program: dissolved, it would be computed with what is around it, and
+/// round otherwise than where calls choose the grid.
+mlir::scf::ForallOp blocksOf(mlir::OpBuilder &b, mlir::Location loc,
+                             llvm::ArrayRef<mlir::OpFoldResult> grid,
+                             mlir::ValueRange outs);
 
 } // namespace drawloom::block
 

@@ -8,6 +8,7 @@
 
 #include "dialects/LinRec/Head.h"
 #include "dialects/Block/Block.h"
+#include "dialects/Block/SliceBuilder.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -333,22 +334,6 @@ Value Head::startState(Value from, Value place) {
       .getResult(0);
 }
 
-/// A block program for each index of a grid. One that has a single index stays
-/// a block program: dissolved, it would be computed with what is around it, and
-/// round otherwise than where calls choose the grid.
-static scf::ForallOp blocksOf(OpBuilder &b, Location loc,
-                              ArrayRef<OpFoldResult> grid, ValueRange outs) {
-  SmallVector<Attribute> units;
-  if (llvm::all_of(grid, isOneInteger))
-    for (size_t dim = 0; dim < grid.size(); ++dim)
-      units.push_back(gpu::GPUBlockMappingAttr::get(
-          b.getContext(), static_cast<gpu::MappingId>(dim)));
-  std::optional<ArrayAttr> mapping;
-  if (!units.empty())
-    mapping = b.getArrayAttr(units);
-  return scf::ForallOp::create(b, loc, grid, outs, mapping);
-}
-
 SmallVector<Value>
 overHeads(OpBuilder &b, Location loc, const Recurrence &form,
           ArrayRef<Result> results,
@@ -356,7 +341,7 @@ overHeads(OpBuilder &b, Location loc, const Recurrence &form,
   SmallVector<Value> outs;
   for (const Result &result : results)
     outs.push_back(result.empty);
-  scf::ForallOp forall = blocksOf(
+  scf::ForallOp forall = block::blocksOf(
       b, loc, {sequencesOf(b, loc, form), b.getIndexAttr(form.heads)}, outs);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
@@ -385,7 +370,7 @@ Value sumOfSequences(OpBuilder &b, Location loc, Value x) {
   Value empty =
       tensor::EmptyOp::create(b, loc, type.getShape().drop_front(), element);
   scf::ForallOp forall =
-      blocksOf(b, loc, {b.getIndexAttr(type.getDimSize(1))}, empty);
+      block::blocksOf(b, loc, {b.getIndexAttr(type.getDimSize(1))}, empty);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Tiles t(b, loc, element);
@@ -430,7 +415,7 @@ Value sumOfHeads(OpBuilder &b, Location loc, Value x, int64_t shared,
                one = b.getIndexAttr(1);
   sizes[2] = b.getIndexAttr(shared);
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
-  scf::ForallOp forall = blocksOf(b, loc, {sizes[0], sizes[2]}, empty);
+  scf::ForallOp forall = block::blocksOf(b, loc, {sizes[0], sizes[2]}, empty);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   Tiles t(b, loc, cast<FloatType>(type.getElementType()));

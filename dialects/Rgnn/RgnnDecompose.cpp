@@ -211,8 +211,7 @@ Values Blocks::run(ArrayRef<Output> outputs,
   }
 
   OpBuilder::InsertionGuard guard(b);
-  auto loop = scf::ForallOp::create(b, s.loc, ArrayRef<OpFoldResult>{count},
-                                    empties, std::nullopt);
+  scf::ForallOp loop = block::blocksOf(b, s.loc, count, empties);
   b.setInsertionPoint(loop.getTerminator());
   Group group;
   group.number = loop.getInductionVar(0);

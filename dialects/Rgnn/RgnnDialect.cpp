@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Block/Block.h"
 #include "dialects/Interfaces/Inlining.h"
 #include "dialects/Rgnn/Rgnn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

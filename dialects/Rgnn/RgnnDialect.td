@@ -11,8 +11,12 @@ def Rgnn_Dialect : Dialect {
   let name = "rgnn";
   let summary = "message passing on graphs with relations";
   let cppNamespace = "::drawloom::rgnn";
+  // Of block programs.
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::drawloom::block::BlockDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let extraClassDeclaration = [{
-    void registerTypes();
     ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
     void printType(::mlir::Type type,
                    ::mlir::DialectAsmPrinter &printer) const override;

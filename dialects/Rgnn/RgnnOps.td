@@ -191,7 +191,7 @@ def Rgnn_LinearOp : Rgnn_Op<"linear", [
        type; R is the graph's number of relations.
 
     Example:
-    ```mlir
+    ```
     %z = rgnn.linear %g, %x at src, %w : tensor<100x64xf32>, tensor<8x64x32xf32> -> tensor<310x32xf32>
     ```
   }];
@@ -226,7 +226,7 @@ def Rgnn_OuterOp : Rgnn_Op<"outer", [
        type, w has it or a wider one; R is the graph's number of relations.
 
     Example:
-    ```mlir
+    ```
     %dw = rgnn.outer %g, %x at src, %dz at src_rel : tensor<100x64xf32>, tensor<310x32xf32> -> tensor<8x64x32xf32>
     ```
   }];

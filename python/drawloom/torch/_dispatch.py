@@ -234,9 +234,14 @@ def _spec_of(text):
     return spec
 
 
+def apply(tensors, text):
+    """The results of a spec, by the text of an interned one, as a list."""
+    return _vjp_op(tensors, text)
+
+
 def derivative(tensors, spec):
     """The results of an interned spec that ends in a derivative, as a list."""
-    return _vjp_op(tensors, str(spec))
+    return apply(tensors, str(spec))
 
 
 def _as_list(result):

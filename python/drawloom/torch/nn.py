@@ -13,8 +13,10 @@ import torch
 
 from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
 from . import functional
+from ._graph_layers import CompGCNConv, GATConv, GATv2Conv, GINConv, HGTConv, RGATConv, RGCNConv, SAGEConv, SimpleHGNConv
 
-__all__ = ["FrequencyEncoding", "FusedMLP", "GRKAN", "Rational"]
+__all__ = ["CompGCNConv", "FrequencyEncoding", "FusedMLP", "GATConv", "GATv2Conv", "GINConv", "GRKAN", "HGTConv", "RGATConv", "RGCNConv",
+           "Rational", "SAGEConv", "SimpleHGNConv"]
 
 
 def _tables(groups, degrees, form, init, options):

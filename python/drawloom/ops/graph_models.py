@@ -1,0 +1,180 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Named layers on graphs: what stands between their dense products. Each is a function of a Program and its Values; operands that may
+be absent are None. See drawloom.torch.nn for the mathematics."""
+
+from .message_passing import attend, where
+
+
+def _widen(row, value):
+    """`row`, with extents of 1 behind it for what `value` has more."""
+    return row.reshape([*row.shape, *[1] * (len(value.shape) - len(row.shape))])
+
+
+def aggregate(program, x, weight, combine):
+    """Rows of neighbours, each times the edge's weight: by sum, mean, max or min."""
+    def message(row, weight=None):
+        return row.wide() if weight is None else row * _widen(weight, row)
+
+    inputs = [x] if weight is None else [x, weight]
+    if combine == "mean":
+        total, count = program.traverse(lambda *rows: (message(*rows), 1.0), inputs, [("dst", "sum"), ("dst", "sum")])
+        return total / _widen(count.to(total.dtype).maximum(1.0), total)
+    if combine == "min":
+        return -program.traverse(lambda *rows: -message(*rows), inputs, [("dst", "max")])
+    return program.traverse(message, inputs, [("dst", combine)])
+
+
+def rgcn(program, x, w, combine):
+    """Neighbours by relation, aggregated, times the relation's matrix; x [N, D] and w [R, D, O], or by blocks [N, B, D], [R, B, D, O]."""
+    if combine == "max":
+        rows = program.traverse(lambda row: row.wide(), [x], [("dst_rel", "max")])
+        count = None
+    else:
+        rows, count = program.traverse(lambda row: (row.wide(), 1.0), [x], [("dst_rel", "sum"), ("dst_rel", "sum")])
+    products = program.linear(rows.to(w.dtype), w)
+    return _sum_pairs(program, products, count if combine == "mean" else None)
+
+
+def _sum_pairs(program, rows, count):
+    """Rows of pairs of targets, added up; with `count` each divided by its own."""
+    if count is None:
+        return program.traverse(lambda row: row.wide(), [rows], [("dst", "sum")], over="dst_rel")
+    return program.traverse(lambda row, n: row / _widen(n.to("float64" if row.dtype == "float64" else "float32"), row), [rows, count],
+                            [("dst", "sum")], over="dst_rel")
+
+
+def rgcn_of_rows(program, z, combine):
+    """The same of rows that each pair of a source has, z at src_rel."""
+    if combine == "max":
+        rows, count = program.traverse(lambda row: row.wide(), [z], [("dst_rel", "max")]), None
+    else:
+        rows, count = program.traverse(lambda row: (row.wide(), 1.0), [z], [("dst_rel", "sum"), ("dst_rel", "sum")])
+    return _sum_pairs(program, rows, count if combine == "mean" else None)
+
+
+def gat(program, z, source, target, edge, mask, slope, weights):
+    """z at src [N, H, C]; scores of source, target and edge [., H]; mask at edge [E, H] multiplies what the softmax gives."""
+    def score_and_value(row, one, *more):
+        more = list(more)
+        for given in (target, edge):
+            if given is not None:
+                one = one + more.pop(0)
+        return one.leaky_relu(slope), row if mask is None else row * _widen(more.pop(0), row)
+
+    inputs = [one for one in (z, source, target, edge, mask) if one is not None]
+    return attend(program, score_and_value, inputs, weights)
+
+
+def gatv2(program, left, right, attention, edge, mask, slope, weights):
+    """left at src, right at dst, edge at edge [., H, C]; attention [H, C]; mask at edge [E, H]."""
+    def score_and_value(l, r, a, *more):
+        more = list(more)
+        both = l + r
+        if edge is not None:
+            both = both + more.pop(0)
+        return both.leaky_relu(slope).dot(a), l if mask is None else l * _widen(more.pop(0), l)
+
+    return attend(program, score_and_value, [one for one in (left, right, attention, edge, mask) if one is not None], weights)
+
+
+def hgt(program, k, q, v, k_rel, v_rel, scale):
+    """k, v at src, q at dst [N, H, D]; k_rel, v_rel [R, H, D, D]; scale at rel [R, H]."""
+    keys, values = program.linear(k, k_rel), program.linear(v, v_rel)
+
+    def score_and_value(key, query, value, factor):
+        return query.dot(key) * factor, value
+
+    return attend(program, score_and_value, [keys, q, values, scale])
+
+
+def rgat(program, x, y, w, q, k, edge, mask, extra, options):
+    """Scores of both ends' rows times the relation's matrix, then q and k; see drawloom.torch.nn.RGATConv.
+
+    x at src, y at dst (the same rows), w [R, D, H F], q and k [H F, H dim], edge at edge [E, H dim], mask at edge [E, H dim],
+    extra: [F] of `additive`, at dst [N, F] of `scaled`, at dst [N] of `f-scaled`"""
+    heads, mode, mechanism, mod, slope, weights = options
+    relations, inner, outer = w.shape
+    features, dim = outer // heads, q.shape[1] // heads
+
+    def through(matrix):
+        # (x W_r) q = x (W_r q): a few columns instead of all.
+        return w.reshape(relations * inner, outer).product(matrix).reshape(relations, inner, matrix.shape[1])
+
+    z = program.linear(x, w)
+    to_dst, to_src = program.linear(y, through(q)), program.linear(x, through(k))
+    inputs = [z, to_dst, to_src, *[one for one in (edge, mask, extra) if one is not None]]
+
+    def parts(row, a, b, *more):
+        more = list(more)
+        one = more.pop(0) if edge is not None else None
+        keep = more.pop(0) if mask is not None else None
+        more = more.pop(0) if extra is not None else None
+        if mode == "additive-self-attention":
+            score = (a + b if one is None else a + b + one).leaky_relu(slope)
+        else:
+            score = a * b if one is None else a * b * one
+        return score, row, keep, more
+
+    where_to = "dst_rel" if mechanism == "within-relation" else "dst"
+    top = program.traverse(lambda *rows: parts(*rows)[0], inputs, [(where_to, "bound")])
+    total = program.traverse(lambda *rows: (parts(*rows[:-1])[0] - rows[-1]).exp(), [*inputs, top], [(where_to, "sum")])
+    total = where(total > 0.0, total, 1.0)
+
+    def share(*rows):
+        score, row, keep, more = parts(*rows[:-2])
+        return (score - rows[-2]).exp() / rows[-1], row, keep, more
+
+    def message(*rows):
+        alpha, row, keep, more = share(*rows)
+        row = row.reshape(heads, 1, features)
+        if mod == "f-additive":
+            alpha = where(alpha > 0.0, alpha + 1.0, alpha)
+        elif mod == "f-scaled":
+            alpha = alpha * more
+        if keep is not None:
+            alpha = alpha * keep
+        value = alpha.reshape(heads, dim, 1) * row
+        if mod == "additive":
+            value = value + more * row
+        elif mod == "scaled":
+            value = value * more
+        return value
+
+    results = [program.traverse(message, [*inputs, top, total], [("dst", "sum")])]
+    if weights:
+        results.append(program.traverse(lambda *rows: share(*rows)[0], [*inputs, top, total], [("edge", "none")]))
+    return results
+
+
+def compgcn(program, x, z, w, compose):
+    """Neighbours composed with the embeddings of their relations: x at src [N, D], z at rel [R, D], w [R, D, O]."""
+    def composed(row, relation):
+        return row - relation if compose == "sub" else row * relation
+
+    rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
+    return _sum_pairs(program, program.linear(rows.to(w.dtype), w), None)
+
+
+def simple_hgn(program, z, source, target, relation, before, slope, beta):
+    """z at src [N, H, F]; scores of source, target and relation [., H]; before at edge [E, H]: the weights of the layer in front. What an
+    edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second result is that."""
+    inputs = [z, source, target, relation]
+
+    def score(row, a, b, c, *more):
+        return (a + b + c).leaky_relu(slope)
+
+    top = program.traverse(score, inputs, [("dst", "bound")])
+    total = program.traverse(lambda *rows: (score(*rows[:-1]) - rows[-1]).exp(), [*inputs, top], [("dst", "sum")])
+    total = where(total > 0.0, total, 1.0)
+    inputs = [*inputs, top, total, *([] if before is None else [before])]
+
+    def weigh(*rows):
+        alpha = (score(*rows[:4]) - rows[4]).exp() / rows[5]
+        return alpha if before is None else alpha * (1.0 - beta) + rows[6] * beta
+
+    def message(*rows):
+        return _widen(weigh(*rows), rows[0]) * rows[0]
+
+    return [program.traverse(message, inputs, [("dst", "sum")]), program.traverse(weigh, inputs, [("edge", "none")])]

@@ -1,0 +1,606 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Layers on graphs, as programs of rgnn ops: what a Python function says of one edge, and of all nodes, is traced.
+
+A Program has inputs and lines of MLIR text. In types, @src@ and its like stand for the extents of the graph, which a call gives.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+
+from collections.abc import Callable
+from typing import Any
+
+from .._errors import CallError, CallTypeError
+from . import Array, register
+
+# What a tensor has one row for. `all`: the tensor is one row.
+SPACES = ("src", "dst", "src_rel", "dst_rel", "edge", "rel")
+INCOMING = ("node_pairs", "pair_relation", "pair_edges", "far", "far_pair", "block_tiles", "tile_relation", "tile_pair", "tile_node")
+# The operands of rgnn.graph.
+ARRAYS = tuple(f"in_{name}" for name in INCOMING) + tuple(f"out_{name}" for name in (*INCOMING, "edge"))
+
+_ELEMENTS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int32": "i32", "int64": "i64", "bool": "i1"}
+_PAIRS = {"src": "src_rel", "dst": "dst_rel", "src_rel": "src_rel", "dst_rel": "dst_rel"}
+
+
+class Program:
+    """What is traced. `apply` gives its text for a call."""
+
+    def __init__(self, relations, rows_per_block):
+        self.relations, self.rows_per_block = relations, rows_per_block
+        self.inputs, self.results = [], []
+        self.lines, self.count = [], 0
+        # Of the function of an edge that is traced now: None outside.
+        self.inside = None
+
+    def input(self, dtype, shape):
+        """A tensor that a call gives; its first extent may be a space."""
+        if dtype not in _ELEMENTS:
+            raise CallTypeError(f"message passing takes no {dtype}; tensors are {', '.join(_ELEMENTS)}")
+        self.inputs.append((dtype, tuple(shape)))
+        return Value(self, f"@x{len(self.inputs) - 1}@", dtype, tuple(shape))
+
+    def result(self, value):
+        self.results.append(value)
+
+    def fresh(self):
+        self.count += 1
+        return f"%t{self.count}"
+
+    def emit(self, line):
+        self.lines.append("  " + line)
+
+    def value(self, text, dtype, shape):
+        """A new value: `text` makes it."""
+        name = self.fresh()
+        self.emit(f"{name} = {text}")
+        return Value(self, name, dtype, tuple(shape), self.inside)
+
+    def attributes(self):
+        """Of the Spec that stands for this program."""
+        return (("program", json.dumps({
+            "relations": self.relations, "rows_per_block": self.rows_per_block, "inputs": self.inputs, "lines": "\n".join(self.lines),
+            "results": [(value.dtype, value.shape) for value in self.results], "values": [value.name for value in self.results]})),)
+
+    def zero_index(self):
+        name = self.fresh()
+        self.emit(f"{name} = arith.constant 0 : index")
+        return name
+
+    # --- ops on the graph ---
+
+    def linear(self, x, w, transpose=False):
+        """The rows of pairs times the matrices of their relations."""
+        at = x.shape[0]
+        if at not in _PAIRS:
+            raise CallError(f"linear takes rows of nodes or pairs, not of {at}")
+        shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-2 if transpose else -1])
+        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name}{' transpose' if transpose else ''} : {x.type}, {w.type} -> "
+                          f"{_type(x.dtype, shape)}", x.dtype, shape)
+
+    def traverse(self, function, inputs, to, over="edge"):
+        """function(*rows) -> rows, one for each (space, combiner) of `to`."""
+        if self.inside is not None:
+            raise CallError("a function of an edge traverses no graph itself")
+        spaces = [x.shape[0] if x.shape and x.shape[0] in SPACES else "all" for x in inputs]
+        lines, self.lines = self.lines, []
+        self.inside = object()
+        try:
+            rows = [Value(self, f"%r{self.count}_{i}", x.dtype, x.shape if space == "all" else x.shape[1:], self.inside)
+                    for i, (x, space) in enumerate(zip(inputs, spaces))]
+            given = function(*rows)
+            given = list(given) if isinstance(given, (tuple, list)) else [given]
+            if len(given) != len(to):
+                raise CallError(f"the function of an edge gives {len(given)} rows for {len(to)} results")
+            given = [self.constant(row, rows[0].dtype if rows else "float32") if isinstance(row, (int, float)) else row for row in given]
+            for row in given:
+                if not isinstance(row, Value) or row.inside is not self.inside:
+                    raise CallError(f"the function of an edge gives {row!r}, which is not made of its rows")
+            body, self.lines = self.lines, lines
+        finally:
+            self.lines, self.inside = lines, None
+        results = [Value(self, "", row.dtype, (*([] if space == "all" else [space]), *row.shape)) for row, (space, _) in zip(given, to)]
+        name = self.fresh()
+        arguments = ", ".join(f"{x.name} at {space} : {x.type}" for x, space in zip(inputs, spaces))
+        types = ", ".join(f"{result.type} at {space} by {combiner}" for result, (space, combiner) in zip(results, to))
+        self.emit(f"{name}{f':{len(to)}' if len(to) > 1 else ''} = rgnn.traverse %graph over {over} ({arguments}) -> ({types}) {{")
+        self.emit(f"^bb0({', '.join(f'{row.name}: {row.type}' for row in rows)}):")
+        self.lines += body
+        self.emit(f"  rgnn.yield {', '.join(row.name for row in given)} : {', '.join(row.type for row in given)}\n  }}")
+        for i, result in enumerate(results):
+            result.name = f"{name}#{i}" if len(to) > 1 else name
+        return results if len(results) > 1 else results[0]
+
+    def constant(self, number, dtype, shape=()):
+        text = f"{float(number)!r}" if "float" in dtype else f"{int(number)}"
+        if text in ("inf", "-inf", "nan"):
+            raise CallError(f"{text} is no constant of a function of edges")
+        scalar = self.inside is not None and not shape
+        return self.value(f"arith.constant {text if scalar else f'dense<{text}>'} : {_type(dtype, shape, scalar)}", dtype, shape)
+
+
+def _type(dtype, shape, scalar=False):
+    """The text of a type, with its spaces open. `scalar`: () is a number, not a tensor without dimensions."""
+    if scalar and not shape:
+        return _ELEMENTS[dtype]
+    return f"tensor<{''.join(f'@{extent}@x' if isinstance(extent, str) else f'{extent}x' for extent in shape)}{_ELEMENTS[dtype]}>"
+
+
+def _computed(dtype):
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+class Value:
+    """A tensor, or a row of one in a function of an edge: arithmetic with NumPy's rules for shapes."""
+
+    # NumPy's arrays leave arithmetic to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, program, name, dtype, shape, inside=None):
+        self.program, self.name, self.dtype, self.shape, self.inside = program, name, dtype, tuple(shape), inside
+
+    @property
+    def type(self):
+        return _type(self.dtype, self.shape, scalar=self.inside is not None)
+
+    def __repr__(self):
+        return f"{'row' if self.inside else 'tensor'} of {self.dtype} {list(self.shape)}"
+
+    def __bool__(self):
+        raise CallError("what a function of an edge does cannot depend on values: use where(condition, a, b)")
+
+    def __iter__(self):
+        raise CallError("a row is no sequence; rows have sum, max, reshape and arithmetic")
+
+    def _new(self, text, shape=None, dtype=None):
+        return self.program.value(text, dtype or self.dtype, self.shape if shape is None else shape)
+
+    def wide(self):
+        """In the type to compute in."""
+        return self.to(_computed(self.dtype))
+
+    def to(self, dtype):
+        if dtype == self.dtype:
+            return self
+        if "float" not in self.dtype or "float" not in dtype:
+            raise CallTypeError(f"{self.dtype} is not converted to {dtype} here")
+        bits = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
+        if bits[dtype] == bits[self.dtype]:
+            return self.to("float32").to(dtype)
+        op = "arith.extf" if bits[dtype] > bits[self.dtype] else "arith.truncf"
+        return self._new(f"{op} {self.name} : {self.type} to {_type(dtype, self.shape, self.inside is not None)}", dtype=dtype)
+
+    def broadcast(self, shape):
+        """With NumPy's rules."""
+        shape = tuple(shape)
+        if shape == self.shape:
+            return self
+        lead = len(shape) - len(self.shape)
+        stretched = [d for d, extent in enumerate(self.shape) if extent == 1 and shape[lead + d] != 1]
+        if lead < 0 or any(extent not in (1, shape[lead + d]) for d, extent in enumerate(self.shape)):
+            raise CallError(f"a row of shape {list(self.shape)} does not go with one of {list(shape)}")
+        kept = [d for d in range(len(self.shape)) if d not in stretched]
+        one = self.reshape([self.shape[d] for d in kept])
+        if not one.shape and one.inside is not None:
+            return one._new(f"tensor.splat {one.name} : {_type(one.dtype, shape)}", shape)
+        added = [d for d in range(len(shape)) if d - lead not in kept]
+        empty = one._new(f"tensor.empty() : {_type(one.dtype, shape)}", shape)
+        return one._new(f"linalg.broadcast ins({one.name} : {one.type}) outs({empty.name} : {empty.type}) dimensions = {added}", shape)
+
+    def reshape(self, *shape):
+        """Extents other than a leading space in another form; -1 for one of them."""
+        shape = list(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else list(shape)
+        space = [self.shape[0]] if self.shape and isinstance(self.shape[0], str) else []
+        if space and shape and shape[0] == space[0]:
+            shape = shape[1:]
+        elif space:
+            raise CallError(f"a tensor of rows is reshaped row by row: the first extent is {space[0]!r}")
+        before, size = list(self.shape[len(space):]), 1
+        for extent in before:
+            size *= extent
+        if -1 in shape:
+            rest = 1
+            for extent in shape:
+                rest *= extent if extent != -1 else 1
+            shape[shape.index(-1)] = size // rest if rest else 0
+        product = 1
+        for extent in shape:
+            product *= extent
+        if product != size or min(shape, default=0) < 0:
+            raise CallError(f"a row of shape {before} is not reshaped to {shape}")
+        if shape == before:
+            return self
+        # By way of all elements in a row.
+        one = self._collapse(space, before, size)
+        return one._expand(space, size, shape)
+
+    def _collapse(self, space, before, size):
+        if len(before) == 1:
+            return self
+        if not before:
+            if self.inside is not None:
+                return self._new(f"tensor.from_elements {self.name} : {_type(self.dtype, (1,))}", (1,))
+            if not space:
+                return self._new(f"tensor.expand_shape {self.name} [] output_shape [1] : {self.type} into {_type(self.dtype, (1,))}", (1,))
+            shape = (*space, 1)
+            return self._new(f"tensor.expand_shape {self.name} [[0, 1]] output_shape [@{space[0]}@, 1] : {self.type} into "
+                             f"{_type(self.dtype, shape)}", shape)
+        shape = (*space, size)
+        groups = [[0]] * len(space) + [list(range(len(space), len(space) + len(before)))]
+        return self._new(f"tensor.collapse_shape {self.name} {groups} : {self.type} into {_type(self.dtype, shape)}", shape)
+
+    def _expand(self, space, size, shape):
+        if len(shape) == 1:
+            return self
+        whole = (*space, *shape)
+        if not shape:
+            if self.inside is not None:
+                return self._new(f"tensor.extract {self.name}[{self.program.zero_index()}] : {self.type}", ())
+            groups = [[0, 1]] if space else []
+            return self._new(f"tensor.collapse_shape {self.name} {groups} : {self.type} into {_type(self.dtype, whole)}", whole)
+        groups = [[0]] * len(space) + [list(range(len(space), len(space) + len(shape)))]
+        sizes = ", ".join(f"@{extent}@" if isinstance(extent, str) else str(extent) for extent in whole)
+        return self._new(f"tensor.expand_shape {self.name} {groups} output_shape [{sizes}] : {self.type} into {_type(self.dtype, whole)}",
+                         whole)
+
+    def __getitem__(self, index):
+        """Only None and :, as in x[:, None], which give extents of 1."""
+        index = index if isinstance(index, tuple) else (index,)
+        if any(one is not None and one is not Ellipsis and one != slice(None) for one in index):
+            raise CallError("rows are indexed by : and None only, which add extents of 1")
+        if Ellipsis in index:
+            at = index.index(Ellipsis)
+            missing = len(self.shape) - sum(one == slice(None) for one in index)
+            index = (*index[:at], *[slice(None)] * missing, *index[at + 1:])
+        extents = list(self.shape)
+        shape = [1 if one is None else extents.pop(0) for one in index]
+        return self.reshape(shape + extents)
+
+    # --- arithmetic ---
+
+    def _other(self, other):
+        if not isinstance(other, Value) or other.program is not self.program:
+            raise CallError(f"a row does not go with {other!r}: what is not a row of the function's arguments is given as one")
+        return other
+
+    def _binary(self, op, other, swap=False):
+        a, b = self, other
+        if isinstance(b, (int, float)):
+            a = a.wide()
+            b = self.program.constant(b, a.dtype, a.shape)
+        else:
+            a, b = a.wide(), self._other(b).wide()
+            if a.dtype != b.dtype:
+                raise CallTypeError(f"a row of {a.dtype} does not go with one of {b.dtype}")
+            shape = _common(a.shape, b.shape)
+            a, b = a.broadcast(shape), b.broadcast(shape)
+        if swap:
+            a, b = b, a
+        return a._new(f"{op} {a.name}, {b.name} : {a.type}")
+
+    def __add__(self, other):
+        return self._binary("arith.addf", other)
+
+    def __radd__(self, other):
+        return self._binary("arith.addf", other)
+
+    def __sub__(self, other):
+        return self._binary("arith.subf", other)
+
+    def __rsub__(self, other):
+        return self._binary("arith.subf", other, swap=True)
+
+    def __mul__(self, other):
+        return self._binary("arith.mulf", other)
+
+    def __rmul__(self, other):
+        return self._binary("arith.mulf", other)
+
+    def __truediv__(self, other):
+        return self._binary("arith.divf", other)
+
+    def __rtruediv__(self, other):
+        return self._binary("arith.divf", other, swap=True)
+
+    def maximum(self, other):
+        return self._binary("arith.maximumf", other)
+
+    def minimum(self, other):
+        return self._binary("arith.minimumf", other)
+
+    def _unary(self, op, attributes=""):
+        x = self.wide()
+        return x._new(f"{op} {x.name}{attributes} : {x.type}")
+
+    def __neg__(self):
+        return self._unary("arith.negf")
+
+    def __pow__(self, power):
+        if power == 2:
+            return self * self
+        raise CallError(f"rows have the power 2, not {power!r}; exp and log make others")
+
+    def __abs__(self):
+        return self._unary("math.absf")
+
+    def exp(self):
+        return self._unary("math.exp")
+
+    def log(self):
+        return self._unary("math.log")
+
+    def sqrt(self):
+        return self._unary("math.sqrt")
+
+    def sin(self):
+        return self._unary("math.sin")
+
+    def cos(self):
+        return self._unary("math.cos")
+
+    def tanh(self):
+        return self._unary("kan.tanh")
+
+    def sigmoid(self):
+        return self._unary("kan.sigmoid")
+
+    def relu(self):
+        return self._unary("kan.relu")
+
+    def leaky_relu(self, slope=0.01):
+        return self._unary("kan.leaky_relu", f" {{slope = {float(slope)!r} : f64}}")
+
+    def elu(self):
+        return self._unary("kan.elu")
+
+    def silu(self):
+        return self._unary("kan.silu")
+
+    def gelu(self):
+        return self._unary("kan.gelu")
+
+    def softplus(self):
+        return self._unary("kan.softplus")
+
+    def _compare(self, predicate, other):
+        a = self.wide()
+        b = self._other(other).wide() if isinstance(other, Value) else self.program.constant(other, a.dtype, a.shape)
+        shape = _common(a.shape, b.shape)
+        a, b = a.broadcast(shape), b.broadcast(shape)
+        return a._new(f"arith.cmpf {predicate}, {a.name}, {b.name} : {a.type}", dtype="bool")
+
+    def __gt__(self, other):
+        return self._compare("ogt", other)
+
+    def __lt__(self, other):
+        return self._compare("olt", other)
+
+    def __ge__(self, other):
+        return self._compare("oge", other)
+
+    def __le__(self, other):
+        return self._compare("ole", other)
+
+    # --- along the row ---
+
+    def sum(self, axis=-1, keepdims=False):
+        return self._reduce("arith.addf", "0.0", axis, keepdims)
+
+    def mean(self, axis=-1, keepdims=False):
+        axes = self._axes(axis)
+        count = 1
+        for d in axes:
+            count *= self.shape[d]
+        return self.sum(axis, keepdims) / float(count)
+
+    def max(self, axis=-1, keepdims=False):
+        return self._reduce("arith.maximumf", {"float64": "0xFFF0000000000000"}.get(_computed(self.dtype), "0xFF800000"), axis, keepdims)
+
+    def _axes(self, axis):
+        rank = len(self.shape)
+        axes = range(rank) if axis is None else [axis] if isinstance(axis, int) else axis
+        axes = sorted(d + rank if d < 0 else d for d in axes)
+        if any(not 0 <= d < rank or isinstance(self.shape[d], str) for d in axes):
+            raise CallError(f"{self!r} has no axis {axis} of its rows")
+        return axes
+
+    def _reduce(self, op, start, axis, keepdims):
+        x, axes = self.wide(), self._axes(axis)
+        element = _ELEMENTS[x.dtype]
+        shape = tuple(extent for d, extent in enumerate(x.shape) if d not in axes)
+        empty = x._new(f"tensor.empty() : {_type(x.dtype, shape)}", shape)
+        first = x._new(f"arith.constant {start} : {element}", ())
+        filled = x._new(f"linalg.fill ins({first.name} : {element}) outs({empty.name} : {_type(x.dtype, shape)}) -> {_type(x.dtype, shape)}",
+                        shape)
+        reduced = x._new(f"linalg.reduce {{ {op} }} ins({x.name} : {x.type}) outs({filled.name} : {_type(x.dtype, shape)}) "
+                         f"dimensions = {axes}", shape)
+        if not shape and x.inside is not None:
+            reduced = reduced._new(f"tensor.extract {reduced.name}[] : {_type(x.dtype, ())}", ())
+        return reduced.reshape([1 if d in axes else extent for d, extent in enumerate(x.shape)]) if keepdims else reduced
+
+    def dot(self, other, axis=-1):
+        return (self * other).sum(axis)
+
+    def __matmul__(self, other):
+        return self.product(other)
+
+    def product(self, w, transposed=False):
+        """Rows times one matrix, [in, out], or with `transposed` [out, in]."""
+        if self.inside is not None:
+            raise CallError("a product with a matrix for each edge is slow; multiply the rows of nodes before the function of an edge, "
+                            "or what it gives behind it")
+        inner, outer = (w.shape[1], w.shape[0]) if transposed else w.shape
+        if len(self.shape) != 2 or self.shape[1] != inner:
+            raise CallError(f"{self!r} is not multiplied by a matrix of shape {list(w.shape)}")
+        shape = (self.shape[0], outer)
+        element = _ELEMENTS[self.dtype]
+        empty = self._new(f"tensor.empty() : {_type(self.dtype, shape)}", shape)
+        zero = self._new(f"arith.constant 0.0 : {element}", ())
+        start = self._new(f"linalg.fill ins({zero.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}", shape)
+        right = "(n, k)" if transposed else "(k, n)"
+        return self._new(f"linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> {right}>, "
+                         f"affine_map<(m, n, k) -> (m, n)>] ins({self.name}, {w.name} : {self.type}, {w.type}) "
+                         f"outs({start.name} : {start.type}) -> {start.type}", shape)
+
+    def at(self, space):
+        """The same rows, under the name that they have at the other end of the edges."""
+        return Value(self.program, self.name, self.dtype, (space, *self.shape[1:]))
+
+
+def _common(a, b):
+    """The shape that two have together."""
+    shape = []
+    for d in range(1, max(len(a), len(b)) + 1):
+        x = a[-d] if d <= len(a) else 1
+        y = b[-d] if d <= len(b) else 1
+        if x != y and 1 not in (x, y):
+            raise CallError(f"rows of shapes {list(a)} and {list(b)} do not go together")
+        shape.insert(0, y if x == 1 else x)
+    return tuple(shape)
+
+
+def where(condition, a, b):
+    """a where the condition holds, else b."""
+    program = condition.program
+    values = [one for one in (a, b) if isinstance(one, Value)]
+    if not values:
+        raise CallError("where takes at least one row")
+    dtype = _computed(values[0].dtype)
+    a, b = (one.wide() if isinstance(one, Value) else program.constant(one, dtype, values[0].shape) for one in (a, b))
+    shape = _common(condition.shape, _common(a.shape, b.shape))
+    a, b, condition = a.broadcast(shape), b.broadcast(shape), condition.broadcast(shape)
+    types = a.type if not shape and a.inside is not None else f"{condition.type}, {a.type}"
+    return a._new(f"arith.select {condition.name}, {a.name}, {b.name} : {types}")
+
+
+# --- layers ----------------------------------------------------------------------------------------------------------
+
+class Edge:
+    """A function of an edge that a user has written, with the names of what it takes."""
+
+    def __init__(self, function, names, combine, to):
+        self.function, self.names, self.combine, self.to = function, names, combine, to
+
+    def __call__(self, *rows):
+        given: dict[str, Any] = {}
+        for (space, name), row in zip(self.names, rows):
+            if name is None:
+                given[space] = row
+            else:
+                given.setdefault(space, {})[name] = row
+        return self.function(**given)
+
+    def build(self, program, *inputs):
+        if self.to == "edge":
+            return program.traverse(self, inputs, [("edge", "none")])
+        if self.combine == "softmax":
+            return attend(program, self, inputs)[0]
+        if self.combine == "min":
+            return -program.traverse(lambda *rows: -self(*rows), inputs, [("dst", "max")])
+        if self.combine == "mean":
+            total, count = program.traverse(lambda *rows: (self(*rows), 1.0), inputs, [("dst", "sum"), ("dst", "sum")])
+            shape = [1] * (len(total.shape) - 1)
+            return total / count.to(total.dtype).maximum(1.0).reshape(["dst", *shape])
+        return program.traverse(self, inputs, [("dst", self.combine)])
+
+
+def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False) -> list:
+    """The softmax over each target's edges of the scores, times the values: edge(*rows) -> (score, value). A score is a number, or has
+    one for each head, which is the first dimension of the value. With `weights` also what each edge was multiplied by."""
+    def score_and_value(*rows):
+        pair = edge(*rows)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise CallError("with combine='softmax' the function of an edge gives a pair: a score, and a value")
+        return pair[0].wide(), pair[1].wide()
+
+    def widen(score, value):
+        return score.reshape([*score.shape, *[1] * (len(value.shape) - len(score.shape))])
+
+    def weigh(*rows):
+        score, value = score_and_value(*rows[:-1])
+        weight = (score - rows[-1]).exp()
+        return widen(weight, value) * value, weight
+
+    top = program.traverse(lambda *rows: score_and_value(*rows)[0], inputs, [("dst", "bound")])
+    total, weight = program.traverse(weigh, [*inputs, top], [("dst", "sum"), ("dst", "sum")])
+    # Only a node without edges has no weight, and its sum is zero.
+    weight = where(weight > 0.0, weight, 1.0)
+    results = [total / widen(weight, total)]
+    if weights:
+        def share(*rows):
+            return (score_and_value(*rows[:-2])[0] - rows[-2]).exp() / rows[-1]
+
+        results.append(program.traverse(share, [*inputs, top, weight], [("edge", "none")]))
+    return results
+
+
+# --- the family -----------------------------------------------------------------------------------------------------
+
+def extents(arrays, relations):
+    """The extents of a graph's spaces, from the shapes of its arrays."""
+    shape = dict(zip(ARRAYS, arrays))
+    return {"src": shape["out_node_pairs"][0] - 1, "dst": shape["in_node_pairs"][0] - 1, "src_rel": shape["out_pair_relation"][0],
+            "dst_rel": shape["in_pair_relation"][0], "edge": shape["in_far"][0], "rel": relations}
+
+
+@functools.lru_cache(maxsize=1024)
+def _program(text):
+    return json.loads(text)
+
+
+def _known(program, arguments):
+    return extents([one.shape for one in arguments[len(program["inputs"]):]], program["relations"])
+
+
+def _filled(shape, known):
+    return tuple(known[extent] if isinstance(extent, str) else extent for extent in shape)
+
+
+def _check(attributes, arguments):
+    program = _program(attributes["program"])
+    inputs = program["inputs"]
+    if len(arguments) != len(inputs) + len(ARRAYS):
+        raise CallError(f"message passing takes {len(inputs)} tensors and {len(ARRAYS)} arrays of a graph, not {len(arguments)}")
+    known = _known(program, arguments)
+    for i, ((dtype, shape), argument) in enumerate(zip(inputs, arguments)):
+        if tuple(argument.shape) != _filled(shape, known):
+            space = shape[0] if shape and isinstance(shape[0], str) else None
+            rows = f": the graph has {known[space]} rows at {space}" if space else ""
+            raise CallError(f"message passing: tensor {i} has the shape {list(argument.shape)}; it is {list(_filled(shape, known))}{rows}")
+        if argument.dtype != dtype:
+            raise CallTypeError(f"message passing: tensor {i} is {argument.dtype}; it is {dtype}")
+
+
+def _results(attributes, arguments):
+    program = _program(attributes["program"])
+    known = _known(program, arguments)
+    return [Array(dtype, _filled(shape, known)) for dtype, shape in program["results"]]
+
+
+def _body(attributes, arguments, results, names):
+    program = _program(attributes["program"])
+    count = len(program["inputs"])
+    known = {name: str(extent) for name, extent in _known(program, arguments).items()}
+    known |= {f"x{i}": name for i, name in enumerate(names[:count])}
+
+    def order(part):
+        return f"({', '.join(names[count:][part])} : {', '.join(one.text for one in arguments[count:][part])})"
+
+    def fill(text):
+        return re.sub(r"@(\w+)@", lambda found: known[found[1]], text)
+
+    incoming = slice(0, len(INCOMING))
+    outgoing = slice(len(INCOMING), None)
+    graph = (f"  %graph = rgnn.graph incoming{order(incoming)} outgoing{order(outgoing)} "
+             f"{{relations = {program['relations']}, rows_per_block = {program['rows_per_block']}}}")
+    return [graph, fill(program["lines"])], [fill(name) for name in program["values"]]
+
+
+register("message_passing", _check, _results, _body, opened=lambda attributes, arguments: None, rowwise=False,
+         axes=lambda attributes, arguments: ([(None,) * len(one.shape) for one in arguments],
+                                             [(None,) * len(shape) for _, shape in _program(attributes["program"])["results"]]))

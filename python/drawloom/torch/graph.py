@@ -1,0 +1,311 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs, and message passing on them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+import numpy
+import torch
+from torch import Tensor
+
+from .. import _drawloom
+from .._errors import CallError, CallTypeError
+from ..ops import Spec
+from ..ops.message_passing import Edge, Program, extents, where
+from . import _dispatch
+
+__all__ = ["Graph", "message_passing", "where"]
+
+ROWS_PER_BLOCK, TILE_ROWS = 512, 16
+
+
+def _indices(name, given):
+    """One list of edges' indices as a dense array."""
+    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else numpy.asarray(given)
+    if array.dtype not in (numpy.int32, numpy.int64):
+        raise CallTypeError(f"Graph: {name} is {array.dtype}; indices are int32 or int64")
+    if array.ndim != 1:
+        hint = "; edges are two lists, as edge_index[0] and edge_index[1]" if array.ndim == 2 else ""
+        raise CallError(f"Graph: {name} has the shape {list(array.shape)}; it has one entry for each edge{hint}")
+    return array
+
+
+class Graph:
+    """Edges from sources to targets, each with a relation, sorted for both of their ends.
+
+    source, target  [E], int32 or int64: the nodes that each edge goes from and to
+    edge_type       [E], or None where there is one relation
+    num_src, num_dst, num_relations: how many there are; by default as many as occur. Sources and targets are the same nodes where
+                    only num_src is given.
+
+    It is built once, and shared by layers, heads and their gradients. Indices out of range are refused, by the first edge that has one.
+    Edges may occur more than once, and nodes and relations have none.
+    """
+
+    def __init__(self, source: Any, target: Any, edge_type: Any = None, *, num_src: int | None = None, num_dst: int | None = None,
+                 num_relations: int | None = None):
+        source, target = _indices("source", source), _indices("target", target)
+        relation = None if edge_type is None else _indices("edge_type", edge_type)
+        for name, one in (("target", target), ("edge_type", relation)):
+            if one is not None and one.shape != source.shape:
+                raise CallError(f"Graph: there are {source.shape[0]} sources, but {one.shape[0]} entries of {name}; each edge has one")
+
+        def count(array):
+            return int(array.max()) + 1 if array.size else 0
+
+        if num_src is None:
+            num_src = count(source) if num_dst is not None else max(count(source), count(target))
+        if num_dst is None:
+            num_dst = num_src
+        if num_relations is None:
+            num_relations = 1 if relation is None else max(count(relation), 1)
+        lists = [source, target] + ([] if relation is None else [relation])
+        wide = any(one.dtype == numpy.int64 for one in lists)
+        lists = [numpy.ascontiguousarray(one, numpy.int64 if wide else numpy.int32) for one in lists]
+        *arrays, given = _drawloom.build_graph(lists[0], lists[1], lists[2] if len(lists) > 2 else None, num_src, num_dst, num_relations,
+                                               ROWS_PER_BLOCK, TILE_ROWS)
+        self.arrays = [torch.from_numpy(one) for one in arrays]
+        self.num_src, self.num_dst, self.num_relations, self.num_edges = num_src, num_dst, num_relations, source.shape[0]
+        self._order = torch.from_numpy(given)
+        self._extents = extents([one.shape for one in arrays], num_relations)
+
+    def __repr__(self):
+        nodes = f"{self.num_src} sources, {self.num_dst} targets"
+        return f"Graph({nodes}, {self.num_edges} edges, {self.num_relations} relations)"
+
+    @staticmethod
+    def from_csr(indptr: Any, indices: Any, edge_type: Any = None, *, num_src: int | None = None,
+                 num_relations: int | None = None) -> Graph:
+        """From the incoming edges of each target: those of v come from indices[indptr[v]:indptr[v + 1]]."""
+        starts, source = _indices("indptr", indptr), _indices("indices", indices)
+        lengths = numpy.diff(starts)
+        if starts.size < 1 or starts[0] != 0 or (lengths < 0).any() or starts[-1] != source.size:
+            raise CallError(f"Graph.from_csr: indptr does not go from 0 to {source.size}, the number of indices, without going back")
+        target = numpy.repeat(numpy.arange(lengths.size, dtype=source.dtype), lengths)
+        return Graph(source, target, edge_type, num_src=lengths.size if num_src is None else num_src, num_dst=lengths.size,
+                     num_relations=num_relations)
+
+    def rows(self, space: str) -> int:
+        """How many rows a tensor has at "src", "dst", "src_rel", "dst_rel", "edge" or "rel"."""
+        return self._extents[space]
+
+    def sorted(self, edges: Tensor) -> Tensor:
+        """Rows of the edges as they were given, in the graph's own order: by target, relation, source."""
+        return edges.index_select(0, self._order)
+
+    def given(self, edges: Tensor) -> Tensor:
+        """The opposite of `sorted`."""
+        return edges.index_select(0, self._places)
+
+    @functools.cached_property
+    def _places(self):
+        places = torch.empty_like(self._order)
+        places[self._order.long()] = torch.arange(self.num_edges, dtype=self._order.dtype)
+        return places
+
+    @functools.cached_property
+    def source_pairs(self):
+        """(node, relation) of each pair of a source, int64."""
+        starts, relation = self.arrays[9], self.arrays[10]
+        node = torch.repeat_interleave(torch.arange(self.num_src), (starts[1:] - starts[:-1]).long())
+        return node, relation.long()
+
+    @functools.cached_property
+    def degrees(self):
+        """How many edges come to each target."""
+        edges = self.arrays[2][self.arrays[0].long()]
+        return edges[1:] - edges[:-1]
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name not in ("_places", "source_pairs", "degrees")}
+
+
+class Edges:
+    """A graph, and the edges that it was made of."""
+
+    def __init__(self, graph, edge_index, kept=None, loops=0):
+        self.graph, self.edge_index = graph, edge_index
+        # Of edges with self-loops: those that are none, and how many were added.
+        self.kept, self.loops = kept, loops
+
+    def with_loops(self, edge_attr, fill):
+        """Rows of edges, where those of self-loops are added: `fill` is a number, a row, or how rows of a target's edges become one."""
+        edge_attr = edge_attr[self.kept]
+        if isinstance(fill, str):
+            target = self.edge_index[1][:edge_attr.shape[0]]
+            index = target.view(-1, *[1] * (edge_attr.dim() - 1)).expand_as(edge_attr)
+            reduce = {"add": "sum", "sum": "sum", "mean": "mean", "max": "amax", "min": "amin", "mul": "prod"}.get(fill)
+            if reduce is None:
+                raise CallError(f"fill_value is '{fill}'; it is a number, a tensor, 'add', 'mean', 'max', 'min' or 'mul'")
+            rows = edge_attr.new_zeros(self.loops, *edge_attr.shape[1:])
+            inside = target < self.loops
+            rows = rows.scatter_reduce(0, index[inside], edge_attr[inside], reduce, include_self=False)
+        elif isinstance(fill, Tensor):
+            rows = fill.to(edge_attr.dtype).expand(self.loops, *edge_attr.shape[1:])
+        else:
+            rows = edge_attr.new_full((self.loops, *edge_attr.shape[1:]), fill)
+        return torch.cat([edge_attr, rows])
+
+    @staticmethod
+    def of_types(edge_index_dict, numbers, starts, total, flow="source_to_target"):
+        """One graph of the edges of all types, among `total` nodes; `starts` by type of node, `numbers` by type of edge."""
+        if flow != "source_to_target":
+            raise CallError("edges of several types flow from source to target")
+        lists = tuple((tuple(kind), edge_index) for kind, edge_index in edge_index_dict.items())
+        for kind, edge_index in lists:
+            if kind not in numbers:
+                raise CallError(f"there is no type of edge {kind}; there are {', '.join(map(str, numbers))}")
+            if kind[0] not in starts or kind[-1] not in starts:
+                raise CallError(f"edges of {kind} have an end of which there are no nodes")
+        key = "types", tuple(kind for kind, _ in lists), tuple(starts.items()), total
+        holder = lists[0][1] if lists else torch.empty(2, 0, dtype=torch.long)
+
+        def make():
+            source = torch.cat([index[0] + starts[kind[0]] for kind, index in lists]) if lists else holder[0]
+            target = torch.cat([index[1] + starts[kind[-1]] for kind, index in lists]) if lists else holder[1]
+            relation = torch.cat([torch.full((index.shape[1],), numbers[kind], dtype=torch.long) for kind, index in lists] or [source])
+            return Edges(Graph(source, target, relation, num_src=total, num_relations=max(len(numbers), 1)), torch.stack([source, target]))
+
+        return _kept(holder, key, tuple(index for _, index in lists), make)
+
+
+def _kept(holder, key, tensors, make):
+    """What `make` gives, once for tensors as they are: kept with `holder`, and made again where one of them has changed."""
+    def state(tensor):
+        return id(tensor), 0 if tensor.is_inference() else tensor._version
+
+    found = getattr(holder, "_drawloom_graphs", None)
+    if found is None:
+        found = {}
+        holder._drawloom_graphs = found
+    now = tuple(state(tensor) for tensor in tensors)
+    known = found.get(key)
+    # Tensors are kept alive: another one may not take a dead one's identity.
+    if known is None or known[0] != now:
+        known = found[key] = now, make(), [tensor for tensor in tensors if tensor is not holder]
+    return known[1]
+
+
+def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], num_relations: int, *, loops: bool = False,
+             flow: str = "source_to_target") -> Edges:
+    """The graph of torch_geometric's edge_index [2, E] and edge_type [E], or a Graph as it is. It is built once, and again where the
+    tensors were changed in place. With `loops` self-loops are taken away, and one is added to each node that is both a source and a
+    target."""
+    if isinstance(edge_index, Graph):
+        if loops:
+            raise CallError("self-loops are added to lists of edges, not to a Graph: add them before it is built, and say "
+                            "add_self_loops=False")
+        wanted = (*size, num_relations)
+        has = (edge_index.num_src, edge_index.num_dst, edge_index.num_relations)
+        if has != wanted:
+            raise CallError(f"the graph has {has[0]} sources, {has[1]} targets and {has[2]} relations, but the layer's rows and "
+                            f"relations are {wanted[0]}, {wanted[1]} and {wanted[2]}")
+        return Edges(edge_index, None)
+    if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided:
+        raise CallTypeError(f"edge_index is {type(edge_index).__name__}; it is a dense tensor [2, E] or a drawloom.torch.Graph")
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise CallError(f"edge_index has the shape {list(edge_index.shape)}; it is [2, E], sources and targets")
+    if num_relations > 1 and edge_type is None:
+        raise CallError(f"there is no edge_type, but the layer has {num_relations} relations")
+
+    def make():
+        ends, relation = edge_index, edge_type
+        if flow == "target_to_source":
+            ends = ends.flip(0)
+        kept, added = None, 0
+        if loops:
+            kept, added = (ends[0] != ends[1]).nonzero()[:, 0], min(size)
+            own = torch.arange(added, dtype=ends.dtype)
+            ends = torch.cat([ends[:, kept], torch.stack([own, own])], dim=1)
+        graph = Graph(ends[0], ends[1], relation if num_relations > 1 else None, num_src=size[0], num_dst=size[1],
+                      num_relations=num_relations)
+        return Edges(graph, ends if flow == "source_to_target" else ends.flip(0), kept, added)
+
+    tensors = (edge_index,) if edge_type is None else (edge_index, edge_type)
+    return _kept(edge_index, (size, num_relations, loops, flow), tensors, make)
+
+
+@functools.lru_cache(maxsize=4096)
+def _spec_text(build, options, inputs, relations):
+    """The text of the spec for build(program, *values, *options)."""
+    program = Program(relations, ROWS_PER_BLOCK)
+    results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
+    for value in results if isinstance(results, (list, tuple)) else [results]:
+        program.result(value)
+    return str(_dispatch.intern(Spec("message_passing", program.attributes())))
+
+
+def _input(tensor, space):
+    if tensor is None:
+        return None
+    kind = str(tensor.dtype).removeprefix("torch.")
+    return kind, tuple(tensor.shape) if space == "all" else (space, *tensor.shape[1:])
+
+
+def apply(graph: Graph, build: Callable, tensors: list, options: tuple = ()) -> Any:
+    """The results of a program on a graph: a tensor, or a list of them. `tensors` are pairs of a tensor, or None, and its space; `build`
+    makes the program of Values in their place, once for each combination of types."""
+    for tensor, space in tensors:
+        if tensor is not None and space != "all" and (tensor.dim() < 1 or tensor.shape[0] != graph.rows(space)):
+            raise CallError(f"a tensor at {space} has the shape {list(tensor.shape)}; the graph has {graph.rows(space)} rows there")
+    text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph.num_relations)
+    results = _dispatch.apply([*[tensor for tensor, _ in tensors if tensor is not None], *graph.arrays], text)
+    return results if len(results) > 1 else results[0]
+
+
+Rows = Union[Tensor, Mapping[str, Tensor], None]
+
+_COMBINERS = ("sum", "mean", "max", "min", "softmax")
+
+
+def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: Rows = None, edge: Rows = None, rel: Rows = None,
+                    all: Rows = None, combine: str = "sum", to: str = "dst") -> Tensor:
+    """What `function` says of each edge, combined at its target.
+
+    src, dst   rows of sources and targets: a tensor [N, ...], or a dictionary of them
+    edge, rel  rows of edges, as they were given to the graph, and of relations
+    all        tensors that all edges read whole
+    function   takes the rows of one edge by the names above, and gives what the edge says. It is traced: rows have arithmetic with NumPy's
+               rules for shapes, `exp`, `tanh`, `relu`, `sum`, `max`, `dot`, `reshape` and the like, and `where`. It is called once for each
+               combination of types, and has to say the same each time: what changes is given as rows.
+    combine    "sum", "mean", "max" or "min"; targets without edges get zeros. With "softmax" the function gives (score, value): values
+               are weighted by the softmax of the scores over the edges of a target. A score may have one number for each head.
+    to         "dst", or "edge": what each edge says, in the order of the edges that were given
+
+    Differentiable any number of times (maxima once or more: of equal ones each gets an equal part).
+
+        y = message_passing(graph, lambda src, edge: edge * src, src=x, edge=w)
+    """
+    if combine not in _COMBINERS:
+        raise CallError(f"message_passing: combine is '{combine}'; it is one of {', '.join(_COMBINERS)}")
+    if to not in ("dst", "edge"):
+        raise CallError(f"message_passing: to is '{to}'; it is 'dst' or 'edge'")
+    names, tensors = [], []
+    for space, given in (("src", src), ("dst", dst), ("edge", edge), ("rel", rel), ("all", all)):
+        for name, tensor in given.items() if isinstance(given, Mapping) else [(None, given)] if given is not None else []:
+            if not isinstance(tensor, Tensor):
+                raise CallTypeError(f"message_passing: {space} is {type(tensor).__name__}; it is a tensor or a dictionary of them")
+            if space == "edge":
+                if tensor.dim() < 1 or tensor.shape[0] != graph.num_edges:
+                    raise CallError(f"message_passing: edge has the shape {list(tensor.shape)}; the graph has {graph.num_edges} edges")
+                tensor = graph.sorted(tensor)
+            names.append((space, name))
+            tensors.append((tensor, space))
+    if not tensors:
+        raise CallError("message_passing: no rows are given; src, dst, edge, rel or all has some")
+    known = Edge(function, tuple(names), combine, to)
+    text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph.num_relations)
+    # An op's first tensor is one of floats.
+    results = _dispatch.apply([*[tensor for tensor, _ in tensors], *graph.arrays], text)
+    return graph.given(results[0]) if to == "edge" else results[0]
+
+
+def _program_of(function, known, inputs, relations):
+    """The text of the spec of a user's function. Functions are traced each time: what a lambda refers to may have changed."""
+    return _spec_text.__wrapped__(known.build, (), inputs, relations)
+

@@ -1,0 +1,205 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Layers on graphs beside torch_geometric's: first values, results and gradients in float64."""
+
+import copy
+import itertools
+
+import pytest
+
+torch = pytest.importorskip("torch")
+theirs = pytest.importorskip("torch_geometric.nn")
+import drawloom.torch  # noqa: E402
+from drawloom.torch import nn as ours  # noqa: E402
+
+NODES, EDGES, RELATIONS, INPUTS, OUTPUTS = 20, 90, 4, 8, 6
+torch.manual_seed(0)
+# Node 19 and relation 3 have no edges.
+EDGE_INDEX = torch.randint(0, NODES - 1, (2, EDGES))
+EDGE_TYPE = torch.randint(0, RELATIONS - 1, (EDGES,))
+EDGE_ATTR = torch.randn(EDGES, 5, dtype=torch.float64)
+X = torch.randn(NODES, INPUTS, dtype=torch.float64)
+
+
+def both(name, *arguments, **options):
+    """The two layers, begun with one seed."""
+    made = []
+    for library in (theirs, ours):
+        torch.manual_seed(1)
+        made.append(getattr(library, name)(*arguments, **options))
+    return made
+
+
+def assert_same(layer, own, *arguments, same_start=True, **options):
+    """One forward and backward pass of each."""
+    for (name, value), (own_name, own_value) in zip(layer.state_dict().items(), own.state_dict().items(), strict=True):
+        assert name == own_name and (not same_start or torch.equal(value, own_value))
+    own.load_state_dict(layer.state_dict())
+    layer, own = layer.double(), own.double()
+    inputs = [one.requires_grad_() for one in (*arguments, *options.values()) if isinstance(one, torch.Tensor) and one.is_floating_point()]
+
+    def run(one):
+        results = one(*arguments, **options)
+        results = [results[0], results[1][1]] if isinstance(results, tuple) else [results]
+        torch.manual_seed(2)
+        cotangents = [torch.randn_like(result) for result in results]
+        wanted = inputs + list(dict(one.named_parameters()).values())
+        return results, torch.autograd.grad(results, wanted, cotangents, allow_unused=True)
+
+    (results, gradients), (own_results, own_gradients) = run(layer), run(own)
+    for a, b in zip(results + list(gradients), own_results + list(own_gradients), strict=True):
+        if a is not None or b is not None:
+            torch.testing.assert_close(torch.zeros_like(a) if b is None else b, torch.zeros_like(b) if a is None else a, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("aggr", ["mean", "add", "max"])
+@pytest.mark.parametrize("options", [{}, {"num_bases": 3}, {"num_blocks": 2}, {"root_weight": False, "bias": False}])
+def test_rgcn(aggr, options):
+    assert_same(*both("RGCNConv", INPUTS, OUTPUTS, RELATIONS, aggr=aggr, **options), X, EDGE_INDEX, EDGE_TYPE)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_bases": 3}])
+def test_rgcn_of_node_numbers(options):
+    assert_same(*both("RGCNConv", NODES, OUTPUTS, RELATIONS, **options), torch.randperm(NODES), EDGE_INDEX, EDGE_TYPE)
+
+
+def test_rgcn_between_two_kinds_of_nodes():
+    layer, own = both("RGCNConv", (INPUTS, 5), OUTPUTS, RELATIONS)
+    left, right = X, torch.randn(7, 5, dtype=torch.float64)
+    edge_index = torch.stack([EDGE_INDEX[0], EDGE_INDEX[1] % 7])
+    layer, own = layer.double(), own.double()
+    torch.testing.assert_close(own((left, right), edge_index, EDGE_TYPE), layer((left, right), edge_index, EDGE_TYPE))
+
+
+ATTENTION = [{}, {"heads": 3}, {"heads": 3, "concat": False}, {"edge_dim": 5}, {"heads": 2, "edge_dim": 5, "fill_value": "max"},
+             {"edge_dim": 5, "fill_value": 0.5}, {"add_self_loops": False}, {"residual": True}]
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])
+@pytest.mark.parametrize("options", ATTENTION)
+def test_attention(name, options):
+    edge = {"edge_attr": EDGE_ATTR} if "edge_dim" in options else {}
+    assert_same(*both(name, INPUTS, OUTPUTS, **options), X, EDGE_INDEX, return_attention_weights=True, **edge)
+    assert_same(*both(name, INPUTS, OUTPUTS, **options), X, EDGE_INDEX, **edge)
+
+
+@pytest.mark.parametrize("options", [{}, {"aggr": "max"}, {"aggr": "add", "normalize": True}, {"project": True}, {"root_weight": False},
+                                     {"aggr": "min"}])
+def test_sage(options):
+    assert_same(*both("SAGEConv", INPUTS, OUTPUTS, **options), X, EDGE_INDEX)
+
+
+def test_gin():
+    nn = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), torch.nn.ReLU(), torch.nn.Linear(OUTPUTS, OUTPUTS))
+    assert_same(theirs.GINConv(nn, train_eps=True), ours.GINConv(copy.deepcopy(nn), train_eps=True), X, EDGE_INDEX, same_start=False)
+
+
+@pytest.mark.parametrize("mod, mechanism", list(itertools.product([None, "additive", "scaled", "f-additive", "f-scaled"],
+                                                                  ["within-relation", "across-relation"])))
+@pytest.mark.parametrize("mode, concat", [("additive-self-attention", True), ("multiplicative-self-attention", False)])
+def test_rgat(mod, mechanism, mode, concat):
+    layer, own = both("RGATConv", INPUTS, OUTPUTS, RELATIONS, mod=mod, attention_mechanism=mechanism, attention_mode=mode, heads=2,
+                      dim=1 if mode.startswith("additive") else 3, concat=concat, edge_dim=5)
+    # Theirs leaves it as the memory was.
+    layer.l2.data.fill_(0.3)
+    assert_same(layer, own, X, EDGE_INDEX, EDGE_TYPE, same_start=False, edge_attr=EDGE_ATTR, return_attention_weights=True)
+
+
+@pytest.mark.parametrize("options", [{"num_bases": 2}, {"num_blocks": 2}, {}])
+def test_rgat_of_bases_and_blocks(options):
+    layer, own = both("RGATConv", INPUTS, OUTPUTS, RELATIONS, heads=2, **options)
+    layer.l2.data.fill_(0.3)
+    assert_same(layer, own, X, EDGE_INDEX, EDGE_TYPE, same_start=False)
+
+
+def test_hgt():
+    metadata = ["a", "b"], [("a", "x", "a"), ("a", "y", "b"), ("b", "z", "a")]
+    layer, own = (one.double() for one in both("HGTConv", {"a": INPUTS, "b": 5}, 8, metadata, heads=2))
+    for (name, value), (own_name, own_value) in zip(layer.state_dict().items(), own.state_dict().items(), strict=True):
+        assert name == own_name and torch.equal(value, own_value)
+    x = {"a": torch.randn(7, INPUTS, dtype=torch.float64), "b": torch.randn(9, 5, dtype=torch.float64)}
+    edges = {("a", "x", "a"): torch.randint(0, 7, (2, 15)), ("a", "y", "b"): torch.randint(0, 7, (2, 15)),
+             ("b", "z", "a"): torch.stack([torch.randint(0, 9, (12,)), torch.randint(0, 7, (12,))])}
+    results = [one(x, edges) for one in (layer, own)]
+    gradients = [torch.autograd.grad(sum((y * y).sum() for y in result.values()), list(one.parameters()), allow_unused=True)
+                 for one, result in zip((layer, own), results)]
+    for kind in x:
+        torch.testing.assert_close(results[1][kind], results[0][kind])
+    for a, b in zip(*gradients, strict=True):
+        # Of relations that no edge of a kind of nodes has, theirs is none.
+        torch.testing.assert_close(b, torch.zeros_like(b) if a is None else a)
+
+
+def message_sum(weights, rows):
+    return torch.zeros(NODES, *rows.shape[1:], dtype=rows.dtype).index_add(0, EDGE_INDEX[1], weights * rows)
+
+
+@pytest.mark.parametrize("composition", ["sub", "mult"])
+def test_compgcn(composition):
+    direction = torch.tensor([0, 1, 0, 1])
+    layer = ours.CompGCNConv(INPUTS, OUTPUTS, RELATIONS, composition, directions=2, direction=direction).double()
+    z = torch.randn(RELATIONS, INPUTS, dtype=torch.float64)
+    y, z_next = layer(X, z, EDGE_INDEX, EDGE_TYPE)
+    compose = torch.sub if composition == "sub" else torch.mul
+    rows = torch.einsum("ed,edo->eo", compose(X[EDGE_INDEX[0]], z[EDGE_TYPE]), layer.weight[direction[EDGE_TYPE]])
+    torch.testing.assert_close(y, message_sum(1.0, rows) + compose(X, layer.loop) @ layer.weight_loop + layer.bias)
+    torch.testing.assert_close(z_next, z @ layer.weight_rel)
+
+
+def test_simple_hgn_keeps_a_part_of_the_weights_in_front():
+    from torch_geometric.utils import softmax
+
+    layer = ours.SimpleHGNConv(INPUTS, OUTPUTS, RELATIONS, heads=2, rel_channels=4, residual=True, beta=0.3).double()
+    before = torch.rand(EDGES, 2, dtype=torch.float64)
+    y, alpha = layer(X, EDGE_INDEX, EDGE_TYPE, before)
+    z = layer.lin(X).view(NODES, 2, OUTPUTS)
+    relation = (layer.lin_rel(layer.rel).view(RELATIONS, 2, -1) * layer.att_rel).sum(-1)
+    score = (z * layer.att_src).sum(-1)[EDGE_INDEX[0]] + (z * layer.att_dst).sum(-1)[EDGE_INDEX[1]] + relation[EDGE_TYPE]
+    wanted = 0.7 * softmax(torch.nn.functional.leaky_relu(score, 0.2), EDGE_INDEX[1]) + 0.3 * before
+    torch.testing.assert_close(alpha, wanted)
+    torch.testing.assert_close(y, message_sum(wanted[..., None], z[EDGE_INDEX[0]]).flatten(1) + layer.res(X) + layer.bias)
+
+
+def test_dropout_drops_weights_of_edges():
+    layer = ours.GATConv(INPUTS, OUTPUTS, heads=2, dropout=0.5).double()
+    y, (_, alpha) = layer(X, EDGE_INDEX, return_attention_weights=True)
+    assert 0.3 < (alpha == 0).double().mean() < 0.7
+    layer.eval()
+    assert (layer(X, EDGE_INDEX, return_attention_weights=True)[1][1] > 0).all()
+
+
+def test_a_graph_is_built_once_and_again_after_a_change():
+    layer = ours.SAGEConv(INPUTS, OUTPUTS, root_weight=False).double()
+    edge_index = EDGE_INDEX.clone()
+    first = layer(X, edge_index)
+    graphs = edge_index._drawloom_graphs
+    kept = [one[1] for one in graphs.values()]
+    layer(X, edge_index)
+    assert [one[1] for one in graphs.values()] == kept
+    edge_index[1, 0] = (edge_index[1, 0] + 1) % NODES
+    assert not torch.equal(layer(X, edge_index), first)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 3e-2), (torch.float16, 4e-3)])
+def test_narrow_types_are_summed_in_float32(dtype, tolerance):
+    layer = ours.RGCNConv(INPUTS, OUTPUTS, RELATIONS).double()
+    wanted = layer(X, EDGE_INDEX, EDGE_TYPE)
+    found = layer.to(dtype)(X.to(dtype), EDGE_INDEX, EDGE_TYPE)
+    assert (found.double() - wanted).norm() <= tolerance * wanted.norm()
+
+
+def test_patched_layers_are_computed_here():
+    drawloom.torch.patch_pyg()
+    try:
+        before = drawloom.torch.patch_pyg_report()["computed"].get("RGCNConv", 0)
+        layer = theirs.RGCNConv(INPUTS, OUTPUTS, RELATIONS).double()
+        y = layer(X, EDGE_INDEX, EDGE_TYPE)
+        assert drawloom.torch.patch_pyg_report()["computed"]["RGCNConv"] == before + 1
+        sage = theirs.SAGEConv(INPUTS, OUTPUTS, aggr="lstm").double()
+        order = EDGE_INDEX[1].argsort()
+        sage(X, EDGE_INDEX[:, order])
+        assert any(name == "SAGEConv" and "lstm" in reason for name, reason in drawloom.torch.patch_pyg_report()["left"])
+    finally:
+        drawloom.torch.unpatch_pyg()
+    torch.testing.assert_close(layer(X, EDGE_INDEX, EDGE_TYPE), y)
