@@ -8,7 +8,8 @@
 //
 // Hardware fetches ahead what lies in a row. It does not see through rows with
 // gaps, such as those of one head of [tokens, heads, size]: a loop over tiles
-// of such rows waits for memory at each of them.
+// of such rows waits for memory at each of them. Nor does it see where rows are
+// whose numbers are in another array.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,14 @@ namespace drawloom::cpu {
 namespace {
 
 constexpr int64_t lineBytes = 64;
+
+/// Rows by number are asked for so many iterations ahead: memory takes about as
+/// long as adding up that many.
+constexpr int64_t rowsAhead = 16;
+
+/// Tables up to so many bytes stay in the second-level cache, where waiting for
+/// a row costs less than asking for it.
+constexpr int64_t tableBytes = 1 << 20;
 
 /// Scratch memory up to so many bytes stays in the second-level cache.
 constexpr int64_t cacheBytes = 256 * 1024;
@@ -92,6 +101,43 @@ Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
   return known.lookup(value);
 }
 
+/// Whether what is read lies in one piece: whole rows, but for the first
+/// dimension.
+bool isInOnePiece(vector::TransferReadOp read) {
+  auto type = cast<MemRefType>(read.getBase().getType());
+  ArrayRef<int64_t> shape = read.getVectorType().getShape();
+  return read.getPermutationMap().isMinorIdentity() && !shape.empty() &&
+         type.areTrailingDimsContiguous(shape.size()) &&
+         type.getShape().take_back(shape.size() - 1) == shape.drop_front();
+}
+
+/// Whether rows of such memory may have to come from far away.
+bool isTable(MemRefType type) {
+  return !type.hasStaticShape() ||
+         type.getNumElements() *
+                 llvm::divideCeil(type.getElementTypeBitWidth(), 8) >
+             tableBytes;
+}
+
+/// The number in an array of integers, an argument, that `index` is computed
+/// from; null if there is none or if it takes more than arithmetic.
+memref::LoadOp loadedNumber(Value index) {
+  SmallVector<Value> open{index};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op)
+      continue;
+    if (auto load = dyn_cast<memref::LoadOp>(op);
+        load && isArgument(load.getMemRef()) &&
+        load.getMemRefType().getRank() == 1 &&
+        load.getMemRefType().getElementType().isInteger())
+      return load;
+    if (isPure(op) && op->getNumRegions() == 0)
+      llvm::append_range(open, op->getOperands());
+  }
+  return nullptr;
+}
+
 /// Whether `value` changes from one iteration of the loop to the next.
 bool changesIn(scf::ForOp loop, Value value) {
   return loop.getRegion().isAncestor(value.getParentRegion());
@@ -134,9 +180,11 @@ public:
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    numbersAhead.clear();
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
+        prefetchNumbered(read);
         prefetchTransposed(read);
       } else if (auto copy = dyn_cast<memref::CopyOp>(op))
         prefetchCopy(copy);
@@ -201,6 +249,61 @@ private:
       prefetch(b, read.getLoc(), memory, indices,
                read.getVectorType().getNumElements());
   }
+
+  /// The number that the array has for an iteration some way ahead, also one
+  /// behind the loop's last: the next loop may be over what comes there.
+  Value numberAhead(memref::LoadOp load, scf::ForOp loop) {
+    Value &ahead = numbersAhead[load];
+    if (ahead)
+      return ahead;
+    OpBuilder b(load);
+    Location loc = load.getLoc();
+    Value here = loop.getInductionVar();
+    Value distance = arith::MulIOp::create(
+        b, loc, loop.getStep(),
+        arith::ConstantIndexOp::create(b, loc, rowsAhead));
+    IRMapping known;
+    known.map(here, arith::AddIOp::create(b, loc, here, distance));
+    Value place = inNextIteration(b, loop, load.getIndices().front(), known);
+    if (!place || place == load.getIndices().front())
+      return {};
+    Value last = arith::SubIOp::create(
+        b, loc, b.createOrFold<memref::DimOp>(loc, load.getMemRef(), 0),
+        arith::ConstantIndexOp::create(b, loc, 1));
+    place = arith::MinSIOp::create(b, loc, place, last);
+    return ahead = memref::LoadOp::create(b, loc, load.getMemRef(), place);
+  }
+
+  /// A row whose number is loaded in the innermost loop.
+  void prefetchNumbered(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    auto loop = read->getParentOfType<scf::ForOp>();
+    if (!type || !loop || !read->getParentOfType<scf::ForallOp>() ||
+        !type.getElementType().isIntOrFloat() || !isInOnePiece(read) ||
+        !isTable(type))
+      return;
+    unsigned inRow = read.getVectorType().getRank();
+    for (Value row : read.getIndices().drop_back(inRow)) {
+      memref::LoadOp load = loadedNumber(row);
+      if (!load || load->getParentOp() != loop)
+        continue;
+      Value number = numberAhead(load, loop);
+      if (!number)
+        continue;
+      OpBuilder b(read);
+      IRMapping known;
+      known.map(load.getResult(), number);
+      SmallVector<Value> indices;
+      for (Value index : read.getIndices())
+        indices.push_back(inNextIteration(b, loop, index, known));
+      if (!llvm::is_contained(indices, Value()))
+        prefetch(b, read.getLoc(), read.getBase(), indices,
+                 read.getVectorType().getNumElements());
+      return;
+    }
+  }
+
+  DenseMap<Operation *, Value> numbersAhead;
 
   /// A square that is transposed is read once, and hardware does not see the
   /// next ones in its rows.
