@@ -13,6 +13,7 @@
 #include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Relational/Passes.h"
 
 namespace drawloom {
 
@@ -22,6 +23,7 @@ void registerAllPasses() {
   registerBlockPasses();
   registerDifferentiatePasses();
   registerGraphPasses();
+  registerRelationalPasses();
   registerInterpreterPasses();
 }
 

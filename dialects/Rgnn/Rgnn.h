@@ -71,6 +71,11 @@ namespace drawloom::rgnn {
 GraphOp graphOf(mlir::Value graph);
 /// The arrays of one order; that of outgoing edges has to be there.
 Order orderOf(GraphOp graph, Direction direction);
+
+/// The direction in which an op goes through tiles of pairs: of rgnn.linear,
+/// rgnn.outer, and of an rgnn.traverse that gives to pairs, or from pairs to
+/// nodes. None of others.
+std::optional<Direction> tileDirection(mlir::Operation *op);
 } // namespace drawloom::rgnn
 
 #endif // DRAWLOOM_DIALECTS_RGNN_RGNN_H

@@ -156,8 +156,8 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
   }];
 }
 
-def Rgnn_YieldOp : Rgnn_Op<"yield", [Pure, Terminator, HasParent<"TraverseOp">]> {
-  let summary = "what an edge gives to each result";
+def Rgnn_YieldOp : Rgnn_Op<"yield", [Pure, Terminator, ParentOneOf<["TraverseOp", "SweepOp"]>]> {
+  let summary = "what an edge gives to each result, or a sweep to what is behind it";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -238,6 +238,42 @@ def Rgnn_OuterOp : Rgnn_Op<"outer", [
     type($a) `,` type($b) `->` type($w)
   }];
   let hasVerifier = 1;
+}
+
+def Rgnn_SweepOp : Rgnn_Op<"sweep", [
+    Pure, SingleBlock, NoRegionArguments,
+    DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
+  let summary = "ops on pairs that are computed tile by tile, in one pass";
+  let description = [{
+    Means what the ops of its region mean; the results are what it yields. They
+    are computed tile by tile: rows that one op gives to pairs and only others of
+    the region read are in no memory but that of a tile. `rgnn-form-sweeps` makes
+    it.
+
+    Constraints:
+
+    1. The ops are `rgnn.linear`, `rgnn.outer` and `rgnn.traverse` on one graph
+       and in one direction, and one of them is a product.
+    2. A traverse gives sums of edges to pairs, or something to each pair, or is
+       over pairs and gives sums to nodes. What it gives to nodes is yielded.
+    3. What is yielded is made by the ops.
+
+    Example:
+    ```
+    %y = rgnn.sweep {
+      %p = rgnn.linear %g, %x at src, %w : tensor<100x64xf32>, tensor<8x64x32xf32> -> tensor<310x32xf32>
+      %s = rgnn.traverse %g over src_rel (%p at src_rel : tensor<310x32xf32>) -> (tensor<100x32xf32> at src by sum) {
+      ^bb0(%row: tensor<32xf32>):
+        rgnn.yield %row : tensor<32xf32>
+      }
+      rgnn.yield %s : tensor<100x32xf32>
+    } : tensor<100x32xf32>
+    ```
+  }];
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict (`:` type($results)^)?";
+  let hasRegionVerifier = 1;
 }
 
 #endif // DRAWLOOM_DIALECTS_RGNN_RGNNOPS_TD

@@ -378,4 +378,64 @@ LogicalResult OuterOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// rgnn.sweep
+//===----------------------------------------------------------------------===//
+
+std::optional<Direction> tileDirection(Operation *op) {
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return directionOf(linear.getAt());
+  if (auto outer = dyn_cast<OuterOp>(op))
+    return directionOf(outer.getAAt());
+  auto traverse = dyn_cast<TraverseOp>(op);
+  if (!traverse || traverse.getNumResults() == 0)
+    return std::nullopt;
+  Direction direction = directionOf(traverse.resultSpace(0));
+  bool pairs = traverse.resultSpace(0) == pairsOf(direction);
+  for (unsigned i = 0; i < traverse.getNumResults(); ++i) {
+    Space space = traverse.resultSpace(i);
+    bool sum = traverse.combiner(i) == rgnn::Combiner::Sum ||
+               traverse.combiner(i) == rgnn::Combiner::None;
+    if (!sum || space != (pairs ? pairsOf(direction) : nodesOf(direction)) ||
+        (!pairs && traverse.getOver() != pairsOf(direction)))
+      return std::nullopt;
+  }
+  return direction;
+}
+
+LogicalResult SweepOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (!isa<YieldOp>(body.getTerminator()) ||
+      TypeRange(body.getTerminator()->getOperandTypes()) != getResultTypes())
+    return emitOpError("has a region that does not yield its results");
+  std::optional<Direction> direction;
+  Value graph;
+  bool product = false;
+  for (Operation &op : body.without_terminator()) {
+    std::optional<Direction> own = tileDirection(&op);
+    if (!own)
+      return op.emitOpError("does not go through tiles of pairs, as the ops of "
+                            "a sweep do");
+    if ((direction && *own != *direction) ||
+        (graph && op.getOperand(0) != graph))
+      return op.emitOpError("goes in another direction, or through another "
+                            "graph, than the sweep");
+    direction = own;
+    graph = op.getOperand(0);
+    product |= isa<LinearOp, OuterOp>(op);
+  }
+  if (!product)
+    return emitOpError("has no product of tiles");
+  for (Value value : body.getTerminator()->getOperands())
+    if (value.getParentBlock() != &body)
+      return emitOpError("yields what its ops do not make");
+  for (Operation &op : body.without_terminator())
+    if (auto traverse = dyn_cast<TraverseOp>(op))
+      for (auto [i, result] : llvm::enumerate(traverse.getResults()))
+        if (traverse.resultSpace(i) == nodesOf(*direction) &&
+            !llvm::is_contained(body.getTerminator()->getOperands(), result))
+          return emitOpError("does not yield a sum at nodes");
+  return success();
+}
+
 } // namespace drawloom::rgnn

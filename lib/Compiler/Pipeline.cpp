@@ -26,6 +26,7 @@
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Relational/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,6 +56,7 @@ static void buildDifferentiated(OpPassManager &pm) {
 
 static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  pm.addNestedPass<func::FuncOp>(createFormSweeps());
   DecomposeGraphOptions decomposition;
   decomposition.processors = machine.processors;
   decomposition.blockBytes = machine.blockBytes;

@@ -145,7 +145,18 @@ LogicalResult TraverseRun::run() {
 
 static LogicalResult runTraverse(Call &call) { return TraverseRun(call).run(); }
 
+/// A sweep is its ops.
+static LogicalResult runSweep(Call &call) {
+  const Body &body = call.region(0);
+  if (failed(call.machine.run(body, {}, call.frame)))
+    return failure();
+  for (HostTensor &value : call.machine.yielded(body, call.frame))
+    call.yield(std::move(value));
+  return success();
+}
+
 void addRgnnOps(Registry &registry) {
+  registry["rgnn.sweep"] = {runSweep};
   registry["rgnn.traverse"] = {runTraverse};
 }
 

@@ -40,12 +40,14 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
         return !shaped || shaped.hasStaticShape();
       });
     };
-    // What is in a block program already is its target's to decompose, and what
-    // may be computed in others is left for `fuse-neighbours`.
+    // What is in a block program already is its target's to decompose, what is
+    // in the region of another op is that one's, and what may be computed in
+    // others is left for `fuse-neighbours`.
     auto stays = [&](Operation *op) {
       return isa<TilingInterface>(op) ||
              (isa<NeighbourOpInterface>(op) && hasKnownExtents(op)) ||
-             op->getParentOfType<scf::ForallOp>();
+             op->getParentOfType<scf::ForallOp>() ||
+             op->getParentOfType<linalg::AggregatedOpInterface>();
     };
     MachineFacts given = {processors, blockBytes, productRows, savedBytes};
     MachineFacts facts = machineFactsOf(getOperation(), given);

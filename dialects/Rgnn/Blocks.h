@@ -1,0 +1,73 @@
+//===- Blocks.h - block programs over the edges of a graph ------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_RGNN_BLOCKS_H
+#define DRAWLOOM_DIALECTS_RGNN_BLOCKS_H
+
+#include "dialects/Block/SliceBuilder.h"
+#include "dialects/Rgnn/Rgnn.h"
+
+namespace drawloom::rgnn {
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// Bytes of a tensor of known shape, with other elements.
+int64_t bytesOf(mlir::RankedTensorType type, mlir::FloatType element);
+
+/// Runs block programs over the blocks of one order of the edges.
+class Blocks {
+public:
+  /// With `partBytes`, blocks are put in groups, each of which keeps as many
+  /// bytes of sums.
+  Blocks(mlir::OpBuilder &builder, mlir::Location loc, GraphOp graph,
+         Direction direction, int64_t partBytes);
+
+  block::SliceBuilder s;
+  Direction direction;
+  Order order;
+  int64_t rowsPerBlock;
+
+  /// What a group of blocks owns.
+  struct Group {
+    mlir::Value number, firstBlock, lastBlock;
+    mlir::Value firstNode, nodes, firstPair, pairs, firstEdge, edges;
+  };
+  /// One tensor that the program writes: all of it, and the part of a group.
+  struct Output {
+    mlir::RankedTensorType type;
+    Space space;
+    /// What `space` says of rows without an owner: they are kept by group.
+    bool byGroup() const { return space == Space::Rel || space == Space::All; }
+  };
+  /// scf.forall over the groups; `body` gets the parts of the outputs that a
+  /// group owns and returns them, filled.
+  Values
+  run(llvm::ArrayRef<Output> outputs,
+      llvm::function_ref<Values(const Group &, mlir::ValueRange parts)> body);
+
+  /// Adds up what groups have of one output.
+  mlir::Value addGroups(mlir::Value parts, mlir::RankedTensorType type);
+
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, int64_t b);
+  mlir::Value least(mlir::Value a, mlir::Value b);
+  mlir::Value next(mlir::Value a) { return add(a, s.index(1)); }
+  /// An element of an index tensor.
+  mlir::Value at(mlir::Value indices, mlir::Value i) {
+    return s.rowNumber(indices, i);
+  }
+
+private:
+  mlir::Value nodes, blocks, groups, groupBlocks;
+  int64_t knownGroups = mlir::ShapedType::kDynamic;
+};
+
+} // namespace drawloom::rgnn
+
+#endif // DRAWLOOM_DIALECTS_RGNN_BLOCKS_H
