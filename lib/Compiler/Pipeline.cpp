@@ -56,6 +56,7 @@ static void buildDifferentiated(OpPassManager &pm) {
 
 static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  pm.addNestedPass<func::FuncOp>(createAssociate());
   pm.addNestedPass<func::FuncOp>(createFormSweeps());
   DecomposeGraphOptions decomposition;
   decomposition.processors = machine.processors;

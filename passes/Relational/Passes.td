@@ -9,6 +9,23 @@ include "mlir/Pass/PassBase.td"
 
 // In the order in which they run.
 
+def Associate : Pass<"rgnn-associate", "::mlir::func::FuncOp"> {
+  let summary = "Multiply rows before they are added up over edges, or behind";
+  let description = [{
+    A sum at nodes of products, `rgnn.linear` of what the other end's pairs have,
+    becomes a sum at pairs, then products, where that costs less: products are for
+    as many pairs as there are at one end or at the other, rows are gathered in
+    the width before the product or behind it, and products behind a sum need no
+    table. Outer products of a sum of edges with rows of its pairs become those
+    of the rows with the sum at the other end, where that is computed anyway:
+    gradients of matrices and of what they multiply share one sum. Rounding
+    changes; it depends on extents alone.
+
+    Example: test/passes/Relational/associate-gradients-share-a-sum.mlir
+  }];
+  let dependentDialects = ["::drawloom::rgnn::RgnnDialect"];
+}
+
 def FormSweeps : Pass<"rgnn-form-sweeps", "::mlir::func::FuncOp"> {
   let summary = "Compute ops on pairs of nodes and relations tile by tile";
   let description = [{

@@ -26,32 +26,35 @@ def aggregate(program, x, weight, combine):
     return program.traverse(message, inputs, [("dst", combine)])
 
 
-def rgcn(program, x, w, combine):
-    """Neighbours by relation, aggregated, times the relation's matrix; x [N, D] and w [R, D, O], or by blocks [N, B, D], [R, B, D, O]."""
+def _at_pairs(program, x, combine):
+    """Rows of a target's edges by relation, added up or the greatest of them; and for a mean how many there are."""
     if combine == "max":
-        rows = program.traverse(lambda row: row.wide(), [x], [("dst_rel", "max")])
-        count = None
-    else:
-        rows, count = program.traverse(lambda row: (row.wide(), 1.0), [x], [("dst_rel", "sum"), ("dst_rel", "sum")])
-    products = program.linear(rows.to(w.dtype), w)
-    return _sum_pairs(program, products, count if combine == "mean" else None)
+        return program.traverse(lambda row: row.wide(), [x], [("dst_rel", "max")]), None
+    rows = program.traverse(lambda row: row.wide(), [x], [("dst_rel", "sum")])
+    return rows, program.traverse(lambda: 1.0, [], [("dst_rel", "sum")]).to(rows.dtype) if combine == "mean" else None
 
 
 def _sum_pairs(program, rows, count):
     """Rows of pairs of targets, added up; with `count` each divided by its own."""
     if count is None:
         return program.traverse(lambda row: row.wide(), [rows], [("dst", "sum")], over="dst_rel")
-    return program.traverse(lambda row, n: row / _widen(n.to("float64" if row.dtype == "float64" else "float32"), row), [rows, count],
-                            [("dst", "sum")], over="dst_rel")
+    return program.traverse(lambda row, n: row * _widen(1.0 / n, row), [rows, count], [("dst", "sum")], over="dst_rel")
+
+
+def rgcn(program, x, w, right, root, bias, combine):
+    """Neighbours by relation, aggregated, times the relation's matrix; x [N, D] and w [R, D, O], or by blocks [N, B, D], [R, B, D, O]; and
+    right root + bias."""
+    rows, count = _at_pairs(program, x, combine)
+    out = _sum_pairs(program, program.linear(rows.to(w.dtype), w), count)
+    out = out.reshape("dst", -1)
+    if root is not None:
+        out = out + right.product(root)
+    return (out if bias is None else out + bias).to(w.dtype)
 
 
 def rgcn_of_rows(program, z, combine):
     """The same of rows that each pair of a source has, z at src_rel."""
-    if combine == "max":
-        rows, count = program.traverse(lambda row: row.wide(), [z], [("dst_rel", "max")]), None
-    else:
-        rows, count = program.traverse(lambda row: (row.wide(), 1.0), [z], [("dst_rel", "sum"), ("dst_rel", "sum")])
-    return _sum_pairs(program, rows, count if combine == "mean" else None)
+    return _sum_pairs(program, *_at_pairs(program, z, combine))
 
 
 def gat(program, z, source, target, edge, mask, slope, weights):

@@ -97,7 +97,8 @@ class Program:
             given = list(given) if isinstance(given, (tuple, list)) else [given]
             if len(given) != len(to):
                 raise CallError(f"the function of an edge gives {len(given)} rows for {len(to)} results")
-            given = [self.constant(row, rows[0].dtype if rows else "float32") if isinstance(row, (int, float)) else row for row in given]
+            given = [self.constant(row, _computed(rows[0].dtype) if rows else "float32") if isinstance(row, (int, float)) else row
+                     for row in given]
             for row in given:
                 if not isinstance(row, Value) or row.inside is not self.inside:
                     raise CallError(f"the function of an edge gives {row!r}, which is not made of its rows")

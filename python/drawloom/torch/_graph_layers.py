@@ -97,19 +97,19 @@ def rgcn_forward(module, x, edge_index, edge_type=None):
     graph, weight = edges.graph, module.weight
     if module.num_bases is not None:
         weight = (module.comp @ weight.flatten(1)).view(module.num_relations, module.in_channels_l, module.out_channels)
-    floats = left.is_floating_point()
-    if module.num_blocks is not None:
-        if not floats:
-            raise ValueError("Block-diagonal decomposition not supported for non-continuous input features.")
-        rows = left.view(-1, weight.size(1), weight.size(2))
-        out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all")], (_combiner(module),)).flatten(1)
-    elif floats:
-        out = apply(graph, models.rgcn, [(left, "src"), (weight, "all")], (_combiner(module),))
-    else:
-        # A node's row of a relation is one of the relation's matrix.
-        node, relation = graph.source_pairs
-        rows = weight.flatten(0, 1)[relation * weight.size(1) + left[node]]
-        out = apply(graph, models.rgcn_of_rows, [(rows, "src_rel")], (_combiner(module),))
+    floats, combine = left.is_floating_point(), (_combiner(module),)
+    root = (right, module.root) if module.root is not None and right.is_floating_point() else (None, None)
+    own = [(root[0], "dst"), (root[1], "all"), (module.bias, "all")]
+    if module.num_blocks is not None and not floats:
+        raise ValueError("Block-diagonal decomposition not supported for non-continuous input features.")
+    if floats:
+        rows = left if module.num_blocks is None else left.view(-1, weight.size(1), weight.size(2))
+        out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all"), *own], combine)
+        return out if root[1] is not None or module.root is None else out + module.root[right]
+    # A node's row of a relation is one of the relation's matrix.
+    node, relation = graph.source_pairs
+    rows = weight.flatten(0, 1)[relation * weight.size(1) + left[node]]
+    out = apply(graph, models.rgcn_of_rows, [(rows, "src_rel")], combine)
     if module.root is not None:
         out = out + (right @ module.root if right.is_floating_point() else module.root[right])
     return out if module.bias is None else out + module.bias

@@ -1,0 +1,230 @@
+//===- Associate.cpp - products before or behind sums of edges ------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// With e from u to v by relation r, the sum over v's edges of (b_(u,r) w_r) is
+// the sum over r of (the sum over v's edges by r of b_(u,r)) w_r. The products
+// are for the pairs of one end or for those of the other, and so is what is
+// gathered for each edge.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Rgnn/Rgnn.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Relational/Passes.h"
+
+using namespace mlir;
+
+namespace drawloom {
+
+#define GEN_PASS_DEF_ASSOCIATE
+#include "passes/Relational/Passes.h.inc"
+
+using namespace rgnn;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static Direction other(Direction direction) {
+  return direction == Direction::Incoming ? Direction::Outgoing
+                                          : Direction::Incoming;
+}
+
+static int32_t number(Space space) { return static_cast<int32_t>(space); }
+static int32_t number(Combiner combiner) {
+  return static_cast<int32_t>(combiner);
+}
+
+/// The input that a traverse only adds up, as it is: no function of an edge,
+/// one result. Null of others.
+static Value summedRows(TraverseOp op) {
+  if (!op || op.getOver() != Space::Edge || op.getNumResults() != 1 ||
+      op.getInputs().size() != 1 || op.combiner(0) != Combiner::Sum ||
+      op.getResult(0).getType() !=
+          typeOf(op.getInputs()[0])
+              .clone(typeOf(op.getResult(0)).getShape(),
+                     typeOf(op.getInputs()[0]).getElementType()))
+    return Value();
+  Block &body = op.getBody().front();
+  return body.getTerminator()->getOperand(0) == body.getArgument(0)
+             ? op.getInputs()[0]
+             : Value();
+}
+
+/// Adds up, over the edges of each pair of `direction`, the rows that `rows`
+/// has at `space` of the other end. What gives each pair of that end its row
+/// from others is computed for each edge.
+static TraverseOp sumAtPairs(OpBuilder &builder, Location loc, Value graph,
+                             Value rows, Space space, Direction direction) {
+  SmallVector<int64_t> shape(typeOf(rows).getShape());
+  Order order = orderOf(graphOf(graph), direction);
+  shape[0] = typeOf(order.pairRelation).getDimSize(0);
+  auto type = RankedTensorType::get(shape, typeOf(rows).getElementType());
+  auto given = rows.getDefiningOp<TraverseOp>();
+  bool computed = given && given.getNumResults() == 1 &&
+                  given.getOver() == pairsOf(other(direction)) &&
+                  given.combiner(0) == Combiner::None;
+  SmallVector<Value> inputs{rows};
+  SmallVector<int32_t> at{number(space)};
+  if (computed) {
+    inputs.assign(given.getInputs().begin(), given.getInputs().end());
+    at.assign(given.getAt().begin(), given.getAt().end());
+  }
+  auto sum = TraverseOp::create(builder, loc, TypeRange(type), graph, inputs,
+                                Space::Edge, at, {number(pairsOf(direction))},
+                                {number(Combiner::Sum)});
+  OpBuilder::InsertionGuard guard(builder);
+  if (computed) {
+    IRMapping mapping;
+    given.getBody().cloneInto(&sum.getBody(), mapping);
+    return sum;
+  }
+  Block *body = builder.createBlock(&sum.getBody());
+  Value row = body->addArgument(rowType(typeOf(rows), space), loc);
+  YieldOp::create(builder, loc, row);
+  return sum;
+}
+
+namespace {
+
+struct Associate : impl::AssociateBase<Associate> {
+  using AssociateBase::AssociateBase;
+  void runOnOperation() override;
+
+  /// Products of what one end's pairs have, added up at the other end's nodes:
+  /// multiplied there.
+  void multiplyBehind(TraverseOp op);
+  /// Outer products of sums of edges: those of the other end's sums, where
+  /// these are there already.
+  void sumOtherRows(OuterOp op);
+  bool isCheaperBehind(TraverseOp op, LinearOp linear) const;
+};
+
+} // namespace
+
+/// How many bytes cost as much as an operation: of rows that are gathered, and
+/// of a table that is written and read.
+static constexpr double gathered = 5, stored = 10;
+
+bool Associate::isCheaperBehind(TraverseOp op, LinearOp linear) const {
+  double inner = typeOf(linear.getX()).getShape().back();
+  double outer = typeOf(linear.getY()).getShape().back();
+  double elementBytes = typeOf(linear.getX()).getElementTypeBitWidth() / 8.0;
+  GraphOp graph = graphOf(op.getGraph());
+  Direction near = directionOf(op.resultSpace(0));
+  auto rows = [&](Value tensor) {
+    return static_cast<double>(typeOf(tensor).getDimSize(0));
+  };
+  Value nearPairs = orderOf(graph, near).pairRelation;
+  Value edges = orderOf(graph, near).far;
+  if (typeOf(nearPairs).isDynamicDim(0) || typeOf(edges).isDynamicDim(0) ||
+      typeOf(linear.getY()).isDynamicDim(0))
+    return inner <= outer;
+  double before =
+      rows(linear.getY()) * outer * (2 * inner + stored * elementBytes) +
+      rows(edges) * outer * gathered * elementBytes;
+  double behind = rows(nearPairs) * outer * 2 * inner +
+                  rows(edges) * inner * gathered * elementBytes;
+  return behind < before;
+}
+
+void Associate::multiplyBehind(TraverseOp op) {
+  Value summed = summedRows(op);
+  auto linear = summed ? summed.getDefiningOp<LinearOp>() : LinearOp();
+  if (!linear || !linear.getY().hasOneUse() ||
+      typeOf(linear.getY()).getRank() != 2)
+    return;
+  Direction near = directionOf(op.resultSpace(0));
+  if (op.resultSpace(0) != nodesOf(near) ||
+      directionOf(linear.getAt()) == near || !isCheaperBehind(op, linear))
+    return;
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value sums = sumAtPairs(builder, loc, op.getGraph(), linear.getX(),
+                          linear.getAt(), near)
+                   .getResult(0);
+  SmallVector<int64_t> shape(typeOf(sums).getShape());
+  shape.back() = typeOf(op.getResult(0)).getShape().back();
+  Value products = LinearOp::create(builder, loc, typeOf(sums).clone(shape),
+                                    op.getGraph(), sums, pairsOf(near),
+                                    linear.getW(), linear.getTranspose());
+  auto total =
+      TraverseOp::create(builder, loc, op->getResultTypes(), op.getGraph(),
+                         products, pairsOf(near), {number(pairsOf(near))},
+                         {number(op.resultSpace(0))}, {number(Combiner::Sum)});
+  Block *body = builder.createBlock(&total.getBody());
+  Value row = body->addArgument(rowType(typeOf(products), pairsOf(near)), loc);
+  YieldOp::create(builder, loc, row);
+  op->replaceAllUsesWith(total);
+  op->erase();
+  if (linear->use_empty())
+    linear->erase();
+}
+
+/// An op in front of `made` that is the same; null if there is none.
+static TraverseOp sameBefore(TraverseOp made) {
+  for (Operation *op = made->getPrevNode(); op; op = op->getPrevNode())
+    if (auto known = dyn_cast<TraverseOp>(op);
+        known && OperationEquivalence::isEquivalentTo(
+                     known, made, OperationEquivalence::IgnoreLocations))
+      return known;
+  return TraverseOp();
+}
+
+void Associate::sumOtherRows(OuterOp op) {
+  for (bool first : {true, false}) {
+    Value sums = first ? op.getA() : op.getB();
+    Value rows = first ? op.getB() : op.getA();
+    Space at = first ? op.getAAt() : op.getBAt();
+    Space rowsAt = first ? op.getBAt() : op.getAAt();
+    Direction near = directionOf(at), far = other(near);
+    auto summed = sums.getDefiningOp<TraverseOp>();
+    Value from = summed ? summedRows(summed) : Value();
+    if (at != pairsOf(near) || !from || typeOf(from).getRank() != 2 ||
+        !isAt(summed.inputSpace(0), far) ||
+        graphOf(op.getGraph()).getOutgoing().empty())
+      continue;
+    // What the pairs of the other end have of these rows.
+    OpBuilder builder(op);
+    TraverseOp made =
+        sumAtPairs(builder, op.getLoc(), op.getGraph(), rows, rowsAt, far);
+    TraverseOp known = sameBefore(made);
+    made->erase();
+    if (!known)
+      continue;
+    Space space = summed.inputSpace(0);
+    Value there = known.getResult(0);
+    auto outer =
+        first
+            ? OuterOp::create(builder, op.getLoc(), op.getType(), op.getGraph(),
+                              from, space, there, pairsOf(far))
+            : OuterOp::create(builder, op.getLoc(), op.getType(), op.getGraph(),
+                              there, pairsOf(far), from, space);
+    op->replaceAllUsesWith(outer);
+    op->erase();
+    return;
+  }
+}
+
+void Associate::runOnOperation() {
+  SmallVector<TraverseOp> sums;
+  getOperation().walk([&](TraverseOp op) { sums.push_back(op); });
+  for (TraverseOp op : sums)
+    multiplyBehind(op);
+  SmallVector<OuterOp> outers;
+  getOperation().walk([&](OuterOp op) { outers.push_back(op); });
+  for (OuterOp op : outers) {
+    // The sums of edges may have been made behind it.
+    if (Operation *last = op->getBlock()->getTerminator(); llvm::all_of(
+            op->getUsers(), [&](Operation *user) { return user == last; }))
+      op->moveBefore(last);
+    sumOtherRows(op);
+  }
+}
+
+} // namespace drawloom
