@@ -21,7 +21,7 @@ from . import _dispatch
 
 __all__ = ["Graph", "message_passing", "where"]
 
-ROWS_PER_BLOCK, TILE_ROWS = 512, 16
+ROWS_PER_BLOCK, TILE_ROWS = 1024, 16
 
 
 def _indices(name, given):
