@@ -106,21 +106,15 @@ bool Sweep::take(Operation *op) {
   return true;
 }
 
-/// Products of the same rows of pairs.
+/// Products of the same rows.
 bool Sweep::takeProducts() {
-  for (Operation *op : ops.getArrayRef()) {
-    if (!isa<LinearOp, OuterOp>(op))
-      continue;
-    for (Value rows : rowsOf(op)) {
-      auto made = rows.getDefiningOp<TraverseOp>();
-      if (!made || tileDirection(made) != direction ||
-          made.resultSpace(0) != pairsOf(direction))
-        continue;
-      for (Operation *user : rows.getUsers())
-        if (isa<LinearOp, OuterOp>(user) && take(user))
-          return true;
-    }
-  }
+  for (Operation *op : ops.getArrayRef())
+    if (isa<LinearOp, OuterOp>(op))
+      for (Value rows : rowsOf(op))
+        for (Operation *user : rows.getUsers())
+          if (isa<LinearOp, OuterOp>(user) &&
+              llvm::is_contained(rowsOf(user), rows) && take(user))
+            return true;
   return false;
 }
 

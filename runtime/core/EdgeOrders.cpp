@@ -6,29 +6,36 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Counting sorts, last key first: each keeps the order of the one before where
-// its keys are equal.
+// Edges are counted and moved to their near nodes, in the order that they have,
+// and sorted there: most nodes have a few.
 //
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/EdgeOrders.h"
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace drawloom::runtime {
 
 namespace {
 
-struct Edge {
-  int32_t source, target, relation, number;
+/// What an edge of a node is sorted by.
+struct Member {
+  int32_t relation, far, number;
+  bool operator<(const Member &other) const {
+    return relation != other.relation ? relation < other.relation
+                                      : far < other.far;
+  }
 };
-using Edges = std::vector<Edge>;
 
-/// One end of the edges.
-struct End {
-  int32_t Edge::*near;
-  int32_t Edge::*far;
-  int64_t nodes;
+/// Indices that have been checked.
+template <typename Index> struct Lists {
+  const Index *source, *target, *relation;
+  int64_t edges;
+  int32_t relationOf(int64_t i) const {
+    return relation ? static_cast<int32_t>(relation[i]) : 0;
+  }
 };
 
 } // namespace
@@ -40,13 +47,12 @@ static std::string outOfRange(const char *what, int64_t edge, int64_t index,
          std::to_string(count) + " " + of;
 }
 
-template <typename Index> static Result<Edges> readEdges(const EdgeList &list) {
-  auto *source = static_cast<const Index *>(list.source);
-  auto *target = static_cast<const Index *>(list.target);
-  auto *relation = static_cast<const Index *>(list.relation);
-  Edges edges(list.edges);
+/// Refuses the first edge that has an index out of range.
+template <typename Index>
+static Status check(const EdgeList &list, const Lists<Index> &lists) {
   for (int64_t i = 0; i < list.edges; ++i) {
-    int64_t u = source[i], v = target[i], r = relation ? relation[i] : 0;
+    int64_t u = lists.source[i], v = lists.target[i];
+    int64_t r = lists.relation ? lists.relation[i] : 0;
     if (u < 0 || u >= list.sources)
       return Status::error(outOfRange("source", i, u, list.sources, "sources"));
     if (v < 0 || v >= list.targets)
@@ -54,50 +60,69 @@ template <typename Index> static Result<Edges> readEdges(const EdgeList &list) {
     if (r < 0 || r >= list.relations)
       return Status::error(
           outOfRange("relation", i, r, list.relations, "relations"));
-    edges[i] = {static_cast<int32_t>(u), static_cast<int32_t>(v),
-                static_cast<int32_t>(r), static_cast<int32_t>(i)};
   }
-  return edges;
+  return Status();
 }
 
-/// Sorts by one key below `count`.
-static void sortBy(Edges &edges, Edges &spare, int32_t Edge::*key,
-                   int64_t count) {
-  if (count <= 1)
+/// Sorts the edges of one node; equal ones stay in their order.
+static void sortMembers(Member *first, Member *last) {
+  constexpr ptrdiff_t few = 32;
+  if (last - first > few) {
+    std::stable_sort(first, last);
     return;
-  std::vector<int32_t> next(count + 1);
-  for (const Edge &edge : edges)
-    ++next[edge.*key + 1];
-  for (int64_t i = 0; i < count; ++i)
-    next[i + 1] += next[i];
-  spare.resize(edges.size());
-  for (const Edge &edge : edges)
-    spare[next[edge.*key]++] = edge;
-  edges.swap(spare);
+  }
+  for (Member *at = first; at < last; ++at) {
+    Member member = *at;
+    Member *to = at;
+    for (; to > first && member < to[-1]; --to)
+      *to = to[-1];
+    *to = member;
+  }
+}
+
+/// Moves edges to their near nodes and sorts them there. near(i) and member(i)
+/// are of edge `i`; `starts` gets where the edges of each node begin.
+template <typename Near, typename Of>
+static std::vector<Member> membersOfNodes(int64_t edges, int64_t nodes,
+                                          std::vector<int32_t> &starts,
+                                          Near near, Of member) {
+  starts.assign(nodes + 1, 0);
+  for (int64_t i = 0; i < edges; ++i)
+    ++starts[near(i) + 1];
+  for (int64_t node = 0; node < nodes; ++node)
+    starts[node + 1] += starts[node];
+  std::vector<int32_t> next(starts.begin(), starts.end() - 1);
+  std::vector<Member> members(edges);
+  for (int64_t i = 0; i < edges; ++i)
+    members[next[near(i)]++] = member(i);
+  for (int64_t node = 0; node < nodes; ++node)
+    sortMembers(&members[0] + starts[node], &members[0] + starts[node + 1]);
+  return members;
 }
 
 /// Fills what one order says of nodes, pairs and edges. Returns the pair of
 /// each of the edges.
-static std::vector<int32_t> fillPairs(const Edges &edges, End end,
+static std::vector<int32_t> fillPairs(const std::vector<Member> &members,
+                                      const std::vector<int32_t> &starts,
                                       EdgeOrder &order) {
-  std::vector<int32_t> pairOf(edges.size());
-  order.nodePairs.assign(end.nodes + 1, 0);
-  order.far.resize(edges.size());
-  order.pairEdges.push_back(0);
-  for (size_t i = 0; i < edges.size(); ++i) {
-    const Edge &edge = edges[i];
-    if (i == 0 || edges[i - 1].*end.near != edge.*end.near ||
-        edges[i - 1].relation != edge.relation) {
-      order.pairRelation.push_back(edge.relation);
-      order.pairEdges.push_back(0);
-      ++order.nodePairs[edge.*end.near + 1];
+  std::vector<int32_t> pairOf(members.size());
+  int64_t nodes = static_cast<int64_t>(starts.size()) - 1;
+  order.nodePairs.assign(nodes + 1, 0);
+  order.far.resize(members.size());
+  order.pairRelation.reserve(members.size());
+  order.pairEdges.reserve(members.size() + 1);
+  for (int64_t node = 0; node < nodes; ++node) {
+    for (int32_t i = starts[node]; i < starts[node + 1]; ++i) {
+      if (i == starts[node] || members[i - 1].relation != members[i].relation) {
+        order.pairRelation.push_back(members[i].relation);
+        order.pairEdges.push_back(i);
+      }
+      order.far[i] = members[i].far;
+      pairOf[i] = static_cast<int32_t>(order.pairRelation.size()) - 1;
     }
-    order.pairEdges.back() = static_cast<int32_t>(i + 1);
-    order.far[i] = edge.*end.far;
-    pairOf[i] = static_cast<int32_t>(order.pairRelation.size() - 1);
+    order.nodePairs[node + 1] = static_cast<int32_t>(order.pairRelation.size());
   }
-  for (int64_t node = 0; node < end.nodes; ++node)
-    order.nodePairs[node + 1] += order.nodePairs[node];
+  order.pairEdges.push_back(static_cast<int32_t>(members.size()));
   return pairOf;
 }
 
@@ -137,6 +162,50 @@ static void fillTiles(EdgeOrder &order, int64_t relations, int64_t rowsPerBlock,
   }
 }
 
+template <typename Index>
+static Result<EdgeOrders> order(const EdgeList &list) {
+  Lists<Index> lists = {static_cast<const Index *>(list.source),
+                        static_cast<const Index *>(list.target),
+                        static_cast<const Index *>(list.relation), list.edges};
+  if (Status status = check(list, lists); !status.ok())
+    return status;
+  EdgeOrders orders;
+  std::vector<int32_t> starts;
+  std::vector<Member> in = membersOfNodes(
+      list.edges, list.targets, starts,
+      [&](int64_t i) { return lists.target[i]; },
+      [&](int64_t i) -> Member {
+        return {lists.relationOf(i), static_cast<int32_t>(lists.source[i]),
+                static_cast<int32_t>(i)};
+      });
+  std::vector<int32_t> targetPair = fillPairs(in, starts, orders.incoming);
+  std::vector<int32_t> targetOf(list.edges);
+  orders.given.resize(list.edges);
+  for (int64_t node = 0; node < list.targets; ++node)
+    for (int32_t i = starts[node]; i < starts[node + 1]; ++i) {
+      targetOf[i] = static_cast<int32_t>(node);
+      orders.given[i] = in[i].number;
+    }
+  // Edges come by target: those of one pair stay in that order.
+  std::vector<Member> out = membersOfNodes(
+      list.edges, list.sources, starts, [&](int64_t i) { return in[i].far; },
+      [&](int64_t i) -> Member {
+        return {in[i].relation, targetOf[i], static_cast<int32_t>(i)};
+      });
+  std::vector<int32_t> sourcePair = fillPairs(out, starts, orders.outgoing);
+
+  orders.incoming.farPair.resize(list.edges);
+  orders.outgoing.farPair.resize(list.edges);
+  orders.outgoing.edge.resize(list.edges);
+  for (int64_t i = 0; i < list.edges; ++i) {
+    int32_t number = out[i].number;
+    orders.outgoing.edge[i] = number;
+    orders.outgoing.farPair[i] = targetPair[number];
+    orders.incoming.farPair[number] = sourcePair[i];
+  }
+  return orders;
+}
+
 Result<EdgeOrders> orderEdges(const EdgeList &list, int64_t rowsPerBlock,
                               int64_t tileRows) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max() - 1;
@@ -155,42 +224,14 @@ Result<EdgeOrders> orderEdges(const EdgeList &list, int64_t rowsPerBlock,
                          " relations; nodes and relations are counted by 32 "
                          "bits, and edges by " +
                          std::to_string(most / tileRows));
-  Result<Edges> read =
-      list.wide ? readEdges<int64_t>(list) : readEdges<int32_t>(list);
-  if (!read.ok())
-    return read.status();
-  Edges edges = std::move(*read), spare;
-  EdgeOrders orders;
-
-  sortBy(edges, spare, &Edge::source, list.sources);
-  sortBy(edges, spare, &Edge::relation, list.relations);
-  sortBy(edges, spare, &Edge::target, list.targets);
-  orders.given.resize(edges.size());
-  for (size_t i = 0; i < edges.size(); ++i) {
-    orders.given[i] = edges[i].number;
-    edges[i].number = static_cast<int32_t>(i);
-  }
-  std::vector<int32_t> targetPair = fillPairs(
-      edges, {&Edge::target, &Edge::source, list.targets}, orders.incoming);
-
-  // They are sorted by target within relations already.
-  sortBy(edges, spare, &Edge::relation, list.relations);
-  sortBy(edges, spare, &Edge::source, list.sources);
-  std::vector<int32_t> sourcePair = fillPairs(
-      edges, {&Edge::source, &Edge::target, list.sources}, orders.outgoing);
-
-  orders.incoming.farPair.resize(edges.size());
-  orders.outgoing.farPair.resize(edges.size());
-  orders.outgoing.edge.resize(edges.size());
-  for (size_t i = 0; i < edges.size(); ++i) {
-    int32_t number = edges[i].number;
-    orders.outgoing.edge[i] = number;
-    orders.outgoing.farPair[i] = targetPair[number];
-    orders.incoming.farPair[number] = sourcePair[i];
-  }
+  Result<EdgeOrders> sorted =
+      list.wide ? order<int64_t>(list) : order<int32_t>(list);
+  if (!sorted.ok())
+    return sorted;
+  EdgeOrders &orders = *sorted;
   fillTiles(orders.incoming, list.relations, rowsPerBlock, tileRows);
   fillTiles(orders.outgoing, list.relations, rowsPerBlock, tileRows);
-  return orders;
+  return sorted;
 }
 
 } // namespace drawloom::runtime

@@ -120,6 +120,16 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
             score = a * b if one is None else a * b * one
         return score, row, keep, more
 
+    if mod is None and mechanism == "across-relation":
+        def score_and_value(*rows):
+            score, row, keep, _ = parts(*rows)
+            value = row.reshape(heads, 1, features)
+            value = value.broadcast((heads, dim, features)) if keep is None else value * keep.reshape(heads, dim, 1)
+            return score.reshape(heads, dim), value
+
+        out, *alpha = attend(program, score_and_value, inputs, weights)
+        return [out, *[one.reshape("edge", heads * dim) for one in alpha]]
+
     where_to = "dst_rel" if mechanism == "within-relation" else "dst"
     top = program.traverse(lambda *rows: parts(*rows)[0], inputs, [(where_to, "bound")])
     total = program.traverse(lambda *rows: (parts(*rows[:-1])[0] - rows[-1]).exp(), [*inputs, top], [(where_to, "sum")])
