@@ -149,6 +149,7 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     Space inputSpace(unsigned i) { return Space(getAt()[i]); }
     Space resultSpace(unsigned i) { return Space(getTo()[i]); }
