@@ -37,7 +37,7 @@ public:
   /// `parts` begin with node `firstNode`.
   Values addTo(const Member &member, mlir::ValueRange parts,
                mlir::Value firstNode);
-  /// The same types while they are summed, filled with zeros.
+  /// A result's type while it is summed.
   static mlir::RankedTensorType summedType(mlir::RankedTensorType type);
 
 private:
@@ -45,8 +45,8 @@ private:
   enum Level { Whole, Grouped, Node, Pair, Edge };
   Level levelOf(Space space) const;
 
-  /// One result. The accumulator is there from its level inwards, the part of
-  /// the group that it ends up in until then.
+  /// One result. Loops inside of `level` carry `sum`, those outside `part`,
+  /// what the group has of the result.
   struct Result {
     unsigned number;
     Space space;

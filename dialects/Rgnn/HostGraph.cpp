@@ -266,12 +266,11 @@ FailureOr<HostGraph> HostGraph::check(GraphOp op,
   graph.hasOutgoing = true;
   graph.sources = out.nodes;
   graph.sourcePairs = pairsOfOrder(out);
-  graph.outgoing = out.edge.vec();
   return graph;
 }
 
 /// What makes up a packed graph, behind its numbers.
-static std::array<std::vector<int64_t> *, 10> partsOf(HostGraph &graph) {
+static std::array<std::vector<int64_t> *, 9> partsOf(HostGraph &graph) {
   return {&graph.source,
           &graph.target,
           &graph.relation,
@@ -280,8 +279,7 @@ static std::array<std::vector<int64_t> *, 10> partsOf(HostGraph &graph) {
           &graph.sourcePairs.node,
           &graph.sourcePairs.relation,
           &graph.targetPairs.node,
-          &graph.targetPairs.relation,
-          &graph.outgoing};
+          &graph.targetPairs.relation};
 }
 
 HostTensor HostGraph::pack() const {

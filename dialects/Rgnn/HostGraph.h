@@ -23,8 +23,6 @@ struct HostGraph {
   /// By edge.
   std::vector<int64_t> source, target, relation, sourcePair, targetPair;
   Pairs sourcePairs, targetPairs;
-  /// Edges in the order of each direction.
-  std::vector<int64_t> outgoing;
 
   int64_t edges() const { return source.size(); }
   const Pairs &pairs(Direction direction) const {

@@ -76,6 +76,15 @@ Order orderOf(GraphOp graph, Direction direction);
 /// rgnn.outer, and of an rgnn.traverse that gives to pairs, or from pairs to
 /// nodes. None of others.
 std::optional<Direction> tileDirection(mlir::Operation *op);
+/// Whether an op that goes through tiles reads an operand as rows of its own
+/// pairs: what another op of the sweep has in a tile.
+bool readsOwnPairs(mlir::OpOperand &operand);
+/// Whether a result of such an op is in a tile: rows of pairs.
+bool isInTile(mlir::OpResult result);
+/// Whether what `op` reads of the results of other ops of a sweep, those that
+/// `isInside` says, is in a tile.
+bool readsTilesOnly(mlir::Operation *op,
+                    llvm::function_ref<bool(mlir::Operation *)> isInside);
 } // namespace drawloom::rgnn
 
 #endif // DRAWLOOM_DIALECTS_RGNN_RGNN_H

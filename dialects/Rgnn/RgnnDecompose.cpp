@@ -163,7 +163,8 @@ Value TileSweep::numbers(Space space) {
 }
 
 Value TileSweep::rowsOf(Value tensor, Space space) {
-  if (Value rows = tiles.lookup(tensor))
+  if (Value rows = tiles.lookup(tensor);
+      rows && space == pairsOf(blocks.direction))
     return rows;
   RankedTensorType type = typeOf(tensor);
   SmallVector<int64_t> shape(type.getShape());
@@ -239,7 +240,8 @@ void TileSweep::compute(OuterOp op) {
 
 void TileSweep::takeTiles(TraverseOp op, EdgeRows &rows) {
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (Value rowsInTile = tiles.lookup(input))
+    if (Value rowsInTile = tiles.lookup(input);
+        rowsInTile && op.inputSpace(i) == pairsOf(blocks.direction))
       rows.takeFrom(static_cast<unsigned>(i), rowsInTile);
 }
 

@@ -43,7 +43,7 @@ def Rgnn_GraphOp : Rgnn_Op<"graph", [
     | `edge` | E | (`outgoing` only, the last one) the number of the edge |
 
     The `block_` and `tile_` arrays only say in which order matrices are applied; they
-    change no meaning. `drawloom.rgnn.Graph` and `drawloomGraphBuild` make all
+    change no meaning. `drawloom.torch.Graph` and `drawloomGraphBuild` make all
     arrays from lists of edges. Without `outgoing` there is no way from targets
     back to sources, so no gradient of what sources hold.
 
@@ -89,9 +89,9 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
     * `sum`: added, in the order of the edges; 0 where there is none;
     * `max`: the greatest, element by element; 0 where there is none. Of equal
       ones each gets an equal part of the gradient. NaN stays NaN;
-    * `bound`: `max` as a number that the results of the function do not depend
-      on, such as what is subtracted from the scores of a softmax. So nothing
-      flows back through it;
+    * `bound`: the maximum, which differentiation takes for a constant. That is
+      right where it cancels, as what is subtracted from the scores of a softmax
+      does; nothing checks that;
     * `none`: there is only one: the result has the space `over`.
 
     f16 and bf16 are summed in f32.
@@ -258,6 +258,7 @@ def Rgnn_SweepOp : Rgnn_Op<"sweep", [
     2. A traverse gives sums of edges to pairs, or something to each pair, or is
        over pairs and gives sums to nodes. What it gives to nodes is yielded.
     3. What is yielded is made by the ops.
+    4. What one op reads of another is rows of pairs, read as those of its own.
 
     Example:
     ```

@@ -195,6 +195,16 @@ LogicalResult TraverseOp::verify() {
     return emitOpError(
         "has not one space for each input, and one space and one "
         "combiner for each result");
+  auto known = [](ArrayRef<int32_t> numbers, auto symbolize) {
+    return llvm::all_of(numbers, [&](int32_t number) {
+      return symbolize(static_cast<uint32_t>(number)).has_value();
+    });
+  };
+  auto isSpace = [](uint32_t number) { return symbolizeSpace(number); };
+  auto isCombiner = [](uint32_t number) { return symbolizeCombiner(number); };
+  if (!known(getAt(), isSpace) || !known(getTo(), isSpace) ||
+      !known(getBy(), isCombiner))
+    return emitOpError("has a number that is no space, or no combiner");
   GraphOp graph = graphOf(getGraph());
   if (over == Space::SrcRel &&
       failed(verifyOutgoing(*this, graph, Direction::Outgoing)))
@@ -213,6 +223,9 @@ LogicalResult TraverseOp::verify() {
     if (!isa<FloatType>(typeOf(result).getElementType()))
       return emitOpError("has result ") << i << " of type " << result.getType()
                                         << ", which is not one of floats";
+    if (space == Space::Rel && typeOf(result).isDynamicDim(0))
+      return emitOpError("has result ") << i << " of type " << result.getType()
+                                        << "; the number of relations is known";
     if ((combiner(i) == rgnn::Combiner::None) != (space == over))
       return emitOpError("is over ")
              << stringifySpace(over) << " and combines result " << i << " at "
@@ -368,6 +381,9 @@ LogicalResult OuterOp::verify() {
   w.push_back(b.back());
   if (failed(verifyShape(*this, getW(), w, "w")))
     return failure();
+  if (typeOf(getW()).isDynamicDim(0))
+    return emitOpError("has w of type ")
+           << getW().getType() << "; the number of relations is known";
   Type element = typeOf(getA()).getElementType();
   Type sum = typeOf(getW()).getElementType();
   if (typeOf(getB()).getElementType() != element ||
@@ -403,6 +419,37 @@ std::optional<Direction> tileDirection(Operation *op) {
   return direction;
 }
 
+bool readsOwnPairs(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  std::optional<Direction> direction = tileDirection(op);
+  if (!direction)
+    return false;
+  Space pairs = pairsOf(*direction);
+  unsigned number = operand.getOperandNumber();
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return number == 1 && linear.getAt() == pairs;
+  if (auto outer = dyn_cast<OuterOp>(op))
+    return (number == 1 ? outer.getAAt() : outer.getBAt()) == pairs;
+  return number > 0 && cast<TraverseOp>(op).inputSpace(number - 1) == pairs;
+}
+
+bool isInTile(OpResult result) {
+  if (isa<LinearOp>(result.getOwner()))
+    return true;
+  auto traverse = dyn_cast<TraverseOp>(result.getOwner());
+  std::optional<Direction> direction = tileDirection(result.getOwner());
+  return traverse && direction &&
+         traverse.resultSpace(result.getResultNumber()) == pairsOf(*direction);
+}
+
+bool readsTilesOnly(Operation *op, function_ref<bool(Operation *)> isInside) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    auto made = dyn_cast<OpResult>(operand.get());
+    return !made || !isInside(made.getOwner()) ||
+           (isInTile(made) && readsOwnPairs(operand));
+  });
+}
+
 LogicalResult SweepOp::verifyRegions() {
   Block &body = getBody().front();
   if (!isa<YieldOp>(body.getTerminator()) ||
@@ -422,6 +469,10 @@ LogicalResult SweepOp::verifyRegions() {
                             "graph, than the sweep");
     direction = own;
     graph = op.getOperand(0);
+    if (!readsTilesOnly(
+            &op, [&](Operation *made) { return made->getBlock() == &body; }))
+      return op.emitOpError("reads of another op of the sweep what is not in a "
+                            "tile: rows of pairs, read as those of its own");
     product |= isa<LinearOp, OuterOp>(op);
   }
   if (!product)

@@ -32,7 +32,7 @@ typedef struct DrawloomEdges {
   const void *source, *target, *relation;
   /** DRAWLOOM_I32 or DRAWLOOM_I64, of all three. */
   DrawloomElement element;
-  /** Nodes of a block and pairs of a tile; 0 for 512 and 16. */
+  /** Nodes of a block and pairs of a tile; 0 for 1024 and 16. */
   int64_t rowsPerBlock, tileRows;
 } DrawloomEdges;
 

@@ -5,13 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // rgnn.traverse runs a region for each edge. Its gradient runs the region and
-// the reverse of it, reads the cotangents where the results went, and adds the
-// gradients up where the inputs came from: sources of sums are sums, and so on.
+// the reverse of it: cotangents are read at the spaces of the results, and
+// gradients added up at those of the inputs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Rgnn/Rgnn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Differentiate/ReverseMode.h"
 #include "passes/Differentiate/Rules.h"
 
@@ -61,19 +62,22 @@ public:
   TraverseOp op;
   OpBuilder &builder;
   IRRewriter inner;
-
-private:
   /// What the region grows in: an op, as whoever looks for what encloses
   /// another op expects.
   TraverseOp copy;
-
-public:
   Region &body;
 
 private:
   Values inputs, rows;
   SmallVector<int32_t> at, to, by;
   SmallVector<Type> types;
+};
+
+/// What a maximum is taken of, and the maximum: to be compared.
+struct Compared {
+  /// Rows of what the op is over; null where the region's own are exact.
+  Value rows;
+  Value top;
 };
 
 /// The gradients of one op.
@@ -85,10 +89,11 @@ public:
   FailureOr<Gradients> build();
 
 private:
+  Compared comparedOf(unsigned result);
   /// 1 where the row of an edge has what became the maximum, else 0.
-  Value reaches(Reversed &reversed, unsigned result);
+  Value reaches(Reversed &reversed, unsigned result, const Compared &compared);
   /// What each of the rows gets that are equal to a maximum.
-  Value shareOfMaximum(unsigned result);
+  Value shareOfMaximum(unsigned result, const Compared &compared);
 
   TraverseOp op;
   OpBuilder &builder;
@@ -115,18 +120,62 @@ TraverseOp Reversed::build() {
   return traverse;
 }
 
-Value TraverseGradient::reaches(Reversed &reversed, unsigned result) {
-  Value top = reversed.addInput(op.getResult(result), op.resultSpace(result));
-  Value row = reversed.yield().getOperand(result);
+/// Whether a row is an argument of the region, or is made of one without
+/// rounding.
+static bool isExact(Value row) {
+  if (isa<BlockArgument>(row))
+    return true;
+  Operation *made = row.getDefiningOp();
+  return isa<arith::ExtFOp, arith::NegFOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp, tensor::ExtractOp>(made) &&
+         isExact(made->getOperand(0));
+}
+
+/// Code that computes a row a second time may round it otherwise, and then no
+/// row would be equal to the maximum: rows that are computed are kept.
+Compared TraverseGradient::comparedOf(unsigned result) {
+  Value top = op.getResult(result);
+  Reversed kept(op, builder);
+  Value row = kept.yield().getOperand(result);
+  if (isExact(row))
+    return {Value(), top};
+  auto type = cast<RankedTensorType>(top.getType());
+  rgnn::Order order = rgnn::orderOf(rgnn::graphOf(op.getGraph()),
+                                    rgnn::directionOf(op.getOver()));
+  Value counted = op.getOver() == Space::Edge ? order.far : order.pairRelation;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = cast<RankedTensorType>(counted.getType()).getDimSize(0);
+  kept.addResult(row, op.getOver(), type.clone(shape));
+  Value rows = kept.build().getResult(0);
+  auto maximum = TraverseOp::create(
+      builder, op.getLoc(), TypeRange(type), op.getGraph(), rows, op.getOver(),
+      {static_cast<int32_t>(op.getOver())},
+      {static_cast<int32_t>(op.resultSpace(result))},
+      {static_cast<int32_t>(rgnn::Combiner::Max)});
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&maximum.getBody());
+  Value argument = body->addArgument(
+      rgnn::rowType(cast<RankedTensorType>(rows.getType()), op.getOver()),
+      op.getLoc());
+  rgnn::YieldOp::create(builder, op.getLoc(), argument);
+  return {rows, maximum.getResult(0)};
+}
+
+Value TraverseGradient::reaches(Reversed &reversed, unsigned result,
+                                const Compared &compared) {
+  Value top = reversed.addInput(compared.top, op.resultSpace(result));
+  Value row = compared.rows ? reversed.addInput(compared.rows, op.getOver())
+                            : reversed.yield().getOperand(result);
   Value equal = arith::CmpFOp::create(reversed.inner, op.getLoc(),
                                       arith::CmpFPredicate::OEQ, row, top);
   return arith::UIToFPOp::create(reversed.inner, op.getLoc(), row.getType(),
                                  equal);
 }
 
-Value TraverseGradient::shareOfMaximum(unsigned result) {
+Value TraverseGradient::shareOfMaximum(unsigned result,
+                                       const Compared &compared) {
   Reversed counted(op, builder);
-  Value one = reaches(counted, result);
+  Value one = reaches(counted, result, compared);
   counted.addResult(one, op.resultSpace(result),
                     op.getResult(result).getType());
   Value count = counted.build().getResult(0);
@@ -145,9 +194,10 @@ FailureOr<Gradients> TraverseGradient::build() {
       seeds[i] = reversed.addInput(cotangents[i], op.resultSpace(i));
       continue;
     }
-    Value share = shareOfMaximum(i);
+    Compared compared = comparedOf(i);
+    Value share = shareOfMaximum(i, compared);
     Value row = reversed.addInput(share, op.resultSpace(i));
-    Value one = reaches(reversed, i);
+    Value one = reaches(reversed, i, compared);
     seeds[i] = ScalarBuilder(reversed.inner, op.getLoc()).mul(one, row);
   }
   Values wanted;

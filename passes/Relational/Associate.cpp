@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Rgnn/Rgnn.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/PatternMatch.h"
@@ -68,7 +69,8 @@ static TraverseOp sumAtPairs(OpBuilder &builder, Location loc, Value graph,
   auto given = rows.getDefiningOp<TraverseOp>();
   bool computed = given && given.getNumResults() == 1 &&
                   given.getOver() == pairsOf(other(direction)) &&
-                  given.combiner(0) == Combiner::None;
+                  given.combiner(0) == Combiner::None &&
+                  given.resultSpace(0) == space;
   SmallVector<Value> inputs{rows};
   SmallVector<int32_t> at{number(space)};
   if (computed) {
@@ -107,7 +109,7 @@ struct Associate : impl::AssociateBase<Associate> {
 
 } // namespace
 
-/// How many bytes cost as much as an operation: of rows that are gathered, and
+/// How many operations cost as much as a byte: of rows that are gathered, and
 /// of a table that is written and read.
 static constexpr double gathered = 5, stored = 10;
 
@@ -141,6 +143,7 @@ void Associate::multiplyBehind(TraverseOp op) {
     return;
   Direction near = directionOf(op.resultSpace(0));
   if (op.resultSpace(0) != nodesOf(near) ||
+      op.inputSpace(0) != pairsOf(other(near)) ||
       directionOf(linear.getAt()) == near || !isCheaperBehind(op, linear))
     return;
   OpBuilder builder(op);
@@ -166,12 +169,29 @@ void Associate::multiplyBehind(TraverseOp op) {
     linear->erase();
 }
 
-/// An op in front of `made` that is the same; null if there is none.
-static TraverseOp sameBefore(TraverseOp made) {
-  for (Operation *op = made->getPrevNode(); op; op = op->getPrevNode())
-    if (auto known = dyn_cast<TraverseOp>(op);
-        known && OperationEquivalence::isEquivalentTo(
-                     known, made, OperationEquivalence::IgnoreLocations))
+/// Whether `op` needs what `first` computes.
+static bool needs(Operation *op, Operation *first) {
+  SmallVector<Operation *> open{first};
+  DenseSet<Operation *> seen{first};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers()) {
+      Operation *own = first->getBlock()->findAncestorOpInBlock(*user);
+      if (own == op)
+        return true;
+      if (own && seen.insert(own).second)
+        open.push_back(own);
+    }
+  return false;
+}
+
+/// Another op of the block that is the same as `made` and does not need what
+/// `reader` computes; null if there is none.
+static TraverseOp sameAs(TraverseOp made, Operation *reader) {
+  for (auto known : made->getBlock()->getOps<TraverseOp>())
+    if (known != made &&
+        OperationEquivalence::isEquivalentTo(
+            known, made, OperationEquivalence::IgnoreLocations) &&
+        !needs(known, reader))
       return known;
   return TraverseOp();
 }
@@ -185,15 +205,15 @@ void Associate::sumOtherRows(OuterOp op) {
     Direction near = directionOf(at), far = other(near);
     auto summed = sums.getDefiningOp<TraverseOp>();
     Value from = summed ? summedRows(summed) : Value();
-    if (at != pairsOf(near) || !from || typeOf(from).getRank() != 2 ||
-        !isAt(summed.inputSpace(0), far) ||
+    if (at != pairsOf(near) || !from || summed.resultSpace(0) != at ||
+        typeOf(from).getRank() != 2 || !isAt(summed.inputSpace(0), far) ||
         graphOf(op.getGraph()).getOutgoing().empty())
       continue;
     // What the pairs of the other end have of these rows.
     OpBuilder builder(op);
     TraverseOp made =
         sumAtPairs(builder, op.getLoc(), op.getGraph(), rows, rowsAt, far);
-    TraverseOp known = sameBefore(made);
+    TraverseOp known = sameAs(made, op);
     made->erase();
     if (!known)
       continue;
@@ -218,13 +238,10 @@ void Associate::runOnOperation() {
     multiplyBehind(op);
   SmallVector<OuterOp> outers;
   getOperation().walk([&](OuterOp op) { outers.push_back(op); });
-  for (OuterOp op : outers) {
-    // The sums of edges may have been made behind it.
-    if (Operation *last = op->getBlock()->getTerminator(); llvm::all_of(
-            op->getUsers(), [&](Operation *user) { return user == last; }))
-      op->moveBefore(last);
+  for (OuterOp op : outers)
     sumOtherRows(op);
-  }
+  // An outer product may stand before the sum of edges that it reads now.
+  getOperation().walk([](Block *block) { sortTopologically(block); });
 }
 
 } // namespace drawloom

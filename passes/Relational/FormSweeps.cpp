@@ -102,6 +102,13 @@ bool Sweep::wouldWaitForItself(Operation *op) const {
 bool Sweep::take(Operation *op) {
   if (!suits(op) || wouldWaitForItself(op))
     return false;
+  auto isInside = [&](Operation *other) {
+    return other == op || ops.contains(other);
+  };
+  if (!readsTilesOnly(op, isInside) || !llvm::all_of(ops, [&](Operation *own) {
+        return readsTilesOnly(own, isInside);
+      }))
+    return false;
   ops.insert(op);
   return true;
 }
@@ -163,7 +170,7 @@ void Sweep::replace(RewriterBase &rewriter) {
   rewriter.setInsertionPoint(order.back());
   auto sweep = SweepOp::create(rewriter, order.back()->getLoc(),
                                TypeRange(ValueRange(results)));
-  Block *body = rewriter.createBlock(&sweep.getBody());
+  rewriter.createBlock(&sweep.getBody());
   IRMapping mapping;
   for (Operation *op : order)
     rewriter.clone(*op, mapping);
@@ -171,7 +178,6 @@ void Sweep::replace(RewriterBase &rewriter) {
                   llvm::map_to_vector(results, [&](Value value) {
                     return mapping.lookup(value);
                   }));
-  (void)body;
   for (auto [result, made] : llvm::zip_equal(results, sweep.getResults()))
     rewriter.replaceAllUsesExcept(result, made, sweep);
   for (Operation *op : llvm::reverse(order))
@@ -189,7 +195,6 @@ struct FormSweeps : impl::FormSweepsBase<FormSweeps> {
         products.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    DenseSet<Operation *> gone;
     while (!products.empty()) {
       Operation *product = products.front();
       products.erase(products.begin());

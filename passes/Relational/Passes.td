@@ -21,7 +21,7 @@ def Associate : Pass<"rgnn-associate", "::mlir::func::FuncOp"> {
     gradients of matrices and of what they multiply share one sum. Rounding
     changes; it depends on extents alone.
 
-    Example: test/passes/Relational/associate-gradients-share-a-sum.mlir
+    Example: test/passes/Relational/form-sweeps-of-a-gradient.mlir
   }];
   let dependentDialects = ["::drawloom::rgnn::RgnnDialect"];
 }

@@ -96,7 +96,8 @@ static std::vector<Member> membersOfNodes(int64_t edges, int64_t nodes,
   for (int64_t i = 0; i < edges; ++i)
     members[next[near(i)]++] = member(i);
   for (int64_t node = 0; node < nodes; ++node)
-    sortMembers(&members[0] + starts[node], &members[0] + starts[node + 1]);
+    sortMembers(members.data() + starts[node],
+                members.data() + starts[node + 1]);
   return members;
 }
 

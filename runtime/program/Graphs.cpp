@@ -9,8 +9,8 @@
 #include "drawloom-c/graph.h"
 #include "drawloom/runtime/EdgeOrders.h"
 #include "runtime/program/Handles.h"
+#include <algorithm>
 #include <cstring>
-#include <new>
 
 using namespace drawloom::runtime;
 
@@ -32,8 +32,8 @@ DrawloomError *drawloomGraphBuild(const DrawloomEdges *edges,
                    given.relations, given.edges,
                    given.source,    given.target,
                    given.relation,  given.element == DRAWLOOM_I64};
-  Result<EdgeOrders> orders =
-      orderEdges(list, given.rowsPerBlock ? given.rowsPerBlock : 512, tileRows);
+  Result<EdgeOrders> orders = orderEdges(
+      list, given.rowsPerBlock ? given.rowsPerBlock : 1024, tileRows);
   if (!orders.ok())
     return makeError(DRAWLOOM_ERROR_CALL, orders.message());
   *graph = new DrawloomGraph{std::move(*orders), tileRows};

@@ -53,7 +53,7 @@ def assert_same(layer, own, *arguments, same_start=True, **options):
             torch.testing.assert_close(torch.zeros_like(a) if b is None else b, torch.zeros_like(b) if a is None else a, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("aggr", ["mean", "add", "max"])
+@pytest.mark.parametrize("aggr", ["mean", "add", "max", "min"])
 @pytest.mark.parametrize("options", [{}, {"num_bases": 3}, {"num_blocks": 2}, {"root_weight": False, "bias": False}])
 def test_rgcn(aggr, options):
     assert_same(*both("RGCNConv", INPUTS, OUTPUTS, RELATIONS, aggr=aggr, **options), X, EDGE_INDEX, EDGE_TYPE)
@@ -204,3 +204,26 @@ def test_patched_layers_are_computed_here():
     finally:
         drawloom.torch.unpatch_pyg()
     torch.testing.assert_close(layer(X, EDGE_INDEX, EDGE_TYPE), y)
+
+
+def test_attention_adds_up():
+    with pytest.raises(drawloom.torch.graph.CallError, match="aggr is 'mean'; it is one of add, sum"):
+        ours.GATConv(INPUTS, OUTPUTS, aggr="mean")
+    layer = theirs.GATConv(INPUTS, OUTPUTS, aggr="mean").double()
+    wanted = layer(X, EDGE_INDEX)
+    drawloom.torch.patch_pyg()
+    try:
+        torch.testing.assert_close(layer(X, EDGE_INDEX), wanted)
+    finally:
+        drawloom.torch.unpatch_pyg()
+
+
+def test_inference_tensors_have_no_graph_that_stays():
+    layer = ours.SAGEConv(INPUTS, OUTPUTS, root_weight=False).double()
+    with torch.inference_mode():
+        edge_index = EDGE_INDEX.clone()
+        first = layer(X, edge_index)
+        edge_index[1, :5] = (edge_index[1, :5] + 1) % NODES
+        second = layer(X, edge_index)
+    assert not torch.equal(first, second)
+    torch.testing.assert_close(second, layer(X, edge_index.clone()).detach())

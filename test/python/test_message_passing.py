@@ -119,7 +119,39 @@ def test_bits_do_not_depend_on_threads_or_the_order_of_edges():
     assert all(torch.equal(a, b) for one in results for a, b in zip(one, results[0]))
 
 
+def test_rows_are_compared_and_constants_are_any_numbers():
+    x = torch.tensor([0.0, 1.0, 2.0])[torch.randint(0, 3, (NODES,))]
+    equal = message_passing(GRAPH, lambda src: where(src == 1.0, 1.0, where(src != 0.0, -3.0, 0.25)), src=x, to="edge")
+    wanted = torch.where(x == 1, 1.0, torch.where(x != 0, -3.0, 0.25))[SOURCE]
+    assert torch.equal(equal, wanted)
+    small = message_passing(GRAPH, lambda src: (src * 1e-8 + 1e22).leaky_relu(1e-5) * 3e-38, src=x.double(), to="edge")
+    torch.testing.assert_close(small, (x.double() * 1e-8 + 1e22)[SOURCE] * 3e-38)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("function", [lambda src: src, lambda src: src * 1.0])
+def test_results_have_the_type_of_the_rows(dtype, function):
+    x = torch.randn(NODES, 3).to(dtype)
+    for options in ({}, {"combine": "max"}, {"combine": "mean"}, {"to": "edge"}):
+        assert message_passing(GRAPH, function, src=x, **options).dtype == dtype
+
+
+@pytest.mark.parametrize("contracts", [lambda src, dst: src * dst + 0.3, lambda src, dst: (src * 1.7 - dst * src).tanh() * dst + src])
+def test_a_maximum_always_finds_its_edges_again(contracts):
+    x, y = torch.randn(NODES, 40, requires_grad=True), torch.randn(NODES, 40)
+    z = message_passing(GRAPH, contracts, src=x, dst=y, combine="max")
+    leaf = x.detach().double().requires_grad_()
+    rows = contracts(leaf[SOURCE], y.double()[TARGET])
+    wanted = combined(rows, "max")
+    gradient, = torch.autograd.grad(z.sum(), x)
+    torch.testing.assert_close(gradient.double(), torch.autograd.grad(wanted.sum(), leaf)[0], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("call, message", [
+    (lambda x: message_passing(GRAPH, lambda src: src, src=x, combine="max", to="edge"), "nothing is combined"),
+    (lambda x: message_passing(GRAPH, lambda src: src * 1e39, src=x), "1e+39 is no float32"),
+    (lambda x: message_passing(GRAPH, lambda src: where(True, src, src), src=x), "where takes a comparison of rows"),
+    (lambda x: message_passing(GRAPH, lambda src: src * True, src=x), "does not go with True"),
     (lambda x: message_passing(GRAPH, lambda src: src, src=x, combine="lstm"), "combine is 'lstm'"),
     (lambda x: message_passing(GRAPH, lambda src: src, src=x[:5]), "the graph has 12 rows at src"),
     (lambda x: message_passing(GRAPH, lambda edge: edge, edge=x), "the graph has 60 edges"),

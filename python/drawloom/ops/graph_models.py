@@ -4,33 +4,17 @@
 """Named layers on graphs: what stands between their dense products. Each is a function of a Program and its Values; operands that may
 be absent are None. See drawloom.torch.nn for the mathematics."""
 
-from .message_passing import attend, where
+from .message_passing import attend, combined, where, widen
 
 
-def _widen(row, value):
-    """`row`, with extents of 1 behind it for what `value` has more."""
-    return row.reshape([*row.shape, *[1] * (len(value.shape) - len(row.shape))])
-
-
-def aggregate(program, x, weight, combine):
-    """Rows of neighbours, each times the edge's weight: by sum, mean, max or min."""
-    def message(row, weight=None):
-        return row.wide() if weight is None else row * _widen(weight, row)
-
-    inputs = [x] if weight is None else [x, weight]
-    if combine == "mean":
-        total, count = program.traverse(lambda *rows: (message(*rows), 1.0), inputs, [("dst", "sum"), ("dst", "sum")])
-        return total / _widen(count.to(total.dtype).maximum(1.0), total)
-    if combine == "min":
-        return -program.traverse(lambda *rows: -message(*rows), inputs, [("dst", "max")])
-    return program.traverse(message, inputs, [("dst", combine)])
+def aggregate(program, x, combine):
+    """Rows of neighbours by sum, mean, max or min."""
+    return combined(program, lambda row: row, [x], combine).to(x.dtype)
 
 
 def _at_pairs(program, x, combine):
-    """Rows of a target's edges by relation, added up or the greatest of them; and for a mean how many there are."""
-    if combine == "max":
-        return program.traverse(lambda row: row.wide(), [x], [("dst_rel", "max")]), None
-    rows = program.traverse(lambda row: row.wide(), [x], [("dst_rel", "sum")])
+    """Rows of a target's edges by relation, combined; of a mean the sums, and how many there are."""
+    rows = combined(program, lambda row: row, [x], "sum" if combine == "mean" else combine, to="dst_rel")
     return rows, program.traverse(lambda: 1.0, [], [("dst_rel", "sum")]).to(rows.dtype) if combine == "mean" else None
 
 
@@ -38,7 +22,7 @@ def _sum_pairs(program, rows, count):
     """Rows of pairs of targets, added up; with `count` each divided by its own."""
     if count is None:
         return program.traverse(lambda row: row.wide(), [rows], [("dst", "sum")], over="dst_rel")
-    return program.traverse(lambda row, n: row * _widen(1.0 / n, row), [rows, count], [("dst", "sum")], over="dst_rel")
+    return program.traverse(lambda row, n: row * widen(1.0 / n, row), [rows, count], [("dst", "sum")], over="dst_rel")
 
 
 def rgcn(program, x, w, right, root, bias, combine):
@@ -64,7 +48,7 @@ def gat(program, z, source, target, edge, mask, slope, weights):
         for given in (target, edge):
             if given is not None:
                 one = one + more.pop(0)
-        return one.leaky_relu(slope), row if mask is None else row * _widen(more.pop(0), row)
+        return one.leaky_relu(slope), row if mask is None else row * widen(more.pop(0), row)
 
     inputs = [one for one in (z, source, target, edge, mask) if one is not None]
     return attend(program, score_and_value, inputs, weights)
@@ -77,7 +61,7 @@ def gatv2(program, left, right, attention, edge, mask, slope, weights):
         both = l + r
         if edge is not None:
             both = both + more.pop(0)
-        return both.leaky_relu(slope).dot(a), l if mask is None else l * _widen(more.pop(0), l)
+        return both.leaky_relu(slope).dot(a), l if mask is None else l * widen(more.pop(0), l)
 
     return attend(program, score_and_value, [one for one in (left, right, attention, edge, mask) if one is not None], weights)
 
@@ -175,7 +159,7 @@ def simple_hgn(program, z, source, target, relation, before, slope, beta):
     edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second result is that."""
     inputs = [z, source, target, relation]
 
-    def score(row, a, b, c, *more):
+    def score(row, a, b, c):
         return (a + b + c).leaky_relu(slope)
 
     top = program.traverse(score, inputs, [("dst", "bound")])
@@ -188,6 +172,6 @@ def simple_hgn(program, z, source, target, relation, before, slope, beta):
         return alpha if before is None else alpha * (1.0 - beta) + rows[6] * beta
 
     def message(*rows):
-        return _widen(weigh(*rows), rows[0]) * rows[0]
+        return widen(weigh(*rows), rows[0]) * rows[0]
 
     return [program.traverse(message, inputs, [("dst", "sum")]), program.traverse(weigh, inputs, [("edge", "none")])]

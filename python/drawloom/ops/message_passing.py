@@ -74,14 +74,14 @@ class Program:
 
     # --- ops on the graph ---
 
-    def linear(self, x, w, transpose=False):
+    def linear(self, x, w):
         """The rows of pairs times the matrices of their relations."""
         at = x.shape[0]
         if at not in _PAIRS:
             raise CallError(f"linear takes rows of nodes or pairs, not of {at}")
-        shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-2 if transpose else -1])
-        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name}{' transpose' if transpose else ''} : {x.type}, {w.type} -> "
-                          f"{_type(x.dtype, shape)}", x.dtype, shape)
+        shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-1])
+        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name} : {x.type}, {w.type} -> {_type(x.dtype, shape)}",
+                          x.dtype, shape)
 
     def traverse(self, function, inputs, to, over="edge"):
         """function(*rows) -> rows, one for each (space, combiner) of `to`."""
@@ -97,7 +97,7 @@ class Program:
             given = list(given) if isinstance(given, (tuple, list)) else [given]
             if len(given) != len(to):
                 raise CallError(f"the function of an edge gives {len(given)} rows for {len(to)} results")
-            given = [self.constant(row, _computed(rows[0].dtype) if rows else "float32") if isinstance(row, (int, float)) else row
+            given = [self.constant(row, _computed(rows[0].dtype) if rows else "float32") if _is_number(row) else row
                      for row in given]
             for row in given:
                 if not isinstance(row, Value) or row.inside is not self.inside:
@@ -118,9 +118,7 @@ class Program:
         return results if len(results) > 1 else results[0]
 
     def constant(self, number, dtype, shape=()):
-        text = f"{float(number)!r}" if "float" in dtype else f"{int(number)}"
-        if text in ("inf", "-inf", "nan"):
-            raise CallError(f"{text} is no constant of a function of edges")
+        text = _float(number, dtype) if "float" in dtype else f"{int(number)}"
         scalar = self.inside is not None and not shape
         return self.value(f"arith.constant {text if scalar else f'dense<{text}>'} : {_type(dtype, shape, scalar)}", dtype, shape)
 
@@ -130,6 +128,17 @@ def _type(dtype, shape, scalar=False):
     if scalar and not shape:
         return _ELEMENTS[dtype]
     return f"tensor<{''.join(f'@{extent}@x' if isinstance(extent, str) else f'{extent}x' for extent in shape)}{_ELEMENTS[dtype]}>"
+
+
+def _float(number, dtype="float64"):
+    """A number as MLIR writes it."""
+    if not abs(number) <= (1.7976931348623157e308 if dtype == "float64" else 3.4028234663852886e38):
+        raise CallError(f"{number} is no {dtype}, as a constant of a function of edges has to be")
+    return f"{float(number):.17e}"
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _computed(dtype):
@@ -144,6 +153,8 @@ class Value:
 
     def __init__(self, program, name, dtype, shape, inside=None):
         self.program, self.name, self.dtype, self.shape, self.inside = program, name, dtype, tuple(shape), inside
+        # Of a comparison: the type of what was compared.
+        self.compared = "float32"
 
     @property
     def type(self):
@@ -271,7 +282,7 @@ class Value:
 
     def _binary(self, op, other, swap=False):
         a, b = self, other
-        if isinstance(b, (int, float)):
+        if _is_number(b):
             a = a.wide()
             b = self.program.constant(b, a.dtype, a.shape)
         else:
@@ -354,7 +365,7 @@ class Value:
         return self._unary("kan.relu")
 
     def leaky_relu(self, slope=0.01):
-        return self._unary("kan.leaky_relu", f" {{slope = {float(slope)!r} : f64}}")
+        return self._unary("kan.leaky_relu", f" {{slope = {_float(slope)} : f64}}")
 
     def elu(self):
         return self._unary("kan.elu")
@@ -370,10 +381,21 @@ class Value:
 
     def _compare(self, predicate, other):
         a = self.wide()
-        b = self._other(other).wide() if isinstance(other, Value) else self.program.constant(other, a.dtype, a.shape)
+        b = self.program.constant(other, a.dtype, a.shape) if _is_number(other) else self._other(other).wide()
         shape = _common(a.shape, b.shape)
         a, b = a.broadcast(shape), b.broadcast(shape)
-        return a._new(f"arith.cmpf {predicate}, {a.name}, {b.name} : {a.type}", dtype="bool")
+        result = a._new(f"arith.cmpf {predicate}, {a.name}, {b.name} : {a.type}", dtype="bool")
+        result.compared = a.dtype
+        return result
+
+    # Rows are compared, not the objects that stand for them.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):  # type: ignore[override]
+        return self._compare("oeq", other)
+
+    def __ne__(self, other):  # type: ignore[override]
+        return self._compare("une", other)
 
     def __gt__(self, other):
         return self._compare("ogt", other)
@@ -430,12 +452,12 @@ class Value:
     def __matmul__(self, other):
         return self.product(other)
 
-    def product(self, w, transposed=False):
-        """Rows times one matrix, [in, out], or with `transposed` [out, in]."""
+    def product(self, w):
+        """Rows times one matrix, [in, out]."""
         if self.inside is not None:
             raise CallError("a product with a matrix for each edge is slow; multiply the rows of nodes before the function of an edge, "
                             "or what it gives behind it")
-        inner, outer = (w.shape[1], w.shape[0]) if transposed else w.shape
+        inner, outer = w.shape
         if len(self.shape) != 2 or self.shape[1] != inner:
             raise CallError(f"{self!r} is not multiplied by a matrix of shape {list(w.shape)}")
         shape = (self.shape[0], outer)
@@ -443,14 +465,8 @@ class Value:
         empty = self._new(f"tensor.empty() : {_type(self.dtype, shape)}", shape)
         zero = self._new(f"arith.constant 0.0 : {element}", ())
         start = self._new(f"linalg.fill ins({zero.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}", shape)
-        right = "(n, k)" if transposed else "(k, n)"
-        return self._new(f"linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> {right}>, "
-                         f"affine_map<(m, n, k) -> (m, n)>] ins({self.name}, {w.name} : {self.type}, {w.type}) "
-                         f"outs({start.name} : {start.type}) -> {start.type}", shape)
-
-    def at(self, space):
-        """The same rows, under the name that they have at the other end of the edges."""
-        return Value(self.program, self.name, self.dtype, (space, *self.shape[1:]))
+        return self._new(f"linalg.matmul ins({self.name}, {w.name} : {self.type}, {w.type}) outs({start.name} : {start.type}) "
+                         f"-> {start.type}", shape)
 
 
 def _common(a, b):
@@ -467,12 +483,16 @@ def _common(a, b):
 
 def where(condition, a, b):
     """a where the condition holds, else b."""
+    if not isinstance(condition, Value) or condition.dtype != "bool":
+        raise CallError(f"where takes a comparison of rows, as in where(x > 0.0, x, y), not {condition!r}")
     program = condition.program
+    for one in (a, b):
+        if not isinstance(one, Value) and not _is_number(one):
+            raise CallError(f"where takes rows and numbers, not {one!r}")
     values = [one for one in (a, b) if isinstance(one, Value)]
-    if not values:
-        raise CallError("where takes at least one row")
-    dtype = _computed(values[0].dtype)
-    a, b = (one.wide() if isinstance(one, Value) else program.constant(one, dtype, values[0].shape) for one in (a, b))
+    dtype = _computed(values[0].dtype) if values else condition.compared
+    like = values[0].shape if values else condition.shape
+    a, b = (one.wide() if isinstance(one, Value) else program.constant(one, dtype, like) for one in (a, b))
     shape = _common(condition.shape, _common(a.shape, b.shape))
     a, b, condition = a.broadcast(shape), b.broadcast(shape), condition.broadcast(shape)
     types = a.type if not shape and a.inside is not None else f"{condition.type}, {a.type}"
@@ -497,17 +517,37 @@ class Edge:
         return self.function(**given)
 
     def build(self, program, *inputs):
+        """Results have the type of the tensors of floats, where these have one."""
+        result = self._combined(program, inputs)
+        kinds = {one.dtype for one in inputs if "float" in one.dtype}
+        return result.to(kinds.pop()) if len(kinds) == 1 else result
+
+    def _combined(self, program, inputs):
         if self.to == "edge":
             return program.traverse(self, inputs, [("edge", "none")])
         if self.combine == "softmax":
             return attend(program, self, inputs)[0]
-        if self.combine == "min":
-            return -program.traverse(lambda *rows: -self(*rows), inputs, [("dst", "max")])
-        if self.combine == "mean":
-            total, count = program.traverse(lambda *rows: (self(*rows), 1.0), inputs, [("dst", "sum"), ("dst", "sum")])
-            shape = [1] * (len(total.shape) - 1)
-            return total / count.to(total.dtype).maximum(1.0).reshape(["dst", *shape])
-        return program.traverse(self, inputs, [("dst", self.combine)])
+        return combined(program, self, inputs, self.combine)
+
+
+def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: str = "dst") -> Value:
+    """What edge(*rows) gives, by sum, mean, max or min at the targets or, with to="dst_rel", by relation."""
+    def wide(*rows):
+        row = edge(*rows)
+        return row.wide() if isinstance(row, Value) else row
+
+    if combine == "min":
+        return -program.traverse(lambda *rows: -wide(*rows), inputs, [(to, "max")])
+    total = program.traverse(wide, inputs, [(to, "max" if combine == "max" else "sum")])
+    if combine != "mean":
+        return total
+    count = program.traverse(lambda: 1.0, [], [(to, "sum")]).to(total.dtype).maximum(1.0)
+    return total / widen(count, total)
+
+
+def widen(row: Value, value: Value) -> Value:
+    """`row`, with extents of 1 behind it for what `value` has more."""
+    return row.reshape([*row.shape, *[1] * (len(value.shape) - len(row.shape))])
 
 
 def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False) -> list:
@@ -518,9 +558,6 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise CallError("with combine='softmax' the function of an edge gives a pair: a score, and a value")
         return pair[0].wide(), pair[1].wide()
-
-    def widen(score, value):
-        return score.reshape([*score.shape, *[1] * (len(value.shape) - len(score.shape))])
 
     def weigh(*rows):
         score, value = score_and_value(*rows[:-1])

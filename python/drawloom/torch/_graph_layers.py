@@ -123,8 +123,13 @@ def _combiner(module):
 
 
 class _Layer(torch.nn.Module):
+    # How neighbours may be combined.
+    _aggregations = ("add", "sum")
+
     def __init__(self, aggr="add", flow="source_to_target"):
         super().__init__()
+        if aggr not in self._aggregations:
+            raise CallError(f"{type(self).__name__}: aggr is {aggr!r}; it is one of {', '.join(self._aggregations)}")
         if flow not in ("source_to_target", "target_to_source"):
             raise CallError(f"{type(self).__name__}: flow is {flow!r}; it is 'source_to_target' or 'target_to_source'")
         self.aggr, self.flow = aggr, flow
@@ -140,6 +145,8 @@ class RGCNConv(_Layer):
     x          [N, in], or node numbers [N], or None (each node its own): then a row of W_r stands for x_u W_r; or a pair of these for
                sources and targets
     """
+
+    _aggregations = ("add", "sum", "mean", "max", "min")
 
     def __init__(self, in_channels: int | tuple[int, int], out_channels: int, num_relations: int, num_bases: int | None = None,
                  num_blocks: int | None = None, aggr: str = "mean", root_weight: bool = True, is_sorted: bool = False,
@@ -340,7 +347,7 @@ def _neighbours(module, x, edge_index, size, combine):
     left, right = x
     targets = right.shape[0] if right is not None else size[1] if size is not None else left.shape[0]
     edges = graph_of(edge_index, None, (left.shape[0], targets), 1, flow=module.flow)
-    return apply(edges.graph, models.aggregate, [(left, "src"), (None, "edge")], (combine,))
+    return apply(edges.graph, models.aggregate, [(left, "src")], (combine,))
 
 
 def sage_forward(module, x, edge_index, size=None):
@@ -356,10 +363,11 @@ def sage_forward(module, x, edge_index, size=None):
 class SAGEConv(_Layer):
     r"""GraphSAGE (arXiv 1706.02216): y_v = W_l (the mean, or `aggr`, of v's neighbours) + W_r x_v, with `normalize` of length 1."""
 
+    _aggregations = ("add", "sum", "mean", "max", "min")
+
     def __init__(self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "mean", normalize: bool = False,
                  root_weight: bool = True, project: bool = False, bias: bool = True, **options: Any) -> None:
         super().__init__(aggr, **options)
-        _combiner(self)
         self.in_channels, self.out_channels, self.normalize = in_channels, out_channels, normalize
         self.root_weight, self.project = root_weight, project
         sources, targets = in_channels if isinstance(in_channels, (tuple, list)) else (in_channels, in_channels)
@@ -394,6 +402,8 @@ def gin_forward(module, x, edge_index, size=None):
 
 class GINConv(_Layer):
     r"""Graph isomorphism network (arXiv 1810.00826): y_v = nn((1 + eps) x_v + the sum of v's neighbours)."""
+
+    _aggregations = ("add", "sum", "mean", "max", "min")
 
     def __init__(self, nn: Callable, eps: float = 0.0, train_eps: bool = False, **options: Any) -> None:
         super().__init__(**{"aggr": "add", **options})

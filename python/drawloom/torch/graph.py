@@ -176,8 +176,12 @@ class Edges:
 
 def _kept(holder, key, tensors, make):
     """What `make` gives, once for tensors as they are: kept with `holder`, and made again where one of them has changed."""
+    if any(tensor.is_inference() for tensor in tensors):
+        # Nothing tells whether they have changed.
+        return make()
+
     def state(tensor):
-        return id(tensor), 0 if tensor.is_inference() else tensor._version
+        return id(tensor), tensor._version
 
     found = getattr(holder, "_drawloom_graphs", None)
     if found is None:
@@ -264,16 +268,16 @@ _COMBINERS = ("sum", "mean", "max", "min", "softmax")
 
 
 def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: Rows = None, edge: Rows = None, rel: Rows = None,
-                    all: Rows = None, combine: str = "sum", to: str = "dst") -> Tensor:
+                    all: Rows = None, combine: str | None = None, to: str = "dst") -> Tensor:
     """What `function` says of each edge, combined at its target.
 
     src, dst   rows of sources and targets: a tensor [N, ...], or a dictionary of them
     edge, rel  rows of edges, as they were given to the graph, and of relations
     all        tensors that all edges read whole
     function   takes the rows of one edge by the names above, and gives what the edge says. It is traced: rows have arithmetic with NumPy's
-               rules for shapes, `exp`, `tanh`, `relu`, `sum`, `max`, `dot`, `reshape` and the like, and `where`. It is called once for each
-               combination of types, and has to say the same each time: what changes is given as rows.
-    combine    "sum", "mean", "max" or "min"; targets without edges get zeros. With "softmax" the function gives (score, value): values
+               rules for shapes, `exp`, `tanh`, `relu`, `sum`, `max`, `dot`, `reshape` and the like, and `where`. It is traced at every call,
+               perhaps several times: it has no side effects.
+    combine    "sum" (where nothing is said), "mean", "max" or "min"; targets without edges get zeros. With "softmax" the function gives (score, value): values
                are weighted by the softmax of the scores over the edges of a target. A score may have one number for each head.
     to         "dst", or "edge": what each edge says, in the order of the edges that were given
 
@@ -281,6 +285,9 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
 
         y = message_passing(graph, lambda src, edge: edge * src, src=x, edge=w)
     """
+    if to == "edge" and combine is not None:
+        raise CallError(f"message_passing: with to='edge' nothing is combined, but combine is '{combine}'")
+    combine = "sum" if combine is None else combine
     if combine not in _COMBINERS:
         raise CallError(f"message_passing: combine is '{combine}'; it is one of {', '.join(_COMBINERS)}")
     if to not in ("dst", "edge"):
@@ -300,7 +307,6 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
         raise CallError("message_passing: no rows are given; src, dst, edge, rel or all has some")
     known = Edge(function, tuple(names), combine, to)
     text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph.num_relations)
-    # An op's first tensor is one of floats.
     results = _dispatch.apply([*[tensor for tensor, _ in tensors], *graph.arrays], text)
     return graph.given(results[0]) if to == "edge" else results[0]
 

@@ -433,3 +433,17 @@ func.func @f(%x: tensor<7x?xf64>) {
   }
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x2xf64>, %a: tensor<3xi32>, %b: tensor<2xi32>, %c: tensor<3xi32>, %d: tensor<2xi32>, %e: tensor<2xi32>, %f: tensor<2xi32>, %h: tensor<1xi32>, %i: tensor<1x2xi32>) {
+  %g = rgnn.graph incoming(%a, %b, %c, %d, %e, %f, %h, %i, %i
+      : tensor<3xi32>, tensor<2xi32>, tensor<3xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<1xi32>, tensor<1x2xi32>, tensor<1x2xi32>)
+    {relations = 3, rows_per_block = 2}
+  // expected-error@+1 {{has a number that is no space, or no combiner}}
+  %y = "rgnn.traverse"(%g, %x) <{over = 4 : i32, at = array<i32: 99>, to = array<i32: 1>, by = array<i32: 1>}> ({
+  ^bb0(%u: tensor<2xf64>):
+    rgnn.yield %u : tensor<2xf64>
+  }) : (!rgnn.graph, tensor<2x2xf64>) -> tensor<2x2xf64>
+  return
+}
