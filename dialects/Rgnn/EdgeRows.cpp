@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -189,8 +190,28 @@ void EdgeRows::visitEdge(Value edge) {
           writeRow(result.sum, result.part, blocks.sub(edge, group.firstEdge));
 }
 
+/// Whether all that a region gives is 1: a count.
+static bool givesOnes(TraverseOp op) {
+  return llvm::all_of(
+      op.getBody().front().getTerminator()->getOperands(),
+      [](Value row) { return matchPattern(row, m_OneFloat()); });
+}
+
 void EdgeRows::sumPair(Value first, Value last) {
   start(Pair);
+  if (op.getOver() == Space::Edge && givesOnes(op) &&
+      llvm::all_of(results, [](Result &result) {
+        return result.level == Pair && isa<FloatType>(result.row) &&
+               result.combiner == Combiner::Sum;
+      })) {
+    // As many as there are edges; sums of ones are exact as far as floats
+    // count.
+    Value count = arith::IndexCastOp::create(b, s.loc, b.getI32Type(),
+                                             blocks.sub(last, first));
+    for (Result &result : results)
+      result.sum = arith::SIToFPOp::create(b, s.loc, result.row, count);
+    return;
+  }
   if (op.getOver() == Space::Edge)
     loop(first, last, Pair, [&](Value edge) { visitEdge(edge); });
   else

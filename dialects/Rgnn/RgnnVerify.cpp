@@ -65,7 +65,7 @@ static LogicalResult verifyOrder(GraphOp op, StringRef name,
       (arrays.size() > 9 && failed(check(9, extent(3), "edges"))))
     return failure();
   int64_t rows = typeOf(arrays[7]).getDimSize(1);
-  if (rows == open || rows < 1 || typeOf(arrays[8]).getDimSize(1) != rows)
+  if (rows < 1 || typeOf(arrays[8]).getDimSize(1) != rows)
     return op.emitOpError("'")
            << name << "' has tiles of " << arrays[7].getType() << " and "
            << arrays[8].getType() << "; their second extent is one number";

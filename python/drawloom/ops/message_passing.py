@@ -481,7 +481,7 @@ def _common(a, b):
     return tuple(shape)
 
 
-def where(condition, a, b):
+def where(condition: Value, a: Value | float, b: Value | float) -> Value:
     """a where the condition holds, else b."""
     if not isinstance(condition, Value) or condition.dtype != "bool":
         raise CallError(f"where takes a comparison of rows, as in where(x > 0.0, x, y), not {condition!r}")
@@ -492,11 +492,15 @@ def where(condition, a, b):
     values = [one for one in (a, b) if isinstance(one, Value)]
     dtype = _computed(values[0].dtype) if values else condition.compared
     like = values[0].shape if values else condition.shape
-    a, b = (one.wide() if isinstance(one, Value) else program.constant(one, dtype, like) for one in (a, b))
-    shape = _common(condition.shape, _common(a.shape, b.shape))
-    a, b, condition = a.broadcast(shape), b.broadcast(shape), condition.broadcast(shape)
-    types = a.type if not shape and a.inside is not None else f"{condition.type}, {a.type}"
-    return a._new(f"arith.select {condition.name}, {a.name}, {b.name} : {types}")
+
+    def row(one: Value | float) -> Value:
+        return one.wide() if isinstance(one, Value) else program.constant(one, dtype, like)
+
+    first, second = row(a), row(b)
+    shape = _common(condition.shape, _common(first.shape, second.shape))
+    first, second, condition = first.broadcast(shape), second.broadcast(shape), condition.broadcast(shape)
+    types = first.type if not shape and first.inside is not None else f"{condition.type}, {first.type}"
+    return first._new(f"arith.select {condition.name}, {first.name}, {second.name} : {types}")
 
 
 # --- layers ----------------------------------------------------------------------------------------------------------

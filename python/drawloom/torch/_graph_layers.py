@@ -124,7 +124,7 @@ def _combiner(module):
 
 class _Layer(torch.nn.Module):
     # How neighbours may be combined.
-    _aggregations = ("add", "sum")
+    _aggregations: tuple[str, ...] = ("add", "sum")
 
     def __init__(self, aggr="add", flow="source_to_target"):
         super().__init__()
@@ -133,6 +133,10 @@ class _Layer(torch.nn.Module):
         if flow not in ("source_to_target", "target_to_source"):
             raise CallError(f"{type(self).__name__}: flow is {flow!r}; it is 'source_to_target' or 'target_to_source'")
         self.aggr, self.flow = aggr, flow
+
+    def reset_parameters(self) -> None:
+        """Gives all parameters first values anew."""
+        raise NotImplementedError
 
 
 class RGCNConv(_Layer):

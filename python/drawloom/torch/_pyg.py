@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections import Counter
 
@@ -97,7 +98,7 @@ def patch_pyg() -> list[str]:
     does not compute go to torch_geometric as before; `patch_pyg_report` counts both. Returns the names of the layers. A second call
     changes nothing; `unpatch_pyg` takes it back."""
     try:
-        from torch_geometric.nn import conv
+        conv = importlib.import_module("torch_geometric.nn.conv")
     except ImportError as error:
         raise CallError("patch_pyg needs torch_geometric: pip install torch_geometric") from error
     for name in _FORWARD:

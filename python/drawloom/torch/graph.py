@@ -48,7 +48,7 @@ class Graph:
     """
 
     def __init__(self, source: Any, target: Any, edge_type: Any = None, *, num_src: int | None = None, num_dst: int | None = None,
-                 num_relations: int | None = None):
+                 num_relations: int | None = None) -> None:
         source, target = _indices("source", source), _indices("target", target)
         relation = None if edge_type is None else _indices("edge_type", edge_type)
         for name, one in (("target", target), ("edge_type", relation)):
@@ -86,7 +86,7 @@ class Graph:
         lengths = numpy.diff(starts)
         if starts.size < 1 or starts[0] != 0 or (lengths < 0).any() or starts[-1] != source.size:
             raise CallError(f"Graph.from_csr: indptr does not go from 0 to {source.size}, the number of indices, without going back")
-        target = numpy.repeat(numpy.arange(lengths.size, dtype=source.dtype), lengths)
+        target: numpy.ndarray = numpy.repeat(numpy.arange(lengths.size, dtype=source.dtype), lengths)
         return Graph(source, target, edge_type, num_src=lengths.size if num_src is None else num_src, num_dst=lengths.size,
                      num_relations=num_relations)
 
