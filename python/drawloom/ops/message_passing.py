@@ -511,7 +511,7 @@ class Edge:
     def __init__(self, function, names, combine, to):
         self.function, self.names, self.combine, self.to = function, names, combine, to
 
-    def __call__(self, *rows):
+    def __call__(self, *rows: Any) -> Any:
         given: dict[str, Any] = {}
         for (space, name), row in zip(self.names, rows):
             if name is None:
