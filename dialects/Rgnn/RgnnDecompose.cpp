@@ -23,8 +23,29 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// The results of an op on a graph that is known to have no edges: zeros.
+/// (Slices of tensors without elements do not verify.)
+static std::optional<Values> resultsWithoutEdges(OpBuilder &builder,
+                                                 Operation *op, GraphOp graph) {
+  if (typeOf(graph.getIncoming()[3]).getDimSize(0) != 0)
+    return std::nullopt;
+  SliceBuilder s{builder, op->getLoc()};
+  Values zeros;
+  for (Value result : op->getResults()) {
+    RankedTensorType type = typeOf(result);
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    Value empty =
+        tensor::EmptyOp::create(builder, op->getLoc(), type, ValueRange{});
+    zeros.push_back(s.filled(s.zero(type.getElementType()), empty));
+  }
+  return zeros;
+}
+
 FailureOr<SmallVector<Value>>
 TraverseOp::decomposeOperation(OpBuilder &builder) {
+  if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
+    return *zeros;
   // What goes to sources is swept by outgoing edges. What goes nowhere in
   // particular joins where it can.
   auto owned = [&](unsigned i, Direction direction) {
@@ -351,10 +372,14 @@ Values TileSweep::build() {
 }
 
 FailureOr<SmallVector<Value>> LinearOp::decomposeOperation(OpBuilder &builder) {
+  if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
+    return *zeros;
   return TileSweep(builder, getLoc(), getOperation(), getY()).build();
 }
 
 FailureOr<SmallVector<Value>> OuterOp::decomposeOperation(OpBuilder &builder) {
+  if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
+    return *zeros;
   return TileSweep(builder, getLoc(), getOperation(), getW()).build();
 }
 
@@ -362,6 +387,8 @@ FailureOr<SmallVector<Value>> SweepOp::decomposeOperation(OpBuilder &builder) {
   Block &body = getBody().front();
   auto ops = llvm::map_to_vector(body.without_terminator(),
                                  [](Operation &op) { return &op; });
+  if (auto zeros = resultsWithoutEdges(builder, *this, graphOfOp(ops.front())))
+    return *zeros;
   return TileSweep(builder, getLoc(), ops, body.getTerminator()->getOperands())
       .build();
 }

@@ -215,15 +215,21 @@ FailureOr<Gradients> TraverseGradient::build() {
   SmallVector<unsigned> known;
   for (auto [number, row] : llvm::zip_equal(numbers, *rows))
     if (row) {
+      // What was rounded to a narrow type is added up before it is.
+      if (auto rounded = row.getDefiningOp<arith::TruncFOp>())
+        row = rounded.getIn();
+      auto type = cast<RankedTensorType>(op.getInputs()[number].getType());
       reversed.addResult(row, op.inputSpace(number),
-                         op.getInputs()[number].getType());
+                         type.clone(getElementTypeOrSelf(row)));
       known.push_back(number + 1);
     }
   if (known.empty())
     return gradients;
   TraverseOp traverse = reversed.build();
   for (auto [operand, gradient] : llvm::zip_equal(known, traverse.getResults()))
-    gradients[operand] = gradient;
+    gradients[operand] =
+        ScalarBuilder(builder, op.getLoc())
+            .convert(gradient, getElementTypeOrSelf(op->getOperand(operand)));
   return gradients;
 }
 

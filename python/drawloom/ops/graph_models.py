@@ -38,7 +38,7 @@ def rgcn(program, x, w, right, root, bias, combine):
 
 def rgcn_of_rows(program, z, combine):
     """The same of rows that each pair of a source has, z at src_rel."""
-    return _sum_pairs(program, *_at_pairs(program, z, combine))
+    return _sum_pairs(program, *_at_pairs(program, z, combine)).to(z.dtype)
 
 
 def gat(program, z, source, target, edge, mask, slope, weights):
@@ -51,7 +51,12 @@ def gat(program, z, source, target, edge, mask, slope, weights):
         return one.leaky_relu(slope), row if mask is None else row * widen(more.pop(0), row)
 
     inputs = [one for one in (z, source, target, edge, mask) if one is not None]
-    return attend(program, score_and_value, inputs, weights)
+    return _narrow(attend(program, score_and_value, inputs, weights), z)
+
+
+def _narrow(results, like):
+    """Results in the type that the rows have."""
+    return [one.to(like.dtype) for one in results]
 
 
 def gatv2(program, left, right, attention, edge, mask, slope, weights):
@@ -63,7 +68,7 @@ def gatv2(program, left, right, attention, edge, mask, slope, weights):
             both = both + more.pop(0)
         return both.leaky_relu(slope).dot(a), l if mask is None else l * widen(more.pop(0), l)
 
-    return attend(program, score_and_value, [one for one in (left, right, attention, edge, mask) if one is not None], weights)
+    return _narrow(attend(program, score_and_value, [one for one in (left, right, attention, edge, mask) if one is not None], weights), left)
 
 
 def hgt(program, k, q, v, k_rel, v_rel, scale):
@@ -73,7 +78,7 @@ def hgt(program, k, q, v, k_rel, v_rel, scale):
     def score_and_value(key, query, value, factor):
         return query.dot(key) * factor, value
 
-    return attend(program, score_and_value, [keys, q, values, scale])
+    return _narrow(attend(program, score_and_value, [keys, q, values, scale]), q)
 
 
 def rgat(program, x, y, w, q, k, edge, mask, extra, options):
@@ -112,7 +117,7 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
             return score.reshape(heads, dim), value
 
         out, *alpha = attend(program, score_and_value, inputs, weights)
-        return [out, *[one.reshape("edge", heads * dim) for one in alpha]]
+        return _narrow([out, *[one.reshape("edge", heads * dim) for one in alpha]], x)
 
     where_to = "dst_rel" if mechanism == "within-relation" else "dst"
     top = program.traverse(lambda *rows: parts(*rows)[0], inputs, [(where_to, "bound")])
@@ -142,7 +147,7 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     results = [program.traverse(message, [*inputs, top, total], [("dst", "sum")])]
     if weights:
         results.append(program.traverse(lambda *rows: share(*rows)[0], [*inputs, top, total], [("edge", "none")]))
-    return results
+    return _narrow(results, x)
 
 
 def compgcn(program, x, z, w, compose):
@@ -151,7 +156,7 @@ def compgcn(program, x, z, w, compose):
         return row - relation if compose == "sub" else row * relation
 
     rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
-    return _sum_pairs(program, program.linear(rows.to(w.dtype), w), None)
+    return _sum_pairs(program, program.linear(rows.to(w.dtype), w), None).to(x.dtype)
 
 
 def simple_hgn(program, z, source, target, relation, before, slope, beta):
@@ -174,4 +179,4 @@ def simple_hgn(program, z, source, target, relation, before, slope, beta):
     def message(*rows):
         return widen(weigh(*rows), rows[0]) * rows[0]
 
-    return [program.traverse(message, inputs, [("dst", "sum")]), program.traverse(weigh, inputs, [("edge", "none")])]
+    return _narrow([program.traverse(message, inputs, [("dst", "sum")]), program.traverse(weigh, inputs, [("edge", "none")])], z)

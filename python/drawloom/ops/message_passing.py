@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import numbers
 import re
 
 from collections.abc import Callable
@@ -102,6 +103,8 @@ class Program:
             for row in given:
                 if not isinstance(row, Value) or row.inside is not self.inside:
                     raise CallError(f"the function of an edge gives {row!r}, which is not made of its rows")
+                if "float" not in row.dtype:
+                    raise CallTypeError(f"the function of an edge gives {row!r}; it gives rows of floats")
             body, self.lines = self.lines, lines
         finally:
             self.lines, self.inside = lines, None
@@ -138,7 +141,7 @@ def _float(number, dtype="float64"):
 
 
 def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _computed(dtype):
@@ -269,6 +272,8 @@ class Value:
             at = index.index(Ellipsis)
             missing = len(self.shape) - sum(one == slice(None) for one in index)
             index = (*index[:at], *[slice(None)] * missing, *index[at + 1:])
+        if sum(one == slice(None) for one in index) > len(self.shape):
+            raise CallError(f"{self!r} has no {sum(one == slice(None) for one in index)} dimensions")
         extents = list(self.shape)
         shape = [1 if one is None else extents.pop(0) for one in index]
         return self.reshape(shape + extents)
@@ -287,8 +292,8 @@ class Value:
             b = self.program.constant(b, a.dtype, a.shape)
         else:
             a, b = a.wide(), self._other(b).wide()
-            if a.dtype != b.dtype:
-                raise CallTypeError(f"a row of {a.dtype} does not go with one of {b.dtype}")
+            if a.dtype != b.dtype or "float" not in a.dtype:
+                raise CallTypeError(f"a row of {a.dtype} does not go with one of {b.dtype}; rows of floats of one type do")
             shape = _common(a.shape, b.shape)
             a, b = a.broadcast(shape), b.broadcast(shape)
         if swap:
@@ -340,6 +345,8 @@ class Value:
     def __abs__(self):
         return self._unary("math.absf")
 
+    abs = __abs__
+
     def exp(self):
         return self._unary("math.exp")
 
@@ -382,6 +389,8 @@ class Value:
     def _compare(self, predicate, other):
         a = self.wide()
         b = self.program.constant(other, a.dtype, a.shape) if _is_number(other) else self._other(other).wide()
+        if a.dtype != b.dtype or "float" not in a.dtype:
+            raise CallTypeError(f"{a!r} is not compared with {b!r}; rows of floats of one type are")
         shape = _common(a.shape, b.shape)
         a, b = a.broadcast(shape), b.broadcast(shape)
         result = a._new(f"arith.cmpf {predicate}, {a.name}, {b.name} : {a.type}", dtype="bool")
@@ -428,12 +437,14 @@ class Value:
         rank = len(self.shape)
         axes = range(rank) if axis is None else [axis] if isinstance(axis, int) else axis
         axes = sorted(d + rank if d < 0 else d for d in axes)
-        if any(not 0 <= d < rank or isinstance(self.shape[d], str) for d in axes):
+        if any(not 0 <= d < rank or isinstance(self.shape[d], str) for d in axes) or len(set(axes)) < len(axes):
             raise CallError(f"{self!r} has no axis {axis} of its rows")
         return axes
 
     def _reduce(self, op, start, axis, keepdims):
         x, axes = self.wide(), self._axes(axis)
+        if not axes:
+            return x
         element = _ELEMENTS[x.dtype]
         shape = tuple(extent for d, extent in enumerate(x.shape) if d not in axes)
         empty = x._new(f"tensor.empty() : {_type(x.dtype, shape)}", shape)
@@ -497,6 +508,8 @@ def where(condition: Value, a: Value | float, b: Value | float) -> Value:
         return one.wide() if isinstance(one, Value) else program.constant(one, dtype, like)
 
     first, second = row(a), row(b)
+    if first.dtype != second.dtype:
+        raise CallTypeError(f"where takes rows of one type, not {first!r} and {second!r}")
     shape = _common(condition.shape, _common(first.shape, second.shape))
     first, second, condition = first.broadcast(shape), second.broadcast(shape), condition.broadcast(shape)
     types = first.type if not shape and first.inside is not None else f"{condition.type}, {first.type}"
@@ -538,6 +551,8 @@ def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: st
     """What edge(*rows) gives, by sum, mean, max or min at the targets or, with to="dst_rel", by relation."""
     def wide(*rows):
         row = edge(*rows)
+        if not isinstance(row, Value) and not _is_number(row):
+            raise CallError(f"the function of an edge gives {row!r}; it gives one row")
         return row.wide() if isinstance(row, Value) else row
 
     if combine == "min":
@@ -561,7 +576,7 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False)
         pair = edge(*rows)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise CallError("with combine='softmax' the function of an edge gives a pair: a score, and a value")
-        return pair[0].wide(), pair[1].wide()
+        return tuple((program.constant(one, "float32") if _is_number(one) else one).wide() for one in pair)
 
     def weigh(*rows):
         score, value = score_and_value(*rows[:-1])

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.nn import functional as F
 
-from .._errors import CallError
+from .._errors import CallError, CallTypeError
 from ..ops import graph_models as models
 from .graph import Edges, apply, graph_of
 
@@ -34,6 +34,12 @@ def _kaiming(tensor, inputs):
     bound = math.sqrt(6.0 / ((1 + math.sqrt(5) ** 2) * inputs)) if inputs else 0.0
     with torch.no_grad():
         tensor.uniform_(-bound, bound)
+
+
+def _of_one_type(module, x, weight):
+    if x.is_floating_point() and x.dtype != weight.dtype:
+        raise CallTypeError(f"{type(module).__name__}: x is {str(x.dtype).removeprefix('torch.')}, but the layer's parameters are "
+                            f"{str(weight.dtype).removeprefix('torch.')}")
 
 
 def _zeros(tensor):
@@ -69,8 +75,14 @@ class _Linear(torch.nn.Module):
         return F.linear(x, self.weight, self.bias)
 
 
-def _pair(x):
-    return x if isinstance(x, (tuple, list)) else (x, x)
+def _pair(x, module):
+    pair = tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+    for one in pair:
+        if one is not None and one.dim() != 2:
+            raise CallError(f"{type(module).__name__}: x has the shape {list(one.shape)}; it is [nodes, channels]")
+    if isinstance(x, (tuple, list)) and module.flow != "source_to_target":
+        raise CallError(f"{type(module).__name__}: rows of sources and targets are given for flow='source_to_target' only")
+    return pair
 
 
 def _dropped(module, edges, heads, like):
@@ -95,6 +107,7 @@ def rgcn_forward(module, x, edge_index, edge_type=None):
     right = given[1] if isinstance(given, (tuple, list)) else left
     edges = graph_of(edge_index, edge_type, (left.shape[0], right.shape[0]), module.num_relations, flow=module.flow)
     graph, weight = edges.graph, module.weight
+    _of_one_type(module, left, weight)
     if module.num_bases is not None:
         weight = (module.comp @ weight.flatten(1)).view(module.num_relations, module.in_channels_l, module.out_channels)
     floats, combine = left.is_floating_point(), (_combiner(module),)
@@ -200,7 +213,7 @@ def _with_loops(module, edge_index, edge_attr, sources, targets):
 
 def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
-    left, right = _pair(x)
+    left, right = _pair(x, module)
     residual = None if module.res is None or right is None else module.res(right)
     if module.lin is not None:
         z = module.lin(left).view(-1, heads, channels)
@@ -294,13 +307,15 @@ def _finish_attention(module, in_channels, total, residual, bias):
 
 def gatv2_forward(module, x, edge_index, edge_attr=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
-    left, right = _pair(x)
+    left, right = _pair(x, module)
     residual = None if module.res is None else module.res(right)
     z = module.lin_l(left).view(-1, heads, channels)
     zr = z if right is left and module.share_weights else module.lin_r(right).view(-1, heads, channels)
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], zr.shape[0])
     edge = None
     if edge_attr is not None:
+        if module.lin_edge is None:
+            raise CallError("GATv2Conv: there is an edge_attr, but the layer was made without edge_dim")
         rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
         edge = edges.graph.sorted(rows.view(-1, heads, channels))
     mask = _dropped(module, edges, heads, z)
@@ -355,7 +370,7 @@ def _neighbours(module, x, edge_index, size, combine):
 
 
 def sage_forward(module, x, edge_index, size=None):
-    left, right = _pair(x)
+    left, right = _pair(x, module)
     if module.project:
         left = module.lin(left).relu()
     out = module.lin_l(_neighbours(module, (left, right), edge_index, size, _combiner(module)))
@@ -397,7 +412,7 @@ class SAGEConv(_Layer):
 
 
 def gin_forward(module, x, edge_index, size=None):
-    left, right = _pair(x)
+    left, right = _pair(x, module)
     out = _neighbours(module, (left, right), edge_index, size, _combiner(module))
     if right is not None:
         out = out + (1 + module.eps) * right
@@ -442,6 +457,9 @@ def _reset(module):
 def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=None, return_attention_weights=None):
     edges = graph_of(edge_index, edge_type, size or (x.shape[0], x.shape[0]), module.num_relations, flow=module.flow)
     graph, heads, dim = edges.graph, module.heads, module.dim
+    if x.dim() != 2:
+        raise CallError(f"{type(module).__name__}: x has the shape {list(x.shape)}; it is [nodes, channels]")
+    _of_one_type(module, x, module.q)
     if module.num_bases is not None:
         weight = (module.att @ module.basis.flatten(1)).view(module.num_relations, module.in_channels, -1)
     elif module.num_blocks is not None:
@@ -591,6 +609,10 @@ class CompGCNConv(_Layer):
 
     def forward(self, x: Tensor, z: Tensor, edge_index: Any, edge_type: Tensor | None = None) -> tuple[Tensor, Tensor]:
         edges = graph_of(edge_index, edge_type, (x.shape[0], x.shape[0]), self.num_relations, flow=self.flow)
+        _of_one_type(self, x, self.weight)
+        if x.dim() != 2 or z.dim() != 2:
+            raise CallError(f"CompGCNConv: x and z have the shapes {list(x.shape)} and {list(z.shape)}; they are [nodes, channels] and "
+                            "[relations, channels]")
         weight = self.weight[self.direction]
         out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (weight, "all")], (self.composition,))
         own = x - self.loop if self.composition == "sub" else x * self.loop
@@ -667,6 +689,7 @@ def hgt_forward(module, x_dict, edge_index_dict):
     # torch_geometric keeps matrices by head, then type of edge.
     k_rel, v_rel = (one.weight.view(heads, count, dim, dim).transpose(0, 1) for one in (module.k_rel, module.v_rel))
     scale = torch.cat([module.p_rel["__".join(kind)] for kind in module.edge_types]) / math.sqrt(dim)
+    k_rel, v_rel = k_rel.to(keys.dtype), v_rel.to(keys.dtype)
     out = apply(edges.graph, models.hgt, [(keys, "src"), (queries, "dst"), (values, "src"), (k_rel, "all"), (v_rel, "all"),
                                           (scale, "rel")]).flatten(1)
     out_dict = {kind: out[starts[kind]:starts[kind] + rows[kind].shape[0]] for kind in kinds if kind in module.dst_node_types}
@@ -733,7 +756,10 @@ class HGTConv(_Layer):
         self.k_rel = _ByRelation(dim, heads * len(self.edge_types))
         self.v_rel = _ByRelation(dim, heads * len(self.edge_types))
         self.skip = torch.nn.ParameterDict({kind: Parameter(torch.empty(1)) for kind in self.node_types})
-        self.p_rel = torch.nn.ParameterDict({"__".join(kind): Parameter(torch.empty(1, heads)) for kind in self.edge_types})
+        # Of a dictionary they would be sorted.
+        self.p_rel = torch.nn.ParameterDict()
+        for kind in self.edge_types:
+            self.p_rel["__".join(kind)] = Parameter(torch.empty(1, heads))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

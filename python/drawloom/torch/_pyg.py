@@ -53,12 +53,20 @@ def _reason(name, module, arguments):
     if getattr(module, "decomposed_layers", 1) > 1:
         return "it is decomposed into layers of fewer channels"
     kind = _originals[name][0]
-    for method in ("message", "aggregate", "update", "edge_update", "message_and_aggregate", "propagate"):
-        if getattr(type(module), method, None) is not getattr(kind, method, None):
-            return f"a subclass has a {method} of its own"
+    for method in ("message", "aggregate", "update", "edge_update", "message_and_aggregate"):
+        if getattr(type(module), method, None) is not getattr(kind, method, None) or method in vars(module):
+            return f"it has a {method} of its own"
     if not isinstance(module.aggr, str) or module.aggr not in _AGGREGATIONS.get(name, ("add", "sum")):
         return f"aggr is {module.aggr!r}"
+    module_of = {"add": "SumAggregation", "sum": "SumAggregation", "mean": "MeanAggregation", "max": "MaxAggregation", "min": "MinAggregation"}
+    if type(module.aggr_module).__name__ != module_of[module.aggr]:
+        return f"it aggregates by {type(module.aggr_module).__name__}"
     x = arguments.get("x", arguments.get("x_dict"))
+    if module.flow != "source_to_target" and (isinstance(x, (tuple, list, dict)) or arguments.get("size") is not None):
+        return "rows of sources and targets flow from target to source"
+    edge_attr = arguments.get("edge_attr")
+    if isinstance(edge_attr, torch.Tensor) and not edge_attr.is_floating_point():
+        return f"edge_attr is {str(edge_attr.dtype).removeprefix('torch.')}"
     for one in x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else [x]:
         if isinstance(one, torch.Tensor) and name in ("GATConv", "GATv2Conv", "SAGEConv", "GINConv") and one.dim() != 2:
             return "x has other dimensions than nodes and channels"

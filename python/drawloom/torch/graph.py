@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Union
 
@@ -24,9 +25,29 @@ __all__ = ["Graph", "message_passing", "where"]
 ROWS_PER_BLOCK, TILE_ROWS = 1024, 16
 
 
+def _numpy(tensor):
+    """The tensor's numbers, also within a transform of torch.func."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        if torch._C._functorch.is_batchedtensor(tensor):
+            raise CallError("Graph: indices differ from example to example of torch.vmap; a graph is one for all")
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    if tensor.device.type != "cpu":
+        raise CallError(f"Graph: indices are on {tensor.device.type}; they are in main memory")
+    with torch._C._DisableFuncTorch():
+        return tensor.numpy()
+
+
+def _torch(array):
+    """A tensor that also autograd takes, whatever mode this is called in."""
+    with torch.inference_mode(False), torch._C._DisableFuncTorch():
+        return torch.from_numpy(array)
+
+
 def _indices(name, given):
     """One list of edges' indices as a dense array."""
-    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else numpy.asarray(given)
+    array = _numpy(given) if isinstance(given, Tensor) else numpy.asarray(given)
+    if array.size == 0 and not isinstance(given, Tensor):
+        array = array.astype(numpy.int64)
     if array.dtype not in (numpy.int32, numpy.int64):
         raise CallTypeError(f"Graph: {name} is {array.dtype}; indices are int32 or int64")
     if array.ndim != 1:
@@ -69,9 +90,9 @@ class Graph:
         lists = [numpy.ascontiguousarray(one, numpy.int64 if wide else numpy.int32) for one in lists]
         *arrays, given = _drawloom.build_graph(lists[0], lists[1], lists[2] if len(lists) > 2 else None, num_src, num_dst, num_relations,
                                                ROWS_PER_BLOCK, TILE_ROWS)
-        self.arrays = [torch.from_numpy(one) for one in arrays]
+        self.arrays = [_torch(one) for one in arrays]
         self.num_src, self.num_dst, self.num_relations, self.num_edges = num_src, num_dst, num_relations, source.shape[0]
-        self._order = torch.from_numpy(given)
+        self._order = _torch(given)
         self._extents = extents([one.shape for one in arrays], num_relations)
 
     def __repr__(self):
@@ -96,6 +117,8 @@ class Graph:
 
     def sorted(self, edges: Tensor) -> Tensor:
         """Rows of the edges as they were given, in the graph's own order: by target, relation, source."""
+        if edges.dim() < 1 or edges.shape[0] != self.num_edges:
+            raise CallError(f"rows of edges have the shape {list(edges.shape)}; the graph has {self.num_edges} edges")
         return edges.index_select(0, self._order)
 
     def given(self, edges: Tensor) -> Tensor:
@@ -104,22 +127,21 @@ class Graph:
 
     @functools.cached_property
     def _places(self):
-        places = torch.empty_like(self._order)
-        places[self._order.long()] = torch.arange(self.num_edges, dtype=self._order.dtype)
-        return places
+        order = _numpy(self._order)
+        places = numpy.empty_like(order)
+        places[order] = numpy.arange(self.num_edges, dtype=places.dtype)
+        return _torch(places)
 
     @functools.cached_property
-    def source_pairs(self):
+    def source_pairs(self) -> tuple[Tensor, Tensor]:
         """(node, relation) of each pair of a source, int64."""
-        starts, relation = self.arrays[9], self.arrays[10]
-        node = torch.repeat_interleave(torch.arange(self.num_src), (starts[1:] - starts[:-1]).long())
-        return node, relation.long()
+        starts, relation = _numpy(self.arrays[9]), _numpy(self.arrays[10])
+        return _torch(numpy.repeat(numpy.arange(self.num_src), numpy.diff(starts))), _torch(relation.astype(numpy.int64))
 
     @functools.cached_property
-    def degrees(self):
+    def degrees(self) -> Tensor:
         """How many edges come to each target."""
-        edges = self.arrays[2][self.arrays[0].long()]
-        return edges[1:] - edges[:-1]
+        return _torch(numpy.diff(_numpy(self.arrays[2])[_numpy(self.arrays[0])]))
 
     def __getstate__(self):
         return {name: value for name, value in self.__dict__.items() if name not in ("_places", "source_pairs", "degrees")}
@@ -128,13 +150,15 @@ class Graph:
 class Edges:
     """A graph, and the edges that it was made of."""
 
-    def __init__(self, graph, edge_index, kept=None, loops=0):
-        self.graph, self.edge_index = graph, edge_index
+    def __init__(self, graph, edge_index, kept=None, loops=0, count=0):
+        self.graph, self.edge_index, self.count = graph, edge_index, count
         # Of edges with self-loops: those that are none, and how many were added.
         self.kept, self.loops = kept, loops
 
     def with_loops(self, edge_attr, fill):
         """Rows of edges, where those of self-loops are added: `fill` is a number, a row, or how rows of a target's edges become one."""
+        if edge_attr.dim() < 1 or edge_attr.shape[0] != self.count:
+            raise CallError(f"edge_attr has the shape {list(edge_attr.shape)}; there are {self.count} edges")
         edge_attr = edge_attr[self.kept]
         if isinstance(fill, str):
             target = self.edge_index[1][:edge_attr.shape[0]]
@@ -166,28 +190,37 @@ class Edges:
         holder = lists[0][1] if lists else torch.empty(2, 0, dtype=torch.long)
 
         def make():
-            source = torch.cat([index[0] + starts[kind[0]] for kind, index in lists]) if lists else holder[0]
-            target = torch.cat([index[1] + starts[kind[-1]] for kind, index in lists]) if lists else holder[1]
-            relation = torch.cat([torch.full((index.shape[1],), numbers[kind], dtype=torch.long) for kind, index in lists] or [source])
-            return Edges(Graph(source, target, relation, num_src=total, num_relations=max(len(numbers), 1)), torch.stack([source, target]))
+            parts = [(kind, _indices_of(index)) for kind, index in lists] or [(None, numpy.empty((2, 0), numpy.int64))]
+            source = numpy.concatenate([index[0] + starts.get(kind and kind[0], 0) for kind, index in parts])
+            target = numpy.concatenate([index[1] + starts.get(kind and kind[-1], 0) for kind, index in parts])
+            relation = numpy.concatenate([numpy.full(index.shape[1], numbers.get(kind, 0)) for kind, index in parts])
+            return Edges(Graph(source, target, relation, num_src=total, num_relations=max(len(numbers), 1)), None)
 
         return _kept(holder, key, tuple(index for _, index in lists), make)
 
 
+def _indices_of(edge_index):
+    """[2, E] as numbers."""
+    array = _numpy(edge_index)
+    if array.ndim != 2 or array.shape[0] != 2:
+        raise CallError(f"edge_index has the shape {list(array.shape)}; it is [2, E], sources and targets")
+    return array
+
+
+# By the identity of a tensor: a weak reference to it, and the graphs made of it.
+_graphs: dict[int, tuple] = {}
+
+
 def _kept(holder, key, tensors, make):
-    """What `make` gives, once for tensors as they are: kept with `holder`, and made again where one of them has changed."""
+    """What `make` gives, once for tensors as they are: kept as long as `holder`, and made again where one of them has changed."""
     if any(tensor.is_inference() for tensor in tensors):
         # Nothing tells whether they have changed.
         return make()
-
-    def state(tensor):
-        return id(tensor), tensor._version
-
-    found = getattr(holder, "_drawloom_graphs", None)
-    if found is None:
-        found = {}
-        holder._drawloom_graphs = found
-    now = tuple(state(tensor) for tensor in tensors)
+    number = id(holder)
+    if number not in _graphs or _graphs[number][0]() is not holder:
+        _graphs[number] = weakref.ref(holder, lambda _: _graphs.pop(number, None)), {}
+    found = _graphs[number][1]
+    now = tuple((id(tensor), tensor._version) for tensor in tensors)
     known = found.get(key)
     # Tensors are kept alive: another one may not take a dead one's identity.
     if known is None or known[0] != now:
@@ -201,6 +234,8 @@ def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], n
     tensors were changed in place. With `loops` self-loops are taken away, and one is added to each node that is both a source and a
     target."""
     if isinstance(edge_index, Graph):
+        if flow != "source_to_target":
+            raise CallError("a Graph flows from source to target; give a layer of the other flow an edge_index")
         if loops:
             raise CallError("self-loops are added to lists of edges, not to a Graph: add them before it is built, and say "
                             "add_self_loops=False")
@@ -218,17 +253,19 @@ def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], n
         raise CallError(f"there is no edge_type, but the layer has {num_relations} relations")
 
     def make():
-        ends, relation = edge_index, edge_type
+        ends, relation = _indices_of(edge_index), edge_type
+        count = ends.shape[1]
         if flow == "target_to_source":
-            ends = ends.flip(0)
+            ends = ends[::-1]
         kept, added = None, 0
         if loops:
-            kept, added = (ends[0] != ends[1]).nonzero()[:, 0], min(size)
-            own = torch.arange(added, dtype=ends.dtype)
-            ends = torch.cat([ends[:, kept], torch.stack([own, own])], dim=1)
-        graph = Graph(ends[0], ends[1], relation if num_relations > 1 else None, num_src=size[0], num_dst=size[1],
-                      num_relations=num_relations)
-        return Edges(graph, ends if flow == "source_to_target" else ends.flip(0), kept, added)
+            kept, added = (ends[0] != ends[1]).nonzero()[0], min(size)
+            own = numpy.arange(added, dtype=ends.dtype)
+            ends = numpy.concatenate([ends[:, kept], numpy.stack([own, own])], axis=1)
+        graph = Graph(ends[0], ends[1], relation, num_src=size[0], num_dst=size[1], num_relations=num_relations)
+        back = ends if flow == "source_to_target" else ends[::-1]
+        return Edges(graph, _torch(numpy.ascontiguousarray(back)) if loops else edge_index, None if kept is None else _torch(kept), added,
+                     count)
 
     tensors = (edge_index,) if edge_type is None else (edge_index, edge_type)
     return _kept(edge_index, (size, num_relations, loops, flow), tensors, make)
@@ -251,10 +288,16 @@ def _input(tensor, space):
     return kind, tuple(tensor.shape) if space == "all" else (space, *tensor.shape[1:])
 
 
+def _check_place(tensor):
+    if tensor is not None and tensor.device.type != "cpu":
+        raise CallError(f"layers on graphs are computed on the CPU, but a tensor is on {tensor.device.type}")
+
+
 def apply(graph: Graph, build: Callable, tensors: list, options: tuple = ()) -> Any:
     """The results of a program on a graph: a tensor, or a list of them. `tensors` are pairs of a tensor, or None, and its space; `build`
     makes the program of Values in their place, once for each combination of types."""
     for tensor, space in tensors:
+        _check_place(tensor)
         if tensor is not None and space != "all" and (tensor.dim() < 1 or tensor.shape[0] != graph.rows(space)):
             raise CallError(f"a tensor at {space} has the shape {list(tensor.shape)}; the graph has {graph.rows(space)} rows there")
     text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph.num_relations)
@@ -285,6 +328,8 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
 
         y = message_passing(graph, lambda src, edge: edge * src, src=x, edge=w)
     """
+    if not isinstance(graph, Graph):
+        raise CallTypeError(f"message_passing: graph is {type(graph).__name__}; it is a drawloom.torch.Graph")
     if to == "edge" and combine is not None:
         raise CallError(f"message_passing: with to='edge' nothing is combined, but combine is '{combine}'")
     combine = "sum" if combine is None else combine
@@ -297,6 +342,7 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
         for name, tensor in given.items() if isinstance(given, Mapping) else [(None, given)] if given is not None else []:
             if not isinstance(tensor, Tensor):
                 raise CallTypeError(f"message_passing: {space} is {type(tensor).__name__}; it is a tensor or a dictionary of them")
+            _check_place(tensor)
             if space == "edge":
                 if tensor.dim() < 1 or tensor.shape[0] != graph.num_edges:
                     raise CallError(f"message_passing: edge has the shape {list(tensor.shape)}; the graph has {graph.num_edges} edges")
