@@ -228,6 +228,10 @@ std::optional<Cut> cutOfSource(tensor::ExpandShapeOp op, const Cut &cut,
     }
     found.push_back(own);
   }
+  // What stays whole has other dimensions in the source.
+  for (auto [i, group] : llvm::enumerate(groups))
+    if (group.size() > 1 && !single[i])
+      return std::nullopt;
   return trimmed(found);
 }
 

@@ -226,3 +226,79 @@ def test_inference_tensors_have_no_graph_that_stays():
         second = layer(X, edge_index)
     assert not torch.equal(first, second)
     torch.testing.assert_close(second, layer(X, edge_index.clone()).detach())
+
+
+def test_calls_that_others_would_compute_wrongly_are_left_or_refused():
+    error = drawloom.torch.graph.CallError
+    with pytest.raises(error, match="edge_attr has the shape"):
+        ours.GATConv(INPUTS, OUTPUTS, edge_dim=2)(X.float(), EDGE_INDEX, torch.rand(EDGES + 5, 2))
+    with pytest.raises(error, match="3 entries of edge_type"):
+        ours.RGCNConv(INPUTS, OUTPUTS, 1).double()(X, EDGE_INDEX, torch.full((3,), 99))
+    with pytest.raises(error, match="it is .nodes, channels."):
+        ours.GATConv(INPUTS, OUTPUTS)(torch.rand(NODES, 2, INPUTS), EDGE_INDEX)
+    with pytest.raises(error, match="x is float64, but the layer's parameters are float32"):
+        ours.RGATConv(INPUTS, OUTPUTS, RELATIONS)(X, EDGE_INDEX, EDGE_TYPE)
+    with pytest.raises(error, match="a tensor is on meta"):
+        drawloom.torch.message_passing(drawloom.torch.Graph(*EDGE_INDEX), lambda src, dst: src * dst, src=X[:19], dst=X[:19].to("meta"))
+    changed, replaced = (theirs.SAGEConv(INPUTS, OUTPUTS).double() for _ in range(2))
+    changed.message = lambda x_j: 2 * x_j
+    replaced.aggr_module = theirs.aggr.MaxAggregation()
+    wanted = [layer(X, EDGE_INDEX) for layer in (changed, replaced)]
+    drawloom.torch.patch_pyg()
+    try:
+        for layer, result in zip((changed, replaced), wanted):
+            torch.testing.assert_close(layer(X, EDGE_INDEX), result)
+    finally:
+        drawloom.torch.unpatch_pyg()
+
+
+def test_graphs_are_made_within_transforms_and_modes():
+    layer = ours.SAGEConv(INPUTS, OUTPUTS).double()
+    assert torch.func.grad(lambda x: layer(x, EDGE_INDEX.clone()).sum())(X.detach()).shape == X.shape
+    graph = drawloom.torch.Graph(*EDGE_INDEX, num_src=NODES)
+
+    def total(x):
+        return drawloom.torch.message_passing(graph, lambda src: src.tanh(), src=x, to="edge").sum()
+
+    for _ in range(2):
+        assert torch.func.grad(lambda x: torch.func.grad(total)(x).sum())(X.detach()).shape == X.shape
+    edge_index, attention = EDGE_INDEX.clone(), ours.GATConv(INPUTS, OUTPUTS, edge_dim=2).double()
+    with torch.inference_mode():
+        attention(X.detach(), edge_index, torch.rand(EDGES, 2).double())
+    attention(X, edge_index, torch.rand(EDGES, 2).double()).sum().backward()
+    hgt = ours.HGTConv(INPUTS, 6, (["a"], [("a", "x", "a")]), 2)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert hgt({"a": X.float()}, {("a", "x", "a"): EDGE_INDEX})["a"].dtype == torch.bfloat16
+
+
+def test_a_graph_is_in_no_file_of_its_edges():
+    import io
+
+    before, after = io.BytesIO(), io.BytesIO()
+    edge_index = EDGE_INDEX.clone()
+    torch.save(edge_index, before)
+    ours.SAGEConv(INPUTS, OUTPUTS).double()(X, edge_index)
+    torch.save(edge_index, after)
+    assert before.getvalue() == after.getvalue()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("make", [lambda: ours.SAGEConv(INPUTS, OUTPUTS), lambda: ours.GATConv(INPUTS, OUTPUTS), lambda: ours.GATv2Conv(INPUTS, OUTPUTS),
+                                  lambda: ours.GINConv(torch.nn.Linear(INPUTS, OUTPUTS))])
+def test_layers_of_narrow_types_keep_them(make, dtype):
+    layer = make().to(dtype)
+    y = layer(X.to(dtype), EDGE_INDEX)
+    y.float().sum().backward()
+    assert y.dtype == dtype
+
+
+def test_layers_of_one_channel_and_without_edges():
+    one = torch.randn(NODES, 1, requires_grad=True)
+    gradient, = torch.autograd.grad(ours.RGATConv(1, 4, RELATIONS)(one, EDGE_INDEX, EDGE_TYPE).sin().sum(), one, create_graph=True)
+    gradient.sum().backward()
+    blocks = ours.RGCNConv(4, 4, 2, num_blocks=4)
+    x = torch.randn(5, 4, requires_grad=True)
+    y = blocks(x, EDGE_INDEX[:, :0], EDGE_TYPE[:0])
+    torch.testing.assert_close(y, x @ blocks.root + blocks.bias)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, blocks.root.sum(1).expand(5, 4))

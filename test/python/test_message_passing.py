@@ -166,3 +166,20 @@ def test_what_an_edge_cannot_say_is_refused(call, message):
     with pytest.raises(CallError) as error:
         call(torch.randn(NODES, 4))
     assert message in str(error.value)
+
+
+def test_rows_of_narrow_types_are_added_up_in_float32():
+    count = 20000
+    hub = Graph(torch.arange(count), torch.zeros(count, dtype=torch.long), num_src=count, num_dst=1)
+    x = torch.full((count, 1), 10.0, dtype=torch.float16)
+    assert message_passing(hub, lambda src: src, src=x, combine="mean").item() == 10.0
+    spread = Graph(torch.zeros(count, dtype=torch.long), torch.arange(count), num_src=1, num_dst=count)
+    leaf = torch.ones(1, 1, dtype=torch.bfloat16, requires_grad=True)
+    message_passing(spread, lambda src: src * 1.0, src=leaf).float().sum().backward()
+    assert leaf.grad.item() == torch.tensor(float(count)).bfloat16().item()
+
+
+def test_a_row_without_dimensions_is_its_own_sum():
+    e = torch.rand(EDGES, dtype=torch.float64)
+    found = message_passing(GRAPH, lambda edge: edge.sum(None) + edge.max(None), edge=e)
+    torch.testing.assert_close(found, combined(2 * e, "sum"))
