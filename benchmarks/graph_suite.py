@@ -136,7 +136,7 @@ def layers(name):
     kind, arguments, options = {
         "RGCN": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {}), "RGCN, 8 blocks": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_blocks": 8}),
         "RGCN, 30 bases": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_bases": 30}),
-        "RGAT": ("RGATConv", (WIDTH, WIDTH, RELATIONS), {}), "RGAT, 4 heads": ("RGATConv", (WIDTH, 16, RELATIONS), {"heads": 4}),
+        "RGAT": ("RGATConv", (WIDTH, WIDTH, RELATIONS), {}),
         "GAT, 4 heads": ("GATConv", (WIDTH, 16), {"heads": 4}), "GATv2, 4 heads": ("GATv2Conv", (WIDTH, 16), {"heads": 4}),
         "SAGE, max": ("SAGEConv", (WIDTH, WIDTH), {"aggr": "max"}), "GIN": ("GINConv", None, {}),
     }[name]
@@ -173,7 +173,10 @@ def case(name, train, goal):
             given = (edge_index, edge_type) if relational else (edge_index,)
             return run(lambda x: layer(x, *given), [one for one in layer.parameters() if one.requires_grad])
 
-        contenders = {"drawloom": of(own), "pyg": of(other)}
+        contenders = {"drawloom": of(own)}
+        # RGATConv makes a matrix for each edge: 9.8 GB forward.
+        if name != "RGAT" or not train:
+            contenders["pyg"] = of(other)
         if name == "RGCN":
             parameters = [own.weight, own.root, own.bias]
             contenders["typed mm"] = run(lambda x: rgcn_typed(x, *parameters, by_relation()), parameters)
@@ -201,5 +204,5 @@ def case(name, train, goal):
 
 GOALS = {"RGCN": ("2.2 x the best", "3.8 x the best"), "RGAT": ("3.5 x the best", "4 x the best")}
 CASES = [case(name, train, GOALS.get(name.split(",")[0], ("2 x the best", "2 x the best"))[train])
-         for name in ("RGCN", "RGCN, 8 blocks", "RGCN, 30 bases", "RGAT", "RGAT, 4 heads", "GAT, 4 heads", "GATv2, 4 heads", "SAGE, max", "GIN")
+         for name in ("RGCN", "RGCN, 8 blocks", "RGCN, 30 bases", "RGAT", "GAT, 4 heads", "GATv2, 4 heads", "SAGE, max", "GIN")
          for train in (False, True)]
