@@ -59,6 +59,11 @@ def test_wrong_indices_are_refused_by_the_entry(arguments, options, message):
     assert message in str(error.value)
 
 
+def test_rows_that_go_back_are_refused_by_the_entry():
+    with pytest.raises(drawloom.graph.CallError, match="entry 2 is less than the one before"):
+        drawloom.Graph.from_csr([0, 2, 1, 2], [0, 0])
+
+
 @pytest.mark.parametrize("indptr", [[1, 2], [0, 3], [0, 2, 1, 2], []])
 def test_rows_that_go_back_are_refused(indptr):
     with pytest.raises(drawloom.graph.CallError, match="indptr does not go from 0 to 2"):

@@ -105,8 +105,10 @@ class Graph:
         """From the incoming edges of each target: those of v come from indices[indptr[v]:indptr[v + 1]]."""
         starts, source = _indices("indptr", indptr), _indices("indices", indices)
         lengths = numpy.diff(starts)
-        if starts.size < 1 or starts[0] != 0 or (lengths < 0).any() or starts[-1] != source.size:
-            raise CallError(f"Graph.from_csr: indptr does not go from 0 to {source.size}, the number of indices, without going back")
+        ends_well = starts.size > 0 and starts[0] == 0 and starts[-1] == source.size
+        if not ends_well or (lengths < 0).any():
+            back = f": entry {int((lengths < 0).argmax()) + 1} is less than the one before" if ends_well else ""
+            raise CallError(f"Graph.from_csr: indptr does not go from 0 to {source.size}, the number of indices, without going back{back}")
         target: numpy.ndarray = numpy.repeat(numpy.arange(lengths.size, dtype=source.dtype), lengths)
         return Graph(source, target, edge_type, num_src=lengths.size if num_src is None else num_src, num_dst=lengths.size,
                      num_relations=num_relations)
@@ -263,12 +265,15 @@ def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], n
             own = numpy.arange(added, dtype=ends.dtype)
             ends = numpy.concatenate([ends[:, kept], numpy.stack([own, own])], axis=1)
         graph = Graph(ends[0], ends[1], relation, num_src=size[0], num_dst=size[1], num_relations=num_relations)
+        if not loops:
+            # What is kept with a tensor does not keep the tensor.
+            return Edges(graph, None)
         back = ends if flow == "source_to_target" else ends[::-1]
-        return Edges(graph, _torch(numpy.ascontiguousarray(back)) if loops else edge_index, None if kept is None else _torch(kept), added,
-                     count)
+        return Edges(graph, _torch(numpy.ascontiguousarray(back)), _torch(kept), added, count)
 
     tensors = (edge_index,) if edge_type is None else (edge_index, edge_type)
-    return _kept(edge_index, (size, num_relations, loops, flow), tensors, make)
+    edges = _kept(edge_index, (size, num_relations, loops, flow), tensors, make)
+    return edges if loops else Edges(edges.graph, edge_index)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -320,8 +325,9 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
     function   takes the rows of one edge by the names above, and gives what the edge says. It is traced: rows have arithmetic with NumPy's
                rules for shapes, `exp`, `tanh`, `relu`, `sum`, `max`, `dot`, `reshape` and the like, and `where`. It is traced at every call,
                perhaps several times: it has no side effects.
-    combine    "sum" (where nothing is said), "mean", "max" or "min"; targets without edges get zeros. With "softmax" the function gives (score, value): values
-               are weighted by the softmax of the scores over the edges of a target. A score may have one number for each head.
+    combine    "sum" (where nothing is said), "mean", "max" or "min"; targets without edges get zeros. With "softmax" the function gives
+               (score, value): values are weighted by the softmax of the scores over the edges of a target. A score may have one number
+               for each head.
     to         "dst", or "edge": what each edge says, in the order of the edges that were given
 
     Differentiable any number of times (maxima once or more: of equal ones each gets an equal part).
