@@ -226,6 +226,28 @@ private:
   llvm::DenseSet<std::pair<Value, int64_t>> dims;
 };
 
+/// Whether a value of an argument, which the op reads for a result that is
+/// wanted, has the open extent of a loop.
+bool isToldLoop(linalg::LinalgOp op, unsigned loop, const Untold &untold) {
+  llvm::DenseSet<Value> read;
+  for (OpResult result : op->getResults())
+    if (!result.use_empty())
+      collectRead(
+          op.getBlock()->getTerminator()->getOperand(result.getResultNumber()),
+          op.getBlock(), read);
+  bool told = false;
+  for (OpOperand *input : op.getDpsInputOperands())
+    for (auto [dim, index] :
+         llvm::enumerate(op.getMatchingIndexingMap(input).getResults()))
+      if (auto at = dyn_cast<AffineDimExpr>(index);
+          at && at.getPosition() == loop) {
+        if (untold.contains(input->get(), dim))
+          return false;
+        told |= read.contains(op.getMatchingBlockArgument(input));
+      }
+  return told;
+}
+
 /// What is added up over an open extent is added up by rows. Where only its
 /// number came from an argument, a program for that number does not know that
 /// these are rows, and would add up in another order.
@@ -236,16 +258,13 @@ LogicalResult refuseUntoldSums(Block &block) {
     auto op = dyn_cast<linalg::LinalgOp>(each);
     if (!op)
       continue;
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    for (OpOperand *input : op.getDpsInputOperands())
-      for (auto [dim, index] :
-           llvm::enumerate(op.getMatchingIndexingMap(input).getResults()))
-        if (auto loop = dyn_cast<AffineDimExpr>(index);
-            loop && linalg::isReductionIterator(kinds[loop.getPosition()]) &&
-            untold.contains(input->get(), dim))
-          return op.emitError("adds up over an extent of arguments whose "
-                              "values it does not read: such a program is "
-                              "compiled for known extents only");
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (linalg::isReductionIterator(kind) &&
+          ShapedType::isDynamic(extents[loop]) && !isToldLoop(op, loop, untold))
+        return op.emitError("adds up over an extent of arguments whose "
+                            "values it does not read: such a program is "
+                            "compiled for known extents only");
   }
   return success();
 }

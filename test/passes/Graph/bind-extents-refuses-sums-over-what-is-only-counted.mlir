@@ -63,3 +63,20 @@ func.func @reshaped(%x: tensor<?x4xf32>, %t: tensor<?x4xf32>) -> (tensor<f32>, t
   } -> tensor<f32>
   return %s, %y#1 : tensor<f32>, tensor<?x4xf32>
 }
+
+// -----
+
+// Nobody reads %x, but for a result that nobody reads.
+func.func @beside_an_unread_result(%x: tensor<?x4xf32>, %a: tensor<f32>, %start: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  // expected-error @+1 {{adds up over an extent of arguments whose values it does not read}}
+  %s:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %a : tensor<?x4xf32>, tensor<f32>) outs(%start, %e : tensor<4xf32>, tensor<4x?xf32>) {
+  ^bb0(%row: f32, %in: f32, %sum: f32, %out: f32):
+    %r = arith.addf %sum, %in : f32
+    linalg.yield %r, %row : f32, f32
+  } -> (tensor<4xf32>, tensor<4x?xf32>)
+  return %s#0 : tensor<4xf32>
+}
