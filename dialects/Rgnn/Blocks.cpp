@@ -15,8 +15,9 @@
 #include "dialects/Rgnn/Blocks.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -34,6 +35,83 @@ int64_t bytesOf(RankedTensorType type, FloatType element) {
   return ShapedType::getNumElements(type.getShape()) *
          llvm::divideCeil(element.getWidth(), 8);
 }
+
+//===----------------------------------------------------------------------===//
+// Open extents
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Says which extents are one: with them `bind-extents` knows what calls are
+/// checked for.
+struct Assertions {
+  block::SliceBuilder s;
+
+  void same(Value a, Value b, int64_t aIsMore = 0) {
+    if (!typeOf(a).isDynamicDim(0) && !typeOf(b).isDynamicDim(0))
+      return;
+    Value extent = s.extent(a, 0);
+    if (aIsMore)
+      extent = arith::SubIOp::create(s.b, s.loc, extent, s.index(aIsMore));
+    Value same = arith::CmpIOp::create(s.b, s.loc, arith::CmpIPredicate::eq,
+                                       extent, s.extent(b, 0));
+    cf::AssertOp::create(s.b, s.loc, same,
+                         "the arrays of a graph, and rows of its nodes, pairs "
+                         "and edges, have extents that go together");
+  }
+
+  void graph(GraphOp op) {
+    for (OperandRange arrays : {op.getIncoming(), op.getOutgoing()}) {
+      if (arrays.empty())
+        continue;
+      same(arrays[2], arrays[1], 1);
+      same(arrays[4], arrays[3]);
+      same(arrays[7], arrays[6]);
+      same(arrays[8], arrays[6]);
+    }
+    if (op.getOutgoing().empty())
+      return;
+    same(op.getOutgoing()[3], op.getIncoming()[3]);
+    same(op.getOutgoing()[9], op.getIncoming()[3]);
+  }
+
+  void rows(GraphOp graph, Value tensor, Space space) {
+    bool outgoing = directionOf(space) == Direction::Outgoing;
+    // What the ops of a sweep give each other is in no tensor.
+    if (isa<SweepOp>(tensor.getParentBlock()->getParentOp()))
+      return;
+    if (space == Space::Rel || space == Space::All ||
+        (outgoing && graph.getOutgoing().empty()))
+      return;
+    Order order = orderOf(graph, directionOf(space));
+    if (space == Space::Src || space == Space::Dst)
+      same(order.nodePairs, tensor, 1);
+    else
+      same(tensor, space == Space::Edge ? order.far : order.pairRelation);
+  }
+};
+} // namespace
+
+void assertExtents(OpBuilder &builder, Operation *op) {
+  GraphOp graph = graphOf(op->getOperand(0));
+  Assertions assertions{{builder, op->getLoc()}};
+  assertions.graph(graph);
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](TraverseOp traverse) {
+        for (auto [i, input] : llvm::enumerate(traverse.getInputs()))
+          assertions.rows(graph, input, traverse.inputSpace(i));
+      })
+      .Case([&](LinearOp linear) {
+        assertions.rows(graph, linear.getX(), linear.getAt());
+      })
+      .Case([&](OuterOp outer) {
+        assertions.rows(graph, outer.getA(), outer.getAAt());
+        assertions.rows(graph, outer.getB(), outer.getBAt());
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
 
 Value Blocks::add(Value a, Value b) {
   return arith::AddIOp::create(s.b, s.loc, a, b);
@@ -58,7 +136,8 @@ Blocks::Blocks(OpBuilder &builder, Location loc, GraphOp graph,
   nodes = sub(s.extent(order.nodePairs, 0), s.index(1));
   blocks = sub(s.extent(order.blockTiles, 0), s.index(1));
   int64_t known = typeOf(order.nodePairs).getDimSize(0);
-  if (!ShapedType::isDynamic(known))
+  bool isOpen = ShapedType::isDynamic(known);
+  if (!isOpen)
     knownGroups = llvm::divideCeil(known - 1, rowsPerBlock);
   groups = blocks;
   groupBlocks = s.index(1);
@@ -72,9 +151,10 @@ Blocks::Blocks(OpBuilder &builder, Location loc, GraphOp graph,
   groupBlocks = arith::MaxUIOp::create(
       s.b, s.loc, ceilDiv(blocks, s.index(most)), s.index(1));
   groups = ceilDiv(blocks, groupBlocks);
-  if (!ShapedType::isDynamic(knownGroups)) {
+  parts = most;
+  if (!isOpen) {
     int64_t size = std::max<int64_t>(llvm::divideCeil(knownGroups, most), 1);
-    knownGroups = llvm::divideCeil(knownGroups, size);
+    parts = knownGroups = llvm::divideCeil(knownGroups, size);
   }
 }
 
@@ -91,7 +171,7 @@ Values Blocks::run(ArrayRef<Output> outputs,
           return OpFoldResult(b.getIndexAttr(extent));
         });
     if (output.byGroup())
-      sizes.insert(sizes.begin(), count);
+      sizes.insert(sizes.begin(), b.getIndexAttr(parts));
     else if (output.type.isDynamicDim(0))
       sizes[0] = output.space == nodesOf(direction) ? nodes
                  : output.space == pairsOf(direction)
@@ -156,21 +236,55 @@ Values Blocks::run(ArrayRef<Output> outputs,
   return loop.getResults();
 }
 
-Value Blocks::addGroups(Value parts, RankedTensorType type) {
+Value Blocks::addGroups(Value given, RankedTensorType type) {
+  // There may be more parts than groups, of which the number may be open.
+  // Matrices are added up each on its own.
   OpBuilder &b = s.b;
-  auto wide = typeOf(parts);
-  Value empty =
-      tensor::EmptyOp::create(b, s.loc, type.getShape(), wide.getElementType());
-  Value zeros = s.filled(s.zero(wide.getElementType()), empty);
-  Value sum = linalg::ReduceOp::create(
-                  b, s.loc, parts, zeros, ArrayRef<int64_t>{0},
-                  [&](OpBuilder &nested, Location loc, ValueRange elements) {
-                    Value added = arith::AddFOp::create(
-                        nested, loc, elements[1], elements[0]);
-                    linalg::YieldOp::create(nested, loc, added);
-                  })
-                  .getResult(0);
-  return ScalarBuilder(b, s.loc).convert(sum, type.getElementType());
+  int64_t rank = type.getRank(), split = rank > 2 ? 1 : 0;
+  Value empty = tensor::EmptyOp::create(b, s.loc, type.getShape(),
+                                        typeOf(given).getElementType());
+  OpBuilder::InsertionGuard guard(b);
+  OpFoldResult count = b.getIndexAttr(split ? type.getDimSize(0) : 1);
+  scf::ForallOp loop = block::blocksOf(b, s.loc, count, empty);
+  b.setInsertionPoint(loop.getTerminator());
+  Value total = loop.getRegionIterArgs()[0];
+  auto row = typeOf(total).clone(type.getShape().drop_front(split));
+  struct Place {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+  auto placeOf = [&](Value tensor, ArrayRef<OpFoldResult> at) {
+    Place place;
+    for (auto [d, extent] : llvm::enumerate(typeOf(tensor).getShape())) {
+      place.offsets.push_back(d < at.size() ? at[d] : b.getIndexAttr(0));
+      place.sizes.push_back(b.getIndexAttr(d < at.size() ? 1 : extent));
+      place.strides.push_back(b.getIndexAttr(1));
+    }
+    return place;
+  };
+  SmallVector<OpFoldResult> own;
+  if (split)
+    own.push_back(loop.getInductionVar(0));
+  Place all = placeOf(total, own);
+  Value start = tensor::ExtractSliceOp::create(
+      b, s.loc, row, total, all.offsets, all.sizes, all.strides);
+  start = s.filled(s.zero(row.getElementType()), start);
+  Value sum =
+      s.loop(groups, start, [&](Value group, ValueRange carried) -> Values {
+        SmallVector<OpFoldResult> at{group};
+        llvm::append_range(at, own);
+        Place part = placeOf(given, at);
+        Value rows = tensor::ExtractSliceOp::create(
+            b, s.loc, row, given, part.offsets, part.sizes, part.strides);
+        return s.elementwise(rows, carried, [&](ValueRange e) -> Values {
+          return {arith::AddFOp::create(b, s.loc, e[1], e[0])};
+        });
+      })[0];
+  b.setInsertionPointToStart(loop.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(b, s.loc, sum, total, all.offsets,
+                                        all.sizes, all.strides);
+  b.setInsertionPointAfter(loop);
+  return ScalarBuilder(b, s.loc).convert(loop.getResult(0),
+                                         type.getElementType());
 }
 
 } // namespace drawloom::rgnn

@@ -19,6 +19,9 @@ using Values = llvm::SmallVector<mlir::Value>;
 /// Bytes of a tensor of known shape, with other elements.
 int64_t bytesOf(mlir::RankedTensorType type, mlir::FloatType element);
 
+/// Before an op on a graph, says which of its open extents are one.
+void assertExtents(mlir::OpBuilder &builder, mlir::Operation *op);
+
 /// Runs block programs over the blocks of one order of the edges.
 class Blocks {
 public:
@@ -66,6 +69,8 @@ public:
 private:
   mlir::Value nodes, blocks, groups, groupBlocks;
   int64_t knownGroups = mlir::ShapedType::kDynamic;
+  /// How many there may be of what each group has a part of.
+  int64_t parts = 0;
 };
 
 } // namespace drawloom::rgnn

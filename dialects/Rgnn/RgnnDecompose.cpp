@@ -46,6 +46,7 @@ FailureOr<SmallVector<Value>>
 TraverseOp::decomposeOperation(OpBuilder &builder) {
   if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
     return *zeros;
+  assertExtents(builder, *this);
   // What goes to sources is swept by outgoing edges. What goes nowhere in
   // particular joins where it can.
   auto owned = [&](unsigned i, Direction direction) {
@@ -169,6 +170,8 @@ TileSweep::TileSweep(OpBuilder &builder, Location loc,
       blocks(builder, loc, graphOfOp(ops.front()), directionOfOps(ops),
              bytesByGroup(ops)),
       s(blocks.s), tileRows(typeOf(blocks.order.tilePair).getDimSize(1)) {
+  for (Operation *op : ops)
+    assertExtents(builder, op);
   for (Operation *op : ops)
     if (auto traverse = dyn_cast<TraverseOp>(op)) {
       auto numbers =

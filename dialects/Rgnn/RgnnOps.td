@@ -50,14 +50,21 @@ def Rgnn_GraphOp : Rgnn_Op<"graph", [
     The interpreter checks that the arrays are those of one graph. Compiled code
     trusts them.
 
+    Extents may be open: then one program serves all graphs of so many relations.
+    `edges_per_pair` says what to expect where the numbers of edges and pairs are
+    not known: how many edges a pair has, of targets and of sources. What costs
+    least, and with it how sums round, is decided by that (`rgnn-associate`).
+
     Constraints:
 
     1. `incoming` has 9 arrays; `outgoing` has 10, or none.
     2. The arrays have the ranks and, where known, the extents above.
     3. `relations`, `rows_per_block` and S are at least 1; S is known.
+    4. `edges_per_pair` has two numbers of at least 1, where it is there.
   }];
   let arguments = (ins Variadic<Rgnn_Index>:$incoming, Variadic<Rgnn_Index>:$outgoing,
-                       I64Attr:$relations, I64Attr:$rows_per_block);
+                       I64Attr:$relations, I64Attr:$rows_per_block,
+                       OptionalAttr<DenseI64ArrayAttr>:$edges_per_pair);
   let results = (outs Rgnn_Graph:$graph);
   let assemblyFormat = [{
     `incoming` `(` $incoming `:` type($incoming) `)`

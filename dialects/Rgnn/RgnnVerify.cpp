@@ -82,6 +82,13 @@ LogicalResult GraphOp::verify() {
     return emitOpError("has ")
            << getRelations() << " relations and " << getRowsPerBlock()
            << " rows per block; both are at least 1";
+  if (std::optional<ArrayRef<int64_t>> expected = getEdgesPerPair();
+      expected && (expected->size() != 2 ||
+                   llvm::any_of(*expected, [](int64_t n) { return n < 1; })))
+    return emitOpError("has edges_per_pair [")
+           << *expected
+           << "]; it is two numbers of at least 1, for targets and "
+           << "for sources";
   if (getIncoming().size() != Order::incomingArrays)
     return emitOpError("has ")
            << getIncoming().size() << " arrays of incoming edges, not "

@@ -146,6 +146,18 @@ OpFoldResult RowAnalysis::extent(OpBuilder &builder, Block &block) {
   };
   if (std::pair<Value, unsigned> at = argumentOf(row, block); at.first)
     return ask(at);
+  for (const DimensionClasses::Larger &one : classes.larger()) {
+    std::pair<Value, unsigned> at;
+    if (classes.find(one.than) == row)
+      at = argumentOf(classes.find(one.larger), block);
+    if (!at.first)
+      continue;
+    OpFoldResult larger = ask(at);
+    if (auto value = dyn_cast<Value>(larger))
+      builder.setInsertionPointAfterValue(value);
+    return IndexMath(builder, at.first.getLoc())
+        .sub(larger, builder.getIndexAttr(one.by));
+  }
   for (Operation &op : block) {
     auto [joined, dim] = joinedSide(&op);
     if (!joined || classes.find(classes.of(joined, dim)) != row)

@@ -113,25 +113,32 @@ struct Associate : impl::AssociateBase<Associate> {
 /// of a table that is written and read.
 static constexpr double gathered = 5, stored = 10;
 
+/// How many pairs the nodes of a direction have for each edge.
+static double pairsPerEdge(GraphOp graph, Direction direction) {
+  if (std::optional<ArrayRef<int64_t>> expected = graph.getEdgesPerPair())
+    return 1.0 / static_cast<double>(
+                     (*expected)[direction == Direction::Outgoing ? 1 : 0]);
+  Order order = orderOf(graph, direction);
+  RankedTensorType pairs = typeOf(order.pairRelation),
+                   edges = typeOf(order.far);
+  if (pairs.isDynamicDim(0) || edges.isDynamicDim(0) ||
+      edges.getDimSize(0) == 0)
+    return 1;
+  return static_cast<double>(pairs.getDimSize(0)) /
+         static_cast<double>(edges.getDimSize(0));
+}
+
 bool Associate::isCheaperBehind(TraverseOp op, LinearOp linear) const {
   double inner = typeOf(linear.getX()).getShape().back();
   double outer = typeOf(linear.getY()).getShape().back();
   double elementBytes = typeOf(linear.getX()).getElementTypeBitWidth() / 8.0;
   GraphOp graph = graphOf(op.getGraph());
   Direction near = directionOf(op.resultSpace(0));
-  auto rows = [&](Value tensor) {
-    return static_cast<double>(typeOf(tensor).getDimSize(0));
-  };
-  Value nearPairs = orderOf(graph, near).pairRelation;
-  Value edges = orderOf(graph, near).far;
-  if (typeOf(nearPairs).isDynamicDim(0) || typeOf(edges).isDynamicDim(0) ||
-      typeOf(linear.getY()).isDynamicDim(0))
-    return inner <= outer;
-  double before =
-      rows(linear.getY()) * outer * (2 * inner + stored * elementBytes) +
-      rows(edges) * outer * gathered * elementBytes;
-  double behind = rows(nearPairs) * outer * 2 * inner +
-                  rows(edges) * inner * gathered * elementBytes;
+  double before = pairsPerEdge(graph, other(near)) * outer *
+                      (2 * inner + stored * elementBytes) +
+                  outer * gathered * elementBytes;
+  double behind = pairsPerEdge(graph, near) * outer * 2 * inner +
+                  inner * gathered * elementBytes;
   return behind < before;
 }
 

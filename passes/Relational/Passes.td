@@ -19,7 +19,8 @@ def Associate : Pass<"rgnn-associate", "::mlir::func::FuncOp"> {
     table. Outer products of a sum of edges with rows of its pairs become those
     of the rows with the sum at the other end, where that is computed anyway:
     gradients of matrices and of what they multiply share one sum. Rounding
-    changes; it depends on extents alone.
+    changes; it depends on widths, and on how many edges a pair has: on the graph's
+    `edges_per_pair`, or on its extents where these are known.
 
     Example: test/passes/Relational/form-sweeps-of-a-gradient.mlir
   }];

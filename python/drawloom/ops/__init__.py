@@ -22,8 +22,8 @@ from .._module import type_text
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an argument or result: the element type's name ("float32") and the shape, with -1 for an extent that each call chooses,
-    and -2 for one more than the first of these."""
+    """The type of an argument or result: the element type's name ("float32") and the shape, where `open_extent` stands for what each call
+    chooses."""
 
     dtype: str
     shape: tuple
@@ -33,18 +33,33 @@ class Array:
         return type_text(self.dtype, self.shape)
 
 
+# What is larger than another one by one: boundaries, of what lies between them.
+ONE_MORE = 1 << 32
+
+
+def open_extent(number, more=0):
+    """In shapes: the open extent of this number, of which a program has some, or what is larger by `more`. It is negative."""
+    return -1 - number - more * ONE_MORE
+
+
+def between(extent):
+    """How many lie between so many boundaries."""
+    return extent - 1 if extent >= 0 else extent + ONE_MORE
+
+
 @dataclass(frozen=True)
 class Family:
     """check(attributes, arguments): raises CallError where the types of the arguments do not fit, and says what would.
     results(attributes, arguments) -> [Array]: the types of the results; extents may be symbols.
     body(attributes, arguments, results, names) -> (lines, values): MLIR text of the forward pass on arguments called `names`.
     Where extents are open, `extent_lines` are in front of it.
-    opened(attributes, arguments): the types of the arguments with -1 for the extents that one program takes any of; None where each
-    combination has a program. An open extent of an argument or result is that of the first argument with one in the same dimension.
+    opened(attributes, arguments): the types of the arguments with open extents where one program takes any; None where each combination
+    has a program.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
-    once: it is differentiated once, in reverse mode."""
+    once: it is differentiated once, in reverse mode.
+    open_first: the first extents, too, are served by the program for any."""
 
     name: str
     check: Callable
@@ -54,6 +69,7 @@ class Family:
     rowwise: bool
     axes: Callable
     once: bool
+    open_first: bool
 
 
 families: dict[str, Family] = {}
@@ -65,30 +81,35 @@ def _rows_as_axes(attributes, arguments):
 
 
 def _open_rows(attributes, arguments):
-    return [replace(arguments[0], shape=(-1, *arguments[0].shape[1:])), *arguments[1:]]
+    return [replace(arguments[0], shape=(open_extent(0), *arguments[0].shape[1:])), *arguments[1:]]
 
 
 def extent_lines(names, arguments):
-    """Lines that make %extent0, %extent1, ..., the extents that the types of arguments leave open."""
+    """Lines that make %extent0, %extent1, ..., the open extents by their numbers, of what the arguments have."""
+    having = {}
+    for name, one in zip(names, arguments):
+        for dim, extent in enumerate(one.shape):
+            if extent < 0:
+                more, number = divmod(-1 - extent, ONE_MORE)
+                # One that has it as it is, if there is one.
+                if number not in having or having[number][0] > more:
+                    having[number] = more, name, dim, one.text
     lines = []
-    for dim in range(max((len(one.shape) for one in arguments), default=0)):
-        with_open = [(n, one) for n, one in zip(names, arguments) if len(one.shape) > dim and one.shape[dim] < 0]
-        # One that has it as it is, if there is one.
-        for name, one in sorted(with_open, key=lambda of: -of[1].shape[dim])[:1]:
-            made = f"%extent{dim}" if one.shape[dim] == -1 else f"%entries{dim}"
-            lines += [f"  %dim{dim} = arith.constant {dim} : index", f"  {made} = tensor.dim {name}, %dim{dim} : {one.text}"]
-            if one.shape[dim] == -2:
-                lines += [f"  %more{dim} = arith.constant 1 : index", f"  %extent{dim} = arith.subi {made}, %more{dim} : index"]
+    for number, (more, name, dim, text) in sorted(having.items()):
+        asked = f"%entries{number}" if more else f"%extent{number}"
+        lines += [f"  %dim{number} = arith.constant {dim} : index", f"  {asked} = tensor.dim {name}, %dim{number} : {text}"]
+        if more:
+            lines += [f"  %more{number} = arith.constant {more} : index", f"  %extent{number} = arith.subi {asked}, %more{number} : index"]
     return lines
 
 
 def sizes(array):
     """What an op that makes an array takes for the extents that its type leaves open."""
-    return ", ".join(f"%extent{dim}" for dim, extent in enumerate(array.shape) if extent == -1)
+    return ", ".join(f"%extent{-1 - extent}" for extent in array.shape if extent < 0)
 
 
-def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False):
-    families[name] = Family(name, check, results, body, opened, rowwise, axes, once)
+def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, open_first=False):
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, open_first)
 
 
 def check(spec, arguments):
@@ -202,7 +223,7 @@ class Spec:
         return levels
 
     def opened(self, arguments):
-        """These types of arguments with -1 for what one program takes any of; None where there is no such program."""
+        """These types of arguments with open extents for what one program takes any of; None where there is no such program."""
         family = families[self.family]
         count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
         types = family.opened(dict(self.attributes), list(arguments[:count]))
@@ -357,7 +378,7 @@ def function(spec, arguments, target="cpu", isa=None):
     if opened is None:
         return _build(spec, arguments, target, isa)
     key = spec, opened, target, isa
-    if _first.setdefault(key, arguments) != arguments:
+    if families[spec.family].open_first or _first.setdefault(key, arguments) != arguments:
         of_any = _build_open(*key)
         if of_any:
             return of_any.bind([one.shape for one in arguments])
@@ -381,7 +402,7 @@ def _build_open(spec, arguments, target, isa):
 
 
 def function_of_any(spec, arguments, target="cpu", isa=None):
-    """The function for any extents where these types have -1; those of a call are given to its `bind`."""
+    """The function for any extents where these types are open; those of a call are given to its `bind`."""
     return _build_open(spec, arguments, target, isa) or _build(spec, arguments, target, isa)
 
 

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layers on graphs, as programs of rgnn ops: what a Python function says of one edge, and of all nodes, is traced.
 
-A Program has inputs and lines of MLIR text. In types, @src@ and its like stand for the extents of the graph, which a call gives.
+A Program has inputs and lines of MLIR text. Where extents of the graph have to be said, the text has places for them, which a call fills
+(`_fill`): @src@ in types, @(src)@ and @[src]@ for what an op is told because its type does not say it, @=src@ for an extent as such.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._errors import CallError, CallTypeError
-from . import Array, register
+from . import Array, between, open_extent, register
 
 # What a tensor has one row for. `all`: the tensor is one row.
 SPACES = ("src", "dst", "src_rel", "dst_rel", "edge", "rel")
@@ -32,8 +33,8 @@ _PAIRS = {"src": "src_rel", "dst": "dst_rel", "src_rel": "src_rel", "dst_rel": "
 class Program:
     """What is traced. `apply` gives its text for a call."""
 
-    def __init__(self, relations, rows_per_block):
-        self.relations, self.rows_per_block = relations, rows_per_block
+    def __init__(self, relations, rows_per_block, edges_per_pair=(1, 1)):
+        self.relations, self.rows_per_block, self.edges_per_pair = relations, rows_per_block, edges_per_pair
         self.inputs, self.results = [], []
         self.lines, self.count = [], 0
         # Of the function of an edge that is traced now: None outside.
@@ -65,7 +66,8 @@ class Program:
     def attributes(self):
         """Of the Spec that stands for this program."""
         return (("program", json.dumps({
-            "relations": self.relations, "rows_per_block": self.rows_per_block, "inputs": self.inputs, "lines": "\n".join(self.lines),
+            "relations": self.relations, "rows_per_block": self.rows_per_block, "edges_per_pair": self.edges_per_pair,
+            "inputs": self.inputs, "lines": "\n".join(self.lines),
             "results": [(value.dtype, value.shape) for value in self.results], "values": [value.name for value in self.results]})),)
 
     def zero_index(self):
@@ -123,6 +125,10 @@ class Program:
     def constant(self, number, dtype, shape=()):
         text = _float(number, dtype) if "float" in dtype else f"{int(number)}"
         scalar = self.inside is not None and not shape
+        if shape and isinstance(shape[0], str):
+            name = self.fresh()
+            self.emit(f"{name} = arith.constant {text} : {_ELEMENTS[dtype]}")
+            return self.value(f"tensor.splat {name}@[{shape[0]}]@ : {_type(dtype, shape)}", dtype, shape)
         return self.value(f"arith.constant {text if scalar else f'dense<{text}>'} : {_type(dtype, shape, scalar)}", dtype, shape)
 
 
@@ -175,6 +181,10 @@ class Value:
     def _new(self, text, shape=None, dtype=None):
         return self.program.value(text, dtype or self.dtype, self.shape if shape is None else shape)
 
+    def _empty(self, shape):
+        sizes = f"@({shape[0]})@" if shape and isinstance(shape[0], str) else "()"
+        return self._new(f"tensor.empty{sizes} : {_type(self.dtype, shape)}", shape)
+
     def wide(self):
         """In the type to compute in."""
         return self.to(_computed(self.dtype))
@@ -204,7 +214,7 @@ class Value:
         if not one.shape and one.inside is not None:
             return one._new(f"tensor.splat {one.name} : {_type(one.dtype, shape)}", shape)
         added = [d for d in range(len(shape)) if d - lead not in kept]
-        empty = one._new(f"tensor.empty() : {_type(one.dtype, shape)}", shape)
+        empty = one._empty(shape)
         return one._new(f"linalg.broadcast ins({one.name} : {one.type}) outs({empty.name} : {empty.type}) dimensions = {added}", shape)
 
     def reshape(self, *shape):
@@ -243,7 +253,7 @@ class Value:
             if not space:
                 return self._new(f"tensor.expand_shape {self.name} [] output_shape [1] : {self.type} into {_type(self.dtype, (1,))}", (1,))
             shape = (*space, 1)
-            return self._new(f"tensor.expand_shape {self.name} [[0, 1]] output_shape [@{space[0]}@, 1] : {self.type} into "
+            return self._new(f"tensor.expand_shape {self.name} [[0, 1]] output_shape [@={space[0]}@, 1] : {self.type} into "
                              f"{_type(self.dtype, shape)}", shape)
         shape = (*space, size)
         groups = [[0]] * len(space) + [list(range(len(space), len(space) + len(before)))]
@@ -259,7 +269,7 @@ class Value:
             groups = [[0, 1]] if space else []
             return self._new(f"tensor.collapse_shape {self.name} {groups} : {self.type} into {_type(self.dtype, whole)}", whole)
         groups = [[0]] * len(space) + [list(range(len(space), len(space) + len(shape)))]
-        sizes = ", ".join(f"@{extent}@" if isinstance(extent, str) else str(extent) for extent in whole)
+        sizes = ", ".join(f"@={extent}@" if isinstance(extent, str) else str(extent) for extent in whole)
         return self._new(f"tensor.expand_shape {self.name} {groups} output_shape [{sizes}] : {self.type} into {_type(self.dtype, whole)}",
                          whole)
 
@@ -447,7 +457,7 @@ class Value:
             return x
         element = _ELEMENTS[x.dtype]
         shape = tuple(extent for d, extent in enumerate(x.shape) if d not in axes)
-        empty = x._new(f"tensor.empty() : {_type(x.dtype, shape)}", shape)
+        empty = x._empty(shape)
         first = x._new(f"arith.constant {start} : {element}", ())
         filled = x._new(f"linalg.fill ins({first.name} : {element}) outs({empty.name} : {_type(x.dtype, shape)}) -> {_type(x.dtype, shape)}",
                         shape)
@@ -473,7 +483,7 @@ class Value:
             raise CallError(f"{self!r} is not multiplied by a matrix of shape {list(w.shape)}")
         shape = (self.shape[0], outer)
         element = _ELEMENTS[self.dtype]
-        empty = self._new(f"tensor.empty() : {_type(self.dtype, shape)}", shape)
+        empty = self._empty(shape)
         zero = self._new(f"arith.constant 0.0 : {element}", ())
         start = self._new(f"linalg.fill ins({zero.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}", shape)
         return self._new(f"linalg.matmul ins({self.name}, {w.name} : {self.type}, {w.type}) outs({start.name} : {start.type}) "
@@ -598,11 +608,37 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False)
 
 # --- the family -----------------------------------------------------------------------------------------------------
 
+# The open extents of a graph: `blocks` and `tiles` are those of in_block_tiles and in_tile_pair, back_ those of out_block_tiles ...
+_NUMBERS = {name: number for number, name in enumerate(
+    ("src", "dst", "src_rel", "dst_rel", "edge", "blocks", "tiles", "back_blocks", "back_tiles"))}
+
+
+def _shapes_of_arrays():
+    """For each array (extent, more): it has as many entries as there are of these, and `more`."""
+    def order(nodes, pairs, back=""):
+        return [(nodes, 1), (pairs, 0), (pairs, 1), ("edge", 0), ("edge", 0), (f"{back}blocks", 1)] + [(f"{back}tiles", 0)] * 3
+
+    return [*order("dst", "dst_rel"), *order("src", "src_rel", "back_"), ("edge", 0)]
+
+
+_OF_ARRAYS = dict(zip(ARRAYS, _shapes_of_arrays()))
+
+
 def extents(arrays, relations):
-    """The extents of a graph's spaces, from the shapes of its arrays."""
-    shape = dict(zip(ARRAYS, arrays))
-    return {"src": shape["out_node_pairs"][0] - 1, "dst": shape["in_node_pairs"][0] - 1, "src_rel": shape["out_pair_relation"][0],
-            "dst_rel": shape["in_pair_relation"][0], "edge": shape["in_far"][0], "rel": relations}
+    """The extents of a graph's spaces, from the shapes of its arrays. They may be open."""
+    first = {array: shape[0] for array, shape in zip(ARRAYS, arrays)}
+    return {"src": between(first["out_node_pairs"]), "dst": between(first["in_node_pairs"]), "src_rel": first["out_pair_relation"],
+            "dst_rel": first["in_pair_relation"], "edge": first["in_far"], "rel": relations}
+
+
+def edges_per_pair(arrays):
+    """How many edges the pairs of targets, and those of sources, have: powers of two, as few programs serve many graphs."""
+    first = {array: shape[0] for array, shape in zip(ARRAYS, arrays)}
+
+    def expected(pairs):
+        return 1 << min(max(first["in_far"] // max(pairs, 1), 1).bit_length() - 1, 4)
+
+    return expected(first["in_pair_relation"]), expected(first["out_pair_relation"])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -639,25 +675,54 @@ def _results(attributes, arguments):
     return [Array(dtype, _filled(shape, known)) for dtype, shape in program["results"]]
 
 
+def _fill(text, known):
+    """The text of a program with the extents in their places."""
+    def place(found):
+        kind, space = found[1], found[2]
+        extent = known[space]
+        value = f"%extent{-1 - extent}" if extent < 0 else str(extent)
+        if kind == "=":
+            return value
+        if kind:
+            told = value if extent < 0 else ""
+            return f"({told})" if kind == "(" else f"[{told}]" if told else ""
+        return "?" if extent < 0 else str(extent)
+
+    return re.sub(r"@([(\[=]?)(\w+)[)\]]?@", place, text)
+
+
 def _body(attributes, arguments, results, names):
     program = _program(attributes["program"])
     count = len(program["inputs"])
-    known = {name: str(extent) for name, extent in _known(program, arguments).items()}
-    known |= {f"x{i}": name for i, name in enumerate(names[:count])}
+    known = _known(program, arguments)
 
     def order(part):
         return f"({', '.join(names[count:][part])} : {', '.join(one.text for one in arguments[count:][part])})"
 
     def fill(text):
-        return re.sub(r"@(\w+)@", lambda found: known[found[1]], text)
+        return _fill(re.sub(r"@x(\d+)@", lambda found: names[int(found[1])], text), known)
 
     incoming = slice(0, len(INCOMING))
     outgoing = slice(len(INCOMING), None)
     graph = (f"  %graph = rgnn.graph incoming{order(incoming)} outgoing{order(outgoing)} "
-             f"{{relations = {program['relations']}, rows_per_block = {program['rows_per_block']}}}")
+             f"{{relations = {program['relations']}, rows_per_block = {program['rows_per_block']}, "
+             f"edges_per_pair = array<i64: {', '.join(map(str, program['edges_per_pair']))}>}}")
     return [graph, fill(program["lines"])], [fill(name) for name in program["values"]]
 
 
-register("message_passing", _check, _results, _body, opened=lambda attributes, arguments: None, rowwise=False,
+def _opened(attributes, arguments):
+    """Any graph of so many relations."""
+    program = _program(attributes["program"])
+
+    def opened(extents, array):
+        shape = [open_extent(_NUMBERS[extent], more) if extent in _NUMBERS else own for (extent, more), own in zip(extents, array.shape)]
+        return Array(array.dtype, tuple(shape))
+
+    inputs = [[(extent, 0) for extent in shape] for _, shape in program["inputs"]]
+    arrays = [[_OF_ARRAYS[name], (None, 0)] for name in ARRAYS]
+    return [opened(shape, array) for shape, array in zip(inputs + arrays, arguments)]
+
+
+register("message_passing", _check, _results, _body, _opened, rowwise=False, open_first=True,
          axes=lambda attributes, arguments: ([(None,) * len(one.shape) for one in arguments],
                                              [(None,) * len(shape) for _, shape in _program(attributes["program"])["results"]]))

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from .. import _library
 from .._errors import CallError, CallTypeError
-from . import Array, register
+from . import Array, between, open_extent, register
 
 # The operands behind q, k and v, in the order of linrec.scan.
 OPTIONAL = ("decay", "rates", "beta", "erase", "lowrank", "bonus", "initial", "starts")
@@ -30,8 +30,7 @@ def _state_type(dtype):
 def _sequences(given):
     if "starts" not in given:
         return given["v"].shape[0]
-    entries = given["starts"].shape[0]
-    return -1 if entries < 0 else entries - 1
+    return between(given["starts"].shape[0])
 
 
 def refuse(error, text, function="linear_recurrence"):
@@ -233,17 +232,17 @@ def _opened(attributes, arguments):
     cut = any((attributes[name] or 1) > 1 for name in ("segments", "value_blocks", "steps_per_token"))
     if cut or 0 < sequences * heads < _library.scheduled_processors():
         return None
-    batch = 1 if "starts" in given else -1
+    batch = 1 if "starts" in given else open_extent(0)
     per_token = {"q", "k", "v", "beta", "erase", "lowrank"} | ({"decay"} if "decay" in given and len(given["decay"].shape) > 1 else set())
 
     def opened(name, array):
         shape = array.shape
         if name in per_token:
-            shape = (batch, -1, *shape[2:])
+            shape = (batch, open_extent(1), *shape[2:])
         elif name == "initial":
-            shape = (-1, *shape[1:])
+            shape = (open_extent(0), *shape[1:])
         elif name == "starts":
-            shape = (-2,)
+            shape = (open_extent(0, more=1),)
         return Array(array.dtype, shape)
 
     return [opened(name, array) for name, array in given.items()]

@@ -4,7 +4,7 @@
 """Causal depthwise convolutions over a few tokens. See drawloom.torch.linrec.short_convolution for the mathematics."""
 
 from .._errors import CallError, CallTypeError
-from . import Array, register
+from . import Array, between, open_extent, register
 
 # The operands behind x and weight, in the order of linrec.short_conv.
 OPTIONAL = ("bias", "initial", "starts")
@@ -19,8 +19,7 @@ def _named(attributes, arguments):
 def _sequences(given):
     if "starts" not in given:
         return given["x"].shape[0]
-    entries = given["starts"].shape[0]
-    return -1 if entries < 0 else entries - 1
+    return between(given["starts"].shape[0])
 
 
 def _check(attributes, arguments):
@@ -76,8 +75,8 @@ def _body(attributes, arguments, results, names):
 def _opened(attributes, arguments):
     """Any numbers of sequences and tokens."""
     given = _named(attributes, arguments)
-    batch = 1 if "starts" in given else -1
-    own = {"x": (batch, -1), "initial": (-1,), "starts": (-2,)}
+    batch = 1 if "starts" in given else open_extent(0)
+    own = {"x": (batch, open_extent(1)), "initial": (open_extent(0),), "starts": (open_extent(0, more=1),)}
     return [Array(array.dtype, (*own.get(name, ()), *array.shape[len(own.get(name, ())):])) for name, array in given.items()]
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Union
@@ -17,7 +18,7 @@ from torch import Tensor
 from .. import _drawloom
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
-from ..ops.message_passing import Edge, Program, extents, where
+from ..ops.message_passing import Edge, Program, edges_per_pair, extents, where
 from . import _dispatch
 
 __all__ = ["Graph", "message_passing", "where"]
@@ -94,6 +95,8 @@ class Graph:
         self.num_src, self.num_dst, self.num_relations, self.num_edges = num_src, num_dst, num_relations, source.shape[0]
         self._order = _torch(given)
         self._extents = extents([one.shape for one in arrays], num_relations)
+        # What its programs are made for.
+        self._kind = num_relations, ROWS_PER_BLOCK, edges_per_pair([one.shape for one in arrays])
 
     def __repr__(self):
         nodes = f"{self.num_src} sources, {self.num_dst} targets"
@@ -112,6 +115,60 @@ class Graph:
         target: numpy.ndarray = numpy.repeat(numpy.arange(lengths.size, dtype=source.dtype), lengths)
         return Graph(source, target, edge_type, num_src=lengths.size if num_src is None else num_src, num_dst=lengths.size,
                      num_relations=num_relations)
+
+    @staticmethod
+    def from_pyg(data: Any, *, num_relations: int | None = None) -> Graph:
+        """From torch_geometric's Data, with its edge_type where it has one, or HeteroData.
+
+        Nodes of HeteroData follow each other in the order of `node_types`, edges in that of `edge_types`, whose number is an edge's
+        relation: as `to_homogeneous()` numbers them. As a transform of a loader, `lambda batch: setattr(batch, "graph",
+        Graph.from_pyg(batch)) or batch`, it is built where the loader's workers are; layers take it in place of edge_index.
+        """
+        if hasattr(data, "edge_types"):
+            nodes = [(kind, data[kind].num_nodes) for kind in data.node_types]
+            return Graph._of_types(nodes, [(kind, _indices_of(data[kind].edge_index)) for kind in data.edge_types], num_relations)
+        if getattr(data, "edge_index", None) is None:
+            raise CallError(f"Graph.from_pyg: {type(data).__name__} has no edge_index")
+        source, target = _indices_of(data.edge_index)
+        return Graph(source, target, getattr(data, "edge_type", None), num_src=data.num_nodes, num_relations=num_relations)
+
+    @staticmethod
+    def from_dgl(graph: Any, edge_type: Any = None, *, num_relations: int | None = None) -> Graph:
+        """From a DGLGraph, or a DGL block, whose sources and targets are different nodes. Nodes of several types follow each other in the
+        order of `ntypes`, edges in that of `canonical_etypes`, whose number is an edge's relation."""
+        def ends(kind):
+            return numpy.stack([_numpy(one) for one in graph.edges(form="uv", order="eid", etype=kind)])
+
+        kinds = list(graph.canonical_etypes)
+        if getattr(graph, "is_block", False):
+            if len(kinds) != 1:
+                raise CallError("Graph.from_dgl: a block has edges of one type here")
+            source, target = ends(kinds[0])
+            return Graph(source, target, edge_type, num_src=graph.num_src_nodes(), num_dst=graph.num_dst_nodes(),
+                         num_relations=num_relations)
+        if len(kinds) == 1 and len(graph.ntypes) == 1:
+            source, target = ends(kinds[0])
+            return Graph(source, target, edge_type, num_src=graph.num_nodes(), num_relations=num_relations)
+        if edge_type is not None:
+            raise CallError("Graph.from_dgl: edges of several types have these for relations; edge_type is for graphs of one type")
+        return Graph._of_types([(kind, graph.num_nodes(kind)) for kind in graph.ntypes], [(kind, ends(kind)) for kind in kinds],
+                               num_relations)
+
+    @staticmethod
+    def from_jraph(graphs: Any, edge_type: Any = None, *, num_relations: int | None = None) -> Graph:
+        """From jraph's GraphsTuple, all its graphs as one."""
+        nodes = int(numpy.sum(numpy.asarray(graphs.n_node)))
+        return Graph(numpy.asarray(graphs.senders), numpy.asarray(graphs.receivers), edge_type, num_src=nodes, num_relations=num_relations)
+
+    @staticmethod
+    def _of_types(nodes, edges, num_relations):
+        """Of (type, number of nodes), and of ((source type, ..., target type), edge_index [2, E])."""
+        starts = dict(zip((kind for kind, _ in nodes), itertools.accumulate((count for _, count in nodes), initial=0)))
+        ends = [index + numpy.array([[starts[kind[0]]], [starts[kind[-1]]]]) for kind, index in edges]
+        relation = numpy.repeat(numpy.arange(len(edges)), [one.shape[1] for one in ends])
+        source, target = numpy.concatenate([*ends, numpy.empty((2, 0), numpy.int64)], axis=1).astype(numpy.int64)
+        return Graph(source, target, relation, num_src=sum(count for _, count in nodes),
+                     num_relations=max(len(edges), 1) if num_relations is None else num_relations)
 
     def rows(self, space: str) -> int:
         """How many rows a tensor has at "src", "dst", "src_rel", "dst_rel", "edge" or "rel"."""
@@ -277,9 +334,9 @@ def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], n
 
 
 @functools.lru_cache(maxsize=4096)
-def _spec_text(build, options, inputs, relations):
+def _spec_text(build, options, inputs, kind):
     """The text of the spec for build(program, *values, *options)."""
-    program = Program(relations, ROWS_PER_BLOCK)
+    program = Program(*kind)
     results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
     for value in results if isinstance(results, (list, tuple)) else [results]:
         program.result(value)
@@ -305,7 +362,7 @@ def apply(graph: Graph, build: Callable, tensors: list, options: tuple = ()) -> 
         _check_place(tensor)
         if tensor is not None and space != "all" and (tensor.dim() < 1 or tensor.shape[0] != graph.rows(space)):
             raise CallError(f"a tensor at {space} has the shape {list(tensor.shape)}; the graph has {graph.rows(space)} rows there")
-    text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph.num_relations)
+    text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph._kind)
     results = _dispatch.apply([*[tensor for tensor, _ in tensors if tensor is not None], *graph.arrays], text)
     return results if len(results) > 1 else results[0]
 
@@ -358,12 +415,12 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
     if not tensors:
         raise CallError("message_passing: no rows are given; src, dst, edge, rel or all has some")
     known = Edge(function, tuple(names), combine, to)
-    text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph.num_relations)
+    text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph._kind)
     results = _dispatch.apply([*[tensor for tensor, _ in tensors], *graph.arrays], text)
     return graph.given(results[0]) if to == "edge" else results[0]
 
 
-def _program_of(function, known, inputs, relations):
+def _program_of(function, known, inputs, kind):
     """The text of the spec of a user's function. Functions are traced each time: what a lambda refers to may have changed."""
-    return _spec_text.__wrapped__(known.build, (), inputs, relations)
+    return _spec_text.__wrapped__(known.build, (), inputs, kind)
 

@@ -1,0 +1,139 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One program of a layer serves graphs of any size: with the bits of a program for just that size, or as torch_geometric's layer."""
+
+import numpy
+import pytest
+
+torch = pytest.importorskip("torch")
+theirs = pytest.importorskip("torch_geometric.nn")
+import drawloom  # noqa: E402
+from drawloom import ops  # noqa: E402
+from drawloom.torch import Graph, message_passing  # noqa: E402
+from drawloom.torch import nn as ours  # noqa: E402
+
+RELATIONS = 3
+# Several blocks of nodes; more blocks than sums have parts; no edges; one node; nothing.
+SIZES = [(50, 60), (2500, 9000), (70000, 5000), (5, 0), (1, 1), (0, 0)]
+LAYERS = {
+    "rgcn": lambda nn: nn.RGCNConv(8, 6, RELATIONS),
+    "rgcn-max": lambda nn: nn.RGCNConv(8, 6, RELATIONS, aggr="max"),
+    "rgcn-bases": lambda nn: nn.RGCNConv(8, 6, RELATIONS, num_bases=2),
+    "rgcn-blocks": lambda nn: nn.RGCNConv(8, 6, RELATIONS, num_blocks=2),
+    "rgat": lambda nn: nn.RGATConv(8, 6, RELATIONS, heads=2),
+    "gat": lambda nn: nn.GATConv(8, 6, heads=2, add_self_loops=False),
+    "gatv2": lambda nn: nn.GATv2Conv(8, 6, heads=2, add_self_loops=False),
+    "sage": lambda nn: nn.SAGEConv(8, 6),
+    "sage-max": lambda nn: nn.SAGEConv(8, 6, aggr="max"),
+    "gin": lambda nn: nn.GINConv(torch.nn.Linear(8, 6)),
+}
+
+
+def edges(nodes, count, seed=0):
+    random = torch.Generator().manual_seed(seed)
+    return torch.randint(0, max(nodes, 1), (2, count), generator=random), torch.randint(0, RELATIONS, (count,), generator=random)
+
+
+def rows(nodes, width=8):
+    return torch.randn(nodes, width, generator=torch.Generator().manual_seed(nodes)).requires_grad_()
+
+
+def both_ways(layer, nodes, index, relation):
+    """The output and all gradients."""
+    x = rows(nodes).to(next(layer.parameters()).dtype).detach().requires_grad_()
+    typed = (relation,) if "RG" in type(layer).__name__ else ()
+    y = layer(x, index, *typed)
+    gradients = torch.autograd.grad(y.tanh().sum(), (x, *layer.parameters()), allow_unused=True)
+    return y.detach(), *[one for one in gradients if one is not None]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The specs that are called, each with the types of its arguments."""
+    seen = []
+    resolve = ops.function
+    monkeypatch.setattr(ops, "function", lambda spec, types, *more: (seen.append((spec, types)), resolve(spec, types, *more))[1])
+    return seen
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_is_compiled_once_and_is_that_of_torch_geometric(name):
+    torch.manual_seed(0)
+    layer = LAYERS[name](ours)
+    other = LAYERS[name](theirs).double()
+    other.load_state_dict(layer.state_dict())
+    programs = set()
+    for nodes, count in SIZES:
+        index, relation = edges(nodes, count)
+        before = drawloom.cache.statistics().compiled
+        found = both_ways(layer, nodes, index, relation)
+        programs.add(drawloom.cache.statistics().compiled - before)
+        if nodes > 1 and count > 0:
+            for one, wanted in zip(found, both_ways(other, nodes, index, relation)):
+                torch.testing.assert_close(one.double(), wanted, rtol=1e-4, atol=1e-4 * float(wanted.abs().max()))
+        assert all(one.isfinite().all() for one in found)
+    assert sorted(programs)[0] == 0 and len(programs) <= 2, "all graphs have few edges to a pair"
+
+
+@pytest.mark.parametrize("name", ["rgcn", "rgat", "gat", "sage-max"])
+@pytest.mark.parametrize("size", SIZES[:3])
+def test_it_has_the_bits_of_a_program_for_one_graph(name, size, calls):
+    torch.manual_seed(0)
+    layer = LAYERS[name](ours)
+    index, relation = edges(*size)
+    both_ways(layer, size[0], index, relation)
+    # Derivatives of the first ones are found by their own calls.
+    for spec, types in list(calls):
+        random = numpy.random.default_rng(0)
+        graph = Graph(index[0], index[1], relation if "rg" in name else None, num_src=size[0],
+                      num_relations=RELATIONS if "rg" in name else 1)
+        arrays = iter(graph.arrays)
+        given = [next(arrays).numpy() if one.dtype == "int32" else random.standard_normal(one.shape).astype(one.dtype) for one in types]
+        exact = drawloom.compile(ops.text(spec, list(types)))
+        opened = drawloom.compile(ops.text(spec, list(spec.opened(types))))
+        found, wanted = ([one.tobytes() for one in (result if isinstance(result, tuple) else (result,))]
+                         for result in (opened.main(*given), exact.main(*given)))
+        assert found == wanted
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_do_not_change_the_bits(threads):
+    torch.manual_seed(0)
+    layer = LAYERS["rgat"](ours)
+    index, relation = edges(2500, 9000)
+    alone = both_ways(layer, 2500, index, relation)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        assert all(torch.equal(a, b) for a, b in zip(alone, both_ways(layer, 2500, index, relation)))
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_many_edges_to_a_pair_may_have_another_program():
+    """What costs least depends on how many edges a pair has; powers of two of that are few programs."""
+    torch.manual_seed(0)
+    layer = ours.RGCNConv(8, 6, RELATIONS)
+    before = drawloom.cache.statistics().compiled
+    for count in range(40, 4000, 97):
+        index, relation = edges(40, count)
+        layer(rows(40), index, relation)
+    assert drawloom.cache.statistics().compiled - before <= 9
+
+
+def test_arrays_of_another_graph_are_refused(calls):
+    index, _ = edges(50, 200)
+    graph = Graph(*index, num_src=50)
+    message_passing(graph, lambda src, edge: src * edge, src=rows(50), edge=torch.ones(200))
+    (spec, types), = calls
+    module = drawloom.compile(ops.text(spec, list(spec.opened(types))))
+    x, e = rows(50).detach().numpy(), numpy.ones(200, "f")
+    arrays = [one.numpy() for one in graph.arrays]
+    module.main(x, e, *arrays)
+    with pytest.raises(drawloom.CallError, match=r"takes int32\[\? \+ 1\], where \? is 49 .*, but is int32\[51\]"):
+        module.main(x[:49], e, *arrays)
+    with pytest.raises(drawloom.CallError, match=r"but is (float|int)32\[(199|200)\]"):
+        module.main(x, e[:199], *arrays)
+    with pytest.raises(drawloom.CallError, match=r"but is (float|int)32\[(198|200)\]"):
+        module.main(x, e, *arrays[:3], arrays[3][:198], *arrays[4:])
