@@ -1,16 +1,16 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Drawloom for JAX: functions, and models of linear recurrences (drawloom.jax.linrec), that are compiled, and take part in jit, grad
-and jvp to any order (linear recurrences: in the first, in reverse), vmap, checkpoint, shard_map and sharded computations. They run
-on the CPU."""
+"""Drawloom for JAX: functions, models of linear recurrences (drawloom.jax.linrec) and layers on graphs (drawloom.jax.rgnn), that are
+compiled, and take part in jit, grad and jvp to any order (linear recurrences: in the first, in reverse), vmap, checkpoint, shard_map and
+sharded computations. They run on the CPU."""
 
 try:
     import jax as _jax  # noqa: F401
 except ImportError as error:
     raise ImportError("drawloom.jax needs JAX: pip install jax") from error
 
-from . import linrec  # noqa: E402
+from . import linrec, rgnn  # noqa: E402
 from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linear_recurrence, rational  # noqa: E402
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "linrec", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "linrec", "rational", "rgnn"]

@@ -14,11 +14,11 @@ import json
 import numbers
 import re
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._errors import CallError, CallTypeError
-from . import Array, between, open_extent, register
+from . import Array, Spec, between, open_extent, register
 
 # What a tensor has one row for. `all`: the tensor is one row.
 SPACES = ("src", "dst", "src_rel", "dst_rel", "edge", "rel")
@@ -555,6 +555,44 @@ class Edge:
         if self.combine == "softmax":
             return attend(program, self, inputs)[0]
         return combined(program, self, inputs, self.combine)
+
+
+def input_type(dtype, shape, space):
+    """A tensor as `spec_of` takes it: with its space for the number of its rows."""
+    return dtype, shape if space == "all" else (space, *shape[1:])
+
+
+def spec_of(build, options, inputs, kind):
+    """The Spec of build(program, *values, *options), with a value for each input that is not None; kind: what Program takes."""
+    program = Program(*kind)
+    results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
+    for value in results if isinstance(results, (list, tuple)) else [results]:
+        program.result(value)
+    return Spec("message_passing", program.attributes())
+
+
+COMBINERS = ("sum", "mean", "max", "min", "softmax")
+
+
+def check_combiner(combine, to):
+    """What message_passing combines by."""
+    if to == "edge" and combine is not None:
+        raise CallError(f"message_passing: with to='edge' nothing is combined, but combine is '{combine}'")
+    combine = "sum" if combine is None else combine
+    if combine not in COMBINERS:
+        raise CallError(f"message_passing: combine is '{combine}'; it is one of {', '.join(COMBINERS)}")
+    if to not in ("dst", "edge"):
+        raise CallError(f"message_passing: to is '{to}'; it is 'dst' or 'edge'")
+    return combine
+
+
+def named_rows(**spaces):
+    """(space, name, tensor) of all that is given: a tensor, whose name is None, or a dictionary for each space."""
+    found = [(space, name, tensor) for space, given in spaces.items() if given is not None
+             for name, tensor in (given.items() if isinstance(given, Mapping) else [(None, given)])]
+    if not found:
+        raise CallError("message_passing: no rows are given; src, dst, edge, rel or all has some")
+    return found
 
 
 def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: str = "dst") -> Value:
