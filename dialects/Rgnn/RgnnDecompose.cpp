@@ -42,19 +42,61 @@ static std::optional<Values> resultsWithoutEdges(OpBuilder &builder,
   return zeros;
 }
 
+/// Rows of edges of so many elements are also computed in the order of outgoing
+/// edges.
+static constexpr int64_t mostOrderedElements = 16;
+
+/// Rows in the order of outgoing edges, in that of the edges' numbers.
+static Value inOrderOfEdges(Blocks &blocks, Value rows) {
+  SliceBuilder &s = blocks.s;
+  OpBuilder::InsertionGuard guard(s.b);
+  Value empty = s.emptyLike(rows, typeOf(rows).getElementType());
+  OpFoldResult one = s.b.getIndexAttr(1);
+  scf::ForallOp loop = block::blocksOf(s.b, s.loc, one, empty);
+  s.b.setInsertionPoint(loop.getTerminator());
+  Value into = loop.getRegionIterArgs()[0];
+  Value ordered = s.loop(
+      s.extent(rows, 0), into, [&](Value place, ValueRange now) -> Values {
+        Value number = blocks.at(blocks.order.edge, place);
+        if (typeOf(rows).getRank() > 1)
+          return {s.write(s.read(rows, 0, place), now[0], 0, number)};
+        Value row = tensor::ExtractOp::create(s.b, s.loc, rows, place);
+        return {tensor::InsertOp::create(s.b, s.loc, row, now[0], number)};
+      })[0];
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(s.b, s.loc, rows);
+  SmallVector<OpFoldResult> offsets(sizes.size(), s.b.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(sizes.size(), one);
+  s.b.setInsertionPointToStart(loop.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(s.b, s.loc, ordered, into, offsets,
+                                        sizes, strides);
+  return loop.getResult(0);
+}
+
 FailureOr<SmallVector<Value>>
 TraverseOp::decomposeOperation(OpBuilder &builder) {
   if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
     return *zeros;
   assertExtents(builder, *this);
   // What goes to sources is swept by outgoing edges. What goes nowhere in
-  // particular joins where it can.
+  // particular joins where it can; narrow rows of edges also go with outgoing
+  // ones, and are put in order behind them.
+  auto numbers = llvm::seq(getNumResults());
+  bool anyIncoming = llvm::any_of(numbers, [&](unsigned i) {
+    return isAt(resultSpace(i), Direction::Incoming);
+  });
+  bool anyOutgoing = llvm::any_of(numbers, [&](unsigned i) {
+    return isAt(resultSpace(i), Direction::Outgoing);
+  });
   auto owned = [&](unsigned i, Direction direction) {
     Space space = resultSpace(i);
-    return isAt(space, direction) ||
-           (space == Space::Edge && direction == Direction::Incoming);
+    if (space != Space::Edge)
+      return isAt(space, direction);
+    bool outgoing = anyOutgoing && !anyIncoming &&
+                    ShapedType::getNumElements(
+                        typeOf(getResult(i)).getShape().drop_front()) <=
+                        mostOrderedElements;
+    return outgoing == (direction == Direction::Outgoing);
   };
-  auto numbers = llvm::seq(getNumResults());
   bool incoming = getOver() == Space::DstRel ||
                   (getOver() == Space::Edge &&
                    (graphOf(getGraph()).getOutgoing().empty() ||
@@ -79,7 +121,10 @@ TraverseOp::decomposeOperation(OpBuilder &builder) {
                   groupedBytes(*this, results));
     for (auto [i, value] :
          llvm::zip_equal(results, EdgeRows(*this, blocks, results).build()))
-      values[i] = value;
+      values[i] =
+          resultSpace(i) == Space::Edge && direction == Direction::Outgoing
+              ? inOrderOfEdges(blocks, value)
+              : value;
   }
   return values;
 }

@@ -58,6 +58,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   pm.addNestedPass<func::FuncOp>(createAssociate());
   pm.addNestedPass<func::FuncOp>(createFormSweeps());
+  pm.addNestedPass<func::FuncOp>(createShareRows());
   DecomposeGraphOptions decomposition;
   decomposition.processors = machine.processors;
   decomposition.blockBytes = machine.blockBytes;

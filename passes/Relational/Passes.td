@@ -41,4 +41,17 @@ def FormSweeps : Pass<"rgnn-form-sweeps", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::drawloom::rgnn::RgnnDialect"];
 }
 
+def ShareRows : Pass<"rgnn-share-rows", "::mlir::func::FuncOp"> {
+  let summary = "Compute once what edges say to both of their ends";
+  let description = [{
+    An `rgnn.traverse` with sums at both ends of its edges is computed twice, once
+    for each end's nodes. Where one end gets little and the rows that this is
+    computed from are wide, as gradients of a softmax's scores are, edges keep it,
+    and an op of its own adds it up.
+
+    Example: test/passes/Relational/share-rows-of-scores.mlir
+  }];
+  let dependentDialects = ["::drawloom::rgnn::RgnnDialect"];
+}
+
 #endif // DRAWLOOM_PASSES_RELATIONAL_PASSES_TD
