@@ -104,6 +104,28 @@ bool dependsOn(Value value, Value from) {
          });
 }
 
+/// Whether `value` is computed from what is loaded anew in each iteration of a
+/// loop.
+bool isLoadedInLoop(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<tensor::ExtractOp>(op) && op->getParentOfType<scf::ForOp>())
+    return true;
+  return llvm::any_of(op->getOperands(), isLoadedInLoop);
+}
+
+/// Whether a tensor is read at numbers that are loaded: each row as often as
+/// these say, and nobody else does.
+bool isReadByNumber(const Read &read) {
+  return llvm::any_of(read.cut.front().dims, [](const DimCut &dim) {
+    if (dim.kind == DimCut::Whole || dim.kind == DimCut::Rows)
+      return false;
+    auto offset = dyn_cast<Value>(dim.offset);
+    return getConstantIntValue(dim.size) && offset && isLoadedInLoop(offset);
+  });
+}
+
 /// How often each element of a tensor is read where loops do not say it: what
 /// blocks read from a start and up to an end in memory is taken to be one part
 /// each of the whole.
@@ -382,6 +404,8 @@ private:
     for (Read &read : leaves)
       if (std::optional<double> times = timesOf(read.leaf()))
         read.times = *times;
+      else if (isReadByNumber(read))
+        return missed(op, "rows are read by numbers, as often as these say");
       else
         read.times = overlapOf(read, type) *
                      static_cast<double>(type.getNumElements()) /
