@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Edges are counted and moved to their near nodes, in the order that they have,
-// and sorted there: most nodes have a few.
+// Edges are counted and moved to their relations, then to their near nodes, in
+// the order that they have. What a pair has is then sorted by the far node, if
+// it did not come in that order: most pairs have a few.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +21,10 @@ namespace drawloom::runtime {
 
 namespace {
 
-/// What an edge of a node is sorted by.
+/// An edge of a node.
 struct Member {
   int32_t relation, far, number;
-  bool operator<(const Member &other) const {
-    return relation != other.relation ? relation < other.relation
-                                      : far < other.far;
-  }
+  bool operator<(const Member &other) const { return far < other.far; }
 };
 
 /// Indices that have been checked.
@@ -64,7 +62,7 @@ static Status check(const EdgeList &list, const Lists<Index> &lists) {
   return Status();
 }
 
-/// Sorts the edges of one node; equal ones stay in their order.
+/// Sorts the edges of one pair; equal ones stay in their order.
 static void sortMembers(Member *first, Member *last) {
   constexpr ptrdiff_t few = 32;
   if (last - first > few) {
@@ -80,25 +78,53 @@ static void sortMembers(Member *first, Member *last) {
   }
 }
 
-/// Moves edges to their near nodes and sorts them there. near(i) and member(i)
+/// Counts: starts[k] becomes how many edges have less than k.
+template <typename Key>
+static void countBefore(int64_t edges, int64_t keys,
+                        std::vector<int32_t> &starts, Key key) {
+  starts.assign(keys + 1, 0);
+  for (int64_t i = 0; i < edges; ++i)
+    ++starts[key(i) + 1];
+  for (int64_t k = 0; k < keys; ++k)
+    starts[k + 1] += starts[k];
+}
+
+/// Edges by near node, then relation, then as they come. near(i) and member(i)
 /// are of edge `i`; `starts` gets where the edges of each node begin.
 template <typename Near, typename Of>
-static std::vector<Member> membersOfNodes(int64_t edges, int64_t nodes,
-                                          std::vector<int32_t> &starts,
-                                          Near near, Of member) {
-  starts.assign(nodes + 1, 0);
-  for (int64_t i = 0; i < edges; ++i)
-    ++starts[near(i) + 1];
-  for (int64_t node = 0; node < nodes; ++node)
-    starts[node + 1] += starts[node];
-  std::vector<int32_t> next(starts.begin(), starts.end() - 1);
+static std::vector<Member>
+membersOfNodes(int64_t edges, int64_t relations, int64_t nodes,
+               std::vector<int32_t> &starts, Near near, Of member) {
+  std::vector<int32_t> turn, next;
+  if (relations > 1) {
+    auto relationOf = [&](int64_t i) { return member(i).relation; };
+    countBefore(edges, relations, next, relationOf);
+    turn.resize(edges);
+    for (int64_t i = 0; i < edges; ++i)
+      turn[next[relationOf(i)]++] = static_cast<int32_t>(i);
+  }
+  countBefore(edges, nodes, starts, near);
+  next.assign(starts.begin(), starts.end() - 1);
   std::vector<Member> members(edges);
-  for (int64_t i = 0; i < edges; ++i)
+  for (int64_t at = 0; at < edges; ++at) {
+    int64_t i = relations > 1 ? turn[at] : at;
     members[next[near(i)]++] = member(i);
-  for (int64_t node = 0; node < nodes; ++node)
-    sortMembers(members.data() + starts[node],
-                members.data() + starts[node + 1]);
+  }
   return members;
+}
+
+/// Sorts the edges of each pair.
+static void sortPairs(std::vector<Member> &members,
+                      const std::vector<int32_t> &starts) {
+  Member *at = members.data();
+  for (size_t node = 0; node + 1 < starts.size(); ++node)
+    for (Member *last = members.data() + starts[node + 1]; at < last;) {
+      Member *end = at + 1;
+      while (end < last && end->relation == at->relation)
+        ++end;
+      sortMembers(at, end);
+      at = end;
+    }
 }
 
 /// Fills what one order says of nodes, pairs and edges. Returns the pair of
@@ -173,12 +199,13 @@ static Result<EdgeOrders> order(const EdgeList &list) {
   EdgeOrders orders;
   std::vector<int32_t> starts;
   std::vector<Member> in = membersOfNodes(
-      list.edges, list.targets, starts,
+      list.edges, list.relations, list.targets, starts,
       [&](int64_t i) { return lists.target[i]; },
       [&](int64_t i) -> Member {
         return {lists.relationOf(i), static_cast<int32_t>(lists.source[i]),
                 static_cast<int32_t>(i)};
       });
+  sortPairs(in, starts);
   std::vector<int32_t> targetPair = fillPairs(in, starts, orders.incoming);
   std::vector<int32_t> targetOf(list.edges);
   orders.given.resize(list.edges);
@@ -189,7 +216,8 @@ static Result<EdgeOrders> order(const EdgeList &list) {
     }
   // Edges come by target: those of one pair stay in that order.
   std::vector<Member> out = membersOfNodes(
-      list.edges, list.sources, starts, [&](int64_t i) { return in[i].far; },
+      list.edges, list.relations, list.sources, starts,
+      [&](int64_t i) { return in[i].far; },
       [&](int64_t i) -> Member {
         return {in[i].relation, targetOf[i], static_cast<int32_t>(i)};
       });
