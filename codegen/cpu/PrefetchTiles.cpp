@@ -119,6 +119,12 @@ bool isTable(MemRefType type) {
              tableBytes;
 }
 
+/// What is under the extents of a call.
+Value withoutExtents(Value memory) {
+  auto with = memory.getDefiningOp<memref::ReinterpretCastOp>();
+  return with ? with.getSource() : memory;
+}
+
 /// The number in an array of integers, an argument, that `index` is computed
 /// from; null if there is none or if it takes more than arithmetic.
 memref::LoadOp loadedNumber(Value index) {
@@ -128,7 +134,7 @@ memref::LoadOp loadedNumber(Value index) {
     if (!op)
       continue;
     if (auto load = dyn_cast<memref::LoadOp>(op);
-        load && isArgument(load.getMemRef()) &&
+        load && isArgument(withoutExtents(load.getMemRef())) &&
         load.getMemRefType().getRank() == 1 &&
         load.getMemRefType().getElementType().isInteger())
       return load;
