@@ -34,7 +34,6 @@ def parse(arguments):
     parser.add_argument("--rate", type=float, default=0.01, help="Adam's rate (default: 0.01)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="threads (default: %(default)s)")
     parser.add_argument("--no-rivals", action="store_true", help="train with Drawloom alone")
-    parser.add_argument("--rival-steps", type=int, help="steps of torch_geometric, where fewer are enough for its time (default: --steps)")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("output/graph"),
                         help="folder for the pictures (default: output/graph)")
     options = parser.parse_args(arguments)
@@ -44,9 +43,10 @@ def parse(arguments):
     return options
 
 
-def train(options, data, seed, label, steps):
+def train(options, data, seed, label):
     """The model, [(step, loss, MRR on the validation links or None)], and the seconds that steps took."""
     torch.manual_seed(seed)
+    steps = options.steps
     model = Links(data.nodes, len(data.relations), options.width)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
@@ -82,16 +82,15 @@ def main(arguments=None):
           f"{data.test.shape[1]} to predict")
     runs, ranks, seconds = {}, {}, {}
     for name in ("Drawloom", *([] if options.no_rivals else ["torch_geometric"])):
-        steps = options.steps if name == "Drawloom" else options.rival_steps or options.steps
         if name == "Drawloom":
             drawloom.torch.patch_pyg()
         else:
             drawloom.torch.unpatch_pyg()
         for seed in range(options.seeds):
-            model, history, taken = train(options, data, seed, f"{name}, seed {seed}: ", steps)
+            model, history, taken = train(options, data, seed, f"{name}, seed {seed}: ")
             runs.setdefault(name, []).append(history)
             ranks.setdefault(name, []).append(model.reciprocal_rank(data, data.test))
-            seconds.setdefault(name, []).append(taken / steps)
+            seconds.setdefault(name, []).append(taken / options.steps)
             if name == "Drawloom" and seed == 0:
                 pictures.write_map(options.output / "synsets.png", model, data)
     drawloom.torch.unpatch_pyg()

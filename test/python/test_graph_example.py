@@ -48,8 +48,13 @@ def test_both_libraries_learn_alike_and_pictures_are_left(wordnet, tmp_path):
     done = run(f"--wordnet={wordnet}", "--steps=30", "--seeds=1", "--threads=1", "--batch=64", "--negatives=64", "--width=16",
                f"--output={tmp_path}")
     assert done.returncode == 0, done.stderr[-2000:]
-    ranks = [float(one) for one in re.findall(r"MRR (0\.\d+), ", done.stdout)]
-    assert len(ranks) == 2 and ranks[0] == pytest.approx(ranks[1], rel=0.05) and ranks[0] > 0
+    # Of both, from the same first values on the same links. The family's study asks for losses within 1e-3 for 50 steps (A12); each is
+    # printed with three digits behind the point, which is off 5e-4 at most.
+    losses = [[float(one) for one in re.findall(rf"{name}, seed 0: step \d+/30  loss (\d+\.\d+)", done.stderr)]
+              for name in ("Drawloom", "torch_geometric")]
+    assert len(losses[0]) == len(losses[1]) >= 10 and losses[0][-1] < losses[0][0]
+    assert max(abs(one - other) for one, other in zip(*losses)) <= 1e-3 + 2 * 5e-4
+    assert len(re.findall(r"MRR 0\.\d+, ", done.stdout)) == 2
     assert "times as fast as torch_geometric" in done.stdout
     for name in ("curves", "synsets"):
         with Image.open(tmp_path / f"{name}.png") as picture:

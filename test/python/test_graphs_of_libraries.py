@@ -12,6 +12,7 @@ from torch_geometric.nn import RGCNConv, SAGEConv  # noqa: E402
 from drawloom.torch import Graph  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402
 from drawloom.torch.graph import CallError  # noqa: E402
+from graph_references import assert_accurate  # noqa: E402
 
 EDGE_INDEX = torch.tensor([[0, 1, 2, 4, 0], [1, 2, 0, 3, 1]])
 EDGE_TYPE = torch.tensor([0, 2, 1, 0, 2])
@@ -44,6 +45,30 @@ def test_heterogeneous_data_is_numbered_as_pyg_does():
     graph = Graph.from_pyg(made)
     assert edges_of(graph) == [tuple(edge) for edge in torch.cat([one.edge_index, one.edge_type[None]]).T.tolist()]
     assert (graph.num_src, graph.num_relations) == (5, 2)
+
+
+@pytest.mark.parametrize("index, words", [
+    ([[0, 2], [0, 0]], r"source 2 of edge 1 of \('author', 'writes', 'paper'\) is out of range: there are 2 nodes of 'author'"),
+    ([[0, 1], [2, -1]], r"target -1 of edge 1 of .* there are 3 nodes of 'paper'"),
+    ([[0, 1], [3, 0]], r"target 3 of edge 0 of .* there are 3 nodes of 'paper'")])
+def test_an_index_is_not_taken_for_a_node_of_another_type(index, words):
+    made = hetero()
+    made["author", "writes", "paper"].edge_index = torch.tensor(index)
+    with pytest.raises(CallError, match=words):
+        Graph.from_pyg(made)
+    with pytest.raises(CallError, match=words):
+        Graph.from_dgl(OfDgl({kind: made[kind].num_nodes for kind in made.node_types},
+                             {kind: made[kind].edge_index for kind in made.edge_types}))
+    layer = ours.HGTConv(4, 4, (made.node_types, made.edge_types))
+    with pytest.raises(CallError, match=words):
+        layer({kind: made[kind].x for kind in made.node_types}, made.edge_index_dict)
+
+
+@pytest.mark.parametrize("name, value, words", [("num_src", 6.5, "num_src is 6.5; it is a whole number"), ("num_dst", -1, "num_dst is -1; it is 0 or more"),
+                                                ("num_relations", 0, "num_relations is 0; it is 1 or more")])
+def test_numbers_of_nodes_that_cannot_be_are_named(name, value, words):
+    with pytest.raises((CallError, TypeError), match=words):
+        Graph(*EDGE_INDEX, **{name: value})
 
 
 def test_data_without_edges_is_refused():
@@ -85,14 +110,14 @@ def test_graphs_of_dgl():
 
 
 def test_a_layer_takes_the_graph_in_place_of_edges():
-    batch = data.Data(x=torch.randn(6, 4), edge_index=EDGE_INDEX, edge_type=EDGE_TYPE)
+    batch = data.Data(x=torch.randn(6, 4, dtype=torch.float64), edge_index=EDGE_INDEX, edge_type=EDGE_TYPE)
     batch.graph = Graph.from_pyg(batch, num_relations=3)
     for name, arguments, given in (("RGCNConv", (4, 5, 3), (EDGE_TYPE,)), ("SAGEConv", (4, 5), ())):
-        layer = getattr(ours, name)(*arguments)
-        other = {"RGCNConv": RGCNConv, "SAGEConv": SAGEConv}[name](*arguments)
+        layer = getattr(ours, name)(*arguments).double()
+        other = {"RGCNConv": RGCNConv, "SAGEConv": SAGEConv}[name](*arguments).double()
         other.load_state_dict(layer.state_dict())
         graph = batch.graph if given else Graph.from_pyg(data.Data(edge_index=EDGE_INDEX, num_nodes=6))
-        torch.testing.assert_close(layer(batch.x, graph), other(batch.x, EDGE_INDEX, *given))
+        assert_accurate([layer(batch.x, graph).detach()], [other(batch.x, EDGE_INDEX, *given).detach()], "float64")
 
 
 def prepared(batch):
@@ -107,4 +132,4 @@ def test_graphs_are_built_in_the_workers_of_a_loader():
                                          multiprocessing_context="spawn")
     layer = ours.RGCNConv(4, 5, 3)
     for batch in loader:
-        torch.testing.assert_close(layer(batch.x, batch.graph), layer(batch.x, batch.edge_index, batch.edge_type))
+        assert torch.equal(layer(batch.x, batch.graph), layer(batch.x, batch.edge_index, batch.edge_type))

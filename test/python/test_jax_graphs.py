@@ -10,6 +10,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 import drawloom  # noqa: E402
 from drawloom.jax import rgnn  # noqa: E402
+from graph_references import assert_accurate  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 NODES, EDGES, RELATIONS = 12, 60, 3
@@ -20,13 +21,18 @@ RELATION = random.integers(0, RELATIONS, EDGES)
 GRAPH = rgnn.Graph(SOURCE, TARGET, RELATION, num_src=NODES, num_relations=RELATIONS)
 
 
+@pytest.fixture(autouse=True)
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
 def arrays(*shapes):
-    return [jnp.asarray(random.standard_normal(shape), jnp.float32) for shape in shapes]
+    return [jnp.asarray(random.standard_normal(shape)) for shape in shapes]
 
 
 def assert_close(found, wanted):
-    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
-        np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
+    assert_accurate(jax.tree.leaves(found), jax.tree.leaves(wanted), "float64")
 
 
 def softmax(score):
@@ -102,10 +108,8 @@ def test_attention():
 
 
 def test_derivatives_of_second_order_in_both_modes():
-    with jax.enable_x64(True):
-        graph = rgnn.Graph(SOURCE, TARGET, num_src=NODES)
-        x, = (jnp.asarray(one, jnp.float64) for one in arrays((NODES, 3)))
-        check_grads(lambda x: rgnn.message_passing(graph, lambda src, dst: (src * dst).tanh(), src=x, dst=x), (x,), order=2)
+    x, = arrays((NODES, 3))
+    check_grads(lambda x: rgnn.message_passing(GRAPH, lambda src, dst: (src * dst).tanh(), src=x, dst=x), (x,), order=2)
 
 
 def test_a_graph_is_an_argument_and_graphs_of_any_size_share_a_program():
@@ -134,15 +138,53 @@ def test_graphs_of_jraph():
     np.testing.assert_array_equal(found[:, 0], [0, 3, 0, 7])
 
 
-def test_errors_say_what_would_fit():
-    x, = arrays((NODES, 4))
-    with pytest.raises(drawloom.CallError, match=r"an array at src has the shape \[11, 4\]; the graph has 12 rows there"):
+def refused(words, error=drawloom.CallError):
+    return pytest.raises(error, match=words)
+
+
+def test_errors_name_the_argument_and_what_would_fit():
+    x, w, z, s, a = arrays((NODES, 4), (RELATIONS, 4, 3), (NODES, 2, 3), (NODES, 2), (2, 3))
+    m, = arrays((RELATIONS, 2, 3, 3))
+    with refused(r"rows at src have the shape \[11, 4\]; the graph has 12 rows at src"):
         rgnn.message_passing(GRAPH, lambda src: src, src=x[:11])
-    with pytest.raises(drawloom.CallError, match="edge has the shape"):
+    with refused(r"rows of edges have the shape \[12, 4\]; the graph has 60 edges"):
         rgnn.message_passing(GRAPH, lambda edge: edge, edge=x)
-    with pytest.raises(TypeError, match="graph is tuple"):
-        rgnn.rgcn((SOURCE, TARGET), x, x)
-    with pytest.raises(drawloom.CallError, match="aggr is 'median'"):
-        rgnn.rgcn(GRAPH, x, x, aggr="median")
-    with pytest.raises(drawloom.CallError, match="targets|target"):
-        rgnn.Graph(np.array([0]), np.array([-1]))
+    with refused("rgcn: graph is tuple", TypeError):
+        rgnn.rgcn((SOURCE, TARGET), x, w)
+    with refused("rgcn: x is NoneType; it is an array", TypeError):
+        rgnn.rgcn(GRAPH, None, w)
+    with refused("aggr is 'median'"):
+        rgnn.rgcn(GRAPH, x, w, aggr="median")
+    with refused(r"rgcn: weight has the shape \[2, 4, 3\]; it is \[relations, in, out\], where relations is 3, in is 4"):
+        rgnn.rgcn(GRAPH, x, w[:2])
+    with refused(r"rgcn: x has the shape \[12\]"):
+        rgnn.rgcn(GRAPH, x[:, 0], w)
+    with refused(r"rgcn: root has the shape \[3, 4\]; it is \[in, out\]"):
+        rgnn.rgcn(GRAPH, x, w, x[:3])
+    with refused(r"rgcn: bias has the shape \[4\]"):
+        rgnn.rgcn(GRAPH, x, w, bias=x[0])
+    with refused("rgcn: weight is float32, but the others are float64", TypeError):
+        rgnn.rgcn(GRAPH, x, w.astype("float32"))
+    with refused("gat: target is NoneType", TypeError):
+        rgnn.gat(GRAPH, z, s, None)
+    with refused(r"gat: source has the shape \[12, 1\]; it is \[sources, heads\], where sources is 12, heads is 2"):
+        rgnn.gat(GRAPH, z, s[:, :1], s)
+    with refused(r"gat: z has the shape \[12, 4\]"):
+        rgnn.gat(GRAPH, x, s, s)
+    with refused(r"gatv2: attention has the shape \[3\]"):
+        rgnn.gatv2(GRAPH, z, z, a[0])
+    with refused(r"hgt: k_rel has the shape \[3, 1, 3, 3\]"):
+        rgnn.hgt(GRAPH, z, z, z, m[:, :1], m, arrays((RELATIONS, 2))[0])
+    with refused("slope is 'steep'", TypeError):
+        rgnn.gat(GRAPH, z, s, s, slope="steep")
+    rgnn.gat(GRAPH, z, s, s, slope=jnp.float32(0.2))
+
+
+def test_a_graph_is_not_built_while_jax_traces():
+    with refused("a Graph is built outside of jit, grad and vmap"):
+        jax.jit(lambda source: rgnn.Graph(source, source).arrays)(jnp.array([0, 1]))
+
+
+def test_indices_out_of_range_are_refused():
+    with refused("target -1 of edge 0 is out of range"):
+        rgnn.Graph(np.array([0]), np.array([-1]), num_src=3)

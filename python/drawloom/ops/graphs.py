@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from typing import Any, TypeVar
 
 import numpy
@@ -52,6 +53,11 @@ class BaseGraph:
         def count(array):
             return int(array.max()) + 1 if array.size else 0
 
+        for name, one in (("num_src", num_src), ("num_dst", num_dst), ("num_relations", num_relations)):
+            if one is not None and not isinstance(one, numbers.Integral):
+                raise CallTypeError(f"Graph: {name} is {one!r}; it is a whole number")
+            if one is not None and one < (name == "num_relations"):
+                raise CallError(f"Graph: {name} is {one}; it is {int(name == 'num_relations')} or more")
         if num_src is None:
             num_src = count(source) if num_dst is not None else max(count(source), count(target))
         if num_dst is None:
@@ -93,11 +99,11 @@ class BaseGraph:
         """From torch_geometric's Data, with its edge_type where it has one, or HeteroData.
 
         Nodes of HeteroData follow each other in the order of `node_types`, edges in that of `edge_types`, whose number is an edge's
-        relation: as `to_homogeneous()` numbers them. As a transform of a loader, `lambda batch: setattr(batch, "graph",
-        Graph.from_pyg(batch)) or batch`, it is built where the loader's workers are; layers take it in place of edge_index.
+        relation: as `to_homogeneous()` numbers them. Layers take it in place of edge_index; a loader's workers build it in what the loader
+        calls for each batch.
         """
         if hasattr(data, "edge_types"):
-            nodes = [(kind, data[kind].num_nodes) for kind in data.node_types]
+            nodes = {kind: data[kind].num_nodes for kind in data.node_types}
             return cls._of_types(nodes, [(kind, cls._ends(data[kind].edge_index)) for kind in data.edge_types], num_relations)
         if getattr(data, "edge_index", None) is None:
             raise CallError(f"Graph.from_pyg: {type(data).__name__} has no edge_index")
@@ -123,8 +129,7 @@ class BaseGraph:
             return cls(source, target, edge_type, num_src=graph.num_nodes(), num_relations=num_relations)
         if edge_type is not None:
             raise CallError("Graph.from_dgl: edges of several types have these for relations; edge_type is for graphs of one type")
-        return cls._of_types([(kind, graph.num_nodes(kind)) for kind in graph.ntypes], [(kind, ends(kind)) for kind in kinds],
-                             num_relations)
+        return cls._of_types({kind: graph.num_nodes(kind) for kind in graph.ntypes}, [(kind, ends(kind)) for kind in kinds], num_relations)
 
     @classmethod
     def from_jraph(cls: type[G], graphs: Any, edge_type: Any = None, *, num_relations: int | None = None) -> G:
@@ -133,18 +138,38 @@ class BaseGraph:
         return cls(graphs.senders, graphs.receivers, edge_type, num_src=nodes, num_relations=num_relations)
 
     @classmethod
-    def _of_types(cls, nodes, edges, num_relations):
-        """Of (type, number of nodes), and of ((source type, ..., target type), edge_index [2, E])."""
-        starts = dict(zip((kind for kind, _ in nodes), itertools.accumulate((count for _, count in nodes), initial=0)))
-        ends = [index + numpy.array([[starts[kind[0]]], [starts[kind[-1]]]]) for kind, index in edges]
-        relation = numpy.repeat(numpy.arange(len(edges)), [one.shape[1] for one in ends])
-        source, target = numpy.concatenate([*ends, numpy.empty((2, 0), numpy.int64)], axis=1).astype(numpy.int64)
-        return cls(source, target, relation, num_src=sum(count for _, count in nodes),
-                   num_relations=max(len(edges), 1) if num_relations is None else num_relations)
+    def _of_types(cls, nodes, edges, num_relations=None, relations=None):
+        """Of how many nodes each type has, and of ((source type, ..., target type), edge_index [2, E]): nodes follow each other by type.
+        `relations` has the number of each type of edge; by default they are numbered as they come."""
+        starts = dict(zip(nodes, itertools.accumulate(nodes.values(), initial=0)))
+        relations = {kind: i for i, (kind, _) in enumerate(edges)} if relations is None else relations
+        ends, relation = [numpy.empty((2, 0), numpy.int64)], [numpy.empty(0, numpy.int64)]
+        for kind, index in edges:
+            for what, own, one in (("source", kind[0], index[0]), ("target", kind[-1], index[1])):
+                # An index that is none of its type could be one of another type.
+                wrong = ((one < 0) | (one >= nodes[own])).nonzero()[0]
+                if wrong.size:
+                    raise CallError(f"Graph: {what} {one[wrong[0]]} of edge {wrong[0]} of {kind} is out of range: there are {nodes[own]} "
+                                    f"nodes of '{own}'")
+            ends.append(index + numpy.array([[starts[kind[0]]], [starts[kind[-1]]]]))
+            relation.append(numpy.full(index.shape[1], relations[kind]))
+        source, target = numpy.concatenate(ends, axis=1)
+        return cls(source, target, numpy.concatenate(relation), num_src=sum(nodes.values()),
+                   num_relations=max(len(relations), 1) if num_relations is None else num_relations)
 
     def rows(self, space: str) -> int:
         """How many rows a tensor has at "src", "dst", "src_rel", "dst_rel", "edge" or "rel"."""
         return self._extents[space]
+
+    def _check_edges(self, edges):
+        if edges.ndim < 1 or edges.shape[0] != self.num_edges:
+            raise CallError(f"rows of edges have the shape {list(edges.shape)}; the graph has {self.num_edges} edges")
+
+    def _check_rows(self, tensors):
+        """Of pairs of a tensor, or None, and its space."""
+        for tensor, space in tensors:
+            if tensor is not None and space != "all" and (tensor.ndim < 1 or tensor.shape[0] != self.rows(space)):
+                raise CallError(f"rows at {space} have the shape {list(tensor.shape)}; the graph has {self.rows(space)} rows at {space}")
 
     @classmethod
     def _indices(cls, name, given):

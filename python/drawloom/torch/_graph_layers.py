@@ -678,13 +678,10 @@ def hgt_forward(module, x_dict, edge_index_dict):
     heads, dim = module.heads, module.out_channels // module.heads
     rows = module.kqv_lin(x_dict)
     kinds = list(rows)
-    starts, total = {}, 0
-    for kind in kinds:
-        starts[kind] = total
-        total += rows[kind].shape[0]
+    nodes = {kind: len(rows[kind]) for kind in kinds}
     keys, queries, values = (torch.cat([torch.tensor_split(rows[kind], 3, dim=1)[i] for kind in kinds]).view(-1, heads, dim)
                              for i in range(3))
-    edges = Edges.of_types(edge_index_dict, module.edge_types_map, starts, total, flow=module.flow)
+    edges = Edges.of_types(edge_index_dict, module.edge_types_map, nodes, flow=module.flow)
     count = len(module.edge_types)
     # torch_geometric keeps matrices by head, then type of edge.
     k_rel, v_rel = (one.weight.view(heads, count, dim, dim).transpose(0, 1) for one in (module.k_rel, module.v_rel))
@@ -692,7 +689,8 @@ def hgt_forward(module, x_dict, edge_index_dict):
     k_rel, v_rel = k_rel.to(keys.dtype), v_rel.to(keys.dtype)
     out = apply(edges.graph, models.hgt, [(keys, "src"), (queries, "dst"), (values, "src"), (k_rel, "all"), (v_rel, "all"),
                                           (scale, "rel")]).flatten(1)
-    out_dict = {kind: out[starts[kind]:starts[kind] + rows[kind].shape[0]] for kind in kinds if kind in module.dst_node_types}
+    parts = zip(kinds, out.split(list(nodes.values())))
+    out_dict = {kind: part for kind, part in parts if kind in module.dst_node_types}
     made = module.out_lin({kind: F.gelu(one) for kind, one in out_dict.items()})
     for kind in out_dict:
         y = made[kind]

@@ -53,8 +53,7 @@ class Graph(BaseGraph):
 
     def sorted(self, edges: Tensor) -> Tensor:
         """Rows of the edges as they were given, in the graph's own order: by target, relation, source."""
-        if edges.dim() < 1 or edges.shape[0] != self.num_edges:
-            raise CallError(f"rows of edges have the shape {list(edges.shape)}; the graph has {self.num_edges} edges")
+        self._check_edges(edges)
         return edges.index_select(0, self._order)
 
     def given(self, edges: Tensor) -> Tensor:
@@ -112,25 +111,21 @@ class Edges:
         return torch.cat([edge_attr, rows])
 
     @staticmethod
-    def of_types(edge_index_dict, numbers, starts, total, flow="source_to_target"):
-        """One graph of the edges of all types, among `total` nodes; `starts` by type of node, `numbers` by type of edge."""
+    def of_types(edge_index_dict, numbers, nodes, flow="source_to_target"):
+        """One graph of the edges of all types; `nodes` has how many there are of each type, `numbers` the relation of each type of edge."""
         if flow != "source_to_target":
             raise CallError("edges of several types flow from source to target")
         lists = tuple((tuple(kind), edge_index) for kind, edge_index in edge_index_dict.items())
         for kind, edge_index in lists:
             if kind not in numbers:
                 raise CallError(f"there is no type of edge {kind}; there are {', '.join(map(str, numbers))}")
-            if kind[0] not in starts or kind[-1] not in starts:
+            if kind[0] not in nodes or kind[-1] not in nodes:
                 raise CallError(f"edges of {kind} have an end of which there are no nodes")
-        key = "types", tuple(kind for kind, _ in lists), tuple(starts.items()), total
+        key = "types", tuple(kind for kind, _ in lists), tuple(nodes.items())
         holder = lists[0][1] if lists else torch.empty(2, 0, dtype=torch.long)
 
         def make():
-            parts = [(kind, Graph._ends(index)) for kind, index in lists] or [(None, numpy.empty((2, 0), numpy.int64))]
-            source = numpy.concatenate([index[0] + starts.get(kind and kind[0], 0) for kind, index in parts])
-            target = numpy.concatenate([index[1] + starts.get(kind and kind[-1], 0) for kind, index in parts])
-            relation = numpy.concatenate([numpy.full(index.shape[1], numbers.get(kind, 0)) for kind, index in parts])
-            return Edges(Graph(source, target, relation, num_src=total, num_relations=max(len(numbers), 1)), None)
+            return Edges(Graph._of_types(nodes, [(kind, Graph._ends(index)) for kind, index in lists], relations=numbers), None)
 
         return _kept(holder, key, tuple(index for _, index in lists), make)
 
@@ -220,10 +215,9 @@ def _check_place(tensor):
 def apply(graph: Graph, build: Callable, tensors: list, options: tuple = ()) -> Any:
     """The results of a program on a graph: a tensor, or a list of them. `tensors` are pairs of a tensor, or None, and its space; `build`
     makes the program of Values in their place, once for each combination of types."""
-    for tensor, space in tensors:
+    for tensor, _ in tensors:
         _check_place(tensor)
-        if tensor is not None and space != "all" and (tensor.dim() < 1 or tensor.shape[0] != graph.rows(space)):
-            raise CallError(f"a tensor at {space} has the shape {list(tensor.shape)}; the graph has {graph.rows(space)} rows there")
+    graph._check_rows(tensors)
     text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph._kind)
     results = _dispatch.apply([*[tensor for tensor, _ in tensors if tensor is not None], *graph.arrays], text)
     return results if len(results) > 1 else results[0]
@@ -258,12 +252,9 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
         if not isinstance(tensor, Tensor):
             raise CallTypeError(f"message_passing: {space} is {type(tensor).__name__}; it is a tensor or a dictionary of them")
         _check_place(tensor)
-        if space == "edge":
-            if tensor.dim() < 1 or tensor.shape[0] != graph.num_edges:
-                raise CallError(f"message_passing: edge has the shape {list(tensor.shape)}; the graph has {graph.num_edges} edges")
-            tensor = graph.sorted(tensor)
         names.append((space, name))
-        tensors.append((tensor, space))
+        tensors.append((graph.sorted(tensor) if space == "edge" else tensor, space))
+    graph._check_rows(tensors)
     known = Edge(function, tuple(names), combine, to)
     text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph._kind)
     results = _dispatch.apply([*[tensor for tensor, _ in tensors], *graph.arrays], text)
