@@ -27,10 +27,6 @@ namespace drawloom::rgnn {
 /// most, and together have so many bytes.
 static constexpr int64_t mostGroups = 64, mostGroupBytes = 16 << 20;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 int64_t bytesOf(RankedTensorType type, FloatType element) {
   return ShapedType::getNumElements(type.getShape()) *
          llvm::divideCeil(element.getWidth(), 8);

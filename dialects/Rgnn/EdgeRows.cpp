@@ -17,10 +17,6 @@ using namespace mlir;
 
 namespace drawloom::rgnn {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 int64_t groupedBytes(TraverseOp op, ArrayRef<unsigned> results) {
   int64_t bytes = 0;
   for (unsigned i : results)

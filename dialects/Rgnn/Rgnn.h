@@ -58,6 +58,9 @@ bool isAt(Space space, Direction direction);
 /// The direction of a space of nodes or pairs.
 Direction directionOf(Space space);
 
+inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
+  return mlir::cast<mlir::RankedTensorType>(tensor.getType());
+}
 /// The type of one row of a tensor in a space: scalars have their element type.
 mlir::Type rowType(mlir::RankedTensorType tensor, Space space);
 

@@ -19,10 +19,6 @@ using drawloom::block::SliceBuilder;
 
 namespace drawloom::rgnn {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// The results of an op on a graph that is known to have no edges: zeros.
 /// (Slices of tensors without elements do not verify.)
 static std::optional<Values> resultsWithoutEdges(OpBuilder &builder,

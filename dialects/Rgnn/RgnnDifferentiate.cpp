@@ -18,10 +18,6 @@ using namespace mlir;
 
 namespace drawloom::rgnn {
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Adds up rows at pairs to rows of `type` at `space`, which is that of the
 /// pairs or of their nodes.
 static Value sumTo(OpBuilder &builder, Location loc, Value graph, Value rows,

@@ -24,10 +24,6 @@ static int64_t less(int64_t extent, int64_t constant) {
   return extent == open ? open : extent - constant;
 }
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // rgnn.graph
 //===----------------------------------------------------------------------===//

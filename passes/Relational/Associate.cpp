@@ -27,10 +27,6 @@ namespace drawloom {
 
 using namespace rgnn;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 static Direction other(Direction direction) {
   return direction == Direction::Incoming ? Direction::Outgoing
                                           : Direction::Incoming;

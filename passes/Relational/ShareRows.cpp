@@ -24,10 +24,6 @@ namespace drawloom {
 
 using namespace rgnn;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Elements of a row, whose extents are known.
 static int64_t rowElements(Value tensor, Space space) {
   auto row = dyn_cast<RankedTensorType>(rowType(typeOf(tensor), space));
