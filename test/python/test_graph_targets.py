@@ -25,6 +25,8 @@ LAYERS = {
     "rgat": lambda: ours.RGATConv(8, 6, RELATIONS, heads=2),
     "hgt": lambda: ours.HGTConv(8, 6, (["a"], [("a", "r", "a"), ("a", "s", "a")]), heads=2),
     "gat": lambda: ours.GATConv(8, 6, heads=2),
+    # Wide enough for edges to keep what both ends are told.
+    "gat-wide": lambda: ours.GATConv(8, 16),
     "gatv2": lambda: ours.GATv2Conv(8, 6, heads=2),
     "sage": lambda: ours.SAGEConv(8, 6),
     "sage-max": lambda: ours.SAGEConv(8, 6, aggr="max"),
