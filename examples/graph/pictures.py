@@ -62,5 +62,7 @@ def write_map(path, model, data, most=300):
         x, y = 40 + 960 * place[0], 80 + 740 * place[1]
         draw.ellipse((x - 3, y - 3, x + 3, y + 3), COLOURS[topic])
         if at in named:
-            draw.text((x + 5, y - 7), data.words[chosen[at]], COLOURS[topic], font(11))
+            # To the left where the picture ends.
+            draw.text((x - 5 if x > 900 else x + 5, y - 7), data.words[chosen[at]], COLOURS[topic], font(11),
+                      anchor="ra" if x > 900 else "la")
     canvas.save(path)
