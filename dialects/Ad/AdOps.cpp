@@ -108,6 +108,21 @@ LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return success();
 }
 
+LogicalResult SavedOp::verify() {
+  if (!isDifferentiableType(getType()))
+    return emitOpError("keeps a ")
+           << getType()
+           << ", which has no derivative: it must be a float or a ranked "
+              "tensor of floats";
+  return success();
+}
+
+FailureOr<SmallVector<Value>> SavedOp::buildVjp(OpBuilder &,
+                                                ValueRange cotangents,
+                                                const llvm::SmallBitVector &) {
+  return SmallVector<Value>{cotangents.front(), Value()};
+}
+
 /// The cotangents have the types of the first results: nothing to read.
 static ParseResult
 parseCotangentTypes(OpAsmParser &parser,

@@ -8,6 +8,7 @@
 include "dialects/Ad/AdDialect.td"
 include "dialects/Interfaces/Interfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Ad_ValueAndGradOp : Ad_Op<"value_and_grad",
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -115,6 +116,45 @@ def Ad_VjpOp : Ad_Op<"vjp", [AttrSizedOperandSegments,
     custom<CotangentTypes>(ref($cotangents), type($cotangents),
                            ref(type($results)))
   }];
+}
+
+// Not pure: what `value` is must be known until derivatives are there, also
+// where nobody reads the result.
+def Ad_SavedOp : Ad_Op<"saved", [AllTypesMatch<["value", "saved", "result"]>,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "a value that an earlier call computed and kept";
+  let description = [{
+    `saved` holds what `value` is: an earlier call computed it and gave it to
+    this one. Numbers come from `saved`, derivatives of any order from what
+    computes `value`. So a function that is differentiated takes what its
+    forward pass kept, and the way back starts there: `--differentiate` replaces
+    `value` by `saved` at the end, and what only `value` needed is computed no
+    more. Which of the two a program reads where they differ is not defined.
+
+    Constraints:
+    1. operands and result have one type, a float or a ranked tensor of floats.
+
+    Example:
+    ```mlir
+    func.func private @f(%x: tensor<8xf32>, %kept: tensor<8xf32>)
+        -> tensor<8xf32> {
+      %e = math.exp %x : tensor<8xf32>
+      %y = ad.saved %e as %kept : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+
+    func.func @pull_back(%x: tensor<8xf32>, %kept: tensor<8xf32>,
+                         %g: tensor<8xf32>) -> tensor<8xf32> {
+      %y, %dx = ad.vjp @f(%x, %kept) cotangents(%g) wrt [0]
+          : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+      return %dx : tensor<8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyType:$value, AnyType:$saved);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$value `as` $saved attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // DRAWLOOM_DIALECTS_AD_ADOPS_TD
