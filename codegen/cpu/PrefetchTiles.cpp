@@ -39,6 +39,10 @@ constexpr int64_t lineBytes = 64;
 /// long as adding up that many.
 constexpr int64_t rowsAhead = 16;
 
+/// Of a loop that begins somewhere else than where the one before it ended, so
+/// many rows are asked for: most are short.
+constexpr int64_t firstRows = 2;
+
 /// Tables up to so many bytes stay in the second-level cache, where waiting for
 /// a row costs less than asking for it.
 constexpr int64_t tableBytes = 1 << 20;
@@ -75,8 +79,77 @@ scf::ForOp outermostLoop(Operation *op) {
   return {};
 }
 
+/// What is under the extents of a call.
+Value withoutExtents(Value memory) {
+  auto with = memory.getDefiningOp<memref::ReinterpretCastOp>();
+  return with ? with.getSource() : memory;
+}
+
+/// The row of an array that `memory` is; null where it is something else.
+memref::SubViewOp rowOfArray(Value memory) {
+  auto row = memory.getDefiningOp<memref::SubViewOp>();
+  return row && row.getSourceType().getRank() == 2 &&
+                 row.getType().getRank() == 1 &&
+                 row.getStaticSizes() ==
+                     ArrayRef{int64_t(1), row.getSourceType().getDimSize(1)} &&
+                 row.getStaticOffsets()[1] == 0
+             ? row
+             : memref::SubViewOp();
+}
+
+/// Whether a load reads a number: from an array of integers, an argument, or
+/// from a row of one.
+bool readsNumber(memref::LoadOp load) {
+  Value memory = load.getMemRef();
+  if (memref::SubViewOp row = rowOfArray(memory))
+    memory = row.getSource();
+  return isArgument(withoutExtents(memory)) &&
+         load.getMemRefType().getRank() == 1 &&
+         load.getMemRefType().getElementType().isInteger();
+}
+
+/// What the array of `load` has at `place`, or the last before `end`.
+Value numberAt(OpBuilder &b, memref::LoadOp load, Value place, Value end) {
+  Location loc = load.getLoc();
+  Value array = load.getMemRef(), width;
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, number);
+  };
+  memref::SubViewOp row = rowOfArray(array);
+  if (row) {
+    // The next rows lie behind this one.
+    array = row.getSource();
+    width = constant(row.getType().getDimSize(0));
+    Value number =
+        getValueOrCreateConstantIndexOp(b, loc, row.getMixedOffsets()[0]);
+    place = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, number, width), place);
+    end = Value();
+  }
+  if (!end) {
+    end = b.createOrFold<memref::DimOp>(loc, array, 0);
+    if (row)
+      end = arith::MulIOp::create(b, loc, end, width);
+  }
+  place = arith::MinSIOp::create(
+      b, loc, place, arith::SubIOp::create(b, loc, end, constant(1)));
+  SmallVector<Value> indices{place};
+  if (row)
+    indices = {arith::DivUIOp::create(b, loc, place, width),
+               arith::RemUIOp::create(b, loc, place, width)};
+  return memref::LoadOp::create(b, loc, array, indices);
+}
+
+/// A place that a number says. Numbers that no iteration reads may be any: none
+/// leads out of an array.
+Value notNegative(OpBuilder &b, Value place) {
+  Location loc = place.getLoc();
+  return arith::MaxSIOp::create(b, loc, place,
+                                arith::ConstantIndexOp::create(b, loc, 0));
+}
+
 /// Writes, at the insertion point, `value` as it will be where the loop's index
-/// is `next`; null if that would need more than arithmetic.
+/// is `next`; null if that would need more than arithmetic and numbers.
 Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
                       IRMapping &known) {
   if (Value mapped = known.lookupOrNull(value))
@@ -89,6 +162,14 @@ Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
     return inner && value == inner.getInductionVar() ? value : Value();
   }
   Operation *op = value.getDefiningOp();
+  if (auto load = dyn_cast_if_present<memref::LoadOp>(op);
+      load && readsNumber(load) && !rowOfArray(load.getMemRef())) {
+    Value place = inNextIteration(b, loop, load.getIndices().front(), known);
+    if (!place)
+      return {};
+    known.map(value, numberAt(b, load, notNegative(b, place), Value()));
+    return known.lookup(value);
+  }
   if (!op || !isPure(op) || op->getNumRegions() != 0)
     return {};
   for (Value operand : op->getOperands()) {
@@ -119,24 +200,15 @@ bool isTable(MemRefType type) {
              tableBytes;
 }
 
-/// What is under the extents of a call.
-Value withoutExtents(Value memory) {
-  auto with = memory.getDefiningOp<memref::ReinterpretCastOp>();
-  return with ? with.getSource() : memory;
-}
-
-/// The number in an array of integers, an argument, that `index` is computed
-/// from; null if there is none or if it takes more than arithmetic.
+/// The number that `index` is computed from; null if there is none or if it
+/// takes more than arithmetic.
 memref::LoadOp loadedNumber(Value index) {
   SmallVector<Value> open{index};
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op)
       continue;
-    if (auto load = dyn_cast<memref::LoadOp>(op);
-        load && isArgument(withoutExtents(load.getMemRef())) &&
-        load.getMemRefType().getRank() == 1 &&
-        load.getMemRefType().getElementType().isInteger())
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && readsNumber(load))
       return load;
     if (isPure(op) && op->getNumRegions() == 0)
       llvm::append_range(open, op->getOperands());
@@ -187,6 +259,7 @@ public:
     if (function.isExternal())
       return;
     numbersAhead.clear();
+    startsAhead.clear();
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
@@ -257,8 +330,9 @@ private:
   }
 
   /// The number that the array has for an iteration some way ahead, also one
-  /// behind the loop's last: the next loop may be over what comes there.
-  Value numberAhead(memref::LoadOp load, scf::ForOp loop) {
+  /// behind the loop's last: the next loop may be over what comes there. Where
+  /// it is not, `end` is where this one ends.
+  Value numberAhead(memref::LoadOp load, scf::ForOp loop, Value end) {
     Value &ahead = numbersAhead[load];
     if (ahead)
       return ahead;
@@ -273,11 +347,31 @@ private:
     Value place = inNextIteration(b, loop, load.getIndices().front(), known);
     if (!place || place == load.getIndices().front())
       return {};
-    Value last = arith::SubIOp::create(
-        b, loc, b.createOrFold<memref::DimOp>(loc, load.getMemRef(), 0),
-        arith::ConstantIndexOp::create(b, loc, 1));
-    place = arith::MinSIOp::create(b, loc, place, last);
-    return ahead = memref::LoadOp::create(b, loc, load.getMemRef(), place);
+    return ahead = numberAt(b, load, place, end);
+  }
+
+  /// Where a loop within another one will begin some iterations of that one
+  /// ahead, if that is not where this one ends: for each of the outer loop's, a
+  /// number says where. Null of other loops. It stands before the loop.
+  Value startAhead(scf::ForOp loop) {
+    auto known = startsAhead.try_emplace(loop);
+    Value &start = known.first->second;
+    if (!known.second)
+      return start;
+    auto outer = dyn_cast<scf::ForOp>(loop->getParentOp());
+    memref::LoadOp first = loadedNumber(loop.getLowerBound());
+    if (!outer || !first || first->getParentOp() != outer)
+      return {};
+    memref::LoadOp owner = loadedNumber(first.getIndices().front());
+    if (!owner || owner->getParentOp() != outer)
+      return {};
+    Value number = numberAhead(owner, outer, Value());
+    if (!number)
+      return {};
+    OpBuilder b(loop);
+    IRMapping mapping;
+    mapping.map(owner.getResult(), number);
+    return start = inNextIteration(b, outer, loop.getLowerBound(), mapping);
   }
 
   /// A row whose number is loaded in the innermost loop.
@@ -293,22 +387,52 @@ private:
       memref::LoadOp load = loadedNumber(row);
       if (!load || load->getParentOp() != loop)
         continue;
-      Value number = numberAhead(load, loop);
+      Value start = startAhead(loop);
+      if (start)
+        prefetchFirst(read, load, loop, start);
+      Value number =
+          numberAhead(load, loop, start ? loop.getUpperBound() : Value());
       if (!number)
         continue;
       OpBuilder b(read);
       IRMapping known;
       known.map(load.getResult(), number);
-      SmallVector<Value> indices;
-      for (Value index : read.getIndices())
-        indices.push_back(inNextIteration(b, loop, index, known));
-      if (!llvm::is_contained(indices, Value()))
-        prefetch(b, read.getLoc(), read.getBase(), indices,
-                 read.getVectorType().getNumElements());
+      prefetchAt(b, read, loop, known);
       return;
     }
   }
 
+  /// The rows that come first in a loop that begins at `start`.
+  static void prefetchFirst(vector::TransferReadOp read, memref::LoadOp load,
+                            scf::ForOp loop, Value start) {
+    OpBuilder b(loop);
+    Location loc = read.getLoc();
+    for (int64_t i = 0; i < firstRows; ++i) {
+      IRMapping known;
+      known.map(loop.getInductionVar(),
+                arith::AddIOp::create(
+                    b, loc, start, arith::ConstantIndexOp::create(b, loc, i)));
+      Value place = inNextIteration(b, loop, load.getIndices().front(), known);
+      if (!place)
+        return;
+      known.map(load.getResult(),
+                numberAt(b, load, notNegative(b, place), Value()));
+      prefetchAt(b, read, loop, known);
+    }
+  }
+
+  /// What is read where the loop's values are as `known` says.
+  static void prefetchAt(OpBuilder &b, vector::TransferReadOp read,
+                         scf::ForOp loop, IRMapping &known) {
+    SmallVector<Value> indices;
+    for (Value index : read.getIndices())
+      indices.push_back(inNextIteration(b, loop, index, known));
+    if (!llvm::is_contained(indices, Value()))
+      prefetch(b, read.getLoc(), read.getBase(), indices,
+               read.getVectorType().getNumElements());
+  }
+
+  DenseMap<Operation *, Value> startsAhead;
   DenseMap<Operation *, Value> numbersAhead;
 
   /// A square that is transposed is read once, and hardware does not see the
