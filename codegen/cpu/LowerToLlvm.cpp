@@ -11,6 +11,7 @@
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
 #include "codegen/cpu/Transposes.h"
+#include "dialects/Block/Block.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -160,6 +161,39 @@ void dropLastOnes(ModuleOp module) {
   });
 }
 
+/// Combines the elements of a row by a tree: upstream's lowering would take one
+/// after the other. Shorter numbers are computed as f32, which is not done
+/// inside of reductions.
+void reduceWithinRows(ModuleOp module) {
+  SmallVector<vector::MultiDimReductionOp> ops;
+  module.walk([&](vector::MultiDimReductionOp op) {
+    VectorType type = op.getSourceVectorType();
+    if (op->hasAttr(block::withinRowsAttr) && type.getRank() <= 2 &&
+        op.getReductionDims() == ArrayRef<int64_t>{type.getRank() - 1} &&
+        type.getElementTypeBitWidth() >= 32)
+      ops.push_back(op);
+  });
+  for (vector::MultiDimReductionOp op : ops) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto reduced = [&](Value row, Value start) -> Value {
+      return vector::ReductionOp::create(b, loc, op.getKind(), row, start);
+    };
+    Value sums = op.getAcc();
+    if (op.getSourceVectorType().getRank() == 1)
+      sums = reduced(op.getSource(), sums);
+    else
+      for (int64_t i : llvm::seq(op.getSourceVectorType().getDimSize(0)))
+        sums = vector::InsertOp::create(
+            b, loc,
+            reduced(vector::ExtractOp::create(b, loc, op.getSource(), i),
+                    vector::ExtractOp::create(b, loc, op.getAcc(), i)),
+            sums, i);
+    op.replaceAllUsesWith(sums);
+    op.erase();
+  }
+}
+
 /// Makes numbers of bf16 integers of 16 bits. Where the instruction set has no
 /// arithmetic on bf16, `cpu-expand-math` has left nothing to do with them but
 /// to move them, and LLVM would move some through f32, rounding by a function
@@ -201,6 +235,7 @@ void CpuLowerToLlvm::runOnOperation() {
   dropLastOnes(getOperation());
   if (failed(transposeByRows(getOperation())))
     return signalPassFailure();
+  reduceWithinRows(getOperation());
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createCpuLowerCopies());
   CpuLowerPairDotsOptions pairs;

@@ -556,6 +556,25 @@ static bool keepsLaneSums(LinalgOp op, unsigned along, const TilePlan &plan) {
          sumsStay(op, along, plan.order);
 }
 
+/// Whether what an op adds up is known to lie within one row.
+static bool isWithinRow(Operation *op) {
+  auto blocks = op->getParentOfType<scf::ForallOp>();
+  return blocks && blocks->hasAttr(block::withinRowsAttr);
+}
+
+/// Few short rows that are summed up are one tile: their sums are a vector,
+/// which would be put together in memory otherwise.
+static void coverFewRows(LinalgOp op, unsigned along, TilePlan &plan) {
+  constexpr int64_t mostRows = 8;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (!isWithinRow(op) || ranges.size() != 2 || op->getNumResults() != 1 ||
+      plan.pieces[along].front().count != 1)
+    return;
+  unsigned rows = along == 0 ? 1 : 0;
+  if (ranges[rows] > 1 && ranges[rows] <= mostRows)
+    plan.pieces[rows] = cutExtent(ranges[rows], ranges[rows]);
+}
+
 /// Whether the tiles are few and small enough to get no loops. A vector along
 /// `along` is one operation.
 static bool isUnrolled(LinalgOp op, std::optional<unsigned> along,
@@ -616,6 +635,7 @@ void Scheduler::scheduleOther(LinalgOp op) {
       return;
     }
     plan.lanes = along;
+    coverFewRows(op, *along, plan);
   }
   plan.unroll = isUnrolled(op, along, plan);
   emitTiles(rewriter, plan);
@@ -880,6 +900,10 @@ void CpuSchedule::runOnOperation() {
   // The tiles that only carried a sum into its loop and out are gone now.
   if (failed(foldSlices(function)) || failed(takeScalarsAsSuch(function)))
     return signalPassFailure();
+  function.walk([&](vector::MultiDimReductionOp op) {
+    if (isWithinRow(op))
+      op->setAttr(block::withinRowsAttr, builder.getUnitAttr());
+  });
 }
 
 } // namespace

@@ -42,6 +42,13 @@ mlir::Type runningType(mlir::Type element);
 /// only such ops read, need not compute with that part.
 inline constexpr llvm::StringLiteral lowerTriangularAttr =
     "block.lower_triangular";
+
+/// Of a loop over blocks whose sums, those of products of tiles aside, are each
+/// within one row: how many elements these have is the same in programs for all
+/// extents, so that a target may combine them in any fixed order. On reductions
+/// of vectors it says the same of one. (Sums over rows have the same order in
+/// programs for all extents.)
+inline constexpr llvm::StringLiteral withinRowsAttr = "block.within_rows";
 } // namespace drawloom::block
 
 #define GET_OP_CLASSES

@@ -179,6 +179,7 @@ Values Blocks::run(ArrayRef<Output> outputs,
 
   OpBuilder::InsertionGuard guard(b);
   scf::ForallOp loop = block::blocksOf(b, s.loc, count, empties);
+  loop->setAttr(block::withinRowsAttr, b.getUnitAttr());
   b.setInsertionPoint(loop.getTerminator());
   Group group;
   group.number = loop.getInductionVar(0);

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_DIALECTS_RGNN_BLOCKS_H
 #define DRAWLOOM_DIALECTS_RGNN_BLOCKS_H
 
+#include "dialects/Block/Block.h"
 #include "dialects/Block/SliceBuilder.h"
 #include "dialects/Rgnn/Rgnn.h"
 
