@@ -4,8 +4,8 @@
 """The cases of the graph suite: layers on a graph of 100,000 nodes, 600,000 edges and 40 relations, 64 wide, forward and with all gradients.
 
 Popularity of nodes and relations falls as a power, so that some 235,000 pairs of a target and a relation have edges, and the largest
-target has about 5,500. Rivals: torch_geometric's layer of the same name ("pyg"), and what a PyTorch user writes by hand: a product for
-each relation ("typed mm"), sums of neighbours by sparse matrices of MKL before it ("aggregate first"), both compiled, and JAX's segment sums.
+target has about 5,500. Rivals: torch_geometric's layer of the same name ("pyg"), that compiled, and what a PyTorch user writes by hand, eager
+and compiled: a product for each relation ("typed mm"), sums of neighbours by sparse matrices of MKL before it ("aggregate first"); JAX's sums.
 Operations are those of one product for each pair, or for each edge where there is none.
 """
 
@@ -37,28 +37,6 @@ def pairs():
     return len(np.unique(target * RELATIONS + relation)), len(np.unique(source * RELATIONS + relation))
 
 
-def rgcn_typed(x, weight, root, bias, by_relation):
-    """A product for each relation, then its rows added to the targets'."""
-    import torch
-
-    out = x @ root + bias
-    for r, (source, target, share) in enumerate(by_relation):
-        out = out.index_add(0, target, torch.index_select(x, 0, source) @ weight[r] * share)
-    return out
-
-
-def rgcn_aggregated(x, weight, root, bias, aggregation):
-    """Means of neighbours by one sparse matrix, a row for each pair, then a product for each relation."""
-    import torch
-
-    matrix, targets = aggregation
-    out, at, means = x @ root + bias, 0, torch.sparse.mm(matrix, x)
-    for r, target in enumerate(targets):
-        out = out.index_add(0, target, means[at:at + len(target)] @ weight[r])
-        at += len(target)
-    return out
-
-
 @functools.cache
 def aggregation():
     """The matrix of all pairs, by relation and target, and the targets of each relation's."""
@@ -86,22 +64,6 @@ def by_relation():
     return parts
 
 
-def rgat_typed(x, weight, q, k, bias, by_relation):
-    """Scores and rows of each relation, then one softmax over the edges of a target."""
-    import torch
-
-    source, target, relation = (torch.from_numpy(one) for one in edges())
-    order = torch.argsort(relation, stable=True)
-    rows = torch.cat([torch.index_select(x, 0, part[0]) @ weight[r] for r, part in enumerate(by_relation)])
-    ends = torch.cat([torch.index_select(x, 0, part[1]) @ (weight[r] @ q) for r, part in enumerate(by_relation)])
-    target = target[order]
-    score = torch.nn.functional.leaky_relu(ends + rows @ k, 0.2)
-    top = torch.full((NODES, 1), -torch.inf).scatter_reduce(0, target[:, None], score.detach(), "amax")
-    weights = (score - top[target]).exp()
-    total = torch.zeros(NODES, 1).index_add(0, target, weights)
-    return torch.zeros(NODES, WIDTH).index_add(0, target, weights / total[target] * rows) + bias
-
-
 def jax_rgcn(train, x, parameters, dy):
     import jax
     import jax.numpy as jnp
@@ -123,43 +85,100 @@ def jax_rgcn(train, x, parameters, dy):
     return lambda: [one.block_until_ready() for one in both(*arrays)]
 
 
-def layers(name):
-    """(ours, torch_geometric's, takes relations), with the same parameters."""
+LAYERS = {
+    "RGCN": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {}), "RGCN, 8 blocks": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_blocks": 8}),
+    "RGCN, 30 bases": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_bases": 30}),
+    "RGAT": ("RGATConv", (WIDTH, WIDTH, RELATIONS), {}), "RGAT, 4 heads": ("RGATConv", (WIDTH, 16, RELATIONS), {"heads": 4}),
+    "HGT, 4 heads": ("HGTConv", (WIDTH, WIDTH, (["n"], [("n", f"r{r}", "n") for r in range(RELATIONS)])), {"heads": 4}),
+    "GAT, 4 heads": ("GATConv", (WIDTH, 16), {"heads": 4}), "GATv2, 4 heads": ("GATv2Conv", (WIDTH, 16), {"heads": 4}),
+    "SAGE, max": ("SAGEConv", (WIDTH, WIDTH), {"aggr": "max"}), "GIN": ("GINConv", None, {}),
+    "CompGCN": ("CompGCNConv", (WIDTH, WIDTH, RELATIONS, "mult"), {}), "SimpleHGN, 4 heads": ("SimpleHGNConv", (WIDTH, 16, RELATIONS, 4), {}),
+}
+
+
+def layer(name, library):
+    """The same parameters in every library that has the layer; otherwise None."""
     import torch
-    import torch_geometric.nn as theirs
-    from drawloom.torch import nn as ours
 
-    def mlp():
-        torch.manual_seed(1)
-        return torch.nn.Sequential(torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU(), torch.nn.Linear(WIDTH, WIDTH))
+    kind, arguments, options = LAYERS[name]
+    if not hasattr(library, kind):
+        return None
+    torch.manual_seed(0)
+    if arguments is None:
+        arguments = (torch.nn.Sequential(torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU(), torch.nn.Linear(WIDTH, WIDTH)),)
+    return getattr(library, kind)(*arguments, **options)
 
-    kind, arguments, options = {
-        "RGCN": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {}), "RGCN, 8 blocks": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_blocks": 8}),
-        "RGCN, 30 bases": ("RGCNConv", (WIDTH, WIDTH, RELATIONS), {"num_bases": 30}),
-        "RGAT": ("RGATConv", (WIDTH, WIDTH, RELATIONS), {}),
-        "GAT, 4 heads": ("GATConv", (WIDTH, 16), {"heads": 4}), "GATv2, 4 heads": ("GATv2Conv", (WIDTH, 16), {"heads": 4}),
-        "SAGE, max": ("SAGEConv", (WIDTH, WIDTH), {"aggr": "max"}), "GIN": ("GINConv", None, {}),
-    }[name]
-    made = []
-    for library in (ours, theirs):
-        torch.manual_seed(0)
-        made.append(getattr(library, kind)(*((mlp(),) if arguments is None else arguments), **options))
-    made[1].load_state_dict(made[0].state_dict())
-    return *made, "num_relations" in made[0].__dict__
+
+def edge_tensors():
+    import torch
+
+    source, target, relation = edges()
+    return torch.from_numpy(np.stack([source, target])), torch.from_numpy(relation)
+
+
+def caller(name, module):
+    """What computes the layer's rows from x."""
+    import torch
+
+    edge_index, edge_type = edge_tensors()
+    if name.startswith("HGT"):
+        given = {kind: edge_index[:, edge_type == r] for r, kind in enumerate(module.edge_types)}
+        return lambda x: module({"n": x}, given)["n"]
+    if name == "CompGCN":
+        z = torch.randn(RELATIONS, WIDTH, generator=torch.Generator().manual_seed(2))
+        return lambda x: module(x, z, edge_index, edge_type)[0]
+    if name.startswith("SimpleHGN"):
+        return lambda x: module(x, edge_index, edge_type)[0]
+    given = (edge_index, edge_type) if name.startswith("RG") else (edge_index,)
+    return lambda x: module(x, *given)
+
+
+def by_hand(name, own):
+    """Contenders that a user of PyTorch writes, with the parameters of our layer: name -> function of x."""
+    import torch
+
+    import graph_torch as hand
+
+    parts, (edge_index, edge_type) = by_relation(), edge_tensors()
+    if name == "RGCN":
+        first = ("aggregate first", lambda x: hand.rgcn_aggregated(x, own.weight, own.root, own.bias, aggregation()))
+        return dict([first, *typed(lambda x: hand.rgcn_typed(x, own.weight, own.root, own.bias, parts))])
+    if name.startswith("RGAT"):
+        return dict(typed(lambda x: hand.rgat_typed(x, own.weight, own.q, own.k, own.bias, parts)))
+    if name.startswith("HGT"):
+        return dict(typed(lambda x: hand.hgt_typed(x, own, parts)))
+    if name == "CompGCN":
+        z = torch.randn(RELATIONS, WIDTH, generator=torch.Generator().manual_seed(2))
+        return dict(typed(lambda x: hand.compgcn(x, z, own, *edge_index, edge_type), "by hand"))
+    if name.startswith("SimpleHGN"):
+        return dict(typed(lambda x: hand.simple_hgn(x, own, *edge_index, edge_type), "by hand"))
+    return {}
+
+
+def typed(function, name="typed mm"):
+    import torch
+
+    return [(name, function), (f"{name}, compile", torch.compile(function))]
+
+
+# Loops over relations, which by_hand compiles in a better form.
+NOT_COMPILED = ("RG", "HGT")
 
 
 def case(name, train, goal):
     def make(options):
         import torch
+        import torch_geometric.nn
+        from drawloom.torch import nn
 
-        own, other, relational = layers(name)
-        source, target, relation = edges()
-        edge_index, edge_type = torch.from_numpy(np.stack([source, target])), torch.from_numpy(relation)
+        own, other = layer(name, nn), layer(name, torch_geometric.nn)
         rng = np.random.default_rng(1)
         x, dy = (torch.from_numpy(rng.standard_normal((NODES, WIDTH), dtype=np.float32)) for _ in range(2))
         x.requires_grad_(train)
 
-        def run(function, parameters):
+        def run(function, module):
+            parameters = [one for one in module.parameters() if one.requires_grad]
+
             def forward():
                 with torch.no_grad():
                     return [function(x)]
@@ -169,34 +188,24 @@ def case(name, train, goal):
 
             return both if train else forward
 
-        def of(layer):
-            given = (edge_index, edge_type) if relational else (edge_index,)
-            return run(lambda x: layer(x, *given), [one for one in layer.parameters() if one.requires_grad])
-
-        contenders = {"drawloom": of(own)}
+        contenders = {"drawloom": run(caller(name, own), own)}
         # RGATConv makes a matrix for each edge: 9.8 GB forward.
-        if name != "RGAT" or not train:
-            contenders["pyg"] = of(other)
+        if other is not None and not (name.startswith("RGAT") and train):
+            other.load_state_dict(own.state_dict())
+            contenders["pyg"] = run(caller(name, other), other)
+            if not name.startswith(NOT_COMPILED):
+                contenders["pyg, compile"] = run(torch.compile(caller(name, other)), other)
+        for rival, function in by_hand(name, own).items():
+            contenders[rival] = run(function, own)
         if name == "RGCN":
-            parameters = [own.weight, own.root, own.bias]
-            contenders["typed mm"] = run(lambda x: rgcn_typed(x, *parameters, by_relation()), parameters)
-            contenders["aggregate first"] = run(lambda x: rgcn_aggregated(x, *parameters, aggregation()), parameters)
-            compiled = torch.compile(rgcn_typed)
-            contenders["typed mm, compile"] = run(lambda x: compiled(x, *parameters, by_relation()), parameters)
-            contenders["jax"] = jax_rgcn(train, x, parameters, dy)
-            if train:
-                all_of_jax = contenders["jax"]
-                contenders["jax"] = lambda: all_of_jax()[:1]
-        if name == "RGAT":
-            parameters = [own.weight, own.q, own.k, own.bias]
-            contenders["typed mm"] = run(lambda x: rgat_typed(x, *parameters, by_relation()), parameters)
-            compiled = torch.compile(rgat_typed)
-            contenders["typed mm, compile"] = run(lambda x: compiled(x, *parameters, by_relation()), parameters)
+            jax = jax_rgcn(train, x, [own.weight, own.root, own.bias], dy)
+            contenders["jax"] = lambda: jax()[:1]
         return contenders
 
     incoming, outgoing = pairs()
     products = {"RGCN": incoming + NODES, "RGCN, 30 bases": incoming + NODES, "RGCN, 8 blocks": incoming / 8 + NODES,
-                "GIN": 2 * NODES, "SAGE, max": 2 * NODES, "GAT, 4 heads": NODES, "GATv2, 4 heads": 2 * NODES}.get(name, outgoing)
+                "GIN": 2 * NODES, "SAGE, max": 2 * NODES, "GAT, 4 heads": NODES, "GATv2, 4 heads": 2 * NODES, "CompGCN": 2 * NODES,
+                "SimpleHGN, 4 heads": NODES, "HGT, 4 heads": outgoing / 2 + 4 * NODES}.get(name, outgoing)
     operations = 2 * products * WIDTH * WIDTH * (3 if train else 1)
     data = 4 * WIDTH * (EDGES + 2 * NODES) * (3 if train else 1)
     return Case(f"{name}, {'train' if train else 'forward'}", operations, data, make, goal, TRAIN_RTOL if train else FORWARD_RTOL)
@@ -238,6 +247,8 @@ def sampled():
     """An epoch of training steps of two layers on sampled batches, whose orders are made anew in each."""
     def make(options):
         import torch
+        import torch_geometric.nn
+        from drawloom.torch import nn
 
         rows = torch.from_numpy(np.random.default_rng(1).standard_normal((NODES, WIDTH), dtype=np.float32))
 
@@ -256,15 +267,14 @@ def sampled():
 
             return epoch
 
-        pairs_of_layers = [layers("RGCN") for _ in range(2)]
-        return {"drawloom": of([own for own, _, _ in pairs_of_layers]), "pyg": of([other for _, other, _ in pairs_of_layers])}
+        own, other = ([layer("RGCN", library) for _ in range(2)] for library in (nn, torch_geometric.nn))
+        return {"drawloom": of(own), "pyg": of(other)}
 
     count = sum(index.shape[1] for index, _, _ in batches())
     operations = 2 * 2 * 3 * count * WIDTH * WIDTH
     return Case(f"RGCN, {BATCHES} batches", operations, 2 * 3 * 4 * WIDTH * count, make, "3 x PyG", TRAIN_RTOL)
 
 
-GOALS = {"RGCN": ("2.2 x the best", "3.8 x the best"), "RGAT": ("3.5 x the best", "4 x the best")}
+GOALS = {"RGCN": ("2.2 x the best", "3.8 x the best"), "RGAT": ("3.5 x the best", "4 x the best"), "HGT": ("6 x the best", "12 x the best")}
 CASES = [case(name, train, GOALS.get(name.split(",")[0], ("2 x the best", "2 x the best"))[train])
-         for name in ("RGCN", "RGCN, 8 blocks", "RGCN, 30 bases", "RGAT", "GAT, 4 heads", "GATv2, 4 heads", "SAGE, max", "GIN")
-         for train in (False, True)] + [sampled()]
+         for name in LAYERS for train in (False, True)] + [sampled()]

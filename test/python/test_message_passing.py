@@ -3,10 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of one edge that a user writes, beside the same in torch."""
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
 from drawloom.torch import Graph, message_passing, where  # noqa: E402
+from drawloom.torch import _dispatch as dispatch  # noqa: E402
 from drawloom.torch.graph import CallError  # noqa: E402
 
 NODES, EDGES, RELATIONS = 12, 60, 3
@@ -183,3 +186,28 @@ def test_a_row_without_dimensions_is_its_own_sum():
     e = torch.rand(EDGES, dtype=torch.float64)
     found = message_passing(GRAPH, lambda edge: edge.sum(None) + edge.max(None), edge=e)
     torch.testing.assert_close(found, combined(2 * e, "sum"))
+
+
+@pytest.mark.parametrize("combine, kept", [("softmax", 4), ("max", 1), ("sum", 0)])
+def test_derivatives_begin_with_what_the_forward_pass_kept(combine, kept, monkeypatch):
+    """The way back takes the maximum, the sums of a softmax and its scores as they are, whoever differentiates how often."""
+    graph, x = GRAPH, torch.randn(NODES, 4, dtype=torch.float64, requires_grad=True)
+    calls = []
+    run = dispatch._run_spec
+    monkeypatch.setattr(dispatch, "_run_spec", lambda spec, tensors, *more: calls.append((spec, tensors)) or run(spec, tensors, *more))
+
+    def function(src, dst):
+        return ((src * dst).sum(), src) if combine == "softmax" else src * dst
+
+    y = message_passing(graph, function, src=x, dst=x, combine=combine)
+    dy = torch.randn_like(y)
+    gradient, = torch.autograd.grad(y, x, dy)
+    (forward, given), (backward, taken) = calls
+    assert (dict(forward.attributes).get("kept"), dict(backward.attributes).get("kept")) == (("given", "taken") if kept else (None, None))
+    assert len(taken) == len(given) + kept + 1
+    # As if nothing had been kept.
+    wanted, = torch.func.vjp(lambda x: message_passing(graph, function, src=x, dst=x, combine=combine), x.detach())[1](dy)
+    plain = replace(forward, attributes=tuple((name, value) for name, value in forward.attributes if name != "kept"))
+    again = run(dispatch.intern(plain.vjp((0, 1), (0,))), (*[one.detach() for one in given], dy), 1, dispatch._resolve)
+    for one in (wanted, sum(again)):
+        torch.testing.assert_close(one, gradient)

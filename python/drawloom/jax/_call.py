@@ -89,8 +89,15 @@ call_p.def_impl(_compiled)
 
 def _jvp(primals, tangents, *, spec):
     wrt = [i for i, tangent in enumerate(tangents) if type(tangent) is not ad.Zero]
-    return (call_p.bind(*primals, spec=spec),
-            call(spec.jvp(wrt), *primals, *(tangents[i] for i in wrt)))
+    moved = [tangents[i] for i in wrt]
+    saving = spec.saving()
+    if not saving:
+        return call_p.bind(*primals, spec=spec), call(spec.jvp(wrt), *primals, *moved)
+    # Derivatives begin with what the forward pass keeps for them.
+    saves, given, count = saving
+    results = call(saves, *primals)
+    kept = map(jax.lax.stop_gradient, results[-count:])
+    return results[:-count], call(given.jvp(wrt), *primals, *kept, *moved)
 
 
 def _transpose(cotangents, *arguments, spec):

@@ -59,6 +59,8 @@ class Family:
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
     once: it is differentiated once, in reverse mode.
+    saving(attributes): where its forward pass keeps values for derivatives, (attributes of the op whose last results they are, those of
+    the op whose last arguments they are, how many); otherwise None.
     open_first: the first extents, too, are served by the program for any."""
 
     name: str
@@ -70,6 +72,7 @@ class Family:
     axes: Callable
     once: bool
     open_first: bool
+    saving: Callable
 
 
 families: dict[str, Family] = {}
@@ -108,8 +111,9 @@ def sizes(array):
     return ", ".join(f"%extent{-1 - extent}" for extent in array.shape if extent < 0)
 
 
-def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, open_first=False):
-    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, open_first)
+def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, open_first=False,
+             saving=lambda attributes: None):
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, open_first, saving)
 
 
 def check(spec, arguments):
@@ -249,6 +253,12 @@ class Spec:
         for derivative in self.derivatives:
             given, gives = derivative.types(given, gives)
         return given, gives
+
+    def saving(self):
+        """(the op with what it keeps for derivatives behind its results, the op that takes this behind its arguments, how many values);
+        None where it keeps nothing."""
+        found = None if self.derivatives else families[self.family].saving(dict(self.attributes))
+        return found and (replace(self, attributes=found[0]), replace(self, attributes=found[1]), found[2])
 
     def before(self):
         """What its last derivative is taken of."""

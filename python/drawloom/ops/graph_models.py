@@ -4,7 +4,7 @@
 """Named layers on graphs: what stands between their dense products. Each is a function of a Program and its Values; operands that may
 be absent are None. See drawloom.torch.nn for the mathematics."""
 
-from .message_passing import attend, combined, where, widen
+from .message_passing import attend, combined, sum_pairs, where, widen
 
 
 def aggregate(program, x, combine):
@@ -21,7 +21,7 @@ def _at_pairs(program, x, combine):
 def _sum_pairs(program, rows, count):
     """Rows of pairs of targets, added up; with `count` each divided by its own."""
     if count is None:
-        return program.traverse(lambda row: row.wide(), [rows], [("dst", "sum")], over="dst_rel")
+        return sum_pairs(program, rows)
     return program.traverse(lambda row, n: row * widen(1.0 / n, row), [rows, count], [("dst", "sum")], over="dst_rel")
 
 
@@ -51,7 +51,7 @@ def gat(program, z, source, target, edge, mask, slope, weights):
         return one.leaky_relu(slope), row if mask is None else row * widen(more.pop(0), row)
 
     inputs = [one for one in (z, source, target, edge, mask) if one is not None]
-    return _narrow(attend(program, score_and_value, inputs, weights), z)
+    return _narrow(attend(program, score_and_value, inputs, weights, narrow=True), z)
 
 
 def _narrow(results, like):
@@ -73,12 +73,13 @@ def gatv2(program, left, right, attention, edge, mask, slope, weights):
 
 def hgt(program, k, q, v, k_rel, v_rel, scale):
     """k, v at src, q at dst [N, H, D]; k_rel, v_rel [R, H, D, D]; scale at rel [R, H]."""
-    keys, values = program.linear(k, k_rel), program.linear(v, v_rel)
+    # q . (k K) = (q K^T) . k
+    queries = program.linear(q, k_rel, transpose=True)
 
     def score_and_value(key, query, value, factor):
         return query.dot(key) * factor, value
 
-    return _narrow(attend(program, score_and_value, [keys, q, values, scale]), q)
+    return _narrow(attend(program, score_and_value, [k, queries, v, scale], matrices=v_rel), q)
 
 
 def rgat(program, x, y, w, q, k, edge, mask, extra, options):
@@ -94,7 +95,9 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
         # (x W_r) q = x (W_r q): a few columns instead of all.
         return w.reshape(relations * inner, outer).product(matrix).reshape(relations, inner, matrix.shape[1])
 
-    z = program.linear(x, w)
+    # Rows of one head are added up before they are multiplied.
+    early = heads == dim == 1 and mod is None and mechanism == "across-relation"
+    z = x if early else program.linear(x, w)
     to_dst, to_src = program.linear(y, through(q)), program.linear(x, through(k))
     inputs = [z, to_dst, to_src, *[one for one in (edge, mask, extra) if one is not None]]
 
@@ -112,11 +115,14 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     if mod is None and mechanism == "across-relation":
         def score_and_value(*rows):
             score, row, keep, _ = parts(*rows)
+            if early:
+                return score.reshape([]), row if keep is None else row * keep
             value = row.reshape(heads, 1, features)
             value = value.broadcast((heads, dim, features)) if keep is None else value * keep.reshape(heads, dim, 1)
             return score.reshape(heads, dim), value
 
-        out, *alpha = attend(program, score_and_value, inputs, weights)
+        out, *alpha = attend(program, score_and_value, inputs, weights, w if early else None, narrow=True)
+        out = out.reshape("dst", heads, dim, features)
         return _narrow([out, *[one.reshape("edge", heads * dim) for one in alpha]], x)
 
     where_to = "dst_rel" if mechanism == "within-relation" else "dst"
@@ -151,10 +157,13 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
 
 
 def compgcn(program, x, z, w, compose):
-    """Neighbours composed with the embeddings of their relations: x at src [N, D], z at rel [R, D], w [R, D, O]."""
+    """Neighbours composed with the embeddings of their relations: x at src [N, D], z at rel [R, D]; times the relation's matrix, w [R, D, O],
+    if there is one."""
     def composed(row, relation):
         return row - relation if compose == "sub" else row * relation
 
+    if w is None:
+        return combined(program, composed, [x, z], "sum").to(x.dtype)
     rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
     return _sum_pairs(program, program.linear(rows.to(w.dtype), w), None).to(x.dtype)
 
@@ -162,21 +171,11 @@ def compgcn(program, x, z, w, compose):
 def simple_hgn(program, z, source, target, relation, before, slope, beta):
     """z at src [N, H, F]; scores of source, target and relation [., H]; before at edge [E, H]: the weights of the layer in front. What an
     edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second result is that."""
-    inputs = [z, source, target, relation]
+    def score_and_value(row, a, b, c):
+        return (a + b + c).leaky_relu(slope), row
 
-    def score(row, a, b, c):
-        return (a + b + c).leaky_relu(slope)
-
-    top = program.traverse(score, inputs, [("dst", "bound")])
-    total = program.traverse(lambda *rows: (score(*rows[:-1]) - rows[-1]).exp(), [*inputs, top], [("dst", "sum")])
-    total = where(total > 0.0, total, 1.0)
-    inputs = [*inputs, top, total, *([] if before is None else [before])]
-
-    def weigh(*rows):
-        alpha = (score(*rows[:4]) - rows[4]).exp() / rows[5]
-        return alpha if before is None else alpha * (1.0 - beta) + rows[6] * beta
-
-    def message(*rows):
-        return widen(weigh(*rows), rows[0]) * rows[0]
-
-    return _narrow([program.traverse(message, inputs, [("dst", "sum")]), program.traverse(weigh, inputs, [("edge", "none")])], z)
+    out, alpha = attend(program, score_and_value, [z, source, target, relation], weights=True, narrow=True)
+    if before is not None:
+        rows = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
+        out, alpha = out * (1.0 - beta) + rows * beta, alpha * (1.0 - beta) + before * beta
+    return _narrow([out, alpha], z)

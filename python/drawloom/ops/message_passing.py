@@ -35,7 +35,7 @@ class Program:
 
     def __init__(self, relations, rows_per_block, edges_per_pair=(1, 1)):
         self.relations, self.rows_per_block, self.edges_per_pair = relations, rows_per_block, edges_per_pair
-        self.inputs, self.results = [], []
+        self.inputs, self.results, self.kept = [], [], []
         self.lines, self.count = [], 0
         # Of the function of an edge that is traced now: None outside.
         self.inside = None
@@ -49,6 +49,17 @@ class Program:
 
     def result(self, value):
         self.results.append(value)
+
+    def keep(self, value):
+        """The same value, which derivatives take from the forward pass instead of computing it again. It costs memory until then."""
+        number = len(self.kept)
+        self.kept.append(value)
+        self.emit(f"@keep{number}@")
+        return Value(self, f"@kept{number}@", value.dtype, value.shape)
+
+    def saved(self, value, known):
+        """The same value, whose numbers are those of `known`; derivatives are those of `value`."""
+        return self.value(f"ad.saved {value.name} as {known.name} : {value.type}", value.dtype, value.shape)
 
     def fresh(self):
         self.count += 1
@@ -68,7 +79,8 @@ class Program:
         return (("program", json.dumps({
             "relations": self.relations, "rows_per_block": self.rows_per_block, "edges_per_pair": self.edges_per_pair,
             "inputs": self.inputs, "lines": "\n".join(self.lines),
-            "results": [(value.dtype, value.shape) for value in self.results], "values": [value.name for value in self.results]})),)
+            "results": [(value.dtype, value.shape) for value in self.results], "values": [value.name for value in self.results],
+            "kept": [(value.dtype, value.shape) for value in self.kept], "kept_values": [value.name for value in self.kept]})),)
 
     def zero_index(self):
         name = self.fresh()
@@ -77,13 +89,13 @@ class Program:
 
     # --- ops on the graph ---
 
-    def linear(self, x, w):
-        """The rows of pairs times the matrices of their relations."""
+    def linear(self, x, w, transpose=False):
+        """The rows of pairs times the matrices of their relations, or these transposed."""
         at = x.shape[0]
         if at not in _PAIRS:
             raise CallError(f"linear takes rows of nodes or pairs, not of {at}")
-        shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-1])
-        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name} : {x.type}, {w.type} -> {_type(x.dtype, shape)}",
+        shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-2 if transpose else -1])
+        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name}{' transpose' if transpose else ''} : {x.type}, {w.type} -> {_type(x.dtype, shape)}",
                           x.dtype, shape)
 
     def traverse(self, function, inputs, to, over="edge"):
@@ -603,9 +615,12 @@ def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: st
             raise CallError(f"the function of an edge gives {row!r}; it gives one row")
         return row.wide() if isinstance(row, Value) else row
 
-    if combine == "min":
-        return -program.traverse(lambda *rows: -wide(*rows), inputs, [(to, "max")])
-    total = program.traverse(wide, inputs, [(to, "max" if combine == "max" else "sum")])
+    if combine in ("max", "min"):
+        # Derivatives compare with it.
+        sign = 1 if combine == "max" else -1
+        top = program.keep(program.traverse(lambda *rows: wide(*rows) if sign > 0 else -wide(*rows), inputs, [(to, "max")]))
+        return top if sign > 0 else -top
+    total = program.traverse(wide, inputs, [(to, "sum")])
     if combine != "mean":
         return total
     count = program.traverse(lambda: 1.0, [], [(to, "sum")]).to(total.dtype).maximum(1.0)
@@ -617,30 +632,53 @@ def widen(row: Value, value: Value) -> Value:
     return row.reshape([*row.shape, *[1] * (len(value.shape) - len(row.shape))])
 
 
-def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False) -> list:
+def sum_pairs(program: Program, rows: Value) -> Value:
+    """Rows of pairs of targets, added up."""
+    return program.traverse(lambda row: row.wide(), [rows], [("dst", "sum")], over="dst_rel")
+
+
+def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False, matrices: Value | None = None,
+           narrow: bool = False) -> list:
     """The softmax over each target's edges of the scores, times the values: edge(*rows) -> (score, value). A score is a number, or has
-    one for each head, which is the first dimension of the value. With `weights` also what each edge was multiplied by."""
+    one for each head, which is the first dimension of the value. With `weights` also what each edge was multiplied by. Values are
+    multiplied by the `matrices` of their relations, once for each pair of a target. Edges keep their scores but where these are `narrow`:
+    made of a few numbers, not of whole rows."""
     def score_and_value(*rows):
         pair = edge(*rows)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise CallError("with combine='softmax' the function of an edge gives a pair: a score, and a value")
         return tuple((program.constant(one, "float32") if _is_number(one) else one).wide() for one in pair)
 
+    def score_of(*rows):
+        return score_and_value(*rows)[0]
+
+    if narrow:
+        kept, top = [], program.traverse(score_of, inputs, [("dst", "bound")])
+    else:
+        scores, top = program.traverse(lambda *rows: [score_of(*rows)] * 2, inputs, [("edge", "none"), ("dst", "bound")])
+        kept = [program.keep(scores)]
+    top = program.keep(top)
+    inputs = [*inputs, *kept, top]
+
     def weigh(*rows):
-        score, value = score_and_value(*rows[:-1])
+        score, value = score_and_value(*rows[:-1 - len(kept)])
+        for known in rows[len(rows) - 1 - len(kept):-1]:
+            score = program.saved(score, known)
         weight = (score - rows[-1]).exp()
         return widen(weight, value) * value, weight
 
-    top = program.traverse(lambda *rows: score_and_value(*rows)[0], inputs, [("dst", "bound")])
-    total, weight = program.traverse(weigh, [*inputs, top], [("dst", "sum"), ("dst", "sum")])
+    if matrices is None:
+        total, weight = program.traverse(weigh, inputs, [("dst", "sum"), ("dst", "sum")])
+    else:
+        sums = program.traverse(lambda *rows: weigh(*rows)[0], inputs, [("dst_rel", "sum")])
+        total = sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))
+        weight = program.traverse(lambda *rows: weigh(*rows)[1], inputs, [("dst", "sum")])
+    total, weight = program.keep(total), program.keep(weight)
     # Only a node without edges has no weight, and its sum is zero.
     weight = where(weight > 0.0, weight, 1.0)
     results = [total / widen(weight, total)]
     if weights:
-        def share(*rows):
-            return (score_and_value(*rows[:-2])[0] - rows[-2]).exp() / rows[-1]
-
-        results.append(program.traverse(share, [*inputs, top, weight], [("edge", "none")]))
+        results.append(program.traverse(lambda *rows: weigh(*rows[:-1])[1] / rows[-1], [*inputs, weight], [("edge", "none")]))
     return results
 
 
@@ -692,10 +730,23 @@ def _filled(shape, known):
     return tuple(known[extent] if isinstance(extent, str) else extent for extent in shape)
 
 
+def _kept_types(program, known):
+    return [Array(dtype, _filled(shape, known)) for dtype, shape in program["kept"]]
+
+
+def _saving(attributes):
+    """(attributes of the op that also gives what is kept, those of the op that takes it, how many values that are); None of others."""
+    count = len(_program(attributes["program"])["kept"])
+    if not count or "kept" in attributes:
+        return None
+    return (*(tuple({**attributes, "kept": mode}.items()) for mode in ("given", "taken")), count)
+
+
 def _check(attributes, arguments):
     program = _program(attributes["program"])
     inputs = program["inputs"]
-    if len(arguments) != len(inputs) + len(ARRAYS):
+    kept = len(program["kept"]) if attributes.get("kept") == "taken" else 0
+    if len(arguments) != len(inputs) + len(ARRAYS) + kept:
         raise CallError(f"message passing takes {len(inputs)} tensors and {len(ARRAYS)} arrays of a graph, not {len(arguments)}")
     known = _known(program, arguments)
     for i, ((dtype, shape), argument) in enumerate(zip(inputs, arguments)):
@@ -710,7 +761,8 @@ def _check(attributes, arguments):
 def _results(attributes, arguments):
     program = _program(attributes["program"])
     known = _known(program, arguments)
-    return [Array(dtype, _filled(shape, known)) for dtype, shape in program["results"]]
+    results = [Array(dtype, _filled(shape, known)) for dtype, shape in program["results"]]
+    return results + _kept_types(program, known) if attributes.get("kept") == "given" else results
 
 
 def _fill(text, known):
@@ -737,15 +789,29 @@ def _body(attributes, arguments, results, names):
     def order(part):
         return f"({', '.join(names[count:][part])} : {', '.join(one.text for one in arguments[count:][part])})"
 
+    taken = attributes.get("kept") == "taken"
+
+    def kept(found):
+        """What is kept is its value or, where that is given, what the first derivatives begin with."""
+        number = int(found[2])
+        value, (dtype, shape) = program["kept_values"][number], program["kept"][number]
+        if found[1] == "kept":
+            return f"%kept{number}" if taken else value
+        return f"%kept{number} = ad.saved {value} as {names[count + len(ARRAYS) + number]} : {_type(dtype, shape)}" if taken else ""
+
     def fill(text):
+        # What is kept may be made of what is kept.
+        while "@kept" in text or "@keep" in text:
+            text = re.sub(r"@(kept|keep)(\d+)@", kept, text)
         return _fill(re.sub(r"@x(\d+)@", lambda found: names[int(found[1])], text), known)
 
     incoming = slice(0, len(INCOMING))
-    outgoing = slice(len(INCOMING), None)
+    outgoing = slice(len(INCOMING), len(ARRAYS))
     graph = (f"  %graph = rgnn.graph incoming{order(incoming)} outgoing{order(outgoing)} "
              f"{{relations = {program['relations']}, rows_per_block = {program['rows_per_block']}, "
              f"edges_per_pair = array<i64: {', '.join(map(str, program['edges_per_pair']))}>}}")
-    return [graph, fill(program["lines"])], [fill(name) for name in program["values"]]
+    values = program["values"] + (program["kept_values"] if attributes.get("kept") == "given" else [])
+    return [graph, fill(program["lines"])], [fill(name) for name in values]
 
 
 def _opened(attributes, arguments):
@@ -756,11 +822,11 @@ def _opened(attributes, arguments):
         shape = [open_extent(_NUMBERS[extent], more) if extent in _NUMBERS else own for (extent, more), own in zip(extents, array.shape)]
         return Array(array.dtype, tuple(shape))
 
-    inputs = [[(extent, 0) for extent in shape] for _, shape in program["inputs"]]
+    inputs, kept = ([[(extent, 0) for extent in shape] for _, shape in program[of]] for of in ("inputs", "kept"))
     arrays = [[_OF_ARRAYS[name], (None, 0)] for name in ARRAYS]
-    return [opened(shape, array) for shape, array in zip(inputs + arrays, arguments)]
+    return [opened(shape, array) for shape, array in zip(inputs + arrays + kept, arguments)]
 
 
-register("message_passing", _check, _results, _body, _opened, rowwise=False, open_first=True,
-         axes=lambda attributes, arguments: ([(None,) * len(one.shape) for one in arguments],
-                                             [(None,) * len(shape) for _, shape in _program(attributes["program"])["results"]]))
+register("message_passing", _check, _results, _body, _opened, rowwise=False, open_first=True, saving=_saving,
+         axes=lambda attributes, arguments: tuple([(None,) * len(one.shape) for one in given]
+                                                  for given in (arguments, _results(attributes, arguments))))

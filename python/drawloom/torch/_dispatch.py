@@ -140,25 +140,43 @@ def _derivative(spec, needs, present):
     return known
 
 
+# Identity of an interned spec -> its `saving`, interned.
+_savings: dict[int, tuple | None] = {}
+
+
+def _saving(spec):
+    if id(spec) not in _savings:
+        found = spec.saving()
+        _savings[id(spec)] = found and (intern(found[0]), intern(found[1]), found[2])
+    return _savings[id(spec)]
+
+
 class _Differentiable(torch.autograd.Function):
-    """A call of an op that autograd remembers. `call` is the op below autograd, on the tensors alone; None where it may compute at
-    once."""
+    """A call of an op that autograd remembers. call(tensors) is the op below autograd, on the tensors alone, and call(tensors, spec)
+    another one; None where it may compute at once."""
 
     @staticmethod
     def forward(ctx, spec, call, *tensors):
-        ctx.spec = spec
-        ctx.save_for_backward(*tensors)
+        ctx.spec = ctx.differentiated = spec
         ctx.set_materialize_grads(False)
+        saving = _saving(spec) if any(ctx.needs_input_grad) else None
+        if saving:
+            # Derivatives begin with what the forward pass keeps for them.
+            saves, ctx.differentiated, count = saving
+            results = _as_list(_run_spec(saves, tensors, _threads(), _resolve) if call is None else call(tensors, saves))
+            kept = [one.detach() for one in results[-count:]]
+            result = results[:-count] if len(results) > count + 1 else results[0]
+        else:
+            kept = []
+            result = _run_spec(spec, tensors, _threads(), _resolve) if call is None else call(tensors)
+        ctx.save_for_backward(*tensors, *kept)
         if call is not None:
             ctx.save_for_forward(*tensors)
-        else:
-            return _run_spec(spec, tensors, _threads(), _resolve)
-        result = call(tensors)
         return tuple(result) if isinstance(result, list) else result
 
     @staticmethod
     def backward(ctx, *cotangents):
-        spec, needs = ctx.spec, ctx.needs_input_grad
+        spec, needs = ctx.differentiated, ctx.needs_input_grad
         present = tuple([cotangent is not None for cotangent in cotangents])
         wrt, given, derived, text = (_derivatives.get((id(spec), needs, present)) or _derivative(spec, needs, present))
         gradients = [None] * len(needs)
@@ -205,11 +223,11 @@ def _autograd_kernel(spec_of, flatten, call):
     def dispatch(*arguments):
         spec, gradients = spec_of(*arguments), _grad_enabled()
 
-        def below(tensors):
+        def below(tensors, instead=None):
             # What autograd's function turned off for this transform, those further out need as it was. Forward mode is on, as in
             # torch's own custom functions; transforms turn it off where they are to.
             with torch.set_grad_enabled(gradients), forward_ad._set_fwd_grad_enabled(True), _below_autograd():
-                return call(tensors, arguments)
+                return call(tensors, arguments) if instead is None else _vjp_op(list(tensors), str(instead))
 
         # Also where no gradient is wanted: autograd's function knows whether there are tangents.
         with enable_single_level_autograd_function() if _transforms() is not None else contextlib.nullcontext():

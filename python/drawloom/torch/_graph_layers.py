@@ -613,11 +613,18 @@ class CompGCNConv(_Layer):
         if x.dim() != 2 or z.dim() != 2:
             raise CallError(f"CompGCNConv: x and z have the shapes {list(x.shape)} and {list(z.shape)}; they are [nodes, channels] and "
                             "[relations, channels]")
-        weight = self.weight[self.direction]
-        out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (weight, "all")], (self.composition,))
-        own = x - self.loop if self.composition == "sub" else x * self.loop
-        out = out + own @ self.weight_loop
-        return out if self.bias is None else out + self.bias, z @ self.weight_rel
+        # One matrix for all relations multiplies what is added up.
+        shared = len(self.weight) == 1
+        out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (None if shared else self.weight[self.direction], "all")],
+                    (self.composition,))
+        if shared:
+            out = out @ self.weight[0]
+        # (x o loop) W: what is composed is the matrix.
+        loop = self.weight_loop if self.composition == "sub" else self.loop.T * self.weight_loop
+        shift = 0 if self.bias is None else self.bias
+        if self.composition == "sub":
+            shift = shift - (self.loop @ self.weight_loop)
+        return torch.addmm(out + shift, x, loop), z @ self.weight_rel
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"
@@ -676,11 +683,21 @@ class SimpleHGNConv(_Layer):
 
 def hgt_forward(module, x_dict, edge_index_dict):
     heads, dim = module.heads, module.out_channels // module.heads
-    rows = module.kqv_lin(x_dict)
-    kinds = list(rows)
-    nodes = {kind: len(rows[kind]) for kind in kinds}
-    keys, queries, values = (torch.cat([torch.tensor_split(rows[kind], 3, dim=1)[i] for kind in kinds]).view(-1, heads, dim)
-                             for i in range(3))
+    linears = {kind: module.kqv_lin.lins[kind] for kind in module.kqv_lin.lins.keys() if kind in x_dict}
+    nodes = {kind: len(x_dict[kind]) for kind in linears}
+    if any(torch.nn.parameter.is_lazy(linear.weight) for linear in linears.values()):
+        # Makes the parameters.
+        module.kqv_lin(x_dict)
+
+    def rows(i):
+        """One of three parts of the columns, of the nodes of all types."""
+        def part(tensor):
+            return None if tensor is None else tensor.tensor_split(3)[i]
+
+        parts = [F.linear(x_dict[kind], part(linear.weight), part(linear.bias)) for kind, linear in linears.items()]
+        return (torch.cat(parts) if len(parts) > 1 else parts[0]).view(-1, heads, dim)
+
+    keys, queries, values = map(rows, range(3))
     edges = Edges.of_types(edge_index_dict, module.edge_types_map, nodes, flow=module.flow)
     count = len(module.edge_types)
     # torch_geometric keeps matrices by head, then type of edge.
@@ -689,7 +706,7 @@ def hgt_forward(module, x_dict, edge_index_dict):
     k_rel, v_rel = k_rel.to(keys.dtype), v_rel.to(keys.dtype)
     out = apply(edges.graph, models.hgt, [(keys, "src"), (queries, "dst"), (values, "src"), (k_rel, "all"), (v_rel, "all"),
                                           (scale, "rel")]).flatten(1)
-    parts = zip(kinds, out.split(list(nodes.values())))
+    parts = zip(nodes, out.split(list(nodes.values())))
     out_dict = {kind: part for kind, part in parts if kind in module.dst_node_types}
     made = module.out_lin({kind: F.gelu(one) for kind, one in out_dict.items()})
     for kind in out_dict:
