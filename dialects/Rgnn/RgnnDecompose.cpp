@@ -145,6 +145,8 @@ private:
   /// Bytes of the sums that each group of blocks keeps.
   static int64_t bytesByGroup(ArrayRef<Operation *> ops);
 
+  /// The matrices of a product, as it multiplies by them.
+  void takeMatrices(LinearOp op);
   /// The pairs or the near nodes of a tile.
   Value numbers(Space space);
   /// The rows that the tile has of a tensor, in a tile where one of the ops
@@ -173,6 +175,8 @@ private:
   Blocks blocks;
   SliceBuilder &s;
   int64_t tileRows;
+  /// Of each product.
+  llvm::DenseMap<Operation *, Value> matrices;
   /// Of each op with a region.
   llvm::DenseMap<Operation *, std::unique_ptr<EdgeRows>> regions;
   /// What is in tiles, and what the group has of the results that are wanted.
@@ -214,11 +218,29 @@ TileSweep::TileSweep(OpBuilder &builder, Location loc,
   for (Operation *op : ops)
     assertExtents(builder, op);
   for (Operation *op : ops)
-    if (auto traverse = dyn_cast<TraverseOp>(op)) {
+    if (auto linear = dyn_cast<LinearOp>(op)) {
+      takeMatrices(linear);
+    } else if (auto traverse = dyn_cast<TraverseOp>(op)) {
       auto numbers =
           llvm::to_vector(llvm::seq<unsigned>(0, traverse.getNumResults()));
       regions[op] = std::make_unique<EdgeRows>(traverse, blocks, numbers);
     }
+}
+
+void TileSweep::takeMatrices(LinearOp op) {
+  Value w = op.getW();
+  if (op.getTranspose()) {
+    // Once, instead of for each tile.
+    int64_t rank = typeOf(w).getRank();
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    std::swap(order[rank - 2], order[rank - 1]);
+    SmallVector<int64_t> shape(typeOf(w).getShape());
+    std::swap(shape[rank - 2], shape[rank - 1]);
+    Value empty =
+        tensor::EmptyOp::create(b, loc, shape, typeOf(w).getElementType());
+    w = linalg::TransposeOp::create(b, loc, w, empty, order).getResult()[0];
+  }
+  matrices[op] = w;
 }
 
 Value TileSweep::numbers(Space space) {
@@ -281,15 +303,14 @@ Values TileSweep::forMembers(
 
 void TileSweep::compute(LinearOp op) {
   RankedTensorType y = typeOf(op.getY());
-  bool heads = y.getRank() == 3, transposed = op.getTranspose();
+  bool heads = y.getRank() == 3;
   SmallVector<int64_t> shape(y.getShape());
   shape[0] = tileRows;
   Value x = rowsOf(op.getX(), op.getAt());
-  Value w = s.read(op.getW(), 0, relation);
-  Value product = multiply(
-      x, heads ? "mhk" : "mk", w,
-      transposed ? (heads ? "hnk" : "nk") : (heads ? "hkn" : "kn"),
-      zeros(shape, computeType(y.getElementType())), heads ? "mhn" : "mn");
+  Value w = s.read(matrices.lookup(op), 0, relation);
+  Value product = multiply(x, heads ? "mhk" : "mk", w, heads ? "hkn" : "kn",
+                           zeros(shape, computeType(y.getElementType())),
+                           heads ? "mhn" : "mn");
   tiles[op.getY()] = ScalarBuilder(b, loc).convert(product, y.getElementType());
 }
 

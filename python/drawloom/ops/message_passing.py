@@ -670,9 +670,15 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False,
     if matrices is None:
         total, weight = program.traverse(weigh, inputs, [("dst", "sum"), ("dst", "sum")])
     else:
-        sums = program.traverse(lambda *rows: weigh(*rows)[0], inputs, [("dst_rel", "sum")])
+        # Pairs are not in the order of their nodes there: weights are computed before.
+        known, weight = program.traverse(lambda *rows: [weigh(*rows)[1]] * 2, inputs, [("edge", "none"), ("dst", "sum")])
+
+        def weighted(*rows):
+            value = score_and_value(*rows[:-2 - len(kept)])[1]
+            return widen(program.saved(weigh(*rows[:-1])[1], rows[-1]), value) * value
+
+        sums = program.traverse(weighted, [*inputs, program.keep(known)], [("dst_rel", "sum")])
         total = sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))
-        weight = program.traverse(lambda *rows: weigh(*rows)[1], inputs, [("dst", "sum")])
     total, weight = program.keep(total), program.keep(weight)
     # Only a node without edges has no weight, and its sum is zero.
     weight = where(weight > 0.0, weight, 1.0)
