@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 #include "passes/Relational/Passes.h"
 
 using namespace mlir;
@@ -105,6 +106,10 @@ struct Associate : impl::AssociateBase<Associate> {
 
 } // namespace
 
+static constexpr remark::RemarkOpts remarkOptions(StringRef name) {
+  return remark::RemarkOpts::name(name).category("rgnn-associate");
+}
+
 /// How many operations cost as much as a byte: of rows that are gathered, and
 /// of a table that is written and read.
 static constexpr double gathered = 5, stored = 10;
@@ -135,7 +140,20 @@ bool Associate::isCheaperBehind(TraverseOp op, LinearOp linear) const {
                   outer * gathered * elementBytes;
   double behind = pairsPerEdge(graph, near) * outer * 2 * inner +
                   inner * gathered * elementBytes;
-  return behind < before;
+  auto tell = [&](auto &&remark) {
+    remark << remark::metric("inner", static_cast<int64_t>(inner))
+           << remark::metric("outer", static_cast<int64_t>(outer))
+           << remark::metric("costForEdgeBefore", static_cast<float>(before))
+           << remark::metric("costForEdgeBehind", static_cast<float>(behind));
+  };
+  if (behind < before) {
+    tell(remark::passed(op.getLoc(), remarkOptions("MultipliedBehindSum")));
+    return true;
+  }
+  tell(remark::missed(op.getLoc(), remarkOptions("MultipliedBeforeSum"))
+       << remark::reason("products behind the sum would cost more; another "
+                         "edges_per_pair of rgnn.graph may decide otherwise"));
+  return false;
 }
 
 void Associate::multiplyBehind(TraverseOp op) {

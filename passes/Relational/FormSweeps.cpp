@@ -10,6 +10,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 #include "passes/Relational/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -167,6 +168,10 @@ void Sweep::replace(RewriterBase &rewriter) {
       if (llvm::any_of(result.getUsers(),
                        [&](Operation *user) { return !ops.contains(user); }))
         results.push_back(result);
+  remark::passed(order.back()->getLoc(),
+                 remark::RemarkOpts::name("Swept").category("rgnn-form-sweeps"))
+      << remark::metric("ops", static_cast<int64_t>(order.size()))
+      << remark::metric("results", static_cast<int64_t>(results.size()));
   rewriter.setInsertionPoint(order.back());
   auto sweep = SweepOp::create(rewriter, order.back()->getLoc(),
                                TypeRange(ValueRange(results)));

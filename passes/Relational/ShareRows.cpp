@@ -13,6 +13,7 @@
 
 #include "dialects/Rgnn/Rgnn.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
 #include "passes/Relational/Passes.h"
 
 using namespace mlir;
@@ -78,9 +79,21 @@ void ShareRows::keepForOneEnd(TraverseOp op) {
     elements[*end == Direction::Outgoing] += rowElements(result, space);
   }
   unsigned other = elements[1] < elements[0];
-  if (ofEnd[0].empty() || ofEnd[1].empty() ||
-      elements[other] * narrower > widest)
+  if (ofEnd[0].empty() || ofEnd[1].empty())
     return;
+  auto options = [](StringRef name) {
+    return remark::RemarkOpts::name(name).category("rgnn-share-rows");
+  };
+  auto tell = [&](auto &&remark) {
+    remark << remark::metric("elements", elements[other])
+           << remark::metric("elementsRead", widest);
+  };
+  if (elements[other] * narrower > widest)
+    return tell(
+        remark::missed(op.getLoc(), options("ComputedForBothEnds"))
+        << remark::reason("what edges would keep for one end is not narrow "
+                          "beside the rows that it is computed from"));
+  tell(remark::passed(op.getLoc(), options("KeptForOneEnd")));
 
   // The same, but what the other end gets is each edge's.
   OpBuilder builder(op);

@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --rgnn-associate --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --rgnn-associate --remarks-filter=rgnn-associate 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,6 +7,8 @@
 
 // Rows of 12 become 8. Where each edge has pairs of its own, a table of products is as long as
 // what is gathered; where sources have few pairs, it is short.
+// REMARK: remark: [Passed] MultipliedBehindSum | Category:rgnn-associate | costForEdgeBefore={{.*}}, costForEdgeBehind={{.*}}, inner=12, outer=8
+// REMARK: remark: [Missed] MultipliedBeforeSum | Category:rgnn-associate | Reason="products behind the sum would cost more; another edges_per_pair of rgnn.graph may decide otherwise"
 // CHECK-LABEL: @sparse
 // CHECK: rgnn.traverse %{{.*}} over edge (%{{.*}} at src : tensor<7x12xf64>)
 // CHECK: rgnn.linear %{{.*}}, %{{.*}} at dst_rel

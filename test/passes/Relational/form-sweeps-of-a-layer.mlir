@@ -1,5 +1,6 @@
 // RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph --verify-semantics -o /dev/null
 // RUN: drawloom-opt %s --rgnn-form-sweeps | FileCheck %s
+// RUN: drawloom-opt %s --rgnn-form-sweeps --remarks-filter=rgnn-form-sweeps 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,6 +8,7 @@
 
 // Sums of edges, products and sums at nodes: nothing of the pairs is stored. What
 // somebody else reads is.
+// REMARK: remark: [Passed] Swept | Category:rgnn-form-sweeps | ops=3, results=1
 // CHECK-LABEL: @layer
 // CHECK: %[[Y:.*]] = rgnn.sweep {
 // CHECK: rgnn.traverse %{{.*}} over edge

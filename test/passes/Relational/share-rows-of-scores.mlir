@@ -1,11 +1,14 @@
 // RUN: drawloom-opt %s --rgnn-share-rows --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --rgnn-share-rows --decompose-graph --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --rgnn-share-rows --remarks-filter=rgnn-share-rows 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Targets get a number of what is eight wide: edges keep it.
+// REMARK: remark: [Passed] KeptForOneEnd | Category:rgnn-share-rows | elements=1, elementsRead=8
+// REMARK: remark: [Missed] ComputedForBothEnds | Category:rgnn-share-rows | Reason="what edges would keep for one end is not narrow beside
 // CHECK-LABEL: @for_targets
 // CHECK: %[[ONCE:.*]]:2 = rgnn.traverse %{{.*}} over edge (%{{.*}}) -> (tensor<7x8xf64> at src by sum, tensor<9xf64> at edge by none)
 // CHECK: %[[SUM:.*]] = rgnn.traverse %{{.*}} over edge (%[[ONCE]]#1 at edge : tensor<9xf64>) -> (tensor<5xf64> at dst_rel by sum)
