@@ -44,13 +44,18 @@ class Computed(RGCNRepresentation):
             edges = edges[:, torch.rand(edges.shape[1]) > self.edge_dropout]
         source, target, relation = edges
         relations = self.layers[0].fwd.num_relations
-        graph = Graph(torch.cat([source, target]), torch.cat([target, source]), torch.cat([relation, relation + relations]),
+        # One by the edges of a relation into the target of the triple, in both directions.
+        place = target * relations + relation
+        share = 1.0 / torch.bincount(place, minlength=len(x) * relations)[place]
+        # What pykeen calls forward adds to a triple's source.
+        graph = Graph(torch.cat([target, source]), torch.cat([source, target]), torch.cat([relation, relation + relations]),
                       num_src=len(x), num_dst=len(x), num_relations=2 * relations)
         for layer in self.layers:
             weight = torch.cat([one.relation_representations(indices=None) for one in (layer.fwd, layer.bwd)])
-            # Means over the edges of a relation: pykeen's weights by the inverse of the in-degree.
-            conv = RGCNConv(*weight.shape[1:], 2 * relations, root_weight=False, bias=False)
-            x = layer.dropout(layer.self_loop(x)) + torch.func.functional_call(conv, {"weight": weight}, (x, graph))
+            with torch.random.fork_rng():
+                conv = RGCNConv(*weight.shape[1:], 2 * relations, aggr="sum", root_weight=False, bias=False)
+            x = layer.dropout(layer.self_loop(x)) + torch.func.functional_call(
+                conv, {"weight": weight}, (x, graph), {"edge_weight": torch.cat([share, share])})
             if layer.activation is not None:
                 x = layer.activation(x)
         if self.cache:

@@ -319,3 +319,19 @@ def test_a_graph_does_not_keep_its_edges():
     del edge_index
     gc.collect()
     assert graph() is None
+
+
+@pytest.mark.parametrize("aggr", ["sum", "mean"])
+def test_rgcn_with_weights_of_edges(aggr):
+    x, weight = torch.randn(4, 3, requires_grad=True), torch.randn(5, requires_grad=True)
+    source, target, relation = torch.tensor([0, 1, 1, 3, 2]), torch.tensor([1, 1, 1, 0, 3]), torch.tensor([0, 1, 1, 0, 1])
+    layer = ours.RGCNConv(3, 2, 2, aggr=aggr)
+    found = layer(x, torch.stack([source, target]), relation, edge_weight=weight)
+    share = torch.tensor([1.0, 0.5, 0.5, 1.0, 1.0]) if aggr == "mean" else torch.ones(5)
+    rows = torch.einsum("ei,eio->eo", x[source], layer.weight[relation]) * (weight * share)[:, None]
+    wanted = torch.zeros(4, 2).index_add(0, target, rows) + x @ layer.root + layer.bias
+    torch.testing.assert_close(found, wanted)
+    for one, other in zip(*(torch.autograd.grad(y.square().sum(), (x, weight)) for y in (found, wanted))):
+        torch.testing.assert_close(one, other)
+    with pytest.raises(drawloom.torch.graph.CallError, match=r"edge_weight has the shape \[5, 1\]; it is \[edges\]"):
+        layer(x, torch.stack([source, target]), relation, edge_weight=weight[:, None])

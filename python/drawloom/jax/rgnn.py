@@ -169,7 +169,8 @@ def rgcn(graph: Graph, x: ArrayLike, weight: ArrayLike, root: ArrayLike | None =
     if root is not None:
         root, right = given.take("root", root, "in", "out"), given.take("x", x, "targets", "in")
     bias = None if bias is None else given.take("bias", bias, "out")
-    return _run(_spec, graph, graph_models.rgcn, [(x, "src"), (weight, "all"), (right, "dst"), (root, "all"), (bias, "all")], (aggr,))[0]
+    return _run(_spec, graph, graph_models.rgcn, [(x, "src"), (weight, "all"), (right, "dst"), (root, "all"), (bias, "all"), (None, "edge")],
+                (aggr,))[0]
 
 
 def gat(graph: Graph, z: ArrayLike, source: ArrayLike, target: ArrayLike, slope: float = 0.2) -> Array:

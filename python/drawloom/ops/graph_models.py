@@ -12,9 +12,13 @@ def aggregate(program, x, combine):
     return combined(program, lambda row: row, [x], combine).to(x.dtype)
 
 
-def _at_pairs(program, x, combine):
-    """Rows of a target's edges by relation, combined; of a mean the sums, and how many there are."""
-    rows = combined(program, lambda row: row, [x], "sum" if combine == "mean" else combine, to="dst_rel")
+def _at_pairs(program, x, combine, factor=None):
+    """Rows of a target's edges by relation, each times its edge's factor, combined; of a mean the sums, and how many there are."""
+    def scaled(row, *factors):
+        return row * widen(factors[0], row) if factors else row
+
+    inputs = [x] if factor is None else [x, factor]
+    rows = combined(program, scaled, inputs, "sum" if combine == "mean" else combine, to="dst_rel")
     return rows, program.traverse(lambda: 1.0, [], [("dst_rel", "sum")]).to(rows.dtype) if combine == "mean" else None
 
 
@@ -25,10 +29,10 @@ def _sum_pairs(program, rows, count):
     return program.traverse(lambda row, n: row * widen(1.0 / n, row), [rows, count], [("dst", "sum")], over="dst_rel")
 
 
-def rgcn(program, x, w, right, root, bias, combine):
+def rgcn(program, x, w, right, root, bias, factor, combine):
     """Neighbours by relation, aggregated, times the relation's matrix; x [N, D] and w [R, D, O], or by blocks [N, B, D], [R, B, D, O]; and
-    right root + bias."""
-    rows, count = _at_pairs(program, x, combine)
+    right root + bias. factor at edge [E] multiplies neighbours."""
+    rows, count = _at_pairs(program, x, combine, factor)
     out = _sum_pairs(program, program.linear(rows.to(w.dtype), w), count)
     out = out.reshape("dst", -1)
     if root is not None:

@@ -99,7 +99,7 @@ def _combined(out, module):
 
 # --- RGCN ---------------------------------------------------------------------------------------------------------------
 
-def rgcn_forward(module, x, edge_index, edge_type=None):
+def rgcn_forward(module, x, edge_index, edge_type=None, edge_weight=None):
     given = x
     left = given[0] if isinstance(given, (tuple, list)) else given
     if left is None:
@@ -111,13 +111,17 @@ def rgcn_forward(module, x, edge_index, edge_type=None):
     if module.num_bases is not None:
         weight = (module.comp @ weight.flatten(1)).view(module.num_relations, module.in_channels_l, module.out_channels)
     floats, combine = left.is_floating_point(), (_combiner(module),)
+    if edge_weight is not None:
+        if not floats or edge_weight.dim() != 1:
+            raise CallError(f"RGCNConv: edge_weight has the shape {list(edge_weight.shape)}; it is [edges], for rows of features")
+        edge_weight = graph.sorted(edge_weight.to(weight.dtype))
     root = (right, module.root) if module.root is not None and right.is_floating_point() else (None, None)
     own = [(root[0], "dst"), (root[1], "all"), (module.bias, "all")]
     if module.num_blocks is not None and not floats:
         raise ValueError("Block-diagonal decomposition not supported for non-continuous input features.")
     if floats:
         rows = left if module.num_blocks is None else left.view(-1, weight.size(1), weight.size(2))
-        out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all"), *own], combine)
+        out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all"), *own, (edge_weight, "edge")], combine)
         return out if root[1] is not None or module.root is None else out + module.root[right]
     # A node's row of a relation is one of the relation's matrix.
     node, relation = graph.source_pairs
@@ -161,6 +165,8 @@ class RGCNConv(_Layer):
     num_blocks W_r is block-diagonal, of so many blocks
     x          [N, in], or node numbers [N], or None (each node its own): then a row of W_r stands for x_u W_r; or a pair of these for
                sources and targets
+    edge_weight
+               [E]: factors of x_u (which torch_geometric's class does not have)
     """
 
     _aggregations = ("add", "sum", "mean", "max", "min")
@@ -195,8 +201,8 @@ class RGCNConv(_Layer):
             _glorot(tensor)
         _zeros(self.bias)
 
-    def forward(self, x: Any, edge_index: Any, edge_type: Tensor | None = None) -> Tensor:
-        return rgcn_forward(self, x, edge_index, edge_type)
+    def forward(self, x: Any, edge_index: Any, edge_type: Tensor | None = None, edge_weight: Tensor | None = None) -> Tensor:
+        return rgcn_forward(self, x, edge_index, edge_type, edge_weight)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"
