@@ -109,18 +109,18 @@ def layer(name, library):
     return getattr(library, kind)(*arguments, **options)
 
 
-def edge_tensors():
+def edge_tensors(lists):
     import torch
 
-    source, target, relation = edges()
+    source, target, relation = lists
     return torch.from_numpy(np.stack([source, target])), torch.from_numpy(relation)
 
 
-def caller(name, module):
-    """What computes the layer's rows from x."""
+def caller(name, module, lists=None):
+    """What computes the layer's rows from x, on the suite's edges or on others."""
     import torch
 
-    edge_index, edge_type = edge_tensors()
+    edge_index, edge_type = edge_tensors(lists or edges())
     if name.startswith("HGT"):
         given = {kind: edge_index[:, edge_type == r] for r, kind in enumerate(module.edge_types)}
         return lambda x: module({"n": x}, given)["n"]
@@ -139,7 +139,7 @@ def by_hand(name, own):
 
     import graph_torch as hand
 
-    parts, (edge_index, edge_type) = by_relation(), edge_tensors()
+    parts, (edge_index, edge_type) = by_relation(), edge_tensors(edges())
     if name == "RGCN":
         first = ("aggregate first", lambda x: hand.rgcn_aggregated(x, own.weight, own.root, own.bias, aggregation()))
         return dict([first, *typed(lambda x: hand.rgcn_typed(x, own.weight, own.root, own.bias, parts))])

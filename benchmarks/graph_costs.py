@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What layers on graphs cost beside time on one thread: memory, a second thread, a hub, the sorting of edges, compilation.
+
+    PYTHONPATH=build/python benchmarks/graph_costs.py            # all layers of the graph suite
+    benchmarks/graph_costs.py --layer RGCN
+
+Each layer of the suite has its gradients computed on the suite's graph. Memory is the process's high-water mark beyond the arguments, the
+graph and the results of the step. The hub has a sixth of the edges. Times are the least of seven.
+"""
+
+import argparse
+import ctypes
+import gc
+import pathlib
+import re
+import sys
+import time
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "build" / "python"))
+import graph_suite  # noqa: E402
+from drawloom.torch import Graph, nn  # noqa: E402
+
+HUB = graph_suite.EDGES // 6
+
+
+def resident(field):
+    return int(re.search(rf"{field}:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text()).group(1)) / 1024
+
+
+def least(function, runs=7):
+    function()
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times) * 1e3
+
+
+def hub_edges():
+    source, target, relation = graph_suite.edges()
+    target = target.copy()
+    target[np.random.default_rng(5).permutation(len(target))[:HUB]] = 777
+    return source, target, relation
+
+
+def row(name):
+    module = graph_suite.layer(name, nn)
+    parameters = [one for one in module.parameters() if one.requires_grad]
+    x, dy = (torch.randn(graph_suite.NODES, graph_suite.WIDTH, requires_grad=wanted) for wanted in (True, False))
+
+    def step(function):
+        return torch.autograd.grad(function(x), [x, *parameters], dy, allow_unused=True)
+
+    whole = graph_suite.caller(name, module)
+    first = time.perf_counter()
+    results = step(whole)
+    first = time.perf_counter() - first
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    # Sets the mark to what is resident now (Linux's proc(5)).
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    results = step(whole)
+    # The rows that the layer gives are results, too.
+    given = sum(one.nbytes for one in results if one is not None) / 2**20 + dy.nbytes / 2**20
+    memory = resident("VmHWM") - before - given
+    del results
+    times = {threads: None for threads in (1, 2)}
+    for threads in times:
+        torch.set_num_threads(threads)
+        times[threads] = least(lambda: step(whole))
+    hub = graph_suite.caller(name, module, hub_edges())
+    hubs = least(lambda: step(hub))
+    torch.set_num_threads(1)
+    print(f"| {name} | {memory:.0f} | {times[1]:.0f} | {times[2]:.0f} | {times[1] / times[2]:.2f} | {hubs / times[2]:.2f} | {first:.1f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--layer", action="append", choices=list(graph_suite.LAYERS), metavar="name")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    source, target, relation = graph_suite.edges()
+    orders = least(lambda: Graph(source, target, relation, num_src=graph_suite.NODES, num_relations=graph_suite.RELATIONS))
+    print(f"both orders of {graph_suite.EDGES} edges: {orders:.1f} ms, {orders * 1e6 / graph_suite.EDGES:.0f} ns an edge")
+    print("| with gradients | memory, MiB | 1 thread, ms | 2 threads, ms | ratio | with a hub | first call, s |\n|---|---|---|---|---|---|---|")
+    for name in options.layer or graph_suite.LAYERS:
+        row(name)
+
+
+if __name__ == "__main__":
+    main()
