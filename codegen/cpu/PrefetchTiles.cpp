@@ -89,6 +89,7 @@ Value withoutExtents(Value memory) {
 memref::SubViewOp rowOfArray(Value memory) {
   auto row = memory.getDefiningOp<memref::SubViewOp>();
   return row && row.getSourceType().getRank() == 2 &&
+                 !row.getSourceType().isDynamicDim(1) &&
                  row.getType().getRank() == 1 &&
                  row.getStaticSizes() ==
                      ArrayRef{int64_t(1), row.getSourceType().getDimSize(1)} &&
@@ -347,6 +348,10 @@ private:
     Value place = inNextIteration(b, loop, load.getIndices().front(), known);
     if (!place || place == load.getIndices().front())
       return {};
+    // Other places than the loop's own may lie before the array, and its end
+    // is not the loop's.
+    if (load.getIndices().front() != here)
+      return ahead = numberAt(b, load, notNegative(b, place), Value());
     return ahead = numberAt(b, load, place, end);
   }
 
@@ -402,12 +407,17 @@ private:
     }
   }
 
-  /// The rows that come first in a loop that begins at `start`.
+  /// The rows that come first in a loop that begins at `start`, where the array
+  /// has their numbers.
   static void prefetchFirst(vector::TransferReadOp read, memref::LoadOp load,
                             scf::ForOp loop, Value start) {
+    if (!loop.isDefinedOutsideOfLoop(load.getMemRef()) ||
+        !loop.isDefinedOutsideOfLoop(read.getBase()))
+      return;
     OpBuilder b(loop);
     Location loc = read.getLoc();
     for (int64_t i = 0; i < firstRows; ++i) {
+      OpBuilder::InsertionGuard guard(b);
       IRMapping known;
       known.map(loop.getInductionVar(),
                 arith::AddIOp::create(
@@ -415,8 +425,14 @@ private:
       Value place = inNextIteration(b, loop, load.getIndices().front(), known);
       if (!place)
         return;
+      // Unsigned: numbers that no iteration reads may be any.
+      Value count = b.createOrFold<memref::DimOp>(loc, load.getMemRef(), 0);
+      Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           place, count);
+      auto there = scf::IfOp::create(b, loc, inside);
+      b.setInsertionPointToStart(there.thenBlock());
       known.map(load.getResult(),
-                numberAt(b, load, notNegative(b, place), Value()));
+                memref::LoadOp::create(b, loc, load.getMemRef(), place));
       prefetchAt(b, read, loop, known);
     }
   }

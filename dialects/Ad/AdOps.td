@@ -127,9 +127,10 @@ def Ad_SavedOp : Ad_Op<"saved", [AllTypesMatch<["value", "saved", "result"]>,
     `saved` holds what `value` is: an earlier call computed it and gave it to
     this one. Numbers come from `saved`, derivatives of any order from what
     computes `value`. So a function that is differentiated takes what its
-    forward pass kept, and the way back starts there: `--differentiate` replaces
-    `value` by `saved` at the end, and what only `value` needed is computed no
-    more. Which of the two a program reads where they differ is not defined.
+    forward pass kept, and the way back starts there: `--ad-take-saved`, behind
+    `--differentiate`, replaces `value` by `saved`, and what only `value` needed
+    is computed no more. Which of the two a program reads where they differ is
+    not defined.
 
     Constraints:
     1. operands and result have one type, a float or a ranked tensor of floats.

@@ -46,6 +46,7 @@ static void buildDifferentiated(OpPassManager &pm) {
   pm.addPass(createBoundCalls());
   pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
   pm.addPass(createDifferentiatePass());
+  pm.addNestedPass<func::FuncOp>(createTakeSaved());
   pm.addPass(createInlinerPass());
   // What was inlined everywhere is only in the way of whoever reads on.
   pm.addPass(createSymbolDCEPass());

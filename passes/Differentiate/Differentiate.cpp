@@ -10,7 +10,6 @@
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -268,23 +267,6 @@ LogicalResult Differentiate::replaceRequest(Operation *op) {
   return result;
 }
 
-/// Numbers from what was kept: `ad.saved` has done its work when derivatives
-/// have gone through it.
-static bool takeSaved(func::FuncOp func) {
-  SmallVector<ad::SavedOp> ops;
-  func.walk([&](ad::SavedOp op) { ops.push_back(op); });
-  DominanceInfo dominance(func);
-  for (ad::SavedOp op : ops) {
-    Value saved = op.getSaved();
-    op.getValue().replaceUsesWithIf(saved, [&](OpOperand &use) {
-      return dominance.properlyDominates(saved, use.getOwner());
-    });
-    op.replaceAllUsesWith(saved);
-    op.erase();
-  }
-  return !ops.empty();
-}
-
 void Differentiate::runOnOperation() {
   SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp func : functions)
@@ -303,9 +285,6 @@ void Differentiate::runOnOperation() {
       changed = true;
     }
   }
-  for (auto func : getOperation().getOps<func::FuncOp>())
-    if (!func.isExternal() && takeSaved(func) && failed(simplify(func)))
-      return signalPassFailure();
 }
 
 } // namespace drawloom

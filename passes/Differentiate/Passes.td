@@ -9,6 +9,17 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
+def TakeSaved : Pass<"ad-take-saved", "::mlir::func::FuncOp"> {
+  let summary = "read what an earlier call kept instead of computing it";
+  let description = [{
+    Replaces the result of each `ad.saved`, and the value that it names where the
+    op is executed, by what is saved. What only computed that value goes. To run
+    behind `differentiate`: derivatives have gone through the values.
+
+    Example: test/passes/Differentiate/saved-values-are-not-computed-again.mlir
+  }];
+}
+
 def DifferentiatePass : Pass<"differentiate", "::mlir::ModuleOp"> {
   let summary = "replace requests for derivatives by code that computes them";
   let description = [{

@@ -9,6 +9,7 @@ import itertools
 import pytest
 
 torch = pytest.importorskip("torch")
+from torch.nn.utils import prune  # noqa: E402
 theirs = pytest.importorskip("torch_geometric.nn")
 import drawloom.torch  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402
@@ -335,3 +336,41 @@ def test_rgcn_with_weights_of_edges(aggr):
         torch.testing.assert_close(one, other)
     with pytest.raises(drawloom.torch.graph.CallError, match=r"edge_weight has the shape \[5, 1\]; it is \[edges\]"):
         layer(x, torch.stack([source, target]), relation, edge_weight=weight[:, None])
+
+
+def test_linear_layers_that_do_more_are_called():
+    metadata = ["n"], [("n", "to", "n")]
+    conv = ours.HGTConv(4, 4, metadata, heads=2)
+    x, edges = {"n": torch.randn(3, 4)}, {("n", "to", "n"): torch.tensor([[0, 1], [1, 2]])}
+    plain = conv(x, edges)["n"]
+    called = []
+    handle = conv.kqv_lin.lins["n"].register_forward_hook(lambda *given: called.append(given))
+    torch.testing.assert_close(conv(x, edges)["n"], plain)
+    assert len(called) == 1
+    handle.remove()
+    prune.l1_unstructured(conv.kqv_lin.lins["n"], "weight", 0.5)
+    for _ in range(2):
+        conv(x, edges)["n"].sum().backward()
+
+
+def test_directions_are_those_that_there_are():
+    with pytest.raises(drawloom.torch.graph.CallError, match=r"direction is \[0, 1\]; there are 1 directions"):
+        ours.CompGCNConv(4, 4, 2, direction=torch.tensor([0, 1]))
+
+
+def test_nothing_is_kept_where_no_gradient_is_wanted(monkeypatch):
+    """Also where a mode watches the ops, as torch.compile does."""
+    seen = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            seen.extend(one for one in arguments if isinstance(one, str))
+            return function(*arguments, **(options or {}))
+
+    layer, x = ours.GATv2Conv(4, 4, add_self_loops=False), torch.randn(3, 4)
+    edges = torch.tensor([[0, 1], [1, 2]])
+    for wanted in (False, True):
+        seen.clear()
+        with torch.set_grad_enabled(wanted), Watch():
+            layer(x, edges)
+        assert any('"kept": "given"' in one for one in seen) == wanted and seen

@@ -616,7 +616,7 @@ def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: st
         return row.wide() if isinstance(row, Value) else row
 
     if combine in ("max", "min"):
-        # Derivatives compare with it.
+        # Derivatives compare rows with it, where these are not computed.
         sign = 1 if combine == "max" else -1
         top = program.keep(program.traverse(lambda *rows: wide(*rows) if sign > 0 else -wide(*rows), inputs, [(to, "max")]))
         return top if sign > 0 else -top

@@ -153,13 +153,13 @@ def _saving(spec):
 
 class _Differentiable(torch.autograd.Function):
     """A call of an op that autograd remembers. call(tensors) is the op below autograd, on the tensors alone, and call(tensors, spec)
-    another one; None where it may compute at once."""
+    another one, call.gradients says whether any is wanted; None where it may compute at once."""
 
     @staticmethod
     def forward(ctx, spec, call, *tensors):
         ctx.spec = ctx.differentiated = spec
         ctx.set_materialize_grads(False)
-        saving = _saving(spec) if any(ctx.needs_input_grad) else None
+        saving = _saving(spec) if any(ctx.needs_input_grad) and (call is None or call.gradients) else None
         if saving:
             # Derivatives begin with what the forward pass keeps for them.
             saves, ctx.differentiated, count = saving
@@ -229,6 +229,7 @@ def _autograd_kernel(spec_of, flatten, call):
             with torch.set_grad_enabled(gradients), forward_ad._set_fwd_grad_enabled(True), _below_autograd():
                 return call(tensors, arguments) if instead is None else _vjp_op(list(tensors), str(instead))
 
+        below.gradients = gradients
         # Also where no gradient is wanted: autograd's function knows whether there are tangents.
         with enable_single_level_autograd_function() if _transforms() is not None else contextlib.nullcontext():
             return _apply(spec, below, *flatten(*arguments))

@@ -599,6 +599,8 @@ class CompGCNConv(_Layer):
             raise CallError(f"CompGCNConv: composition is {composition!r}; it is 'sub' or 'mult' (circular correlation is not there)")
         if direction is not None and tuple(direction.shape) != (num_relations,):
             raise CallError(f"CompGCNConv: direction has the shape {list(direction.shape)}; it is [{num_relations}]")
+        if direction is not None and ((direction < 0) | (direction >= directions)).any():
+            raise CallError(f"CompGCNConv: direction is {direction.tolist()}; there are {directions} directions, from 0 on")
         self.in_channels, self.out_channels, self.num_relations, self.composition = in_channels, out_channels, num_relations, composition
         self.register_buffer("direction", torch.zeros(num_relations, dtype=torch.long) if direction is None else direction.long())
         self.weight = Parameter(torch.empty(directions, in_channels, out_channels))
@@ -687,23 +689,30 @@ class SimpleHGNConv(_Layer):
 
 # --- HGT ----------------------------------------------------------------------------------------------------------------
 
+def _is_plain(module):
+    """Whether a call of a Linear is nothing but its product."""
+    return ((type(module) is _Linear or type(module).__module__.startswith("torch_geometric.nn.dense"))
+            and not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks))
+
+
+def _in_three(linears, x_dict):
+    """Three times as many columns as a third of a Linear's for each type of node, by type: thirds lie apart in memory."""
+    if not all(map(_is_plain, linears.lins.values())):
+        rows = {kind: one.tensor_split(3, dim=1) for kind, one in linears(x_dict).items()}
+        return {kind: [one.contiguous() for one in parts] for kind, parts in rows.items()}
+
+    def parts(linear, x):
+        biases = [None] * 3 if linear.bias is None else linear.bias.tensor_split(3)
+        return [F.linear(x, *one) for one in zip(linear.weight.tensor_split(3), biases)]
+
+    return {kind: parts(linears.lins[kind], x_dict[kind]) for kind in linears.lins.keys() if kind in x_dict}
+
+
 def hgt_forward(module, x_dict, edge_index_dict):
     heads, dim = module.heads, module.out_channels // module.heads
-    linears = {kind: module.kqv_lin.lins[kind] for kind in module.kqv_lin.lins.keys() if kind in x_dict}
-    nodes = {kind: len(x_dict[kind]) for kind in linears}
-    if any(torch.nn.parameter.is_lazy(linear.weight) for linear in linears.values()):
-        # Makes the parameters.
-        module.kqv_lin(x_dict)
-
-    def rows(i):
-        """One of three parts of the columns, of the nodes of all types."""
-        def part(tensor):
-            return None if tensor is None else tensor.tensor_split(3)[i]
-
-        parts = [F.linear(x_dict[kind], part(linear.weight), part(linear.bias)) for kind, linear in linears.items()]
-        return (torch.cat(parts) if len(parts) > 1 else parts[0]).view(-1, heads, dim)
-
-    keys, queries, values = map(rows, range(3))
+    rows = _in_three(module.kqv_lin, x_dict)
+    nodes = {kind: len(one[0]) for kind, one in rows.items()}
+    keys, queries, values = ((torch.cat(one) if len(one) > 1 else one[0]).view(-1, heads, dim) for one in zip(*rows.values()))
     edges = Edges.of_types(edge_index_dict, module.edge_types_map, nodes, flow=module.flow)
     count = len(module.edge_types)
     # torch_geometric keeps matrices by head, then type of edge.

@@ -73,16 +73,17 @@ class Partition:
         if self.rank < 0:
             raise CallError("Partition: this process is not in the group")
         about: tuple[str | None, str | None]
+        own: Exception | None = None
         try:
             about = None, self._build(edge_index, edge_type, owner, num_relations, processes)
-        except CallError as error:
-            about = str(error), None
+        except Exception as error:
+            about, own = (str(error), None), error
         # A process that knows that something is wrong leaves no other one waiting.
         every: list = [None] * processes
         dist.all_gather_object(every, about, group)
         for rank, (wrong, _) in enumerate(every):
             if wrong is not None:
-                raise CallError(wrong if rank == self.rank else f"process {rank}: {wrong}")
+                raise CallError(f"process {rank}: {wrong}") if rank != self.rank or own is None else own
         for rank, (_, found) in enumerate(every):
             if found != every[0][1]:
                 raise CallError(f"Partition: process 0 has {every[0][1]}, but process {rank} has {found}")
@@ -93,8 +94,9 @@ class Partition:
         if owner.dim() != 1 or owner.dtype not in (torch.int32, torch.int64):
             raise CallError(f"Partition: owner is {owner.dtype} {list(owner.shape)}; it is int64 [nodes]")
         _check_range("owner", "node", owner, processes, "processes")
-        ends = Graph._ends(edge_index)
-        source, target = (torch.from_numpy(one).long() for one in ends)
+        source, target = (torch.from_numpy(Graph._indices(name, one)).long() for name, one in zip(("source", "target"), Graph._ends(edge_index)))
+        if edge_type is not None and tuple(edge_type.shape) != (len(source),):
+            raise CallError(f"Partition: edge_type has the shape {list(edge_type.shape)}; it has one entry for each of {len(source)} edges")
         _check_range("source", "edge", source, len(owner), "sources")
         _check_range("target", "edge", target, len(owner), "targets")
         if num_relations is None:

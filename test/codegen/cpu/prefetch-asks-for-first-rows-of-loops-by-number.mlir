@@ -7,14 +7,19 @@
 // Members of a tile are owners by number, and each owner has its range of rows:
 // the next range does not begin where this one ends. The first two rows of the
 // owner sixteen members ahead are asked for, which may be one of the next tile,
-// and within a range no row behind its end.
+// where the array has them: it may be empty. Within a range no row behind its
+// end is asked for.
 // CHECK-LABEL: func.func @ranges_of_owners
 // CHECK: scf.for %[[MEMBER:.*]] = %c0 to %c16
 // CHECK: %[[AHEAD:.*]] = arith.addi %[[MEMBER]], %{{.*}}
 // CHECK: arith.divui
 // CHECK: arith.remui
 // CHECK: %[[OWNER:.*]] = memref.load %{{.*}} : memref<?x16xi32>
-// CHECK-COUNT-4: memref.prefetch
+// CHECK: %[[THERE:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : index
+// CHECK-NEXT: scf.if %[[THERE]]
+// CHECK-COUNT-2: memref.prefetch
+// CHECK: scf.if
+// CHECK-COUNT-2: memref.prefetch
 // CHECK: scf.for %[[AT:.*]] = %[[FIRST:.*]] to %[[LAST:.*]] step
 // CHECK: arith.subi %[[LAST]]
 // CHECK: arith.minsi

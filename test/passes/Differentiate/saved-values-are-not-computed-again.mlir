@@ -1,4 +1,6 @@
-// RUN: drawloom-opt %s --differentiate | FileCheck %s
+// RUN: drawloom-opt %s --differentiate --ad-take-saved | FileCheck %s
+// Before, numbers are those that are computed, on both sides of a comparison by differences.
+// RUN: drawloom-opt %s --differentiate --verify-semantics -o /dev/null
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -43,4 +45,24 @@ func.func @forward(%x: tensor<8xf32>, %kept: tensor<8xf32>) -> tensor<8xf32> {
   %e = math.exp %x : tensor<8xf32>
   %y = ad.saved %e as %kept : tensor<8xf32>
   return %y : tensor<8xf32>
+}
+
+// Where a branch that saves is not taken, nothing says that both are the same.
+// CHECK-LABEL: func.func @branch
+// CHECK-SAME: (%{{.+}}: i1, %{{.+}}: f32, %[[KEPT:.+]]: f32)
+// CHECK: %[[E:.+]] = math.exp
+// CHECK: %[[Y:.+]] = scf.if
+// CHECK-NEXT: scf.yield %[[KEPT]] : f32
+// CHECK: arith.negf %[[E]]
+// CHECK: return %[[Y]], %[[Y]], %[[E]]
+func.func @branch(%c: i1, %x: f32, %kept: f32) -> (f32, f32, f32) {
+  %e = math.exp %x : f32
+  %y:2 = scf.if %c -> (f32, f32) {
+    %s = ad.saved %e as %kept : f32
+    scf.yield %s, %e : f32, f32
+  } else {
+    %n = arith.negf %e : f32
+    scf.yield %n, %n : f32, f32
+  }
+  return %y#0, %y#1, %e : f32, f32, f32
 }
