@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/RegisterTiles.h"
 #include "codegen/cpu/ShareRepeats.h"
+#include "dialects/Block/Block.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -74,6 +75,22 @@ SmallVector<Piece> cutReduction(int64_t extent, int64_t size) {
   if (int64_t rest = extent % size)
     pieces.push_back({extent - rest, 1, rest});
   return pieces;
+}
+
+bool isWithinRow(Operation *op) {
+  auto blocks = op->getParentOfType<scf::ForallOp>();
+  return blocks && blocks->hasAttr(block::withinRowsAttr);
+}
+
+void coverFewRows(LinalgOp op, unsigned along, TilePlan &plan) {
+  constexpr int64_t mostRows = 8;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (!isWithinRow(op) || ranges.size() != 2 || op->getNumResults() != 1 ||
+      plan.pieces[along].front().count != 1)
+    return;
+  unsigned rows = along == 0 ? 1 : 0;
+  if (ranges[rows] > 1 && ranges[rows] <= mostRows)
+    plan.pieces[rows] = cutExtent(ranges[rows], ranges[rows]);
 }
 
 /// The operation that adds one more point to result `i`; null where there is

@@ -89,6 +89,13 @@ struct TilePlan {
   llvm::SmallVector<Panels> panels;
 };
 
+/// Whether what an op adds up is known to lie within one row.
+bool isWithinRow(mlir::Operation *op);
+
+/// Few short rows that are summed up along `along` are one tile: their sums are
+/// a vector, which would be put together in memory otherwise.
+void coverFewRows(mlir::linalg::LinalgOp op, unsigned along, TilePlan &plan);
+
 /// Whether sums of `op` over `loop` can be kept by lanes: every result that
 /// lacks the loop is a reduction of one operation with a neutral element.
 bool hasLaneSums(mlir::linalg::LinalgOp op, unsigned loop);

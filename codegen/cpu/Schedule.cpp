@@ -556,25 +556,6 @@ static bool keepsLaneSums(LinalgOp op, unsigned along, const TilePlan &plan) {
          sumsStay(op, along, plan.order);
 }
 
-/// Whether what an op adds up is known to lie within one row.
-static bool isWithinRow(Operation *op) {
-  auto blocks = op->getParentOfType<scf::ForallOp>();
-  return blocks && blocks->hasAttr(block::withinRowsAttr);
-}
-
-/// Few short rows that are summed up are one tile: their sums are a vector,
-/// which would be put together in memory otherwise.
-static void coverFewRows(LinalgOp op, unsigned along, TilePlan &plan) {
-  constexpr int64_t mostRows = 8;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  if (!isWithinRow(op) || ranges.size() != 2 || op->getNumResults() != 1 ||
-      plan.pieces[along].front().count != 1)
-    return;
-  unsigned rows = along == 0 ? 1 : 0;
-  if (ranges[rows] > 1 && ranges[rows] <= mostRows)
-    plan.pieces[rows] = cutExtent(ranges[rows], ranges[rows]);
-}
-
 /// Whether the tiles are few and small enough to get no loops. A vector along
 /// `along` is one operation.
 static bool isUnrolled(LinalgOp op, std::optional<unsigned> along,
