@@ -261,6 +261,7 @@ public:
       return;
     numbersAhead.clear();
     startsAhead.clear();
+    firsts.clear();
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
@@ -407,32 +408,53 @@ private:
     }
   }
 
-  /// The rows that come first in a loop that begins at `start`, where the array
-  /// has their numbers.
-  static void prefetchFirst(vector::TransferReadOp read, memref::LoadOp load,
-                            scf::ForOp loop, Value start) {
-    if (!loop.isDefinedOutsideOfLoop(load.getMemRef()) ||
-        !loop.isDefinedOutsideOfLoop(read.getBase()))
-      return;
+  /// An iteration that comes first in a loop: code for where the array of a
+  /// load has a number for it, and the number.
+  struct First {
+    scf::IfOp there;
+    Value index, number;
+  };
+  using Firsts = SmallVector<First>;
+  const Firsts &firstsAhead(memref::LoadOp load, scf::ForOp loop, Value start) {
+    auto [known, isNew] = firsts.try_emplace(load);
+    if (!isNew)
+      return known->second;
     OpBuilder b(loop);
-    Location loc = read.getLoc();
+    Location loc = load.getLoc();
     for (int64_t i = 0; i < firstRows; ++i) {
       OpBuilder::InsertionGuard guard(b);
-      IRMapping known;
-      known.map(loop.getInductionVar(),
-                arith::AddIOp::create(
-                    b, loc, start, arith::ConstantIndexOp::create(b, loc, i)));
-      Value place = inNextIteration(b, loop, load.getIndices().front(), known);
+      Value index = arith::AddIOp::create(
+          b, loc, start, arith::ConstantIndexOp::create(b, loc, i));
+      IRMapping mapping;
+      mapping.map(loop.getInductionVar(), index);
+      Value place =
+          inNextIteration(b, loop, load.getIndices().front(), mapping);
       if (!place)
-        return;
+        break;
       // Unsigned: numbers that no iteration reads may be any.
       Value count = b.createOrFold<memref::DimOp>(loc, load.getMemRef(), 0);
       Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                            place, count);
       auto there = scf::IfOp::create(b, loc, inside);
       b.setInsertionPointToStart(there.thenBlock());
-      known.map(load.getResult(),
-                memref::LoadOp::create(b, loc, load.getMemRef(), place));
+      Value number = memref::LoadOp::create(b, loc, load.getMemRef(), place);
+      known->second.push_back({there, index, number});
+    }
+    return known->second;
+  }
+
+  /// The rows that come first in a loop that begins at `start`.
+  void prefetchFirst(vector::TransferReadOp read, memref::LoadOp load,
+                     scf::ForOp loop, Value start) {
+    if (!loop.isDefinedOutsideOfLoop(load.getMemRef()) ||
+        !loop.isDefinedOutsideOfLoop(read.getBase()))
+      return;
+    for (const First &first : firstsAhead(load, loop, start)) {
+      scf::IfOp there = first.there;
+      OpBuilder b(there.thenBlock()->getTerminator());
+      IRMapping known;
+      known.map(loop.getInductionVar(), first.index);
+      known.map(load.getResult(), first.number);
       prefetchAt(b, read, loop, known);
     }
   }
@@ -449,6 +471,7 @@ private:
   }
 
   DenseMap<Operation *, Value> startsAhead;
+  DenseMap<Operation *, Firsts> firsts;
   DenseMap<Operation *, Value> numbersAhead;
 
   /// A square that is transposed is read once, and hardware does not see the

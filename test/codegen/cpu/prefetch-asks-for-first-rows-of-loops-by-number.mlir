@@ -8,13 +8,17 @@
 // the next range does not begin where this one ends. The first two rows of the
 // owner sixteen members ahead are asked for, which may be one of the next tile,
 // where the array has them: it may be empty. Within a range no row behind its
-// end is asked for.
+// end is asked for. Owners that no iteration reads may be any number.
 // CHECK-LABEL: func.func @ranges_of_owners
 // CHECK: scf.for %[[MEMBER:.*]] = %c0 to %c16
 // CHECK: %[[AHEAD:.*]] = arith.addi %[[MEMBER]], %{{.*}}
 // CHECK: arith.divui
 // CHECK: arith.remui
 // CHECK: %[[OWNER:.*]] = memref.load %{{.*}} : memref<?x16xi32>
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[OWNER]]
+// CHECK: %[[LEAST:.*]] = arith.maxsi %[[NUMBER]]
+// CHECK: %[[IN_RANGES:.*]] = arith.minsi %[[LEAST]]
+// CHECK: memref.load %{{.*}}[%[[IN_RANGES]]] : memref<?xi32>
 // CHECK: %[[THERE:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : index
 // CHECK-NEXT: scf.if %[[THERE]]
 // CHECK-COUNT-2: memref.prefetch
