@@ -13,8 +13,8 @@ def TakeSaved : Pass<"ad-take-saved", "::mlir::func::FuncOp"> {
   let summary = "read what an earlier call kept instead of computing it";
   let description = [{
     Replaces the result of each `ad.saved`, and the value that it names where the
-    op is executed, by what is saved. What only computed that value goes. To run
-    behind `differentiate`: derivatives have gone through the values.
+    op is executed, by what is saved: what only computed that value is dead then. To
+    run behind `differentiate`: derivatives have gone through the values.
 
     Example: test/passes/Differentiate/saved-values-are-not-computed-again.mlir
   }];

@@ -8,11 +8,7 @@
 
 #include "dialects/Ad/Ad.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/Differentiate/Passes.h"
 
 using namespace mlir;
@@ -40,20 +36,9 @@ struct TakeSaved : impl::TakeSavedBase<TakeSaved> {
     func::FuncOp function = getOperation();
     SmallVector<ad::SavedOp> ops;
     function.walk([&](ad::SavedOp op) { ops.push_back(op); });
-    if (ops.empty())
-      return;
     DominanceInfo dominance(function);
     for (ad::SavedOp op : ops)
       take(op, dominance);
-    // What only computed the values.
-    RewritePatternSet patterns(&getContext());
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    OpPassManager pipeline(func::FuncOp::getOperationName());
-    pipeline.addPass(createCanonicalizerPass());
-    pipeline.addPass(createCSEPass());
-    if (failed(applyPatternsGreedily(function, std::move(patterns))) ||
-        failed(runPipeline(pipeline, function)))
-      signalPassFailure();
   }
 };
 } // namespace

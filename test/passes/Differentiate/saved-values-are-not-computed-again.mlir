@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --differentiate --ad-take-saved | FileCheck %s
+// RUN: drawloom-opt %s --differentiate --ad-take-saved --canonicalize | FileCheck %s
 // Before, numbers are those that are computed, on both sides of a comparison by differences.
 // RUN: drawloom-opt %s --differentiate --verify-semantics -o /dev/null
 
