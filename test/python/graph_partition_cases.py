@@ -118,6 +118,7 @@ def main():
             in_blocks.index_fill(0, torch.tensor([5]), size), num_relations=RELATIONS)
     refused("owner is torch.float32 [60]; it is int64 [nodes]", edge_index, relation, in_blocks.float(), num_relations=RELATIONS)
     refused("but process 1 has", edge_index, relation, in_blocks, num_relations=RELATIONS + rank)
+    refused("but process 1 has", edge_index, relation, in_blocks if rank == 0 else scattered, num_relations=RELATIONS)
     refused(f"edge_type has the shape [{EDGES - 1}]; it has one entry for each of {EDGES} edges", edge_index, relation[1:], in_blocks)
     refused("source is float32; indices are int32 or int64", edge_index.float(), relation, in_blocks)
     if rank == 0:

@@ -615,11 +615,11 @@ def combined(program: Program, edge: Callable, inputs: Any, combine: str, to: st
             raise CallError(f"the function of an edge gives {row!r}; it gives one row")
         return row.wide() if isinstance(row, Value) else row
 
-    if combine in ("max", "min"):
+    if combine == "min":
+        return -combined(program, lambda *rows: -wide(*rows), inputs, "max", to)
+    if combine == "max":
         # Derivatives compare rows with it, where these are not computed.
-        sign = 1 if combine == "max" else -1
-        top = program.keep(program.traverse(lambda *rows: wide(*rows) if sign > 0 else -wide(*rows), inputs, [(to, "max")]))
-        return top if sign > 0 else -top
+        return program.keep(program.traverse(wide, inputs, [(to, "max")]))
     total = program.traverse(wide, inputs, [(to, "sum")])
     if combine != "mean":
         return total
@@ -649,33 +649,30 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False,
             raise CallError("with combine='softmax' the function of an edge gives a pair: a score, and a value")
         return tuple((program.constant(one, "float32") if _is_number(one) else one).wide() for one in pair)
 
-    def score_of(*rows):
-        return score_and_value(*rows)[0]
-
+    count, scores = len(inputs), []
     if narrow:
-        kept, top = [], program.traverse(score_of, inputs, [("dst", "bound")])
+        top = program.traverse(lambda *rows: score_and_value(*rows)[0], inputs, [("dst", "bound")])
     else:
-        scores, top = program.traverse(lambda *rows: [score_of(*rows)] * 2, inputs, [("edge", "none"), ("dst", "bound")])
-        kept = [program.keep(scores)]
-    top = program.keep(top)
-    inputs = [*inputs, *kept, top]
+        score, top = program.traverse(lambda *rows: score_and_value(*rows)[:1] * 2, inputs, [("edge", "none"), ("dst", "bound")])
+        scores.append(program.keep(score))
+    inputs = [*inputs, program.keep(top), *scores]
 
     def weigh(*rows):
-        score, value = score_and_value(*rows[:-1 - len(kept)])
-        for known in rows[len(rows) - 1 - len(kept):-1]:
-            score = program.saved(score, known)
-        weight = (score - rows[-1]).exp()
+        score, value = score_and_value(*rows[:count])
+        if scores:
+            score = program.saved(score, rows[count + 1])
+        weight = (score - rows[count]).exp()
         return widen(weight, value) * value, weight
 
     if matrices is None:
         total, weight = program.traverse(weigh, inputs, [("dst", "sum"), ("dst", "sum")])
     else:
         # Pairs are not in the order of their nodes there: weights are computed before.
-        known, weight = program.traverse(lambda *rows: [weigh(*rows)[1]] * 2, inputs, [("edge", "none"), ("dst", "sum")])
+        known, weight = program.traverse(lambda *rows: weigh(*rows)[1:] * 2, inputs, [("edge", "none"), ("dst", "sum")])
 
         def weighted(*rows):
-            value = score_and_value(*rows[:-2 - len(kept)])[1]
-            return widen(program.saved(weigh(*rows[:-1])[1], rows[-1]), value) * value
+            value = score_and_value(*rows[:count])[1]
+            return widen(program.saved(weigh(*rows)[1], rows[-1]), value) * value
 
         sums = program.traverse(weighted, [*inputs, program.keep(known)], [("dst_rel", "sum")])
         total = sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))
@@ -684,7 +681,7 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False,
     weight = where(weight > 0.0, weight, 1.0)
     results = [total / widen(weight, total)]
     if weights:
-        results.append(program.traverse(lambda *rows: weigh(*rows[:-1])[1] / rows[-1], [*inputs, weight], [("edge", "none")]))
+        results.append(program.traverse(lambda *rows: weigh(*rows)[1] / rows[-1], [*inputs, weight], [("edge", "none")]))
     return results
 
 

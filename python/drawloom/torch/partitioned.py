@@ -16,6 +16,7 @@ losses, those of parameters each process's part.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import torch
@@ -107,7 +108,7 @@ class Partition:
         targets = torch.searchsorted(self.nodes, target[self.edges])
         self.graph = Graph(sources, targets, None if edge_type is None else edge_type[self.edges], num_src=len(self.sources),
                            num_dst=len(self.nodes), num_relations=num_relations)
-        return f"{len(owner)} nodes and {num_relations} relations"
+        return f"{len(owner)} nodes of owners {zlib.crc32(owner.long().numpy()):08x} and {num_relations} relations"
 
     def _ask(self, owner, processes):
         """Tells each process which rows of its nodes are read here."""
