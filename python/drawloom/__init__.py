@@ -14,6 +14,7 @@ drawloom.torch and drawloom.jax have layers, functions and optimizers; importing
 from __future__ import annotations
 
 import types
+from typing import TYPE_CHECKING
 
 from . import cache
 from ._errors import CallError, CallTypeError, Cancelled, CompileError, DeviceError, Error, FileError, OutOfMemory, TargetError
@@ -21,13 +22,21 @@ from ._module import Function, Module, compile, grad, load
 from ._report import Report, report
 from ._version import __version__
 
+if TYPE_CHECKING:
+    from ._table import FeatureTable
+
 __all__ = [
-    "CallError", "CallTypeError", "Cancelled", "CompileError", "DeviceError", "Error", "FileError", "Function", "Module", "OutOfMemory",
-    "Report", "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
+    "CallError", "CallTypeError", "Cancelled", "CompileError", "DeviceError", "Error", "FeatureTable", "FileError", "Function", "Module",
+    "OutOfMemory", "Report", "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
 ]
 
 
 def __getattr__(name: str) -> types.ModuleType:
+    if name == "FeatureTable":
+        # It needs NumPy, which is not imported either.
+        from ._table import FeatureTable
+
+        return FeatureTable  # type: ignore[return-value]
     # `import drawloom` and then `drawloom.torch.rational`, without importing a framework nobody asked for.
     if name in ("torch", "jax"):
         import importlib

@@ -17,6 +17,7 @@
 #include "Jax.h"
 #include "Objects.h"
 #include "OpenMp.h"
+#include "Tables.h"
 #include "Update.h"
 #include "drawloom/OpenExtent.h"
 #include <cxxabi.h>
@@ -410,6 +411,7 @@ NB_MODULE(_drawloom, m) {
       "identity.");
 
   addGraphs(m);
+  addTables(m);
 
   m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
         "rate"_a, "step"_a, "threads"_a,

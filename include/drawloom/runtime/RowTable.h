@@ -1,0 +1,110 @@
+//===- RowTable.h - rows of a file, read ahead of use -----------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What drawloom-c/table.h says, as classes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_RUNTIME_ROWTABLE_H
+#define DRAWLOOM_RUNTIME_ROWTABLE_H
+
+#include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/Status.h"
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <sys/uio.h>
+#include <thread>
+#include <vector>
+
+namespace drawloom::runtime {
+
+struct TableFile {
+  std::string path;
+  int64_t offset = 0, rows = 0, rowBytes = 0;
+  int64_t memory = int64_t(64) << 20;
+  int64_t readers = 8;
+};
+
+struct TableCounts {
+  int64_t fetches = 0, rows = 0, rowsRead = 0, reads = 0, bytes = 0;
+  int64_t held = 0, mostHeld = 0, waited = 0;
+};
+
+/// Rows that are asked for. All of it but `memory`'s contents is guarded by the
+/// table's mutex once the fetch has been started.
+struct RowFetch {
+  /// Rows by number, and where each goes.
+  struct Place {
+    int64_t row, at;
+  };
+  std::vector<Place> places;
+  int64_t bytes = 0;
+  AlignedBuffer memory;
+  enum { waiting, reading, done, failed } state = waiting;
+  bool holds = false, dropped = false;
+  int64_t shares = 0; ///< That are to be read, or being read.
+  std::string failure;
+  bool lacksMemory = false;
+};
+
+class RowTable {
+public:
+  static Result<std::unique_ptr<RowTable>> open(const TableFile &file);
+  /// All fetches have been dropped.
+  ~RowTable();
+  /// Destroys it where that can be done: not in a child of its process.
+  static void close(std::unique_ptr<RowTable> table);
+
+  /// Refuses numbers out of range, and more rows than the memory holds.
+  Result<std::shared_ptr<RowFetch>> start(const void *numbers, bool wide,
+                                          int64_t count);
+  enum class Outcome { rows, late, failed, lacksMemory };
+  Outcome wait(RowFetch &fetch, int64_t nanoseconds, std::string &failure);
+  void drop(const std::shared_ptr<RowFetch> &fetch);
+  TableCounts counts() const;
+
+private:
+  /// What one thread reads, of places sorted by row.
+  struct Share {
+    std::shared_ptr<RowFetch> fetch;
+    size_t first, last;
+  };
+
+  RowTable(const TableFile &file, int descriptor)
+      : file(file), descriptor(descriptor) {}
+  void read();
+  bool hasRoom() const;
+  std::vector<Share> plan(const std::shared_ptr<RowFetch> &fetch);
+  std::string readShare(const Share &share, TableCounts &counts);
+  std::string readAll(std::vector<iovec> &parts, int64_t at,
+                      TableCounts &counts) const;
+  void finish(RowFetch &fetch, std::string failure);
+  void release(RowFetch &fetch);
+
+  const TableFile file;
+  const int descriptor;
+  const int process = ownProcess();
+  static int ownProcess();
+  bool isForked() const;
+
+  mutable std::mutex mutex;
+  std::condition_variable work, news;
+  std::deque<std::shared_ptr<RowFetch>> waiting;
+  std::deque<Share> shares;
+  std::vector<std::thread> threads;
+  int64_t active = 0; ///< Fetches that are being planned or read.
+  bool closing = false;
+  TableCounts counted;
+};
+
+} // namespace drawloom::runtime
+
+#endif // DRAWLOOM_RUNTIME_ROWTABLE_H
