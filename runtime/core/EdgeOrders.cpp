@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Edges are counted and moved to their relations, then to their near nodes, in
-// the order that they have. What a pair has is then sorted by the far node, if
-// it did not come in that order: most pairs have a few.
+// An edge's near node, relation, far node and number are packed into one
+// integer, which radix sort puts in order, some bits at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,27 +15,36 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <sys/mman.h>
+#include <type_traits>
+#include <utility>
 
 namespace drawloom::runtime {
 
 namespace {
 
-/// An edge of a node.
-struct Member {
-  int32_t relation, far, number;
-  bool operator<(const Member &other) const { return far < other.far; }
-};
-
 /// Indices that have been checked.
 template <typename Index> struct Lists {
   const Index *source, *target, *relation;
-  int64_t edges;
   int32_t relationOf(int64_t i) const {
     return relation ? static_cast<int32_t>(relation[i]) : 0;
   }
 };
 
 } // namespace
+
+void *allocateLarge(size_t bytes) {
+  constexpr size_t page = size_t(2) << 20;
+  bool large = bytes >= page / 2;
+  void *memory = large ? std::aligned_alloc(page, bytes + (-bytes % 64))
+                       : std::malloc(std::max<size_t>(bytes, 1));
+  if (!memory)
+    throw std::bad_alloc();
+  // Where the system says no, pages are small.
+  if (large)
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
 
 static std::string outOfRange(const char *what, int64_t edge, int64_t index,
                               int64_t count, const char *of) {
@@ -48,109 +56,138 @@ static std::string outOfRange(const char *what, int64_t edge, int64_t index,
 /// Refuses the first edge that has an index out of range.
 template <typename Index>
 static Status check(const EdgeList &list, const Lists<Index> &lists) {
-  for (int64_t i = 0; i < list.edges; ++i) {
+  using Unsigned = std::make_unsigned_t<Index>;
+  auto isIn = [](Index index, int64_t count) {
+    return static_cast<Unsigned>(index) < static_cast<Unsigned>(count);
+  };
+  // Without a way out of the loop it is done in vectors.
+  bool ok = true;
+  auto look = [&](const Index *indices, int64_t count) {
+    for (int64_t i = 0; indices && i < list.edges; ++i)
+      ok &= isIn(indices[i], count);
+  };
+  look(lists.source, list.sources);
+  look(lists.target, list.targets);
+  look(lists.relation, list.relations);
+  for (int64_t i = 0; !ok && i < list.edges; ++i) {
     int64_t u = lists.source[i], v = lists.target[i];
     int64_t r = lists.relation ? lists.relation[i] : 0;
-    if (u < 0 || u >= list.sources)
+    if (!isIn(u, list.sources))
       return Status::error(outOfRange("source", i, u, list.sources, "sources"));
-    if (v < 0 || v >= list.targets)
+    if (!isIn(v, list.targets))
       return Status::error(outOfRange("target", i, v, list.targets, "targets"));
-    if (r < 0 || r >= list.relations)
+    if (!isIn(r, list.relations))
       return Status::error(
           outOfRange("relation", i, r, list.relations, "relations"));
   }
   return Status();
 }
 
-/// Sorts the edges of one pair; equal ones stay in their order.
-static void sortMembers(Member *first, Member *last) {
-  constexpr ptrdiff_t few = 32;
-  if (last - first > few) {
-    std::stable_sort(first, last);
-    return;
+namespace {
+
+/// How many bits numbers below `count` have.
+unsigned bitsFor(int64_t count) {
+  unsigned bits = 0;
+  while (bits < 63 && (int64_t(1) << bits) < count)
+    ++bits;
+  return bits;
+}
+
+/// Edges as integers: near node, relation, far node and number, from the
+/// highest bit down.
+template <typename Word> struct Packing {
+  unsigned near, relation, far, number;
+  Packing(int64_t nearNodes, int64_t relations, int64_t farNodes, int64_t edges)
+      : near(bitsFor(nearNodes)), relation(bitsFor(relations)),
+        far(bitsFor(farNodes)), number(bitsFor(edges)) {}
+  unsigned bits() const { return near + relation + far + number; }
+
+  Word pack(int64_t nearNode, int64_t relationOf, int64_t farNode,
+            int64_t i) const {
+    return (((((static_cast<Word>(nearNode) << relation) |
+               static_cast<Word>(relationOf))
+              << far) |
+             static_cast<Word>(farNode))
+            << number) |
+           static_cast<Word>(i);
   }
-  for (Member *at = first; at < last; ++at) {
-    Member member = *at;
-    Member *to = at;
-    for (; to > first && member < to[-1]; --to)
-      *to = to[-1];
-    *to = member;
+  /// The number of near node and relation in one.
+  int64_t pairOf(Word word) const {
+    return static_cast<int64_t>(word >> (number + far));
+  }
+  int32_t nearOf(Word word) const {
+    return static_cast<int32_t>(word >> (number + far + relation));
+  }
+  int32_t relationOf(Word word) const {
+    return field(word, number + far, relation);
+  }
+  int32_t farOf(Word word) const { return field(word, number, far); }
+  int32_t numberOf(Word word) const { return field(word, 0, number); }
+
+private:
+  static int32_t field(Word word, unsigned from, unsigned bits) {
+    return static_cast<int32_t>(static_cast<int64_t>(word >> from) &
+                                ((int64_t(1) << bits) - 1));
+  }
+};
+
+} // namespace
+
+/// Sorts words by the bits from `from` up to `to`; equal ones stay in their
+/// order. `other` is of the same size.
+template <typename Word>
+static void sortByBits(LargeArray<Word> &words, LargeArray<Word> &other,
+                       unsigned from, unsigned to) {
+  constexpr unsigned most = 10;
+  unsigned passes = (to - from + most - 1) / most;
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    unsigned bits = (to - from) / (passes - pass);
+    size_t mask = (size_t(1) << bits) - 1;
+    size_t places[size_t(1) << most] = {};
+    for (Word word : words)
+      ++places[static_cast<size_t>(word >> from) & mask];
+    size_t before = 0;
+    for (size_t digit = 0; digit <= mask; ++digit)
+      before += std::exchange(places[digit], before);
+    for (Word word : words)
+      other[places[static_cast<size_t>(word >> from) & mask]++] = word;
+    words.swap(other);
+    from += bits;
   }
 }
 
-/// Counts: starts[k] becomes how many edges have less than k.
-template <typename Key>
-static void countBefore(int64_t edges, int64_t keys,
-                        std::vector<int32_t> &starts, Key key) {
-  starts.assign(keys + 1, 0);
-  for (int64_t i = 0; i < edges; ++i)
-    ++starts[key(i) + 1];
-  for (int64_t k = 0; k < keys; ++k)
-    starts[k + 1] += starts[k];
-}
-
-/// Edges by near node, then relation, then as they come. near(i) and member(i)
-/// are of edge `i`; `starts` gets where the edges of each node begin.
-template <typename Near, typename Of>
-static std::vector<Member>
-membersOfNodes(int64_t edges, int64_t relations, int64_t nodes,
-               std::vector<int32_t> &starts, Near near, Of member) {
-  std::vector<int32_t> turn, next;
-  if (relations > 1) {
-    auto relationOf = [&](int64_t i) { return member(i).relation; };
-    countBefore(edges, relations, next, relationOf);
-    turn.resize(edges);
-    for (int64_t i = 0; i < edges; ++i)
-      turn[next[relationOf(i)]++] = static_cast<int32_t>(i);
-  }
-  countBefore(edges, nodes, starts, near);
-  next.assign(starts.begin(), starts.end() - 1);
-  std::vector<Member> members(edges);
-  for (int64_t at = 0; at < edges; ++at) {
-    int64_t i = relations > 1 ? turn[at] : at;
-    members[next[near(i)]++] = member(i);
-  }
-  return members;
-}
-
-/// Sorts the edges of each pair.
-static void sortPairs(std::vector<Member> &members,
-                      const std::vector<int32_t> &starts) {
-  Member *at = members.data();
-  for (size_t node = 0; node + 1 < starts.size(); ++node)
-    for (Member *last = members.data() + starts[node + 1]; at < last;) {
-      Member *end = at + 1;
-      while (end < last && end->relation == at->relation)
-        ++end;
-      sortMembers(at, end);
-      at = end;
+/// Fills what one order says of nodes, pairs and edges. `pairOf` gets the pair
+/// of each of the edges.
+template <typename Word>
+static void fillPairs(const LargeArray<Word> &words,
+                      const Packing<Word> &packing, int64_t nodes,
+                      EdgeOrder &order, LargeArray<int32_t> &pairOf) {
+  size_t edges = words.size();
+  order.nodePairs.resize(nodes + 1);
+  order.far.resize(edges);
+  order.pairRelation.resize(edges);
+  order.pairEdges.resize(edges + 1);
+  pairOf.resize(edges);
+  int64_t last = -1, node = 0;
+  int32_t pairs = 0;
+  for (size_t i = 0; i < edges; ++i) {
+    Word word = words[i];
+    if (int64_t pair = packing.pairOf(word); pair != last) {
+      last = pair;
+      for (int64_t near = packing.nearOf(word); node <= near; ++node)
+        order.nodePairs[node] = pairs;
+      order.pairRelation[pairs] = packing.relationOf(word);
+      order.pairEdges[pairs] = static_cast<int32_t>(i);
+      ++pairs;
     }
-}
-
-/// Fills what one order says of nodes, pairs and edges. Returns the pair of
-/// each of the edges.
-static std::vector<int32_t> fillPairs(const std::vector<Member> &members,
-                                      const std::vector<int32_t> &starts,
-                                      EdgeOrder &order) {
-  std::vector<int32_t> pairOf(members.size());
-  int64_t nodes = static_cast<int64_t>(starts.size()) - 1;
-  order.nodePairs.assign(nodes + 1, 0);
-  order.far.resize(members.size());
-  order.pairRelation.reserve(members.size());
-  order.pairEdges.reserve(members.size() + 1);
-  for (int64_t node = 0; node < nodes; ++node) {
-    for (int32_t i = starts[node]; i < starts[node + 1]; ++i) {
-      if (i == starts[node] || members[i - 1].relation != members[i].relation) {
-        order.pairRelation.push_back(members[i].relation);
-        order.pairEdges.push_back(i);
-      }
-      order.far[i] = members[i].far;
-      pairOf[i] = static_cast<int32_t>(order.pairRelation.size()) - 1;
-    }
-    order.nodePairs[node + 1] = static_cast<int32_t>(order.pairRelation.size());
+    order.far[i] = packing.farOf(word);
+    pairOf[i] = pairs - 1;
   }
-  order.pairEdges.push_back(static_cast<int32_t>(members.size()));
-  return pairOf;
+  for (; node <= nodes; ++node)
+    order.nodePairs[node] = pairs;
+  order.pairEdges[pairs] = static_cast<int32_t>(edges);
+  order.pairRelation.resize(pairs);
+  order.pairEdges.resize(pairs + 1);
 }
 
 /// Puts the pairs of each block of nodes in tiles by relation.
@@ -158,6 +195,14 @@ static void fillTiles(EdgeOrder &order, int64_t relations, int64_t rowsPerBlock,
                       int64_t tileRows) {
   int64_t nodes = static_cast<int64_t>(order.nodePairs.size()) - 1;
   order.blockTiles.push_back(0);
+  // Each relation of a block may leave its last tile with one pair.
+  size_t pairs = order.pairRelation.size();
+  size_t blocks = (nodes + rowsPerBlock - 1) / rowsPerBlock;
+  size_t mostTiles =
+      pairs / tileRows + std::min<size_t>(pairs, blocks * relations);
+  order.tileRelation.reserve(mostTiles);
+  order.tilePair.reserve(mostTiles * tileRows);
+  order.tileNode.reserve(mostTiles * tileRows);
   // By relation: how many pairs of the block have it, then where the next goes.
   std::vector<int64_t> places(relations);
   std::vector<int32_t> present;
@@ -189,50 +234,55 @@ static void fillTiles(EdgeOrder &order, int64_t relations, int64_t rowsPerBlock,
   }
 }
 
-template <typename Index>
-static Result<EdgeOrders> order(const EdgeList &list) {
-  Lists<Index> lists = {static_cast<const Index *>(list.source),
-                        static_cast<const Index *>(list.target),
-                        static_cast<const Index *>(list.relation), list.edges};
-  if (Status status = check(list, lists); !status.ok())
-    return status;
+template <typename Word, typename Index>
+static EdgeOrders order(const EdgeList &list, const Lists<Index> &lists) {
   EdgeOrders orders;
-  std::vector<int32_t> starts;
-  std::vector<Member> in = membersOfNodes(
-      list.edges, list.relations, list.targets, starts,
-      [&](int64_t i) { return lists.target[i]; },
-      [&](int64_t i) -> Member {
-        return {lists.relationOf(i), static_cast<int32_t>(lists.source[i]),
-                static_cast<int32_t>(i)};
-      });
-  sortPairs(in, starts);
-  std::vector<int32_t> targetPair = fillPairs(in, starts, orders.incoming);
-  std::vector<int32_t> targetOf(list.edges);
-  orders.given.resize(list.edges);
-  for (int64_t node = 0; node < list.targets; ++node)
-    for (int32_t i = starts[node]; i < starts[node + 1]; ++i) {
-      targetOf[i] = static_cast<int32_t>(node);
-      orders.given[i] = in[i].number;
-    }
-  // Edges come by target: those of one pair stay in that order.
-  std::vector<Member> out = membersOfNodes(
-      list.edges, list.relations, list.sources, starts,
-      [&](int64_t i) { return in[i].far; },
-      [&](int64_t i) -> Member {
-        return {in[i].relation, targetOf[i], static_cast<int32_t>(i)};
-      });
-  std::vector<int32_t> sourcePair = fillPairs(out, starts, orders.outgoing);
+  size_t edges = list.edges;
+  LargeArray<Word> words(edges), other(edges);
+  Packing<Word> in(list.targets, list.relations, list.sources, list.edges);
+  for (size_t i = 0; i < edges; ++i)
+    words[i] = in.pack(lists.target[i], lists.relationOf(i), lists.source[i],
+                       static_cast<int64_t>(i));
+  sortByBits(words, other, in.number, in.bits());
+  LargeArray<int32_t> targetPair, sourcePair;
+  fillPairs(words, in, list.targets, orders.incoming, targetPair);
+  // Edges are numbered in this order. They come by target: those of one pair
+  // stay in that order.
+  Packing<Word> out(list.sources, list.relations, list.targets, list.edges);
+  orders.given.resize(edges);
+  for (size_t i = 0; i < edges; ++i) {
+    Word word = words[i];
+    orders.given[i] = in.numberOf(word);
+    words[i] = out.pack(in.farOf(word), in.relationOf(word), in.nearOf(word),
+                        static_cast<int64_t>(i));
+  }
+  sortByBits(words, other, out.number + out.far, out.bits());
+  fillPairs(words, out, list.sources, orders.outgoing, sourcePair);
 
-  orders.incoming.farPair.resize(list.edges);
-  orders.outgoing.farPair.resize(list.edges);
-  orders.outgoing.edge.resize(list.edges);
-  for (int64_t i = 0; i < list.edges; ++i) {
-    int32_t number = out[i].number;
+  orders.incoming.farPair.resize(edges);
+  orders.outgoing.farPair.resize(edges);
+  orders.outgoing.edge.resize(edges);
+  for (size_t i = 0; i < edges; ++i) {
+    int32_t number = out.numberOf(words[i]);
     orders.outgoing.edge[i] = number;
     orders.outgoing.farPair[i] = targetPair[number];
     orders.incoming.farPair[number] = sourcePair[i];
   }
   return orders;
+}
+
+template <typename Index>
+static Result<EdgeOrders> order(const EdgeList &list) {
+  Lists<Index> lists = {static_cast<const Index *>(list.source),
+                        static_cast<const Index *>(list.target),
+                        static_cast<const Index *>(list.relation)};
+  if (Status status = check(list, lists); !status.ok())
+    return status;
+  Packing<uint64_t> packing(list.targets, list.relations, list.sources,
+                            list.edges);
+  if (packing.bits() <= 64)
+    return order<uint64_t>(list, lists);
+  return order<unsigned __int128>(list, lists);
 }
 
 Result<EdgeOrders> orderEdges(const EdgeList &list, int64_t rowsPerBlock,

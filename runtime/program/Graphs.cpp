@@ -47,7 +47,7 @@ const int32_t *drawloomGraphArray(const DrawloomGraph *graph, size_t index,
   bool incoming = index < 9;
   const EdgeOrder &order =
       incoming ? graph->orders.incoming : graph->orders.outgoing;
-  const std::vector<int32_t> *arrays[] = {
+  const LargeArray<int32_t> *arrays[] = {
       &order.nodePairs,    &order.pairRelation, &order.pairEdges,
       &order.far,          &order.farPair,      &order.blockTiles,
       &order.tileRelation, &order.tilePair,     &order.tileNode,
@@ -55,7 +55,7 @@ const int32_t *drawloomGraphArray(const DrawloomGraph *graph, size_t index,
   size_t number = incoming ? index : index - 9;
   if (index >= DRAWLOOM_GRAPH_ARRAYS)
     return nullptr;
-  const std::vector<int32_t> &array = *arrays[number];
+  const LargeArray<int32_t> &array = *arrays[number];
   *columns = number == 7 || number == 8 ? graph->tileRows : 1;
   *rows = static_cast<int64_t>(array.size()) / *columns;
   return array.data();

@@ -14,7 +14,9 @@ torch = pytest.importorskip("torch")
 
 @pytest.mark.parametrize("sources, targets, edges, relations, rows, tile",
                          [(13, 11, 60, 3, 4, 4), (1, 1, 0, 1, 8, 16), (0, 0, 0, 1, 8, 16), (5, 7, 0, 2, 2, 3), (30, 3, 200, 1, 8, 4),
-                          (3, 40, 300, 50, 16, 2)])
+                          (3, 40, 300, 50, 16, 2),
+                          # As many as need more than 64 bits for an edge, and nearly that many.
+                          (1 << 20, 1 << 20, 500, 1 << 20, 1 << 18, 2), (1 << 20, 1 << 20, 500, 1 << 15, 1 << 18, 2)])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_orders_are_those_of_sorted_tuples(sources, targets, edges, relations, rows, tile, dtype):
     rng = numpy.random.default_rng(edges)

@@ -10,7 +10,11 @@
 #define DRAWLOOM_RUNTIME_EDGEORDERS_H
 
 #include "drawloom/runtime/Status.h"
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace drawloom::runtime {
@@ -24,18 +28,41 @@ struct EdgeList {
   bool wide = false;
 };
 
+/// Throws std::bad_alloc where there is none; std::free takes it back.
+void *allocateLarge(size_t bytes);
+
+/// Memory for arrays that are written to before they are read. It has large
+/// pages where there are such: to get small ones costs as much as sorting.
+template <typename T> struct LargePages {
+  using value_type = T;
+  LargePages() = default;
+  template <typename U> LargePages(const LargePages<U> &) {}
+  T *allocate(size_t count) {
+    return static_cast<T *>(allocateLarge(count * sizeof(T)));
+  }
+  void deallocate(T *array, size_t) { std::free(array); }
+  template <typename U> void construct(U *at) { ::new (at) U; }
+  template <typename U, typename... Args>
+  void construct(U *at, Args &&...args) {
+    ::new (at) U(std::forward<Args>(args)...);
+  }
+  bool operator==(const LargePages &) const { return true; }
+  bool operator!=(const LargePages &) const { return false; }
+};
+template <typename T> using LargeArray = std::vector<T, LargePages<T>>;
+
 /// The arrays of one order of the edges, as the op rgnn.graph describes them.
 struct EdgeOrder {
-  std::vector<int32_t> nodePairs, pairRelation, pairEdges, far, farPair;
-  std::vector<int32_t> blockTiles, tileRelation, tilePair, tileNode;
+  LargeArray<int32_t> nodePairs, pairRelation, pairEdges, far, farPair;
+  LargeArray<int32_t> blockTiles, tileRelation, tilePair, tileNode;
   /// Of outgoing edges.
-  std::vector<int32_t> edge;
+  LargeArray<int32_t> edge;
 };
 
 struct EdgeOrders {
   EdgeOrder incoming, outgoing;
   /// Which of the edges given an edge is. Parallel edges stay in their order.
-  std::vector<int32_t> given;
+  LargeArray<int32_t> given;
 };
 
 /// Sorts edges by both of their ends. Refuses indices out of range, by the
