@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""R-GCN (arXiv 1703.06103) in front of DistMult (arXiv 1412.6575), as users of torch_geometric write it."""
+"""R-GCN (arXiv 1703.06103), in front of DistMult (arXiv 1412.6575) or of classes, as users of torch_geometric write it."""
 
 from __future__ import annotations
 
@@ -64,3 +64,23 @@ class Links(nn.Module):
                 rank = 1 + (scores > right).sum(1) + (scores == right).sum(1) / 2
                 total += (1 / rank).sum().item()
         return total / (2 * links.shape[1])
+
+
+class Classes(nn.Module):
+    """What class a node is of: two layers over what its features say, and a linear one."""
+
+    def __init__(self, features: int, relations: int, width: int, classes: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(features, width)
+        self.layers = nn.ModuleList(RGCNConv(width, width, relations) for _ in range(2))
+        self.last = nn.Linear(width, classes)
+
+    def rows(self, x: Tensor, edges: object, edge_type: Tensor) -> Tensor:
+        """`edges` is an edge_index, or a drawloom.torch.Graph of these edges."""
+        z = self.first(x)
+        for layer in self.layers:
+            z = z + layer(F.dropout(z.relu(), 0.2, self.training), edges, edge_type)
+        return z.relu()
+
+    def forward(self, x: Tensor, edges: object, edge_type: Tensor) -> Tensor:
+        return self.last(self.rows(x, edges, edge_type))

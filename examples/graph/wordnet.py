@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 
+import numpy as np
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
@@ -20,6 +21,10 @@ import links  # noqa: E402
 import pictures  # noqa: E402
 from model import Links  # noqa: E402
 from progress import Bar  # noqa: E402
+
+
+# Files that lexicographers keep nouns in (lexnames(5)).
+TOPICS = {5: "animals", 6: "artefacts", 15: "places", 18: "people", 20: "plants", 26: "states"}
 
 
 def parse(arguments):
@@ -70,6 +75,15 @@ def train(options, data, seed, label):
     return model, history, seconds
 
 
+def draw_map(path, model, data):
+    """Where nouns of six topics lie."""
+    with torch.no_grad():
+        rows = model(data.train).numpy()
+    topic = np.array([list(TOPICS).index(file) if file in TOPICS else -1 for file in data.files])
+    links = np.bincount(data.train[[0, 2]].flatten().numpy(), minlength=data.nodes)
+    pictures.write_map(path, "Synsets as the network has them", rows, list(TOPICS.values()), topic, data.words, links)
+
+
 def main(arguments=None):
     options = parse(arguments)
     torch.set_num_threads(options.threads)
@@ -92,9 +106,9 @@ def main(arguments=None):
             ranks.setdefault(name, []).append(model.reciprocal_rank(data, data.test))
             seconds.setdefault(name, []).append(taken / options.steps)
             if name == "Drawloom" and seed == 0:
-                pictures.write_map(options.output / "synsets.png", model, data)
+                draw_map(options.output / "synsets.png", model, data)
     drawloom.torch.unpatch_pyg()
-    pictures.write_curves(options.output / "curves.png", runs)
+    pictures.write_curves(options.output / "curves.png", runs, "mean reciprocal rank")
     for name, found in ranks.items():
         spread = f" ± {statistics.stdev(found):.4f}" if len(found) > 1 else ""
         print(f"{name:16} MRR {statistics.mean(found):.4f}{spread}, {1e3 * statistics.mean(seconds[name]):.0f} ms a step")

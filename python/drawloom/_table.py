@@ -132,7 +132,9 @@ class FeatureTable:
         return Rows(started, lambda found: self._array(found.view(self.dtype).reshape(shape)))
 
     def __getitem__(self, ids: Any) -> Any:
-        """The rows of these numbers."""
+        """The rows of these numbers, or of a slice."""
+        if isinstance(ids, slice):
+            ids = numpy.arange(*ids.indices(len(self)))
         return self.fetch(ids).wait()
 
     def ahead(self, batches: Iterable[Any], ids: Callable[[Any], Any], depth: int = 2) -> Iterator[tuple[Any, Any]]:

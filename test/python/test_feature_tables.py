@@ -41,6 +41,8 @@ def test_rows_in_any_order_and_named_twice_are_those_of_numpy(features, kind):
         for most in (1, 3, 100, ROWS):
             ids = draw.integers(0, most, count).astype(kind)
             numpy.testing.assert_array_equal(table[ids], array[ids])
+    for part in (slice(None), slice(5, 900), slice(-3, None), slice(7, 3), slice(900, 5, -9)):
+        numpy.testing.assert_array_equal(table[part], array[part])
     assert len(table) == ROWS and table.shape == array.shape and table.dtype == array.dtype
 
 

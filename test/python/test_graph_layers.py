@@ -211,6 +211,20 @@ def test_patched_layers_are_computed_here():
     torch.testing.assert_close(layer(X, EDGE_INDEX, EDGE_TYPE), y)
 
 
+def test_patched_layers_take_a_graph_where_they_are_computed_here():
+    graph = drawloom.torch.Graph(*EDGE_INDEX, EDGE_TYPE, num_src=NODES, num_relations=RELATIONS)
+    layer, sage = theirs.RGCNConv(INPUTS, OUTPUTS, RELATIONS).double(), theirs.SAGEConv(INPUTS, OUTPUTS, aggr="lstm").double()
+    wanted = layer(X, EDGE_INDEX, EDGE_TYPE)
+    drawloom.torch.patch_pyg()
+    try:
+        torch.testing.assert_close(layer(X, graph), wanted)
+        torch.testing.assert_close(layer(X, graph, EDGE_TYPE), wanted)
+        with pytest.raises(drawloom.torch.graph.CallError, match="SAGEConv: aggr is 'lstm', and torch_geometric takes no drawloom.torch.Graph"):
+            sage(X, graph)
+    finally:
+        drawloom.torch.unpatch_pyg()
+
+
 def test_attention_adds_up():
     with pytest.raises(drawloom.torch.graph.CallError, match="aggr is 'mean'; it is one of add, sum"):
         ours.GATConv(INPUTS, OUTPUTS, aggr="mean")

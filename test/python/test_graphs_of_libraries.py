@@ -7,8 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 data = pytest.importorskip("torch_geometric.data")
+import drawloom.torch  # noqa: E402
 import numpy  # noqa: E402
-from torch_geometric.nn import RGCNConv, SAGEConv  # noqa: E402
+from torch_geometric.nn import GATConv, HeteroConv, RGCNConv, SAGEConv, to_hetero  # noqa: E402
 from drawloom.torch import Graph  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402
 from drawloom.torch.graph import CallError  # noqa: E402
@@ -124,6 +125,53 @@ def prepared(batch):
     """In a process of its own."""
     batch.graph = Graph.from_pyg(batch, num_relations=3)
     return batch
+
+
+class OfEveryType(torch.nn.Module):
+    """A model of one type of nodes, which to_hetero makes one of all."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = SAGEConv((-1, -1), 6), SAGEConv((-1, -1), 5, aggr="max")
+
+    def forward(self, x, edge_index):
+        return self.second(self.first(x, edge_index).relu(), edge_index)
+
+
+def both_ways():
+    """Every type of nodes gets messages."""
+    made = hetero()
+    made["paper", "of", "author"].edge_index = made["author", "writes", "paper"].edge_index.flip(0)
+    return made
+
+
+def hetero_conv():
+    return HeteroConv({("author", "writes", "paper"): GATConv((4, 4), 5, add_self_loops=False),
+                       ("paper", "cites", "paper"): SAGEConv((4, 4), 5), ("paper", "of", "author"): SAGEConv((4, 4), 5)})
+
+
+@pytest.mark.parametrize("make, calls", [(hetero_conv, 3), (lambda: to_hetero(OfEveryType(), both_ways().metadata()), 6)],
+                         ids=["HeteroConv", "to_hetero"])
+def test_dictionaries_of_several_types_are_computed_here(make, calls):
+    torch.manual_seed(0)
+    known, model = both_ways(), make()
+    model(known.x_dict, known.edge_index_dict)          # sizes of -1
+    weights = list(model.parameters())
+
+    def values():
+        found = model(known.x_dict, known.edge_index_dict)
+        return found["paper"], torch.autograd.grad(found["paper"].sin().sum(), weights, allow_unused=True)
+
+    wanted, gradients = values()
+    drawloom.torch.patch_pyg()
+    try:
+        before = sum(drawloom.torch.patch_pyg_report()["computed"].values())
+        found, own = values()
+        assert sum(drawloom.torch.patch_pyg_report()["computed"].values()) == before + calls
+    finally:
+        drawloom.torch.unpatch_pyg()
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(own, gradients)
 
 
 def test_graphs_are_built_in_the_workers_of_a_loader():

@@ -14,6 +14,7 @@ import torch
 
 from .._errors import CallError
 from . import _graph_layers as layers
+from .graph import Graph
 
 # By the layer's name: the forward pass, and what this module needs of it.
 _FORWARD = {"RGCNConv": layers.rgcn_forward, "FastRGCNConv": layers.rgcn_forward, "RGATConv": layers.rgat_forward,
@@ -35,6 +36,8 @@ def _reason(name, module, arguments):
     edges = arguments.get("edge_index", arguments.get("edge_index_dict"))
     lists = list(edges.values()) if isinstance(edges, dict) else [edges]
     for one in lists:
+        if isinstance(one, Graph):
+            continue
         if not isinstance(one, torch.Tensor) or one.layout != torch.strided:
             return "edges are a sparse matrix"
         if one.device.type != "cpu":
@@ -92,6 +95,8 @@ def _patched(name, original):
         given = dict(list(bound.arguments.items())[1:])
         reason = _reason(name, self, given)
         if reason is not None:
+            if isinstance(given.get("edge_index"), Graph):
+                raise CallError(f"{name}: {reason}, and torch_geometric takes no drawloom.torch.Graph: give it the edge_index")
             _left[name, reason] += 1
             return original(self, *arguments, **options)
         _taken[name] += 1
