@@ -874,7 +874,7 @@ struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function->hasAttr(kernelAttr))
       return;
-    if (failed(cutOpenSums(function)))
+    if (failed(cutOpenSums(function)) || failed(cutOpenRows(function)))
       return signalPassFailure();
     separateEmpties(function);
     BlockToTile converter(function, maxGrid);

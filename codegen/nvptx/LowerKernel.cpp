@@ -10,6 +10,7 @@
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Staging.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -771,7 +772,10 @@ LogicalResult LowerKernel::run() {
           numbers ? extentArgument(kernel, numbers[dim]) : BlockArgument();
       if (!open || dim > 0)
         return kernel.emitError("is not told the extents of ") << type;
-      memory.sizes.push_back(body->getArgument(open.getArgNumber()));
+      Value size = body->getArgument(open.getArgNumber());
+      if (int64_t more = OpenExtent::ofCode(numbers[dim]).more)
+        size = LLVM::AddOp::create(builder, loc, size, constant(more, 64));
+      memory.sizes.push_back(size);
     }
     // Of what has open extents, nobody knows where it ends.
     memory.bytes = type.hasStaticShape()

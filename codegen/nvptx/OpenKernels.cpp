@@ -43,11 +43,7 @@ LogicalResult takeExtents(func::FuncOp function) {
       // Steps along memory are numbers of the kernel's code.
       if (dim > 0)
         return refuse(", which may be open in the first dimension alone");
-      OpenExtent extent = OpenExtent::ofCode(numbers[dim]);
-      if (extent.more > 0)
-        return refuse(
-            ", one of which is larger than another one by a constant");
-      count = std::max(count, extent.number + 1);
+      count = std::max(count, OpenExtent::ofCode(numbers[dim]).number + 1);
     }
     return success();
   };
@@ -80,13 +76,23 @@ LogicalResult takeExtents(func::FuncOp function) {
         argument.getArgNumber(), extentsAttr);
     if (!numbers || *dim >= numbers.size() || numbers[*dim] < 0)
       continue;
-    op.replaceAllUsesWith(Value(extentArgument(function, numbers[*dim])));
+    OpenExtent extent = OpenExtent::ofCode(numbers[*dim]);
+    // As bind-extents writes what is less by a constant.
+    for (Operation *reader : llvm::make_early_inc_range(op->getUsers()))
+      if (auto less = dyn_cast<arith::SubIOp>(reader);
+          less && getConstantIntValue(less.getRhs()) == extent.more) {
+        less.replaceAllUsesWith(Value(extentArgument(function, extent.number)));
+        less.erase();
+      }
+    OpBuilder b(op);
+    op.replaceAllUsesWith(extentIn(b, op.getLoc(), function, extent.code()));
     op.erase();
   }
   return success();
 }
 
-BlockArgument extentArgument(func::FuncOp function, int64_t number) {
+BlockArgument extentArgument(func::FuncOp function, int64_t code) {
+  int64_t number = OpenExtent::ofCode(code).number;
   for (BlockArgument argument : function.getArguments()) {
     auto attribute = function.getArgAttrOfType<IntegerAttr>(
         argument.getArgNumber(), extentAttr);
@@ -94,6 +100,16 @@ BlockArgument extentArgument(func::FuncOp function, int64_t number) {
       return argument;
   }
   return {};
+}
+
+Value extentIn(OpBuilder &builder, Location loc, func::FuncOp function,
+               int64_t code) {
+  Value extent = extentArgument(function, code);
+  int64_t more = OpenExtent::ofCode(code).more;
+  if (more == 0)
+    return extent;
+  return arith::AddIOp::create(
+      builder, loc, extent, arith::ConstantIndexOp::create(builder, loc, more));
 }
 
 DenseI64ArrayAttr extentsOf(func::FuncOp function, Value value) {
@@ -113,7 +129,15 @@ DenseI64ArrayAttr extentsOf(func::FuncOp function, Value value) {
   auto empty = dyn_cast<tensor::EmptyOp>(def);
   if (!empty || type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
     return {};
-  auto extent = dyn_cast<BlockArgument>(empty.getDynamicSizes()[0]);
+  Value size = empty.getDynamicSizes()[0];
+  int64_t more = 0;
+  if (auto sum = size.getDefiningOp<arith::AddIOp>())
+    if (std::optional<int64_t> constant = getConstantIntValue(sum.getRhs());
+        constant && *constant > 0 && *constant <= OpenExtent::mostMore) {
+      more = *constant;
+      size = sum.getLhs();
+    }
+  auto extent = dyn_cast<BlockArgument>(size);
   auto number = extent && extent.getOwner() == &function.getBody().front()
                     ? function.getArgAttrOfType<IntegerAttr>(
                           extent.getArgNumber(), extentAttr)
@@ -121,7 +145,7 @@ DenseI64ArrayAttr extentsOf(func::FuncOp function, Value value) {
   if (!number)
     return {};
   SmallVector<int64_t> numbers(type.getRank(), -1);
-  numbers[0] = number.getInt();
+  numbers[0] = OpenExtent{number.getInt(), more}.code();
   return DenseI64ArrayAttr::get(value.getContext(), numbers);
 }
 
@@ -140,22 +164,23 @@ std::optional<ExtentExpression> expressionOf(func::FuncOp function,
     return ExtentExpression{ExtentExpression::Extent, extent.getInt()};
   }
   Operation *op = value.getDefiningOp();
-  if (op->getNumOperands() != 2)
+  if (!op || op->getNumOperands() != 2)
     return std::nullopt;
   ExtentExpression result;
+  bool roundsUp = isa<arith::CeilDivUIOp>(op);
   if (isa<arith::AddIOp>(op))
     result.kind = ExtentExpression::Add;
   else if (isa<arith::SubIOp>(op))
     result.kind = ExtentExpression::Sub;
   else if (isa<arith::MulIOp>(op))
     result.kind = ExtentExpression::Mul;
-  else if (isa<arith::DivUIOp>(op))
+  else if (isa<arith::DivUIOp>(op) || roundsUp)
     result.kind = ExtentExpression::Div;
   else if (isa<arith::RemUIOp>(op))
     result.kind = ExtentExpression::Rem;
-  else if (isa<arith::MinSIOp>(op))
+  else if (isa<arith::MinSIOp, arith::MinUIOp>(op))
     result.kind = ExtentExpression::Min;
-  else if (isa<arith::MaxSIOp>(op))
+  else if (isa<arith::MaxSIOp, arith::MaxUIOp>(op))
     result.kind = ExtentExpression::Max;
   else
     return std::nullopt;
@@ -164,6 +189,14 @@ std::optional<ExtentExpression> expressionOf(func::FuncOp function,
     if (!one)
       return std::nullopt;
     result.operands.push_back(std::move(*one));
+  }
+  if (roundsUp) {
+    ExtentExpression less = {
+        ExtentExpression::Sub,
+        0,
+        {result.operands[1], {ExtentExpression::Number, 1}}};
+    result.operands[0] = combined(
+        ExtentExpression::Add, std::move(result.operands[0]), std::move(less));
   }
   return result;
 }
@@ -191,6 +224,9 @@ json::Value toJson(const ExtentExpression &expression) {
 
 /// Elements of a group of terms, which threads have in registers at once.
 constexpr int64_t groupElements = 8192;
+
+/// And of rows.
+constexpr int64_t rowElements = 2048;
 
 /// How many steps a loop has at most, where it goes over the first parts of an
 /// array.
@@ -282,6 +318,82 @@ LogicalResult cutOpenSums(func::FuncOp kernel) {
       from = to;
     }
     op->getResult(0).replaceAllUsesWith(sum);
+    op->erase();
+  }
+  return success();
+}
+
+LogicalResult cutOpenRows(func::FuncOp kernel) {
+  SmallVector<linalg::LinalgOp> found;
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (llvm::count_if(op.getStaticLoopRanges(), ShapedType::isDynamic) == 1 &&
+        op.getNumParallelLoops() == op.getNumLoops() &&
+        op->getNumResults() == 1)
+      found.push_back(op);
+  });
+  for (linalg::LinalgOp op : found) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto tiling = cast<TilingInterface>(op.getOperation());
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    unsigned open =
+        llvm::find_if(ranges, ShapedType::isDynamic) - ranges.begin();
+    int64_t elements = 1;
+    for (int64_t range : ranges)
+      if (!ShapedType::isDynamic(range))
+        elements *= range;
+    int64_t many = llvm::bit_floor<uint64_t>(std::clamp<int64_t>(
+        rowElements / std::max<int64_t>(elements, 1), 1, 64));
+    SmallVector<Range> domain = tiling.getIterationDomain(b);
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    Value count = getValueOrCreateConstantIndexOp(b, loc, domain[open].size);
+    Value whole = op.getDpsInits()[0];
+    auto compute = [&](Value from, Value to, int64_t rows) -> LogicalResult {
+      auto loop = scf::ForOp::create(b, loc, from, to, index(rows), whole);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(loop.getBody());
+      SmallVector<OpFoldResult> offsets, sizes;
+      for (const Range &range : domain) {
+        offsets.push_back(range.offset);
+        sizes.push_back(range.size);
+      }
+      offsets[open] = loop.getInductionVar();
+      sizes[open] = b.getIndexAttr(rows);
+      SmallVector<OpFoldResult> at, extents;
+      FailureOr<TilingResult> made =
+          tiling.getTiledImplementation(b, offsets, sizes);
+      if (failed(made) || made->tiledOps.size() != 1 ||
+          failed(
+              tiling.getResultTilePosition(b, 0, offsets, sizes, at, extents)))
+        return op->emitOpError("computes rows of which there are as many as "
+                               "there are, in a form that cannot be cut");
+      auto tiled = cast<DestinationStyleOpInterface>(made->tiledOps.front());
+      auto slice =
+          tiled.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>();
+      // Each step changes its rows of what the others left.
+      if (slice)
+        slice.getSourceMutable().set(loop.getRegionIterArg(0));
+      SmallVector<OpFoldResult> strides(at.size(), b.getIndexAttr(1));
+      Value changed = tensor::InsertSliceOp::create(b, loc, tiled->getResult(0),
+                                                    loop.getRegionIterArg(0),
+                                                    at, extents, strides);
+      scf::YieldOp::create(b, loc, changed);
+      whole = loop.getResult(0);
+      return success();
+    };
+    Value from = index(0), to = count;
+    if (many > 1) {
+      to = arith::SubIOp::create(
+          b, loc, count, arith::RemUIOp::create(b, loc, count, index(many)));
+      if (failed(compute(from, to, many)))
+        return failure();
+      from = to;
+    }
+    if (failed(compute(from, count, 1)))
+      return failure();
+    op->getResult(0).replaceAllUsesWith(whole);
     op->erase();
   }
   return success();

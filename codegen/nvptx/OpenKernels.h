@@ -35,8 +35,13 @@ inline constexpr llvm::StringLiteral openGridAttr = "drawloom.open_grid";
 /// that is not the first one, or that no argument tells.
 mlir::LogicalResult takeExtents(mlir::func::FuncOp function);
 
-/// The argument that is an open extent; null where there is none.
-mlir::BlockArgument extentArgument(mlir::func::FuncOp function, int64_t number);
+/// The argument that is the open extent of an OpenExtent::code, without what
+/// the code has more; null where there is none.
+mlir::BlockArgument extentArgument(mlir::func::FuncOp function, int64_t code);
+
+/// What that code is, in front of `builder`.
+mlir::Value extentIn(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::func::FuncOp function, int64_t code);
 
 /// The numbers of a tensor's open extents, as drawloom.extents has them; null
 /// where some are no extents of the function's arguments.
@@ -56,6 +61,8 @@ llvm::json::Value toJson(const ExtentExpression &expression);
 /// Adds up as many terms as there are in loops, a group at a time, in their
 /// order: registers are known by number.
 mlir::LogicalResult cutOpenSums(mlir::func::FuncOp kernel);
+/// Computes as many rows as there are in loops, a group at a time.
+mlir::LogicalResult cutOpenRows(mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx
 

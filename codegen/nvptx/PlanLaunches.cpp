@@ -9,6 +9,7 @@
 #include "codegen/Arena.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/OpenKernels.h"
+#include "drawloom/OpenExtent.h"
 #include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OpenExtents.h"
@@ -177,7 +178,7 @@ void Planner::findUpdatedInPlace(ArrayRef<func::CallOp> calls,
       if (DenseI64ArrayAttr extents = extentsOf(kernel, inside))
         for (int64_t extent : extents.asArrayRef())
           if (extent >= 0)
-            sizes.push_back(extentArgument(kernel, extent));
+            sizes.push_back(extentIn(builder, blocks.getLoc(), kernel, extent));
       inside.replaceAllUsesWith(
           tensor::EmptyOp::create(builder, blocks.getLoc(), type.getShape(),
                                   type.getElementType(), sizes));
@@ -203,7 +204,8 @@ FailureOr<LaunchOperand> Planner::placeOf(Value value) {
             "has no form in a plan yet";
 }
 
-/// A type whose bytes are those of a row of each open extent, and the extents.
+/// A type whose bytes are those of a row of each open extent, and the extents,
+/// as codes.
 static std::pair<int64_t, std::vector<int64_t>> rowsOf(ValueType type) {
   std::vector<int64_t> extents;
   for (int64_t &extent : type.shape)
@@ -225,10 +227,14 @@ LaunchStep Planner::copyOf(const ValueType &type, LaunchOperand from,
   }
   auto [bytes, extents] = rowsOf(type);
   ExtentExpression all{ExtentExpression::Number, bytes};
-  for (int64_t number : extents)
+  for (int64_t code : extents) {
+    OpenExtent extent = OpenExtent::ofCode(code);
     all = {ExtentExpression::Mul,
            0,
-           {std::move(all), {ExtentExpression::Extent, number}}};
+           {std::move(all), combined(ExtentExpression::Add,
+                                     {ExtentExpression::Extent, extent.number},
+                                     {ExtentExpression::Number, extent.more})}};
+  }
   step.openBytes = std::move(all);
   return step;
 }
@@ -290,6 +296,12 @@ FailureOr<LaunchEntry> Planner::run() {
       if (failed(type))
         return failure();
       auto [bytes, extents] = rowsOf(*type);
+      if (llvm::any_of(extents, [](int64_t code) {
+            return OpenExtent::ofCode(code).more > 0;
+          }))
+        return emitError(result.getLoc())
+               << "rows between two kernels, one of which are as many as an "
+                  "open extent and a constant, have no form in a plan yet";
       Lifetime lifetime{bytes, static_cast<int64_t>(i), last};
       if (!extents.empty()) {
         open[extents].first.push_back(home);

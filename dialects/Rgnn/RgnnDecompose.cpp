@@ -42,29 +42,27 @@ static std::optional<Values> resultsWithoutEdges(OpBuilder &builder,
 /// edges.
 static constexpr int64_t mostOrderedElements = 16;
 
-/// Rows in the order of outgoing edges, in that of the edges' numbers.
+/// Rows in the order of outgoing edges, in that of the edges' numbers, of which
+/// each is there once.
 static Value inOrderOfEdges(Blocks &blocks, Value rows) {
   SliceBuilder &s = blocks.s;
   OpBuilder::InsertionGuard guard(s.b);
   Value empty = s.emptyLike(rows, typeOf(rows).getElementType());
-  OpFoldResult one = s.b.getIndexAttr(1);
-  scf::ForallOp loop = block::blocksOf(s.b, s.loc, one, empty);
-  s.b.setInsertionPoint(loop.getTerminator());
-  Value into = loop.getRegionIterArgs()[0];
-  Value ordered = s.loop(
-      s.extent(rows, 0), into, [&](Value place, ValueRange now) -> Values {
-        Value number = blocks.at(blocks.order.edge, place);
-        if (typeOf(rows).getRank() > 1)
-          return {s.write(s.read(rows, 0, place), now[0], 0, number)};
-        Value row = tensor::ExtractOp::create(s.b, s.loc, rows, place);
-        return {tensor::InsertOp::create(s.b, s.loc, row, now[0], number)};
-      })[0];
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(s.b, s.loc, rows);
+  scf::ForallOp loop = block::blocksOf(s.b, s.loc, sizes[0], empty);
+  s.b.setInsertionPoint(loop.getTerminator());
+  Value place = loop.getInductionVar(0);
+  OpFoldResult one = s.b.getIndexAttr(1);
+  sizes[0] = one;
   SmallVector<OpFoldResult> offsets(sizes.size(), s.b.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(sizes.size(), one);
+  offsets[0] = place;
+  Value row =
+      tensor::ExtractSliceOp::create(s.b, s.loc, rows, offsets, sizes, strides);
+  offsets[0] = blocks.at(blocks.order.edge, place);
   s.b.setInsertionPointToStart(loop.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(s.b, s.loc, ordered, into, offsets,
-                                        sizes, strides);
+  tensor::ParallelInsertSliceOp::create(
+      s.b, s.loc, row, loop.getRegionIterArgs()[0], offsets, sizes, strides);
   return loop.getResult(0);
 }
 

@@ -172,7 +172,12 @@ public:
         element > static_cast<int64_t>(ElementType::I1) ||
         !read(value, "shape", type.shape,
               [&](const json &one, int64_t &extent) {
-                return readNumber(one, extent, -open);
+                if (!readNumber(one, extent,
+                                std::numeric_limits<int64_t>::min()))
+                  return false;
+                OpenExtent known = OpenExtent::ofShape(extent);
+                return extent >= 0 || (known.number < open &&
+                                       known.more <= OpenExtent::mostMore);
               }))
       return complain("element");
     type.element = static_cast<ElementType>(element);

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layers on graphs, with their gradients, by the interpreter, for every instruction set and by the kernels for GPUs."""
 
+import json
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -17,6 +19,13 @@ from drawloom.torch import nn as ours  # noqa: E402
 NODES, EDGES, RELATIONS = 40, 150, 3
 torch.manual_seed(0)
 INDEX, RELATION = torch.randint(0, NODES - 1, (2, EDGES)), torch.randint(0, RELATIONS, (EDGES,))
+WIDE = {
+    "rgcn": lambda: ours.RGCNConv(64, 64, RELATIONS),
+    "rgat": lambda: ours.RGATConv(64, 64, RELATIONS),
+    "hgt": lambda: ours.HGTConv(64, 64, (["a"], [("a", "r", "a"), ("a", "s", "a")]), heads=4),
+    "gatv2": lambda: ours.GATv2Conv(64, 16, heads=4),
+    "sage-max": lambda: ours.SAGEConv(64, 64, aggr="max"),
+}
 LAYERS = {
     "rgcn": lambda: ours.RGCNConv(8, 6, RELATIONS),
     "rgcn-max": lambda: ours.RGCNConv(8, 6, RELATIONS, aggr="max"),
@@ -37,33 +46,37 @@ LAYERS = {
 }
 
 
-def output(name, layer, x):
+def output(name, layer, x, index=INDEX, relation=RELATION):
+    edges = index.shape[1]
     if name == "function":
-        return message_passing(Graph(*INDEX, num_src=NODES), lambda src, dst: (src.dot(dst), (src - dst).tanh()), src=x, dst=x, combine="softmax")
+        return message_passing(Graph(*index, num_src=x.shape[0]), lambda src, dst: (src.dot(dst), (src - dst).tanh()), src=x, dst=x, combine="softmax")
     if name == "hgt":
-        return layer({"a": x}, {("a", "r", "a"): INDEX[:, :90], ("a", "s", "a"): INDEX[:, 90:]})["a"]
+        return layer({"a": x}, {("a", "r", "a"): index[:, :edges // 2], ("a", "s", "a"): index[:, edges // 2:]})["a"]
     if name == "compgcn":
-        return layer(x, torch.randn(RELATIONS, 8, dtype=x.dtype), INDEX, RELATION)[0]
+        return layer(x, torch.randn(RELATIONS, 8, dtype=x.dtype), index, relation)[0]
     if name == "simplehgn":
-        return layer(x, INDEX, RELATION)[0]
-    return layer(x, INDEX, RELATION) if name.startswith("rg") else layer(x, INDEX)
+        return layer(x, index, relation)[0]
+    return layer(x, index, relation) if name.startswith("rg") else layer(x, index)
 
 
-def calls_of(name, monkeypatch, dtype):
-    """The programs of a forward and a backward pass: (text, arguments, results)."""
+def calls_of(name, monkeypatch, dtype, nodes=NODES, index=INDEX, relation=RELATION, opened=False, make=None, width=8):
+    """The programs of a forward and a backward pass: (text, arguments, results). Extents of the text are open, if this is said."""
     seen, execute = [], _dispatch._run_spec
 
     def run(spec, tensors, *more):
         results = execute(spec, tensors, *more)
         arguments = [one.detach().numpy() for one in tensors]
-        text = ops.text(spec, [ops.Array(str(one.dtype), one.shape) for one in arguments])
+        types = [ops.Array(str(one.dtype), one.shape) for one in arguments]
+        text = ops.text(spec, list(spec.opened(types)) if opened else types)
         seen.append((text, arguments, [one.detach().numpy() for one in (results if isinstance(results, (list, tuple)) else [results])]))
         return results
 
-    monkeypatch.setattr(_dispatch, "_run_spec", run)
     torch.manual_seed(1)
-    layer = LAYERS[name] and LAYERS[name]().to(dtype)
-    output(name, layer, torch.randn(NODES, 8, dtype=dtype, requires_grad=True)).tanh().sum().backward()
+    make = make or LAYERS[name]
+    layer = make and make().to(dtype)
+    with monkeypatch.context() as patch:
+        patch.setattr(_dispatch, "_run_spec", run)
+        output(name, layer, torch.randn(nodes, width, dtype=dtype, requires_grad=True), index, relation).tanh().sum().backward()
     assert len(seen) >= 2 and any("ad.vjp" in text for text, *_ in seen)
     return seen
 
@@ -83,3 +96,32 @@ def test_every_target_computes_layers(name, monkeypatch):
         for target, isa in (("cpu", "avx2"), ("cpu", "baseline"), ("emulator", None)):
             found = drawloom.compile(text, target=target, isa=isa).main(*arguments)
             assert_accurate(found if isinstance(found, tuple) else [found], wanted, "float32")
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_kernels_for_gpus_serve_graphs_of_any_size(name, monkeypatch):
+    """One program, of several blocks of nodes the last of which is not full, on two graphs."""
+    monkeypatch.setattr(drawloom.ops.graphs, "ROWS_PER_BLOCK", 16)
+    torch.manual_seed(2)
+    known = {}
+    for nodes, edges in ((NODES, EDGES), (60, 200)):
+        index, relation = torch.randint(0, nodes - 1, (2, edges)), torch.randint(0, RELATIONS, (edges,))
+        for i, (text, arguments, native) in enumerate(calls_of(name, monkeypatch, torch.float32, nodes, index, relation, opened=True)):
+            assert "tensor<?x" in text
+            if i not in known:
+                function = drawloom.compile(text, target="emulator").main
+                known[i] = text, function._module._compile("main", None), function
+            assert known[i][0] == text
+            found = known[i][2](*arguments)
+            assert known[i][2]._any, "one program for all"
+            assert_accurate(found if isinstance(found, tuple) else [found], native, "float32")
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_kernels_for_any_graph_are_assembled_and_spill_nothing(name, monkeypatch, tmp_path):
+    for i, (text, *_) in enumerate(calls_of(name, monkeypatch, torch.float32, opened=True, make=WIDE[name], width=64)):
+        (tmp_path / "it.mlir").write_text(text)
+        folder = tmp_path / str(i)
+        runner.tool("drawloom-translate", tmp_path / "it.mlir", "--mlir-to-bundle", "--arch=all", f"--bundle-dir={folder}")
+        for one in json.loads((folder / "bundle.json").read_text())["architectures"]:
+            assert one["kernels"] and all(kernel["spill_store_bytes"] == 0 for kernel in one["kernels"])

@@ -5,8 +5,17 @@
 // RUN: drawloom-opt %s --nvptx-block-to-tile -split-input-file -verify-diagnostics
 
 func.func @fills_unknown_extents(%x: tensor<8xf32>, %n: index, %v: f32) -> tensor<8xf32> attributes {drawloom.kernel} {
-  %e = tensor.empty(%n) : tensor<?xf32>
+  %e = tensor.empty(%n, %n) : tensor<?x?xf32>
   // expected-error @+1 {{fills a tensor of unknown extents}}
+  %y = linalg.fill ins(%v : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+func.func @fills_as_many_rows_as_there_are_of_nothing(%x: tensor<8xf32>, %n: index, %v: f32) -> tensor<8xf32> attributes {drawloom.kernel} {
+  // expected-error @+1 {{a tile of unknown extents, 'tensor<?xf32>', cannot be computed on: gather it to a static shape}}
+  %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.fill ins(%v : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   return %x : tensor<8xf32>
 }
@@ -84,14 +93,14 @@ func.func @the_sum_so_far(%x: tensor<8xf32>, %s: tensor<f32>, %m: tensor<f32>) -
 
 // -----
 
-func.func @unknown_extents(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> attributes {drawloom.kernel} {
-  %part = tensor.extract_slice %x[0] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+func.func @unknown_extents(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> attributes {drawloom.kernel} {
+  %part = tensor.extract_slice %x[0, 0] [%n, %n] [1, 1] : tensor<8x8xf32> to tensor<?x?xf32>
   // expected-error @+1 {{computes on unknown extents, which has no form on a GPU yet}}
-  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%part : tensor<?xf32>) {
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%part : tensor<?x?xf32>) {
   ^bb0(%a: f32):
     linalg.yield %a : f32
-  } -> tensor<?xf32>
-  return %x : tensor<8xf32>
+  } -> tensor<?x?xf32>
+  return %x : tensor<8x8xf32>
 }
 
 // -----
