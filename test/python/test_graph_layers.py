@@ -94,9 +94,32 @@ def test_sage(options):
     assert_same(*both("SAGEConv", INPUTS, OUTPUTS, **options), X, EDGE_INDEX)
 
 
-def test_gin():
-    nn = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), torch.nn.ReLU(), torch.nn.Linear(OUTPUTS, OUTPUTS))
+@pytest.mark.parametrize("between", [[torch.nn.ReLU()], [torch.nn.ELU()], [torch.nn.BatchNorm1d(OUTPUTS), torch.nn.ReLU()], [torch.nn.PReLU()]],
+                         ids=["relu", "elu", "normalized", "unknown"])
+def test_gin(between):
+    nn = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), *between, torch.nn.Linear(OUTPUTS, OUTPUTS))
     assert_same(theirs.GINConv(nn, train_eps=True), ours.GINConv(copy.deepcopy(nn), train_eps=True), X, EDGE_INDEX, same_start=False)
+
+
+def test_the_chain_of_gin_is_one_program_unless_somebody_looks_into_it(monkeypatch):
+    chain = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), torch.nn.ReLU(), torch.nn.Linear(OUTPUTS, OUTPUTS)).double()
+    layer, calls = ours.GINConv(chain), []
+    fused_mlp = drawloom.torch.functional.fused_mlp
+    monkeypatch.setattr(drawloom.torch.functional, "fused_mlp", lambda *given, **options: calls.append(1) or fused_mlp(*given, **options))
+    one = layer(X, EDGE_INDEX)
+    assert len(calls) == 1
+    seen = []
+    hook = chain[1].register_forward_hook(lambda module, given, result: seen.append(result))
+    torch.testing.assert_close(layer(X, EDGE_INDEX), one)
+    assert len(seen) == 1 and len(calls) == 1
+    hook.remove()
+    with torch.autocast("cpu"):
+        layer(X, EDGE_INDEX)
+        assert len(calls) == 1
+    for weight in chain[2].parameters():
+        weight.requires_grad_(False)
+    gradient, = torch.autograd.grad(layer(X, EDGE_INDEX).sum(), chain[0].weight)
+    assert gradient.shape == chain[0].weight.shape and len(calls) == 2
 
 
 @pytest.mark.parametrize("mod, mechanism", list(itertools.product([None, "additive", "scaled", "f-additive", "f-scaled"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 
+import torch
 from torch import nn
 
 from . import functional
@@ -48,16 +49,30 @@ class FusedSequential(nn.Sequential):
         return self
 
     def forward(self, x):
-        children = list(self)
-        i = 0
-        while i < len(children):
-            end = self._runs.get(i)
-            # Hooks may have come since.
-            if end is None or not all(map(plain, children[i:end])):
-                x, i = children[i](x), i + 1
-            else:
-                x, i = _call(children[i:end], x), end
-        return x
+        return _run(list(self), self._runs, x)
+
+
+def _run(children, runs, x):
+    i = 0
+    while i < len(children):
+        end = runs.get(i)
+        # Hooks may have come since.
+        if end is None or not all(map(plain, children[i:end])):
+            x, i = children[i](x), i + 1
+        else:
+            x, i = _call(children[i:end], x), end
+    return x
+
+
+def fused(module, x):
+    """module(x), where the chains of an nn.Sequential of the caller's are computed at once."""
+    if type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
+        return module(x)
+    children = list(module)
+    tensors = [x, *module.parameters()]
+    if x.dtype not in (torch.float32, torch.float64) or any(one.dtype != x.dtype or one.device.type != "cpu" for one in tensors):
+        return module(x)
+    return _run(children, dict(chains(children)[0]), x)
 
 
 def parts(chain):

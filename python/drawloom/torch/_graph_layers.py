@@ -418,11 +418,13 @@ class SAGEConv(_Layer):
 
 
 def gin_forward(module, x, edge_index, size=None):
+    from ._fuse import fused  # which needs .nn, where the classes below are
+
     left, right = _pair(x, module)
     out = _neighbours(module, (left, right), edge_index, size, _combiner(module))
     if right is not None:
         out = out + (1 + module.eps) * right
-    return module.nn(out)
+    return fused(module.nn, out)
 
 
 class GINConv(_Layer):
