@@ -524,15 +524,19 @@ LowerKernel::Memory LowerKernel::expanded(Memory memory,
                                           memref::ExpandShapeOp op) {
   auto type = cast<MemRefType>(op.getType());
   SmallVector<int64_t> strides(type.getRank());
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(op->getContext(), type.getShape());
   for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
     int64_t stride = memory.strides[dim];
+    if (group.size() == 1)
+      sizes[group.front()] = memory.sizes[dim];
     for (int64_t inner : llvm::reverse(group)) {
       strides[inner] = stride;
       stride *= type.getDimSize(inner);
     }
   }
   memory.strides = strides;
-  memory.sizes = getAsIndexOpFoldResult(op->getContext(), type.getShape());
+  memory.sizes = sizes;
   return memory;
 }
 

@@ -266,14 +266,27 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
                   writable);
         return success();
       }
-    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
-               expand && type.hasStaticShape()) {
-      setMemory(result,
-                memref::ExpandShapeOp::create(builder, op->getLoc(),
-                                              type.getShape(), memory,
-                                              expand.getReassociationIndices()),
-                writable);
-      return success();
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      SmallVector<ReassociationIndices> groups =
+          expand.getReassociationIndices();
+      // Open rows stay rows.
+      bool isSplit = llvm::any_of(groups, [&](const auto &group) {
+        return group.size() > 1 && llvm::any_of(group, [&](int64_t dim) {
+                 return type.isDynamicDim(dim);
+               });
+      });
+      FailureOr<MemRefType> to =
+          isSplit ? FailureOr<MemRefType>(failure())
+                  : memref::ExpandShapeOp::computeExpandedType(
+                        from, type.getShape(), groups);
+      if (succeeded(to)) {
+        setMemory(result,
+                  memref::ExpandShapeOp::create(
+                      builder, op->getLoc(), *to, memory, groups,
+                      mapped(expand.getMixedOutputShape())),
+                  writable);
+        return success();
+      }
     }
   }
   FailureOr<Value> elements = asTile(source);

@@ -42,6 +42,36 @@ void reportMissed(Operation *op, const Twine &reason) {
       << remark::reason("{0}", reason.str());
 }
 
+/// Whether rows under another shape are in memory as they are: an argument's,
+/// or those of a block program.
+bool isViewOfMemory(Operation &op) {
+  if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return false;
+  Operation *source = op.getOperand(0).getDefiningOp();
+  return !source || isa<scf::ForallOp>(source);
+}
+
+/// Gives each op that reads such a view one of its own. A view costs nothing;
+/// as a row value that two phases read it would be written to memory.
+void giveReadersViews(Block &block) {
+  SmallVector<Operation *> views;
+  for (Operation &op : block.without_terminator())
+    if (isViewOfMemory(op))
+      views.push_back(&op);
+  for (Operation *view : views) {
+    DenseMap<Operation *, Value> own;
+    for (OpOperand &use :
+         llvm::make_early_inc_range(view->getResult(0).getUses())) {
+      Operation *reader = block.findAncestorOpInBlock(*use.getOwner());
+      Value &given = own[reader];
+      if (!given)
+        given = own.size() == 1 ? view->getResult(0)
+                                : OpBuilder(reader).clone(*view)->getResult(0);
+      use.set(given);
+    }
+  }
+}
+
 /// Sorts a block's ops into alternating groups: what needs no rows, the row ops
 /// that need only that, what needs their sums or whole results, the row ops
 /// that need those, and so on. Returns the groups of row ops.
@@ -52,28 +82,46 @@ SmallVector<RowRegion> splitIntoPhases(Block &block, RowAnalysis &rows) {
   SmallVector<RowRegion> regions;
   SmallVector<std::pair<int64_t, Operation *>> order;
   DenseSet<Value> rowValues;
+  // Views go with what reads them.
+  SetVector<Operation *> views;
+  auto place = [&](Operation *op, int64_t phase, bool member) {
+    if (member) {
+      if (static_cast<int64_t>(regions.size()) <= phase)
+        regions.resize(phase + 1);
+      regions[phase].ops.push_back(op);
+    }
+    order.push_back({2 * phase + member, op});
+  };
   for (Operation &op : block.without_terminator()) {
     bool member = rows.isMember(&op);
     int64_t phase = 0;
+    SmallVector<Operation *> viewed;
     op.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands()) {
         bool needsWhole = rowValues.contains(operand) && !member;
         phase = std::max(phase, phaseOf.lookup(operand) + (needsWhole ? 1 : 0));
+        if (views.remove(operand.getDefiningOp()))
+          viewed.push_back(operand.getDefiningOp());
       }
     });
+    for (Operation *view : viewed)
+      place(view, phase, member && rows.isMember(view));
+    if (isViewOfMemory(op)) {
+      views.insert(&op);
+      phaseOf[op.getResult(0)] = phase;
+      continue;
+    }
     for (Value result : op.getResults()) {
       bool isRowValue = member && rows.rowDim(result);
       if (isRowValue)
         rowValues.insert(result);
       phaseOf[result] = phase + (member && !isRowValue ? 1 : 0);
     }
-    if (member) {
-      if (static_cast<int64_t>(regions.size()) <= phase)
-        regions.resize(phase + 1);
-      regions[phase].ops.push_back(&op);
-    }
-    order.push_back({2 * phase + member, &op});
+    place(&op, phase, member);
   }
+  // These are returned.
+  for (Operation *view : views)
+    place(view, phaseOf.lookup(view->getResult(0)), rows.isMember(view));
   llvm::stable_sort(order, [](auto &a, auto &b) { return a.first < b.first; });
   for (auto &[key, op] : order)
     op->moveBefore(block.getTerminator());
@@ -239,6 +287,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
   /// Fuses what has the longest of the extents that are left.
   LogicalResult fuseRows(Block &block, const RowCostOptions &costs,
                          bool again) {
+    giveReadersViews(block);
     auto missed = [&](Operation *op, StringRef reason) {
       if (!again)
         reportMissed(op, reason);
@@ -312,6 +361,7 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   IRMapping mapping;
   OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone(mapping)));
   Block &block = copy->getBody().front();
+  giveReadersViews(block);
   std::optional<RowAnalysis> rows = RowAnalysis::create(block);
   if (!rows || rows->findRowsAgainstRows(block))
     return {};

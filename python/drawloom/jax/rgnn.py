@@ -179,8 +179,7 @@ def gat(graph: Graph, z: ArrayLike, source: ArrayLike, target: ArrayLike, slope:
     given = _Arguments("gat", graph)
     z = given.take("z", z, "sources", "heads", "C")
     source, target = given.take("source", source, "sources", "heads"), given.take("target", target, "targets", "heads")
-    return _run(_spec, graph, graph_models.gat, [(z, "src"), (source, "src"), (target, "dst"), (None, "edge"), (None, "edge")],
-                (_number("gat", "slope", slope), False))[0]
+    return _run(_spec, graph, graph_models.gat_of_scores, [(z, "src"), (source, "src"), (target, "dst")], (_number("gat", "slope", slope),))[0]
 
 
 def gatv2(graph: Graph, left: ArrayLike, right: ArrayLike, attention: ArrayLike, slope: float = 0.2) -> Array:

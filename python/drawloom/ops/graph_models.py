@@ -45,8 +45,16 @@ def rgcn_of_rows(program, z, combine):
     return _sum_pairs(program, *_at_pairs(program, z, combine)).to(z.dtype)
 
 
-def gat(program, z, source, target, edge, mask, slope, weights):
-    """z at src [N, H, C]; scores of source, target and edge [., H]; mask at edge [E, H] multiplies what the softmax gives."""
+def _scores(z, right, source, target):
+    """What z at src and right at dst [N, H, C], or None where these are the same, add to a score: products with [H C, H], a vector of each
+    head below the others'."""
+    rows = z.reshape("src", -1)
+    if target is None:
+        return rows.product(source), None
+    return rows.product(source), (rows.at("dst") if right is None else right.reshape("dst", -1)).product(target)
+
+
+def _gat(program, z, source, target, edge, mask, slope, weights):
     def score_and_value(row, one, *more):
         more = list(more)
         for given in (target, edge):
@@ -54,8 +62,19 @@ def gat(program, z, source, target, edge, mask, slope, weights):
                 one = one + more.pop(0)
         return one.leaky_relu(slope), row if mask is None else row * widen(more.pop(0), row)
 
-    inputs = [one for one in (z, source, target, edge, mask) if one is not None]
-    return _narrow(attend(program, score_and_value, inputs, weights, narrow=True), z)
+    return attend(program, score_and_value, [one for one in (z, source, target, edge, mask) if one is not None], weights, narrow=True)
+
+
+def gat_of_scores(program, z, source, target, slope):
+    """z at src [N, H, C]; scores of source and target [N, H]."""
+    return _narrow(_gat(program, z, source, target, None, None, slope, False), z)
+
+
+def gat(program, z, right, source, target, edge, mask, bias, slope, weights):
+    """z at src and right at dst [N, H, C], or None where these are the same; source and target, or None, make scores of them, [H C, H]; edge
+    at edge [E, H] is a score; mask at edge [E, H] multiplies what the softmax gives; bias [H, C] is added."""
+    out, *more = _gat(program, z, *_scores(z, right, source, target), edge, mask, slope, weights)
+    return _narrow([out if bias is None else out + bias, *more], z)
 
 
 def _narrow(results, like):
@@ -160,26 +179,29 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     return _narrow(results, x)
 
 
-def compgcn(program, x, z, w, compose):
-    """Neighbours composed with the embeddings of their relations: x at src [N, D], z at rel [R, D]; times the relation's matrix, w [R, D, O],
-    if there is one."""
+def compgcn(program, x, z, w, loop, shift, compose):
+    """Neighbours composed with the embeddings of their relations, x at src [N, D] of targets too, z at rel [R, D], times the matrix of all
+    relations, w [D, O], or of each, [R, D, O]; and x loop + shift, [D, O] and [O]."""
     def composed(row, relation):
         return row - relation if compose == "sub" else row * relation
 
-    if w is None:
-        return combined(program, composed, [x, z], "sum").to(x.dtype)
-    rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
-    return _sum_pairs(program, program.linear(rows.to(w.dtype), w), None).to(x.dtype)
+    if len(w.shape) == 2:
+        out = combined(program, composed, [x, z], "sum").to(w.dtype).product(w)
+    else:
+        rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
+        out = _sum_pairs(program, program.linear(rows.to(w.dtype), w), None)
+    return (out + x.at("dst").product(loop) + shift).to(x.dtype)
 
 
-def simple_hgn(program, z, source, target, relation, before, slope, beta):
-    """z at src [N, H, F]; scores of source, target and relation [., H]; before at edge [E, H]: the weights of the layer in front. What an
-    edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second result is that."""
+def simple_hgn(program, z, source, target, relation, before, bias, slope, beta):
+    """z at src [N, H, F], of targets too; source and target [H F, H] make scores of it; relation [R, H] is one; before at edge [E, H]: the
+    weights of the layer in front. What an edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second
+    result is that. bias [H, F] is added."""
     def score_and_value(row, a, b, c):
         return (a + b + c).leaky_relu(slope), row
 
-    out, alpha = attend(program, score_and_value, [z, source, target, relation], weights=True, narrow=True)
+    out, alpha = attend(program, score_and_value, [z, *_scores(z, None, source, target), relation], weights=True, narrow=True)
     if before is not None:
         rows = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
         out, alpha = out * (1.0 - beta) + rows * beta, alpha * (1.0 - beta) + before * beta
-    return _narrow([out, alpha], z)
+    return _narrow([out if bias is None else out + bias, alpha], z)

@@ -197,6 +197,10 @@ class Value:
         sizes = f"@({shape[0]})@" if shape and isinstance(shape[0], str) else "()"
         return self._new(f"tensor.empty{sizes} : {_type(self.dtype, shape)}", shape)
 
+    def at(self, space):
+        """The same rows at another space that has as many: where sources and targets are the same nodes."""
+        return Value(self.program, self.name, self.dtype, (space, *self.shape[1:]), self.inside)
+
     def wide(self):
         """In the type to compute in."""
         return self.to(_computed(self.dtype))
@@ -678,10 +682,10 @@ def attend(program: Program, edge: Callable, inputs: Any, weights: bool = False,
         total = sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))
     total, weight = program.keep(total), program.keep(weight)
     # Only a node without edges has no weight, and its sum is zero.
-    weight = where(weight > 0.0, weight, 1.0)
-    results = [total / widen(weight, total)]
+    share = 1.0 / where(weight > 0.0, weight, 1.0)
+    results = [total * widen(share, total)]
     if weights:
-        results.append(program.traverse(lambda *rows: weigh(*rows)[1] / rows[-1], [*inputs, weight], [("edge", "none")]))
+        results.append(program.traverse(lambda *rows: weigh(*rows)[1] * rows[-1], [*inputs, share], [("edge", "none")]))
     return results
 
 

@@ -227,8 +227,6 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     else:
         z = module.lin_src(left).view(-1, heads, channels)
         zr = None if right is None else module.lin_dst(right).view(-1, heads, channels)
-    source = (z * module.att_src).sum(-1)
-    target = None if zr is None else (zr * module.att_dst).sum(-1)
     targets = size[1] if size is not None else z.shape[0] if zr is None else zr.shape[0]
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], targets)
     edge = None
@@ -236,21 +234,35 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
         rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr).view(-1, heads, channels)
         edge = edges.graph.sorted((rows * module.att_edge).sum(-1))
     mask = _dropped(module, edges, heads, z)
+    bias = _bias_within(module, residual)
     out, *weights = _listed(apply(
-        edges.graph, models.gat, [(z, "src"), (source, "src"), (target, "dst"), (edge, "edge"), (mask, "edge")],
+        edges.graph, models.gat, [(z, "src"), (None if zr is z else zr, "dst"), (_by_head(module.att_src), "all"),
+                                  (None if zr is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge"), (bias, "all")],
         (module.negative_slope, bool(return_attention_weights))))
-    return _attention(module, edges, out, weights, residual, mask, return_attention_weights)
+    return _attention(module, edges, out, weights, residual, mask, return_attention_weights, biased=bias is not None)
+
+
+def _by_head(attention):
+    """[1, H, C] as a matrix [H C, H], by which rows of all heads give the score of each."""
+    return torch.block_diag(*attention[0]).T
+
+
+def _bias_within(module, residual):
+    """The bias by head, where it can be added before heads follow each other."""
+    if module.bias is None or residual is not None or not module.concat:
+        return None
+    return module.bias.view(module.heads, module.out_channels)
 
 
 def _listed(result):
     return result if isinstance(result, (list, tuple)) else [result]
 
 
-def _attention(module, edges, out, weights, residual, mask, wanted):
+def _attention(module, edges, out, weights, residual, mask, wanted, biased=False):
     out = _combined(out, module)
     if residual is not None:
         out = out + residual
-    if module.bias is not None:
+    if module.bias is not None and not biased:
         out = out + module.bias
     if not wanted:
         return out
@@ -623,18 +635,15 @@ class CompGCNConv(_Layer):
         if x.dim() != 2 or z.dim() != 2:
             raise CallError(f"CompGCNConv: x and z have the shapes {list(x.shape)} and {list(z.shape)}; they are [nodes, channels] and "
                             "[relations, channels]")
-        # One matrix for all relations multiplies what is added up.
-        shared = len(self.weight) == 1
-        out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (None if shared else self.weight[self.direction], "all")],
-                    (self.composition,))
-        if shared:
-            out = out @ self.weight[0]
         # (x o loop) W: what is composed is the matrix.
         loop = self.weight_loop if self.composition == "sub" else self.loop.T * self.weight_loop
-        shift = 0 if self.bias is None else self.bias
+        shift = x.new_zeros(self.out_channels) if self.bias is None else self.bias
         if self.composition == "sub":
-            shift = shift - (self.loop @ self.weight_loop)
-        return torch.addmm(out + shift, x, loop), z @ self.weight_rel
+            shift = shift - (self.loop @ self.weight_loop)[0]
+        # One matrix for all relations multiplies what is added up.
+        weight = self.weight[0] if len(self.weight) == 1 else self.weight[self.direction]
+        out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (weight, "all"), (loop, "all"), (shift, "all")], (self.composition,))
+        return out, z @ self.weight_rel
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"
@@ -678,13 +687,13 @@ class SimpleHGNConv(_Layer):
         z = self.lin(x).view(-1, self.heads, self.out_channels)
         relation = (self.lin_rel(self.rel).view(self.num_relations, self.heads, -1) * self.att_rel).sum(-1)
         before = None if alpha is None else edges.graph.sorted(alpha)
+        residual = None if self.res is None else self.res(x)
+        bias = _bias_within(self, residual)
         out, weights = apply(edges.graph, models.simple_hgn,
-                             [(z, "src"), ((z * self.att_src).sum(-1), "src"), ((z * self.att_dst).sum(-1), "dst"), (relation, "rel"),
-                              (before, "edge")], (self.negative_slope, self.beta))
-        out = _combined(out, self)
-        if self.res is not None:
-            out = out + self.res(x)
-        return out if self.bias is None else out + self.bias, edges.graph.given(weights)
+                             [(z, "src"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"), (before, "edge"),
+                              (bias, "all")], (self.negative_slope, self.beta))
+        out = _attention(self, edges, out, [], residual, None, False, biased=bias is not None)
+        return out, edges.graph.given(weights)
 
     __repr__ = GATConv.__repr__
 
