@@ -12,6 +12,17 @@ def aggregate(program, x, combine):
     return combined(program, lambda row: row, [x], combine).to(x.dtype)
 
 
+def sage(program, x, w, right, root, bias, combine):
+    """Rows of neighbours, combined, times w [D, O]; and right root + bias."""
+    rows = combined(program, lambda row: row, [x], combine)
+    if combine in ("sum", "mean"):
+        rows = program.keep(rows)  # as maxima are; w's gradient reads them
+    out = rows.to(w.dtype).product(w)
+    if root is not None:
+        out = out + right.product(root)
+    return (out if bias is None else out + bias).to(w.dtype)
+
+
 def _at_pairs(program, x, combine, factor=None):
     """Rows of a target's edges by relation, each times its edge's factor, combined; of a mean the sums, and how many there are."""
     def scaled(row, *factors):
@@ -45,13 +56,11 @@ def rgcn_of_rows(program, z, combine):
     return _sum_pairs(program, *_at_pairs(program, z, combine)).to(z.dtype)
 
 
-def _scores(z, right, source, target):
-    """What z at src and right at dst [N, H, C], or None where these are the same, add to a score: products with [H C, H], a vector of each
-    head below the others'."""
-    rows = z.reshape("src", -1)
-    if target is None:
-        return rows.product(source), None
-    return rows.product(source), (rows.at("dst") if right is None else right.reshape("dst", -1)).product(target)
+def _by_head(program, x, w, heads):
+    """Rows x [N, D] times w [D, H C], or x [N, H C] where there is no w, as they are and as [N, H, C]."""
+    rows = x if w is None else x.product(w)
+    by_head = rows.reshape(x.shape[0], heads, -1)
+    return rows, by_head if w is None else program.keep(by_head)
 
 
 def _gat(program, z, source, target, edge, mask, slope, weights):
@@ -70,11 +79,17 @@ def gat_of_scores(program, z, source, target, slope):
     return _narrow(_gat(program, z, source, target, None, None, slope, False), z)
 
 
-def gat(program, z, right, source, target, edge, mask, bias, slope, weights):
-    """z at src and right at dst [N, H, C], or None where these are the same; source and target, or None, make scores of them, [H C, H]; edge
-    at edge [E, H] is a score; mask at edge [E, H] multiplies what the softmax gives; bias [H, C] is added."""
-    out, *more = _gat(program, z, *_scores(z, right, source, target), edge, mask, slope, weights)
-    return _narrow([out if bias is None else out + bias, *more], z)
+def gat(program, x, w, right, right_w, source, target, edge, mask, bias, slope, weights):
+    """z = x w at src and right right_w at dst, [N, H C]; x and right where there are no matrices, and one for both ends where there is no right.
+    source and target, or None, make scores of them, [H C, H]; edge at edge [E, H] is a score; mask at edge [E, H] multiplies what the softmax
+    gives; bias [H, C] is added."""
+    rows, z = _by_head(program, x, w, source.shape[1])
+    score = None
+    if target is not None:
+        others = rows.at("dst") if right is None else right if right_w is None else right.product(right_w)
+        score = others.product(target)
+    out, *more = _gat(program, z, rows.product(source), score, edge, mask, slope, weights)
+    return _narrow([out if bias is None else out + bias, *more], x)
 
 
 def _narrow(results, like):
@@ -186,22 +201,24 @@ def compgcn(program, x, z, w, loop, shift, compose):
         return row - relation if compose == "sub" else row * relation
 
     if len(w.shape) == 2:
-        out = combined(program, composed, [x, z], "sum").to(w.dtype).product(w)
+        out = program.keep(combined(program, composed, [x, z], "sum")).to(w.dtype).product(w)
     else:
         rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
         out = _sum_pairs(program, program.linear(rows.to(w.dtype), w), None)
     return (out + x.at("dst").product(loop) + shift).to(x.dtype)
 
 
-def simple_hgn(program, z, source, target, relation, before, bias, slope, beta):
-    """z at src [N, H, F], of targets too; source and target [H F, H] make scores of it; relation [R, H] is one; before at edge [E, H]: the
-    weights of the layer in front. What an edge weighs is (1 - beta) times the softmax and beta times what it weighed there; the second
-    result is that. bias [H, F] is added."""
+def simple_hgn(program, x, w, source, target, relation, before, bias, slope, beta):
+    """z = x w [N, H F] of both ends, or x where there is no w; source and target [H F, H] make scores of it; relation [R, H] is one; before at
+    edge [E, H]: the weights of the layer in front. What an edge weighs is (1 - beta) times the softmax and beta times what it weighed there;
+    the second result is that. bias [H, F] is added."""
     def score_and_value(row, a, b, c):
         return (a + b + c).leaky_relu(slope), row
 
-    out, alpha = attend(program, score_and_value, [z, *_scores(z, None, source, target), relation], weights=True, narrow=True)
+    rows, z = _by_head(program, x, w, source.shape[1])
+    scores = rows.product(source), rows.at("dst").product(target)
+    out, alpha = attend(program, score_and_value, [z, *scores, relation], weights=True, narrow=True)
     if before is not None:
-        rows = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
-        out, alpha = out * (1.0 - beta) + rows * beta, alpha * (1.0 - beta) + before * beta
-    return _narrow([out if bias is None else out + bias, alpha], z)
+        kept = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
+        out, alpha = out * (1.0 - beta) + kept * beta, alpha * (1.0 - beta) + before * beta
+    return _narrow([out if bias is None else out + bias, alpha], x)

@@ -221,13 +221,12 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     heads, channels = module.heads, module.out_channels
     left, right = _pair(x, module)
     residual = None if module.res is None or right is None else module.res(right)
-    if module.lin is not None:
-        z = module.lin(left).view(-1, heads, channels)
-        zr = z if right is left else None if right is None else module.lin(right).view(-1, heads, channels)
-    else:
-        z = module.lin_src(left).view(-1, heads, channels)
-        zr = None if right is None else module.lin_dst(right).view(-1, heads, channels)
-    targets = size[1] if size is not None else z.shape[0] if zr is None else zr.shape[0]
+    lin, other = (module.lin, module.lin) if module.lin is not None else (module.lin_src, module.lin_dst)
+    z, w = _factors(lin, left)
+    targets = size[1] if size is not None else left.shape[0] if right is None else right.shape[0]
+    # Sources and targets may be the same rows.
+    is_one = right is left and other is lin and targets == left.shape[0]
+    zr, wr = (None, None) if right is None or is_one else _factors(other, right)
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], targets)
     edge = None
     if edge_attr is not None and module.lin_edge is not None:
@@ -236,10 +235,15 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     mask = _dropped(module, edges, heads, z)
     bias = _bias_within(module, residual)
     out, *weights = _listed(apply(
-        edges.graph, models.gat, [(z, "src"), (None if zr is z else zr, "dst"), (_by_head(module.att_src), "all"),
-                                  (None if zr is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge"), (bias, "all")],
+        edges.graph, models.gat, [(z, "src"), (w, "all"), (zr, "dst"), (wr, "all"), (_by_head(module.att_src), "all"),
+                                  (None if right is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge"), (bias, "all")],
         (module.negative_slope, bool(return_attention_weights))))
     return _attention(module, edges, out, weights, residual, mask, return_attention_weights, biased=bias is not None)
+
+
+def _factors(linear, x):
+    """(x, w) where the layer is a product that the program does; else (what it gives, None)."""
+    return (x, linear.weight.t()) if linear.bias is None and _is_product(linear, x) else (linear(x), None)
 
 
 def _by_head(attention):
@@ -380,20 +384,39 @@ class GATv2Conv(_Layer):
 
 # --- GraphSAGE and GIN --------------------------------------------------------------------------------------------------
 
-def _neighbours(module, x, edge_index, size, combine):
+def _graph_of(module, x, edge_index, size):
     left, right = x
     targets = right.shape[0] if right is not None else size[1] if size is not None else left.shape[0]
-    edges = graph_of(edge_index, None, (left.shape[0], targets), 1, flow=module.flow)
-    return apply(edges.graph, models.aggregate, [(left, "src")], (combine,))
+    return graph_of(edge_index, None, (left.shape[0], targets), 1, flow=module.flow).graph
+
+
+def _neighbours(module, x, edge_index, size, combine):
+    return apply(_graph_of(module, x, edge_index, size), models.aggregate, [(x[0], "src")], (combine,))
+
+
+def _is_product(linear, x):
+    """Whether a layer of the caller's is a product with its weight and no more, of a size that a program multiplies well."""
+    from ._fuse import WIDEST, plain
+
+    weight = getattr(linear, "weight", None)
+    if (type(linear).__name__ not in ("Linear", "_Linear") or not plain(linear) or torch.is_autocast_enabled("cpu") or
+            not isinstance(weight, Tensor) or isinstance(weight, torch.nn.parameter.UninitializedParameter)):
+        return False
+    return x.dim() == 2 and weight.dim() == 2 and weight.dtype == x.dtype and weight.shape[1] == x.shape[1] and max(weight.shape) <= WIDEST
 
 
 def sage_forward(module, x, edge_index, size=None):
     left, right = _pair(x, module)
     if module.project:
         left = module.lin(left).relu()
-    out = module.lin_l(_neighbours(module, (left, right), edge_index, size, _combiner(module)))
-    if module.root_weight and right is not None:
-        out = out + module.lin_r(right)
+    root = module.lin_r if module.root_weight and right is not None else None
+    if not all(one is None or _is_product(one, rows) for one, rows in ((module.lin_l, left), (root, right))):
+        out = module.lin_l(_neighbours(module, (left, right), edge_index, size, _combiner(module)))
+        out = out if root is None else out + root(right)
+    else:
+        out = apply(_graph_of(module, (left, right), edge_index, size), models.sage,
+                    [(left, "src"), (module.lin_l.weight.t(), "all"), (None if root is None else right, "dst"),
+                     (None if root is None else root.weight.t(), "all"), (module.lin_l.bias, "all")], (_combiner(module),))
     return F.normalize(out, p=2.0, dim=-1) if module.normalize else out
 
 
@@ -684,14 +707,14 @@ class SimpleHGNConv(_Layer):
 
     def forward(self, x: Tensor, edge_index: Any, edge_type: Tensor | None = None, alpha: Tensor | None = None) -> tuple[Tensor, Tensor]:
         edges = graph_of(edge_index, edge_type, (x.shape[0], x.shape[0]), self.num_relations, flow=self.flow)
-        z = self.lin(x).view(-1, self.heads, self.out_channels)
+        z, w = _factors(self.lin, x)
         relation = (self.lin_rel(self.rel).view(self.num_relations, self.heads, -1) * self.att_rel).sum(-1)
         before = None if alpha is None else edges.graph.sorted(alpha)
         residual = None if self.res is None else self.res(x)
         bias = _bias_within(self, residual)
         out, weights = apply(edges.graph, models.simple_hgn,
-                             [(z, "src"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"), (before, "edge"),
-                              (bias, "all")], (self.negative_slope, self.beta))
+                             [(z, "src"), (w, "all"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"),
+                              (before, "edge"), (bias, "all")], (self.negative_slope, self.beta))
         out = _attention(self, edges, out, [], residual, None, False, biased=bias is not None)
         return out, edges.graph.given(weights)
 
