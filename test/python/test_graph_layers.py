@@ -24,6 +24,12 @@ EDGE_ATTR = torch.randn(EDGES, 5, dtype=torch.float64)
 X = torch.randn(NODES, INPUTS, dtype=torch.float64)
 
 
+@pytest.fixture(autouse=True)
+def few_rows_are_many(monkeypatch):
+    """Dense layers of the caller's are computed here, however few rows there are."""
+    monkeypatch.setattr(drawloom.torch._fuse, "MANY_ROWS", 0)
+
+
 def both(name, *arguments, **options):
     """The two layers, begun with one seed."""
     made = []
@@ -120,6 +126,15 @@ def test_the_chain_of_gin_is_one_program_unless_somebody_looks_into_it(monkeypat
         weight.requires_grad_(False)
     gradient, = torch.autograd.grad(layer(X, EDGE_INDEX).sum(), chain[0].weight)
     assert gradient.shape == chain[0].weight.shape and len(calls) == 2
+
+
+def test_of_few_rows_dense_layers_are_those_of_torch_to_the_last_bit(monkeypatch):
+    monkeypatch.undo()
+    torch.manual_seed(0)
+    x, chain = X.float(), torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), torch.nn.ReLU(), torch.nn.Linear(OUTPUTS, OUTPUTS))
+    layer = ours.GINConv(chain)
+    rows = x + drawloom.torch.message_passing(drawloom.torch.Graph(*EDGE_INDEX, num_src=NODES), lambda src: src, src=x)
+    assert torch.equal(layer(x, EDGE_INDEX), chain(rows))
 
 
 @pytest.mark.parametrize("mod, mechanism", list(itertools.product([None, "additive", "scaled", "f-additive", "f-scaled"],

@@ -13,14 +13,14 @@ def aggregate(program, x, combine):
 
 
 def sage(program, x, w, right, root, bias, combine):
-    """Rows of neighbours, combined, times w [D, O]; and right root + bias."""
+    """Rows of neighbours, combined, times w [D, O]; bias; and right root."""
     rows = combined(program, lambda row: row, [x], combine)
     if combine in ("sum", "mean"):
         rows = program.keep(rows)  # as maxima are; w's gradient reads them
     out = rows.to(w.dtype).product(w)
-    if root is not None:
-        out = out + right.product(root)
-    return (out if bias is None else out + bias).to(w.dtype)
+    if bias is not None:
+        out = out + bias
+    return (out if root is None else out + right.product(root)).to(w.dtype)
 
 
 def _at_pairs(program, x, combine, factor=None):
@@ -79,17 +79,16 @@ def gat_of_scores(program, z, source, target, slope):
     return _narrow(_gat(program, z, source, target, None, None, slope, False), z)
 
 
-def gat(program, x, w, right, right_w, source, target, edge, mask, bias, slope, weights):
+def gat(program, x, w, right, right_w, source, target, edge, mask, slope, weights):
     """z = x w at src and right right_w at dst, [N, H C]; x and right where there are no matrices, and one for both ends where there is no right.
     source and target, or None, make scores of them, [H C, H]; edge at edge [E, H] is a score; mask at edge [E, H] multiplies what the softmax
-    gives; bias [H, C] is added."""
+    gives."""
     rows, z = _by_head(program, x, w, source.shape[1])
     score = None
     if target is not None:
         others = rows.at("dst") if right is None else right if right_w is None else right.product(right_w)
         score = others.product(target)
-    out, *more = _gat(program, z, rows.product(source), score, edge, mask, slope, weights)
-    return _narrow([out if bias is None else out + bias, *more], x)
+    return _narrow(_gat(program, z, rows.product(source), score, edge, mask, slope, weights), x)
 
 
 def _narrow(results, like):
@@ -208,10 +207,10 @@ def compgcn(program, x, z, w, loop, shift, compose):
     return (out + x.at("dst").product(loop) + shift).to(x.dtype)
 
 
-def simple_hgn(program, x, w, source, target, relation, before, bias, slope, beta):
+def simple_hgn(program, x, w, source, target, relation, before, slope, beta):
     """z = x w [N, H F] of both ends, or x where there is no w; source and target [H F, H] make scores of it; relation [R, H] is one; before at
     edge [E, H]: the weights of the layer in front. What an edge weighs is (1 - beta) times the softmax and beta times what it weighed there;
-    the second result is that. bias [H, F] is added."""
+    the second result is that."""
     def score_and_value(row, a, b, c):
         return (a + b + c).leaky_relu(slope), row
 
@@ -221,4 +220,4 @@ def simple_hgn(program, x, w, source, target, relation, before, bias, slope, bet
     if before is not None:
         kept = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
         out, alpha = out * (1.0 - beta) + kept * beta, alpha * (1.0 - beta) + before * beta
-    return _narrow([out if bias is None else out + bias, alpha], x)
+    return _narrow([out, alpha], x)

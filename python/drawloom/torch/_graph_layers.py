@@ -233,12 +233,11 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
         rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr).view(-1, heads, channels)
         edge = edges.graph.sorted((rows * module.att_edge).sum(-1))
     mask = _dropped(module, edges, heads, z)
-    bias = _bias_within(module, residual)
     out, *weights = _listed(apply(
         edges.graph, models.gat, [(z, "src"), (w, "all"), (zr, "dst"), (wr, "all"), (_by_head(module.att_src), "all"),
-                                  (None if right is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge"), (bias, "all")],
+                                  (None if right is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge")],
         (module.negative_slope, bool(return_attention_weights))))
-    return _attention(module, edges, out, weights, residual, mask, return_attention_weights, biased=bias is not None)
+    return _attention(module, edges, out, weights, residual, mask, return_attention_weights)
 
 
 def _factors(linear, x):
@@ -251,22 +250,15 @@ def _by_head(attention):
     return torch.block_diag(*attention[0]).T
 
 
-def _bias_within(module, residual):
-    """The bias by head, where it can be added before heads follow each other."""
-    if module.bias is None or residual is not None or not module.concat:
-        return None
-    return module.bias.view(module.heads, module.out_channels)
-
-
 def _listed(result):
     return result if isinstance(result, (list, tuple)) else [result]
 
 
-def _attention(module, edges, out, weights, residual, mask, wanted, biased=False):
+def _attention(module, edges, out, weights, residual, mask, wanted):
     out = _combined(out, module)
     if residual is not None:
         out = out + residual
-    if module.bias is not None and not biased:
+    if module.bias is not None:
         out = out + module.bias
     if not wanted:
         return out
@@ -396,13 +388,14 @@ def _neighbours(module, x, edge_index, size, combine):
 
 def _is_product(linear, x):
     """Whether a layer of the caller's is a product with its weight and no more, of a size that a program multiplies well."""
-    from ._fuse import WIDEST, plain
+    from ._fuse import MANY_ROWS, WIDEST, plain
 
     weight = getattr(linear, "weight", None)
     if (type(linear).__name__ not in ("Linear", "_Linear") or not plain(linear) or torch.is_autocast_enabled("cpu") or
             not isinstance(weight, Tensor) or isinstance(weight, torch.nn.parameter.UninitializedParameter)):
         return False
-    return x.dim() == 2 and weight.dim() == 2 and weight.dtype == x.dtype and weight.shape[1] == x.shape[1] and max(weight.shape) <= WIDEST
+    return (x.dim() == 2 and x.shape[0] >= MANY_ROWS and weight.dim() == 2 and weight.dtype == x.dtype and
+            weight.shape[1] == x.shape[1] and max(weight.shape) <= WIDEST)
 
 
 def sage_forward(module, x, edge_index, size=None):
@@ -711,11 +704,10 @@ class SimpleHGNConv(_Layer):
         relation = (self.lin_rel(self.rel).view(self.num_relations, self.heads, -1) * self.att_rel).sum(-1)
         before = None if alpha is None else edges.graph.sorted(alpha)
         residual = None if self.res is None else self.res(x)
-        bias = _bias_within(self, residual)
         out, weights = apply(edges.graph, models.simple_hgn,
                              [(z, "src"), (w, "all"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"),
-                              (before, "edge"), (bias, "all")], (self.negative_slope, self.beta))
-        out = _attention(self, edges, out, [], residual, None, False, biased=bias is not None)
+                              (before, "edge")], (self.negative_slope, self.beta))
+        out = _attention(self, edges, out, [], residual, None, False)
         return out, edges.graph.given(weights)
 
     __repr__ = GATConv.__repr__
