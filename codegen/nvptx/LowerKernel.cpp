@@ -532,7 +532,8 @@ LowerKernel::Memory LowerKernel::expanded(Memory memory,
       sizes[group.front()] = memory.sizes[dim];
     for (int64_t inner : llvm::reverse(group)) {
       strides[inner] = stride;
-      stride *= type.getDimSize(inner);
+      if (!type.isDynamicDim(inner))
+        stride *= type.getDimSize(inner);
     }
   }
   memory.strides = strides;

@@ -9,8 +9,8 @@
 #include "codegen/Arena.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/OpenKernels.h"
-#include "drawloom/OpenExtent.h"
 #include "codegen/nvptx/Passes.h"
+#include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OpenExtents.h"
 #include <map>
@@ -300,8 +300,8 @@ FailureOr<LaunchEntry> Planner::run() {
             return OpenExtent::ofCode(code).more > 0;
           }))
         return emitError(result.getLoc())
-               << "rows between two kernels, one of which are as many as an "
-                  "open extent and a constant, have no form in a plan yet";
+               << "a tensor that passes between two kernels and has a constant "
+                  "more rows than an open extent has no form in a plan yet";
       Lifetime lifetime{bytes, static_cast<int64_t>(i), last};
       if (!extents.empty()) {
         open[extents].first.push_back(home);

@@ -35,6 +35,9 @@ def write_map(path, title, rows, kinds, kind, names, links, most=300):
     of each kind some are drawn, and those with most links named."""
     random = np.random.default_rng(0)
     chosen = np.concatenate([random.permutation(np.flatnonzero(kind == i))[:most] for i in range(len(kinds))])
+    if len(chosen) < 3:
+        print(f"{path.name} is not drawn: it would show {len(chosen)} of these: {', '.join(kinds)}")
+        return
     rows, kind, links = rows[chosen], kind[chosen], links[chosen]
     rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-9)
     places = TSNE(perplexity=min(30, max(len(rows) // 4, 1)), init="pca", random_state=0).fit_transform(rows)

@@ -74,12 +74,16 @@ class FeatureTable:
             if shape is None:
                 raise CallError("FeatureTable: a file of rows says nothing of their shape; give the number of columns, as shape=64")
             own = (shape,) if isinstance(shape, int) else tuple(shape)
-            if self.dtype.hasobject or any(one < 1 for one in own):
+            if self.dtype.hasobject or self.dtype.itemsize == 0 or self.dtype.subdtype or any(one < 1 for one in own):
                 raise CallError(f"FeatureTable: rows of {self.dtype} with the shape {list(own)} cannot be read")
             try:
-                rows = max(os.path.getsize(self.path) - offset, 0) // (self.dtype.itemsize * math.prod(own))
+                size = os.path.getsize(self.path) - offset
             except OSError as error:
                 raise FileError(f"'{self.path}' cannot be read: {error.strerror}") from None
+            row = self.dtype.itemsize * math.prod(own)
+            if size < 0 or size % row:
+                raise FileError(f"'{self.path}' has {size} bytes behind {offset}, which are not rows of {row} bytes")
+            rows = size // row
         self.shape = (rows, *own)
         self._row_bytes = self.dtype.itemsize * math.prod(own)
         self._table = _drawloom.Table.open(self.path, offset, rows, self._row_bytes, _bytes_of(memory), readers)

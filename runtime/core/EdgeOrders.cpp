@@ -36,8 +36,11 @@ template <typename Index> struct Lists {
 void *allocateLarge(size_t bytes) {
   constexpr size_t page = size_t(2) << 20;
   bool large = bytes >= page / 2;
-  void *memory = large ? std::aligned_alloc(page, bytes + (-bytes % 64))
-                       : std::malloc(std::max<size_t>(bytes, 1));
+  void *memory = nullptr;
+  if (!large)
+    memory = std::malloc(std::max<size_t>(bytes, 1));
+  else if (::posix_memalign(&memory, page, bytes) != 0)
+    memory = nullptr;
   if (!memory)
     throw std::bad_alloc();
   // Where the system says no, pages are small.
@@ -280,7 +283,8 @@ static Result<EdgeOrders> order(const EdgeList &list) {
     return status;
   Packing<uint64_t> packing(list.targets, list.relations, list.sources,
                             list.edges);
-  if (packing.bits() <= 64)
+  // A shift by all 64 would be none.
+  if (packing.bits() < 64)
     return order<uint64_t>(list, lists);
   return order<unsigned __int128>(list, lists);
 }

@@ -9,7 +9,7 @@
 // A fetch sorts its numbers and reads rows in the order of the file: those that
 // follow each other closely with one call, which puts each where it belongs.
 // Disks answer several reads at once sooner than one after another, so there
-// are more threads than processors.
+// are several threads, however few processors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,9 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace drawloom::runtime {
@@ -49,7 +51,8 @@ Result<std::unique_ptr<RowTable>> RowTable::open(const TableFile &file) {
                          number(file.offset) + ", with " + number(file.memory) +
                          " bytes of memory and " + number(file.readers) +
                          " readers (1 to 1024), cannot be");
-  int descriptor = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
+  // What is no file may not be there yet: it is refused below.
+  int descriptor = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   auto failed = [&](const std::string &why) {
     if (descriptor >= 0)
       ::close(descriptor);
@@ -60,6 +63,8 @@ Result<std::unique_ptr<RowTable>> RowTable::open(const TableFile &file) {
     return failed(std::strerror(errno));
   if (S_ISDIR(info.st_mode))
     return failed(std::strerror(EISDIR));
+  if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
+    return failed("it is no file whose rows could be read in any order");
   if (S_ISREG(info.st_mode) && info.st_size < end)
     return failed("it has " + number(info.st_size) + " bytes, but " +
                   number(file.rows) + " rows of " + number(file.rowBytes) +
@@ -131,11 +136,18 @@ Result<std::shared_ptr<RowFetch>> RowTable::start(const void *numbers,
   fetch->bytes = count * file.rowBytes;
   {
     std::lock_guard<std::mutex> lock(mutex);
+    try {
+      while (static_cast<int64_t>(threads.size()) < file.readers)
+        threads.emplace_back([this] { read(); });
+    } catch (const std::system_error &error) {
+      // Fewer threads read as well.
+      if (threads.empty())
+        return Status::error(std::string("no thread can be made to read '") +
+                             file.path + "': " + error.what());
+    }
+    waiting.push_back(fetch);
     ++counted.fetches;
     counted.rows += count;
-    while (static_cast<int64_t>(threads.size()) < file.readers)
-      threads.emplace_back([this] { read(); });
-    waiting.push_back(fetch);
   }
   work.notify_one();
   return fetch;
@@ -161,8 +173,15 @@ void RowTable::read() {
       if (!share.fetch->dropped && share.fetch->failure.empty()) {
         lock.unlock();
         TableCounts own;
-        failure = readShare(share, own);
+        bool lacksMemory = false;
+        try {
+          failure = readShare(share, own);
+        } catch (const std::bad_alloc &) {
+          lacksMemory = true;
+        }
         lock.lock();
+        if (lacksMemory)
+          setLacking(*share.fetch);
         counted.rowsRead += own.rowsRead;
         counted.reads += own.reads;
         counted.bytes += own.bytes;
@@ -179,27 +198,45 @@ void RowTable::read() {
     ++active;
     ++fetch->shares;
     lock.unlock();
-    std::vector<Share> found = plan(fetch);
+    std::vector<Share> found;
+    bool lacksMemory = false;
+    try {
+      lacksMemory = !plan(fetch, found);
+    } catch (const std::bad_alloc &) {
+      lacksMemory = true;
+    }
     lock.lock();
-    fetch->shares += static_cast<int64_t>(found.size());
-    for (Share &share : found)
-      shares.push_back(std::move(share));
+    if (lacksMemory)
+      setLacking(*fetch);
+    for (Share &share : found) {
+      if (lacksMemory)
+        break;
+      try {
+        shares.push_back(std::move(share));
+        ++fetch->shares;
+      } catch (const std::bad_alloc &) {
+        setLacking(*fetch);
+        break;
+      }
+    }
     finish(*fetch, "");
     work.notify_all();
   }
 }
 
-/// Gets the memory, and cuts what is to be read.
-std::vector<RowTable::Share>
-RowTable::plan(const std::shared_ptr<RowFetch> &fetch) {
+void RowTable::setLacking(RowFetch &fetch) {
+  fetch.lacksMemory = true;
+  // Short enough to need no memory itself.
+  if (fetch.failure.empty())
+    fetch.failure = "no memory";
+}
+
+/// Gets the memory, and cuts what is to be read. Whether there is memory.
+bool RowTable::plan(const std::shared_ptr<RowFetch> &fetch,
+                    std::vector<Share> &found) {
   std::optional<AlignedBuffer> memory = AlignedBuffer::allocate(fetch->bytes);
-  if (!memory) {
-    std::lock_guard<std::mutex> lock(mutex);
-    fetch->lacksMemory = true;
-    fetch->failure = "there are no " + std::to_string(fetch->bytes) +
-                     " bytes of memory for rows of '" + file.path + "'";
-    return {};
-  }
+  if (!memory)
+    return false;
   fetch->memory = std::move(*memory);
   std::vector<RowFetch::Place> &places = fetch->places;
   std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
@@ -209,7 +246,6 @@ RowTable::plan(const std::shared_ptr<RowFetch> &fetch) {
   // between rows that one call reads.
   constexpr size_t most = 256;
   size_t many = std::clamp<size_t>(places.size() / (4 * file.readers), 1, most);
-  std::vector<Share> found;
   for (size_t first = 0, last; first < places.size(); first = last) {
     last = std::min(first + many, places.size());
     for (; last < places.size(); ++last) {
@@ -220,7 +256,7 @@ RowTable::plan(const std::shared_ptr<RowFetch> &fetch) {
     }
     found.push_back({fetch, first, last});
   }
-  return found;
+  return true;
 }
 
 /// Why it failed, if it did.
@@ -322,25 +358,33 @@ RowTable::Outcome RowTable::wait(RowFetch &fetch, int64_t nanoseconds,
   auto isOver = [&] {
     return fetch.state == RowFetch::done || fetch.state == RowFetch::failed;
   };
-  // Nothing but the caller can make room for it.
+  // Nothing but a thread that holds rows can make room for it: this one, as far
+  // as is known.
   auto isStuck = [&] {
     return fetch.state == RowFetch::waiting && active == 0 && !hasRoom();
   };
   Clock::time_point start = Clock::now();
+  constexpr int64_t most = int64_t(1) << 60; // Some 36 years.
   auto arrived = [&] { return isOver() || isStuck(); };
   bool known = true;
   if (nanoseconds < 0)
     news.wait(lock, arrived);
   else
-    known = news.wait_for(lock, std::chrono::nanoseconds(nanoseconds), arrived);
+    known = news.wait_for(
+        lock, std::chrono::nanoseconds(std::min(nanoseconds, most)), arrived);
   counted.waited += (Clock::now() - start) / std::chrono::nanoseconds(1);
   if (!known)
     return Outcome::late;
   if (fetch.state == RowFetch::done)
     return Outcome::rows;
   if (fetch.state == RowFetch::failed) {
-    failure = fetch.failure;
-    return fetch.lacksMemory ? Outcome::lacksMemory : Outcome::failed;
+    if (!fetch.lacksMemory) {
+      failure = fetch.failure;
+      return Outcome::failed;
+    }
+    failure = "there are no " + std::to_string(fetch.bytes) +
+              " bytes of memory for rows of '" + file.path + "'";
+    return Outcome::lacksMemory;
   }
   failure = "rows of earlier fetches still hold " +
             std::to_string(counted.held) + " of the table's " +
@@ -359,6 +403,8 @@ void RowTable::drop(const std::shared_ptr<RowFetch> &fetch) {
   // What is being read gives its memory back at the end.
   if (fetch->state != RowFetch::reading)
     release(*fetch);
+  // What waited behind it may have no room either.
+  news.notify_all();
 }
 
 TableCounts RowTable::counts() const {

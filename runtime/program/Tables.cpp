@@ -51,9 +51,12 @@ DrawloomError *drawloomTableFetch(DrawloomTable *table, const void *numbers,
                                   DrawloomElement element, int64_t count,
                                   DrawloomFetch **fetch) {
   *fetch = nullptr;
-  if ((element != DRAWLOOM_I32 && element != DRAWLOOM_I64) || count < 0)
+  if (element != DRAWLOOM_I32 && element != DRAWLOOM_I64)
     return makeError(DRAWLOOM_ERROR_CALL,
                      "numbers of rows are integers of 32 or 64 bits");
+  if (count < 0)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     std::to_string(count) + " rows cannot be fetched");
   Result<std::shared_ptr<RowFetch>> started =
       table->rows->start(numbers, element == DRAWLOOM_I64, count);
   if (!started.ok())

@@ -168,6 +168,13 @@ def test_wrong_files_are_named(features, tmp_path):
         drawloom.FeatureTable(tmp_path / "short.npy")
     with pytest.raises(drawloom.CallError, match="shape=64"):
         drawloom.FeatureTable(path, dtype="float32")
+    with pytest.raises(drawloom.FileError, match="has 240128 bytes behind 0, which are not rows of 20 bytes"):
+        drawloom.FeatureTable(path, dtype="float32", shape=5)
+    with pytest.raises(drawloom.CallError, match="cannot be read"):
+        drawloom.FeatureTable(path, dtype="S", shape=7)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(drawloom.FileError, match="it is no file whose rows"):
+        drawloom.FeatureTable(tmp_path / "fifo", dtype="float32", shape=7)
     with pytest.raises(drawloom.CallTypeError, match="memory is '1 GB'"):
         drawloom.FeatureTable(path, memory="1 GB")
     numpy.save(tmp_path / "wide.npy", numpy.zeros((2, 2), numpy.longdouble))

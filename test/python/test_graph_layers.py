@@ -137,6 +137,74 @@ def test_of_few_rows_dense_layers_are_those_of_torch_to_the_last_bit(monkeypatch
     assert torch.equal(layer(x, EDGE_INDEX), chain(rows))
 
 
+class Doubled(torch.nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def with_root_of_its_own_bias(layer):
+    layer.lin_r = torch.nn.Linear(INPUTS, OUTPUTS).double()
+
+
+def with_one_layer_for_both(layer):
+    layer.lin_r = layer.lin_l
+
+
+def with_another_class(layer):
+    name = "lin_l" if hasattr(layer, "lin_l") else "lin"
+    bias = getattr(layer, name).bias is not None
+    setattr(layer, name, Doubled(INPUTS, getattr(layer, name).weight.shape[0], bias).double())
+
+
+def with_another_forward(layer):
+    inner = layer.lin_l if hasattr(layer, "lin_l") else layer.lin
+    inner.forward = lambda x, weight=inner.weight: torch.nn.functional.linear(x, weight).cos()
+
+
+def with_a_chain(layer):
+    layer.lin = torch.nn.Sequential(torch.nn.Linear(INPUTS, 2 * OUTPUTS).double(), torch.nn.Tanh())
+
+
+@pytest.mark.parametrize("make, change", [
+    *(((lambda: theirs.SAGEConv(INPUTS, OUTPUTS)), change)
+      for change in (with_root_of_its_own_bias, with_one_layer_for_both, with_another_class, with_another_forward)),
+    *(((lambda: theirs.GATConv(INPUTS, OUTPUTS, heads=2)), change) for change in (with_another_class, with_another_forward, with_a_chain))])
+def test_layers_that_were_replaced_compute_what_they_say(make, change):
+    torch.manual_seed(0)
+    layer = make().double()
+    change(layer)
+    wanted = layer(X, EDGE_INDEX)
+    drawloom.torch.patch_pyg()
+    try:
+        torch.testing.assert_close(layer(X, EDGE_INDEX), wanted)
+    finally:
+        drawloom.torch.unpatch_pyg()
+
+
+@pytest.mark.parametrize("make", [lambda: ours.GATConv(INPUTS, OUTPUTS, heads=2), lambda: ours.SAGEConv(INPUTS, OUTPUTS),
+                                  lambda: ours.SimpleHGNConv(INPUTS, OUTPUTS, RELATIONS, heads=2)])
+def test_under_autocast_layers_compute_as_torch_multiplies(make):
+    torch.manual_seed(0)
+    layer = make()
+    relations = [EDGE_TYPE] if isinstance(layer, ours.SimpleHGNConv) else []
+
+    def rows():
+        found = layer(X.float(), EDGE_INDEX, *relations)
+        return found[0] if isinstance(found, tuple) else found
+
+    wanted = rows()
+    with torch.autocast("cpu"):
+        found = rows()
+    assert (found.float() - wanted).norm() <= ACCURACY["bfloat16"] * wanted.norm()
+
+
+def test_hooks_on_a_gradient_are_called():
+    layer, seen = ours.SAGEConv(INPUTS, OUTPUTS).double(), []
+    layer.lin_l.register_full_backward_pre_hook(lambda module, gradient: seen.append(gradient))
+    layer(X, EDGE_INDEX).sum().backward()
+    assert len(seen) == 1
+
+
 @pytest.mark.parametrize("mod, mechanism", list(itertools.product([None, "additive", "scaled", "f-additive", "f-scaled"],
                                                                   ["within-relation", "across-relation"])))
 @pytest.mark.parametrize("mode, concat", [("additive-self-attention", True), ("multiplicative-self-attention", False)])

@@ -26,6 +26,16 @@ def test_orders_are_those_of_sorted_tuples(sources, targets, edges, relations, r
         numpy.testing.assert_array_equal(array, wanted)
 
 
+def test_a_near_node_may_have_no_bits():
+    """One target, and 64 bits for all else of an edge; two targets make it 65."""
+    rng, count, edges = numpy.random.default_rng(0), 1 << 22, 1 << 20
+    source, relation = rng.integers(0, count, (2, edges))
+    one, two = (_drawloom.build_graph(source, numpy.zeros(edges, int), relation, count, targets, count, count, 1) for targets in (1, 2))
+    for i, (first, second) in enumerate(zip(one, two, strict=True)):
+        # Where the pairs of a node begin: the second one has none.
+        numpy.testing.assert_array_equal(first, second[:2] if i == 0 else second)
+
+
 def test_edges_keep_their_places():
     graph = drawloom.Graph([2, 0, 1, 0], [1, 0, 1, 0], num_src=3)
     rows = torch.arange(4.0)

@@ -82,7 +82,8 @@ private:
       : file(file), descriptor(descriptor) {}
   void read();
   bool hasRoom() const;
-  std::vector<Share> plan(const std::shared_ptr<RowFetch> &fetch);
+  bool plan(const std::shared_ptr<RowFetch> &fetch, std::vector<Share> &found);
+  static void setLacking(RowFetch &fetch);
   std::string readShare(const Share &share, TableCounts &counts);
   std::string readAll(std::vector<iovec> &parts, int64_t at,
                       TableCounts &counts) const;

@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Named layers on graphs: what stands between their dense products. Each is a function of a Program and its Values; operands that may
+"""Named layers on graphs: what stands between their dense products, and some of these. Each is a function of a Program and its Values; operands that may
 be absent are None. See drawloom.torch.nn for the mathematics."""
 
 from .message_passing import attend, combined, sum_pairs, where, widen
@@ -63,6 +63,11 @@ def _by_head(program, x, w, heads):
     return rows, by_head if w is None else program.keep(by_head)
 
 
+def _scores(rows, matrix):
+    rows = rows.wide()
+    return rows.product(matrix.to(rows.dtype))
+
+
 def _gat(program, z, source, target, edge, mask, slope, weights):
     def score_and_value(row, one, *more):
         more = list(more)
@@ -87,8 +92,8 @@ def gat(program, x, w, right, right_w, source, target, edge, mask, slope, weight
     score = None
     if target is not None:
         others = rows.at("dst") if right is None else right if right_w is None else right.product(right_w)
-        score = others.product(target)
-    return _narrow(_gat(program, z, rows.product(source), score, edge, mask, slope, weights), x)
+        score = _scores(others, target)
+    return _narrow(_gat(program, z, _scores(rows, source), score, edge, mask, slope, weights), x)
 
 
 def _narrow(results, like):
@@ -215,7 +220,7 @@ def simple_hgn(program, x, w, source, target, relation, before, slope, beta):
         return (a + b + c).leaky_relu(slope), row
 
     rows, z = _by_head(program, x, w, source.shape[1])
-    scores = rows.product(source), rows.at("dst").product(target)
+    scores = _scores(rows, source), _scores(rows.at("dst"), target)
     out, alpha = attend(program, score_and_value, [z, *scores, relation], weights=True, narrow=True)
     if before is not None:
         kept = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])

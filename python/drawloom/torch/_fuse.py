@@ -104,7 +104,7 @@ def _draws(module):
 
 def plain(module):
     """Hooks and parametrizations see or change what a fused chain does not compute; dropout in training draws numbers."""
-    return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
+    return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks or
                 getattr(module, "parametrizations", None) or _draws(module))
 
 

@@ -242,11 +242,11 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
 
 def _factors(linear, x):
     """(x, w) where the layer is a product that the program does; else (what it gives, None)."""
-    return (x, linear.weight.t()) if linear.bias is None and _is_product(linear, x) else (linear(x), None)
+    return (x, linear.weight.t()) if _is_product(linear, x) and linear.bias is None else (linear(x), None)
 
 
 def _by_head(attention):
-    """[1, H, C] as a matrix [H C, H], by which rows of all heads give the score of each."""
+    """[1, H, C] as a matrix [H C, H], by which rows of all heads give the score of each. A row that overflows in one head has no score in any."""
     return torch.block_diag(*attention[0]).T
 
 
@@ -263,7 +263,7 @@ def _attention(module, edges, out, weights, residual, mask, wanted):
     if not wanted:
         return out
     alpha = weights[0] if mask is None else weights[0] * mask
-    return out, (edges.edge_index, edges.graph.given(alpha))
+    return out, (edges.graph if edges.edge_index is None else edges.edge_index, edges.graph.given(alpha))
 
 
 class GATConv(_Layer):
@@ -391,10 +391,12 @@ def _is_product(linear, x):
     from ._fuse import MANY_ROWS, WIDEST, plain
 
     weight = getattr(linear, "weight", None)
-    if (type(linear).__name__ not in ("Linear", "_Linear") or not plain(linear) or torch.is_autocast_enabled("cpu") or
-            not isinstance(weight, Tensor) or isinstance(weight, torch.nn.parameter.UninitializedParameter)):
+    kind = type(linear)
+    is_theirs = kind.__name__ == "Linear" and kind.__module__ == "torch_geometric.nn.dense.linear"
+    if (kind not in (torch.nn.Linear, _Linear) and not is_theirs or "forward" in vars(linear) or not plain(linear) or
+            torch.is_autocast_enabled("cpu") or isinstance(weight, torch.nn.parameter.UninitializedParameter)):
         return False
-    return (x.dim() == 2 and x.shape[0] >= MANY_ROWS and weight.dim() == 2 and weight.dtype == x.dtype and
+    return (x.layout == torch.strided and x.dim() == 2 and x.shape[0] >= MANY_ROWS and weight.dim() == 2 and weight.dtype == x.dtype and
             weight.shape[1] == x.shape[1] and max(weight.shape) <= WIDEST)
 
 
@@ -403,7 +405,7 @@ def sage_forward(module, x, edge_index, size=None):
     if module.project:
         left = module.lin(left).relu()
     root = module.lin_r if module.root_weight and right is not None else None
-    if not all(one is None or _is_product(one, rows) for one, rows in ((module.lin_l, left), (root, right))):
+    if not _is_product(module.lin_l, left) or (root is not None and (not _is_product(root, right) or root.bias is not None)):
         out = module.lin_l(_neighbours(module, (left, right), edge_index, size, _combiner(module)))
         out = out if root is None else out + root(right)
     else:

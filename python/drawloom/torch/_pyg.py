@@ -37,6 +37,8 @@ def _reason(name, module, arguments):
     lists = list(edges.values()) if isinstance(edges, dict) else [edges]
     for one in lists:
         if isinstance(one, Graph):
+            if isinstance(edges, dict):
+                return "edges are a dictionary"
             continue
         if not isinstance(one, torch.Tensor) or one.layout != torch.strided:
             return "edges are a sparse matrix"
@@ -95,7 +97,8 @@ def _patched(name, original):
         given = dict(list(bound.arguments.items())[1:])
         reason = _reason(name, self, given)
         if reason is not None:
-            if isinstance(given.get("edge_index"), Graph):
+            edges = given.get("edge_index", given.get("edge_index_dict"))
+            if any(isinstance(one, Graph) for one in (edges.values() if isinstance(edges, dict) else [edges])):
                 raise CallError(f"{name}: {reason}, and torch_geometric takes no drawloom.torch.Graph: give it the edge_index")
             _left[name, reason] += 1
             return original(self, *arguments, **options)

@@ -22,7 +22,7 @@ class FeatureTable(_FeatureTable):
         super().__init__(*arguments, **options)
         try:
             torch.from_numpy(numpy.empty(0, self.dtype))
-        except TypeError:
+        except (TypeError, ValueError):
             raise FileError(f"'{self.path}' has rows of {self.dtype}, of which there are no tensors") from None
 
     def _numbers(self, ids: Any) -> Any:
