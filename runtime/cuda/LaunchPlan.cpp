@@ -170,15 +170,14 @@ public:
     int64_t element = 0, bytes = 0;
     if (!read(value, "element", element) ||
         element > static_cast<int64_t>(ElementType::I1) ||
-        !read(value, "shape", type.shape,
-              [&](const json &one, int64_t &extent) {
-                if (!readNumber(one, extent,
-                                std::numeric_limits<int64_t>::min()))
-                  return false;
-                OpenExtent known = OpenExtent::ofShape(extent);
-                return extent >= 0 || (known.number < open &&
-                                       known.more <= OpenExtent::mostMore);
-              }))
+        !read(
+            value, "shape", type.shape, [&](const json &one, int64_t &extent) {
+              if (!readNumber(one, extent, std::numeric_limits<int64_t>::min()))
+                return false;
+              OpenExtent known = OpenExtent::ofShape(extent);
+              return extent >= 0 || (known.number < open &&
+                                     known.more <= OpenExtent::mostMore);
+            }))
       return complain("element");
     type.element = static_cast<ElementType>(element);
     bytes = elementBytes(type.element);
