@@ -248,153 +248,156 @@ static int64_t mostTerms(linalg::LinalgOp op, unsigned loop) {
   return std::numeric_limits<int64_t>::max();
 }
 
-LogicalResult cutOpenSums(func::FuncOp kernel) {
-  SmallVector<linalg::LinalgOp> sums;
-  kernel.walk([&](linalg::LinalgOp op) {
+namespace {
+
+/// An op with one loop of as many steps as there are, which is cut.
+struct OpenLoop {
+  explicit OpenLoop(linalg::LinalgOp op)
+      : op(op), b(op), tiling(cast<TilingInterface>(op.getOperation())),
+        open(*find(op)), value(op.getDpsInits()[0]) {
+    for (int64_t range : op.getStaticLoopRanges())
+      if (!ShapedType::isDynamic(range))
+        elements *= std::max<int64_t>(range, 1);
+    domain = tiling.getIterationDomain(b);
+    count = getValueOrCreateConstantIndexOp(b, op.getLoc(), domain[open].size);
+    done = index(0);
+  }
+  /// The only loop of unknown range of an op with one result.
+  static std::optional<unsigned> find(linalg::LinalgOp op) {
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     if (llvm::count_if(ranges, ShapedType::isDynamic) != 1 ||
         op->getNumResults() != 1)
-      return;
-    const auto *open = llvm::find_if(ranges, ShapedType::isDynamic);
-    if (linalg::isReductionIterator(
-            op.getIteratorTypesArray()[open - ranges.begin()]))
-      sums.push_back(op);
-  });
-  for (linalg::LinalgOp op : sums) {
-    OpBuilder b(op);
+      return std::nullopt;
+    return llvm::find_if(ranges, ShapedType::isDynamic) - ranges.begin();
+  }
+  Value index(int64_t number) {
+    return arith::ConstantIndexOp::create(b, op.getLoc(), number);
+  }
+  void replace() {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  /// Does what is left, `steps` at a time; what remains after that is for the
+  /// next call. step(offsets, sizes, carried) gives what the next one carries.
+  LogicalResult
+  cut(int64_t steps,
+      function_ref<FailureOr<Value>(ArrayRef<OpFoldResult>,
+                                    ArrayRef<OpFoldResult>, Value)>
+          step) {
     Location loc = op.getLoc();
-    auto tiling = cast<TilingInterface>(op.getOperation());
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    unsigned open =
-        llvm::find_if(ranges, ShapedType::isDynamic) - ranges.begin();
-    int64_t elements = 1;
-    for (int64_t range : ranges)
-      if (!ShapedType::isDynamic(range))
-        elements *= range;
-    int64_t most = std::min(mostTerms(op, open),
-                            groupElements / std::max<int64_t>(elements, 1));
-    SmallVector<Range> domain = tiling.getIterationDomain(b);
-    auto index = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(b, loc, value);
-    };
-    Value count = getValueOrCreateConstantIndexOp(b, loc, domain[open].size);
-    Value sum = op.getDpsInits()[0];
-    auto addUp = [&](Value from, Value to, int64_t terms) -> LogicalResult {
-      auto loop = scf::ForOp::create(b, loc, from, to, index(terms), sum);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToEnd(loop.getBody());
-      SmallVector<OpFoldResult> offsets, sizes;
-      for (const Range &range : domain) {
-        offsets.push_back(range.offset);
-        sizes.push_back(range.size);
-      }
-      offsets[open] = loop.getInductionVar();
-      sizes[open] = b.getIndexAttr(terms);
+    Value end = count;
+    if (steps > 1)
+      end = arith::SubIOp::create(
+          b, loc, count, arith::RemUIOp::create(b, loc, count, index(steps)));
+    auto loop = scf::ForOp::create(b, loc, done, end, index(steps), value);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    SmallVector<OpFoldResult> offsets, sizes;
+    for (const Range &range : domain) {
+      offsets.push_back(range.offset);
+      sizes.push_back(range.size);
+    }
+    offsets[open] = loop.getInductionVar();
+    sizes[open] = b.getIndexAttr(steps);
+    FailureOr<Value> carried = step(offsets, sizes, loop.getRegionIterArg(0));
+    if (failed(carried))
+      return failure();
+    scf::YieldOp::create(b, loc, *carried);
+    done = end;
+    value = loop.getResult(0);
+    return success();
+  }
+
+  linalg::LinalgOp op;
+  OpBuilder b;
+  TilingInterface tiling;
+  unsigned open;
+  /// Of the other loops.
+  int64_t elements = 1;
+  SmallVector<Range> domain;
+  Value count, done, value;
+};
+
+} // namespace
+
+/// Ops with one open loop, a reduction or not.
+static SmallVector<linalg::LinalgOp> openLoops(func::FuncOp kernel,
+                                               bool reduction) {
+  SmallVector<linalg::LinalgOp> found;
+  kernel.walk([&](linalg::LinalgOp op) {
+    std::optional<unsigned> open = OpenLoop::find(op);
+    if (!open)
+      return;
+    bool isReduction =
+        linalg::isReductionIterator(op.getIteratorTypesArray()[*open]);
+    // Rows of which each is a sum have no form that is cut.
+    if (reduction ? isReduction : op.getNumParallelLoops() == op.getNumLoops())
+      found.push_back(op);
+  });
+  return found;
+}
+
+LogicalResult cutOpenSums(func::FuncOp kernel) {
+  for (linalg::LinalgOp op : openLoops(kernel, /*reduction=*/true)) {
+    OpenLoop loop(op);
+    auto addUp = [&](ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<OpFoldResult> sizes,
+                     Value sum) -> FailureOr<Value> {
       FailureOr<TilingResult> made =
-          tiling.getTiledImplementation(b, offsets, sizes);
+          loop.tiling.getTiledImplementation(loop.b, offsets, sizes);
       if (failed(made) || made->tiledOps.size() != 1)
         return op->emitOpError("adds up as many terms as there are, in a form "
                                "that cannot be cut");
       auto tiled = cast<DestinationStyleOpInterface>(made->tiledOps.front());
       Operation *before = tiled.getDpsInits()[0].getDefiningOp();
-      tiled.getDpsInitsMutable()[0].set(loop.getRegionIterArg(0));
+      tiled.getDpsInitsMutable()[0].set(sum);
       if (before && llvm::is_contained(made->generatedSlices, before) &&
           before->use_empty())
         before->erase();
-      scf::YieldOp::create(b, loc, tiled->getResults());
-      sum = loop.getResult(0);
-      return success();
+      return Value(tiled->getResult(0));
     };
-    Value from = index(0);
-    for (int64_t terms : {64, 8, 1}) {
-      if (terms > 1 && terms > most)
-        continue;
-      Value to = count;
-      if (terms > 1)
-        to = arith::SubIOp::create(
-            b, loc, count, arith::RemUIOp::create(b, loc, count, index(terms)));
-      if (failed(addUp(from, to, terms)))
+    int64_t most =
+        std::min(mostTerms(op, loop.open), groupElements / loop.elements);
+    for (int64_t terms : {64, 8, 1})
+      if ((terms == 1 || terms <= most) && failed(loop.cut(terms, addUp)))
         return failure();
-      from = to;
-    }
-    op->getResult(0).replaceAllUsesWith(sum);
-    op->erase();
+    loop.replace();
   }
   return success();
 }
 
 LogicalResult cutOpenRows(func::FuncOp kernel) {
-  SmallVector<linalg::LinalgOp> found;
-  kernel.walk([&](linalg::LinalgOp op) {
-    if (llvm::count_if(op.getStaticLoopRanges(), ShapedType::isDynamic) == 1 &&
-        op.getNumParallelLoops() == op.getNumLoops() &&
-        op->getNumResults() == 1)
-      found.push_back(op);
-  });
-  for (linalg::LinalgOp op : found) {
-    OpBuilder b(op);
-    Location loc = op.getLoc();
-    auto tiling = cast<TilingInterface>(op.getOperation());
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    unsigned open =
-        llvm::find_if(ranges, ShapedType::isDynamic) - ranges.begin();
-    int64_t elements = 1;
-    for (int64_t range : ranges)
-      if (!ShapedType::isDynamic(range))
-        elements *= range;
-    int64_t many = llvm::bit_floor<uint64_t>(std::clamp<int64_t>(
-        rowElements / std::max<int64_t>(elements, 1), 1, 64));
-    SmallVector<Range> domain = tiling.getIterationDomain(b);
-    auto index = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(b, loc, value);
-    };
-    Value count = getValueOrCreateConstantIndexOp(b, loc, domain[open].size);
-    Value whole = op.getDpsInits()[0];
-    auto compute = [&](Value from, Value to, int64_t rows) -> LogicalResult {
-      auto loop = scf::ForOp::create(b, loc, from, to, index(rows), whole);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToEnd(loop.getBody());
-      SmallVector<OpFoldResult> offsets, sizes;
-      for (const Range &range : domain) {
-        offsets.push_back(range.offset);
-        sizes.push_back(range.size);
-      }
-      offsets[open] = loop.getInductionVar();
-      sizes[open] = b.getIndexAttr(rows);
+  for (linalg::LinalgOp op : openLoops(kernel, /*reduction=*/false)) {
+    OpenLoop loop(op);
+    OpBuilder &b = loop.b;
+    auto compute = [&](ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes,
+                       Value whole) -> FailureOr<Value> {
       SmallVector<OpFoldResult> at, extents;
       FailureOr<TilingResult> made =
-          tiling.getTiledImplementation(b, offsets, sizes);
+          loop.tiling.getTiledImplementation(b, offsets, sizes);
       if (failed(made) || made->tiledOps.size() != 1 ||
-          failed(
-              tiling.getResultTilePosition(b, 0, offsets, sizes, at, extents)))
+          failed(loop.tiling.getResultTilePosition(b, 0, offsets, sizes, at,
+                                                   extents)))
         return op->emitOpError("computes rows of which there are as many as "
                                "there are, in a form that cannot be cut");
       auto tiled = cast<DestinationStyleOpInterface>(made->tiledOps.front());
-      auto slice =
-          tiled.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>();
       // Each step changes its rows of what the others left.
-      if (slice)
-        slice.getSourceMutable().set(loop.getRegionIterArg(0));
+      if (auto slice =
+              tiled.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>())
+        slice.getSourceMutable().set(whole);
       SmallVector<OpFoldResult> strides(at.size(), b.getIndexAttr(1));
-      Value changed = tensor::InsertSliceOp::create(b, loc, tiled->getResult(0),
-                                                    loop.getRegionIterArg(0),
-                                                    at, extents, strides);
-      scf::YieldOp::create(b, loc, changed);
-      whole = loop.getResult(0);
-      return success();
+      return tensor::InsertSliceOp::create(b, op.getLoc(), tiled->getResult(0),
+                                           whole, at, extents, strides)
+          .getResult();
     };
-    Value from = index(0), to = count;
-    if (many > 1) {
-      to = arith::SubIOp::create(
-          b, loc, count, arith::RemUIOp::create(b, loc, count, index(many)));
-      if (failed(compute(from, to, many)))
-        return failure();
-      from = to;
-    }
-    if (failed(compute(from, count, 1)))
+    int64_t many = llvm::bit_floor<uint64_t>(
+        std::clamp<int64_t>(rowElements / loop.elements, 1, 64));
+    if ((many > 1 && failed(loop.cut(many, compute))) ||
+        failed(loop.cut(1, compute)))
       return failure();
-    op->getResult(0).replaceAllUsesWith(whole);
-    op->erase();
+    loop.replace();
   }
   return success();
 }
