@@ -21,6 +21,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace mlir;
 
@@ -29,6 +31,8 @@ namespace {
 
 /// Rows of a tile; a tile of sums has as many columns.
 constexpr int64_t tileExtent = 16;
+/// Registers that hold a tile. Each has one shape in all of a function.
+constexpr int64_t tileRegisters = 8;
 
 /// A matrix of sums as tiles, row by row.
 using Tiles = SmallVector<Value>;
@@ -41,6 +45,13 @@ public:
   void run();
 
 private:
+  bool shapesFit(ArrayRef<vector::ContractionOp> products) const;
+  /// The extent of a tile that has `rest` rows or columns to come.
+  int64_t extentOf(int64_t rest) const {
+    return padded ? tileExtent : std::min(tileExtent, rest);
+  }
+  template <typename Function>
+  void forEachTile(VectorType type, Function function) const;
   Tiles load(Location loc, Value sums);
   Value store(Location loc, VectorType type, ArrayRef<Value> tiles);
   Tiles multiply(vector::ContractionOp op, ArrayRef<Value> sums);
@@ -56,15 +67,43 @@ private:
   func::FuncOp function;
   OpBuilder b;
   DenseMap<std::pair<Type, int>, Value> buffers;
+  /// All tiles are whole: zeros stand where matrices end.
+  bool padded = false;
 };
 
 /// Visits the tiles of a matrix: place and extent.
 template <typename Function>
-void forEachTile(VectorType type, Function function) {
+void TileUser::forEachTile(VectorType type, Function function) const {
   for (int64_t row = 0; row < type.getDimSize(0); row += tileExtent)
     for (int64_t column = 0; column < type.getDimSize(1); column += tileExtent)
-      function(row, std::min(tileExtent, type.getDimSize(0) - row), column,
-               std::min(tileExtent, type.getDimSize(1) - column));
+      function(row, extentOf(type.getDimSize(0) - row), column,
+               extentOf(type.getDimSize(1) - column));
+}
+
+/// Whether there is a register for every tile of each shape.
+bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products) const {
+  // Rows and 32-bit columns.
+  std::map<std::pair<int64_t, int64_t>, int64_t> most;
+  for (vector::ContractionOp op : products) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> own;
+    auto add = [&](Type type, bool rows, bool columns) {
+      forEachTile(cast<VectorType>(type), [&](int64_t row, int64_t height,
+                                              int64_t column, int64_t width) {
+        if ((rows || row == 0) && (columns || column == 0))
+          ++own[{height, width}];
+      });
+    };
+    // Of factors, the tiles of one step.
+    add(op.getLhsType(), true, false);
+    add(op.getRhsType(), false, true);
+    add(op.getResultType(), true, true);
+    for (auto [shape, count] : own)
+      most[shape] = std::max(most[shape], count);
+  }
+  int64_t registers = 0;
+  for (auto [shape, count] : most)
+    registers += count;
+  return registers <= tileRegisters;
 }
 
 /// Memory on the stack for one vector at a time.
@@ -73,9 +112,22 @@ Value TileUser::buffer(Location loc, VectorType type, int role) {
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&function.getBody().front());
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t &extent : MutableArrayRef(shape).take_front(padded ? 2 : 0))
+      extent = llvm::alignTo(extent, tileExtent);
     known = memref::AllocaOp::create(
-        b, loc, MemRefType::get(type.getShape(), type.getElementType()),
+        b, loc, MemRefType::get(shape, type.getElementType()),
         b.getI64IntegerAttr(64));
+    // Nothing is written where the matrix has ended.
+    if (shape != SmallVector<int64_t>(type.getShape())) {
+      auto whole = VectorType::get(shape, type.getElementType());
+      Value zeros =
+          arith::ConstantOp::create(b, loc, b.getZeroAttr(whole)).getResult();
+      Value zero = constant(loc, 0);
+      vector::TransferWriteOp::create(b, loc, zeros, known,
+                                      SmallVector<Value>(shape.size(), zero),
+                                      SmallVector<bool>(shape.size(), true));
+    }
   }
   return known;
 }
@@ -138,6 +190,8 @@ Value TileUser::memoryOf(vector::ContractionOp op, OpOperand &operand) {
   if (source && source.getRank() >= 3 && !read.hasOutOfBoundsDim() &&
       read.getPermutationMap().isMinorIdentity() && !read.getMask() &&
       source.getShape().back() == 2 && source.areTrailingDimsContiguous(2) &&
+      (!padded || (type.getDimSize(0) % tileExtent == 0 &&
+                   type.getDimSize(1) % tileExtent == 0)) &&
       nothingWritesBetween(read, op)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(read);
@@ -178,7 +232,7 @@ Tiles TileUser::multiply(vector::ContractionOp op, ArrayRef<Value> sums) {
   int64_t steps = op.getLhsType().getDimSize(1);
   Tiles result(sums);
   for (int64_t k = 0; k < steps; k += tileExtent) {
-    int64_t depth = std::min(tileExtent, steps - k);
+    int64_t depth = extentOf(steps - k);
     DenseMap<int64_t, Value> lefts, rights;
     unsigned i = 0;
     forEachTile(
@@ -247,6 +301,12 @@ void TileUser::carryTiles(scf::ForOp loop) {
 }
 
 void TileUser::run() {
+  SmallVector<vector::ContractionOp> products;
+  function.walk([&](vector::ContractionOp op) {
+    if (isPairContraction(op))
+      products.push_back(op);
+  });
+  padded = !shapesFit(products);
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops)

@@ -135,11 +135,15 @@ protected:
            std::to_string((*device)->capability() % 10);
   }
   MachineFacts machineOf(StringRef isa) const override {
+    MachineFacts facts = GpuTarget::machineOf(isa);
     llvm::Expected<const Architecture *> arch = architectureOf(isa);
-    if (arch)
-      return {nvptx::machineOf(**arch).multiprocessors, (*arch)->sharedBytes};
+    if (arch) {
+      facts.processors = nvptx::machineOf(**arch).multiprocessors;
+      facts.blockBytes = (*arch)->sharedBytes;
+      return facts;
+    }
     llvm::consumeError(arch.takeError());
-    return GpuTarget::machineOf(isa);
+    return facts;
   }
   int64_t sharedLimit(StringRef isa) const override {
     llvm::Expected<const Architecture *> arch = architectureOf(isa);

@@ -82,7 +82,8 @@ bool isSliceable(func::FuncOp kernel, Value tile) {
     // An input says the same whenever it is read.
     Value root = load.getSource();
     while (Operation *view = root.getDefiningOp()) {
-      if (!isa<memref::SubViewOp, memref::CastOp>(view))
+      if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
+               memref::ExpandShapeOp>(view))
         return false;
       root = view->getOperand(0);
     }

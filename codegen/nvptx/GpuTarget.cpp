@@ -69,7 +69,10 @@ BlockBudget GpuTarget::blockBudget() const {
 
 MachineFacts GpuTarget::machineOf(StringRef isa) const {
   const Architecture *hopper = llvm::cantFail(findArchitecture("sm_90a"));
-  return {nvptx::machineOf(*hopper).multiprocessors, sharedLimit(isa)};
+  MachineFacts facts{nvptx::machineOf(*hopper).multiprocessors,
+                     sharedLimit(isa)};
+  facts.lockstep = true;
+  return facts;
 }
 
 int64_t GpuTarget::blockBytesOf(ModuleOp module) const {

@@ -28,6 +28,8 @@ MachineFacts machineFactsOf(Operation *op, MachineFacts facts) {
       facts.productRows = std::max<int64_t>(number.getInt(), 1);
     if (auto number = said.getAs<IntegerAttr>("saved_bytes"))
       facts.savedBytes = std::max<int64_t>(number.getInt(), 0);
+    if (auto runs = said.getAs<BoolAttr>("lockstep"))
+      facts.lockstep = runs.getValue();
     break;
   }
   return facts;
@@ -39,6 +41,7 @@ void setMachineFacts(Operation *module, const MachineFacts &facts) {
       attrName,
       b.getDictionaryAttr(
           {b.getNamedAttr("block_bytes", b.getI64IntegerAttr(facts.blockBytes)),
+           b.getNamedAttr("lockstep", b.getBoolAttr(facts.lockstep)),
            b.getNamedAttr("processors", b.getI64IntegerAttr(facts.processors)),
            b.getNamedAttr("product_rows",
                           b.getI64IntegerAttr(facts.productRows)),

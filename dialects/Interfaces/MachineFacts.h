@@ -39,10 +39,14 @@ struct MachineFacts {
   /// at once; 0: as many as its inputs and outputs have, or, where blocks have
   /// memory of their own (blockBytes), any number.
   int64_t savedBytes = 0;
+  /// Whether lanes run in step, each with rows of its own: loops of different
+  /// lengths are best run for many rows at once, one step of each at a time.
+  bool lockstep = false;
 
   bool operator==(const MachineFacts &other) const {
     return processors == other.processors && blockBytes == other.blockBytes &&
-           productRows == other.productRows && savedBytes == other.savedBytes;
+           productRows == other.productRows && savedBytes == other.savedBytes &&
+           lockstep == other.lockstep;
   }
   bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };

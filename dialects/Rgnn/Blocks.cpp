@@ -109,6 +109,14 @@ void assertExtents(OpBuilder &builder, Operation *op) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
+Level Blocks::levelOf(Space space) const {
+  if (space == Space::All)
+    return Whole;
+  if (space == nodesOf(direction))
+    return Node;
+  return space == pairsOf(direction) || space == Space::Rel ? Pair : Edge;
+}
+
 Value Blocks::add(Value a, Value b) {
   return arith::AddIOp::create(s.b, s.loc, a, b);
 }

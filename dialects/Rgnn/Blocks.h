@@ -23,6 +23,9 @@ int64_t bytesOf(mlir::RankedTensorType type, mlir::FloatType element);
 /// Before an op on a graph, says which of its open extents are one.
 void assertExtents(mlir::OpBuilder &builder, mlir::Operation *op);
 
+/// How far in a row is known: by all, a group, a node, a pair or an edge.
+enum Level { Whole, Grouped, Node, Pair, Edge };
+
 /// Runs block programs over the blocks of one order of the edges.
 class Blocks {
 public:
@@ -35,6 +38,9 @@ public:
   Direction direction;
   Order order;
   int64_t rowsPerBlock;
+
+  /// Where the rows of a space are known; those of relations by pair.
+  Level levelOf(Space space) const;
 
   /// What a group of blocks owns.
   struct Group {

@@ -41,21 +41,12 @@ EdgeRows::EdgeRows(TraverseOp op, Blocks &blocks, ArrayRef<unsigned> numbers)
     Space space = op.resultSpace(i);
     Type row = rowType(type.clone(computeType(type.getElementType())), space);
     // Relations have no part of the loops of their own: a pair's sum is added.
-    Level level = space == Space::Rel ? Pair : levelOf(space);
+    Level level = space == Space::Rel ? Pair : blocks.levelOf(space);
     if (space == Space::All)
       level = Grouped;
     results.push_back(
         {i, space, op.combiner(i), type, row, level, Value(), Value()});
   }
-}
-
-EdgeRows::Level EdgeRows::levelOf(Space space) const {
-  if (space == Space::All)
-    return Whole;
-  if (space == nodesOf(blocks.direction))
-    return Node;
-  return space == pairsOf(blocks.direction) || space == Space::Rel ? Pair
-                                                                   : Edge;
 }
 
 SmallVector<Value *> EdgeRows::carried(Level level) {
@@ -103,7 +94,7 @@ void EdgeRows::readInputs(Level level, Value row) {
   const Order &order = blocks.order;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     Space space = op.inputSpace(i);
-    if (levelOf(space) != level)
+    if (blocks.levelOf(space) != level)
       continue;
     if (Value tile = tiles.lookup(static_cast<unsigned>(i))) {
       rows[i] = readRow(tile, place);

@@ -41,10 +41,6 @@ public:
   static mlir::RankedTensorType summedType(mlir::RankedTensorType type);
 
 private:
-  /// How far in a row is known: by all, a group, a node, a pair or an edge.
-  enum Level { Whole, Grouped, Node, Pair, Edge };
-  Level levelOf(Space space) const;
-
   /// One result. Loops inside of `level` carry `sum`, those outside `part`,
   /// what the group has of the result.
   struct Result {

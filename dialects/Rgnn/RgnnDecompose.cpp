@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "dialects/Rgnn/EdgeRows.h"
+#include "dialects/Rgnn/TileRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -66,6 +68,10 @@ static Value inOrderOfEdges(Blocks &blocks, Value rows) {
   return loop.getResult(0);
 }
 
+static bool runsInLockstep(TraverseOp op, ArrayRef<unsigned> results) {
+  return machineFactsOf(op).lockstep && TileRows::handles(op, results);
+}
+
 FailureOr<SmallVector<Value>>
 TraverseOp::decomposeOperation(OpBuilder &builder) {
   if (auto zeros = resultsWithoutEdges(builder, *this, graphOf(getGraph())))
@@ -113,8 +119,11 @@ TraverseOp::decomposeOperation(OpBuilder &builder) {
       continue;
     Blocks blocks(builder, getLoc(), graphOf(getGraph()), direction,
                   groupedBytes(*this, results));
-    for (auto [i, value] :
-         llvm::zip_equal(results, EdgeRows(*this, blocks, results).build()))
+    int64_t tileRows = typeOf(blocks.order.tilePair).getDimSize(1);
+    Values filled = runsInLockstep(*this, results)
+                        ? TileRows(*this, blocks, results, tileRows).build()
+                        : EdgeRows(*this, blocks, results).build();
+    for (auto [i, value] : llvm::zip_equal(results, filled))
       values[i] =
           resultSpace(i) == Space::Edge && direction == Direction::Outgoing
               ? inOrderOfEdges(blocks, value)
@@ -162,7 +171,8 @@ private:
   void compute(LinearOp op);
   void compute(OuterOp op);
   void compute(TraverseOp op);
-  void takeTiles(TraverseOp op, EdgeRows &rows);
+  template <typename Rows> void takeTiles(TraverseOp op, Rows &rows);
+  void compute(TraverseOp op, TileRows &rows);
   /// Stores the rows of a tile at the pairs of the group.
   Value store(Value tile, Value part);
 
@@ -177,6 +187,7 @@ private:
   llvm::DenseMap<Operation *, Value> matrices;
   /// Of each op with a region.
   llvm::DenseMap<Operation *, std::unique_ptr<EdgeRows>> regions;
+  llvm::DenseMap<Operation *, std::unique_ptr<TileRows>> regionsInLockstep;
   /// What is in tiles, and what the group has of the results that are wanted.
   llvm::DenseMap<Value, Value> tiles, parts;
   Blocks::Group group;
@@ -221,6 +232,11 @@ TileSweep::TileSweep(OpBuilder &builder, Location loc,
     } else if (auto traverse = dyn_cast<TraverseOp>(op)) {
       auto numbers =
           llvm::to_vector(llvm::seq<unsigned>(0, traverse.getNumResults()));
+      if (runsInLockstep(traverse, numbers)) {
+        regionsInLockstep[op] =
+            std::make_unique<TileRows>(traverse, blocks, numbers, tileRows);
+        continue;
+      }
       regions[op] = std::make_unique<EdgeRows>(traverse, blocks, numbers);
     }
 }
@@ -322,14 +338,31 @@ void TileSweep::compute(OuterOp op) {
   part = s.write(sum, part, 0, relation);
 }
 
-void TileSweep::takeTiles(TraverseOp op, EdgeRows &rows) {
+template <typename Rows> void TileSweep::takeTiles(TraverseOp op, Rows &rows) {
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
     if (Value rowsInTile = tiles.lookup(input);
         rowsInTile && op.inputSpace(i) == pairsOf(blocks.direction))
       rows.takeFrom(static_cast<unsigned>(i), rowsInTile);
 }
 
+void TileSweep::compute(TraverseOp op, TileRows &rows) {
+  takeTiles(op, rows);
+  TileRows::Members members{numbers(pairsOf(blocks.direction)),
+                            numbers(nodesOf(blocks.direction)), relation};
+  bool atNodes = op.resultSpace(0) == nodesOf(blocks.direction);
+  Values sums;
+  if (atNodes)
+    for (Value result : op.getResults())
+      sums.push_back(parts[result]);
+  Values filled = atNodes ? rows.addTo(members, sums, group.firstNode)
+                          : rows.rowsOf(members);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), filled))
+    (atNodes ? parts : tiles)[result] = value;
+}
+
 void TileSweep::compute(TraverseOp op) {
+  if (const auto &together = regionsInLockstep[op])
+    return compute(op, *together);
   EdgeRows &rows = *regions[op];
   takeTiles(op, rows);
   if (op.resultSpace(0) == nodesOf(blocks.direction)) {

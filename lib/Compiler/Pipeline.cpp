@@ -65,6 +65,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   decomposition.blockBytes = machine.blockBytes;
   decomposition.productRows = machine.productRows;
   decomposition.savedBytes = machine.savedBytes;
+  decomposition.lockstep = machine.lockstep;
   pm.addPass(createDecomposeGraph(decomposition));
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   // As linalg ops, arithmetic on tensors takes part in the refinement of

@@ -239,16 +239,17 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       return most;
     };
     unsigned m = dims->m.front(), n = dims->n.front();
-    // Small pieces hold their sums in registers, a row of 64 or a few wider.
+    // Small pieces hold their sums in registers, a row of 64 or a few wider,
+    // and what they read of few columns in a block's memory.
     if (pieceIterations > 0) {
-      constexpr int64_t sums = 64 * 64;
+      constexpr int64_t sums = 64 * 64, mostRows = 256;
       int64_t columnPiece = largestDivisor(ranges[n], fewRows);
       // An extent without such divisors stays whole, if it is not too long.
       if (columnPiece < 16 && ranges[n] <= sums / 16)
         columnPiece = ranges[n];
-      int64_t rowPiece = largestDivisor(
-          ranges[m],
-          std::max<int64_t>(1, std::max(fewRows, sums / columnPiece)));
+      int64_t rowPiece =
+          largestDivisor(ranges[m], std::clamp<int64_t>(sums / columnPiece,
+                                                        fewRows, mostRows));
       SmallVector<OpFoldResult> pieces(ranges.size(),
                                        Builder(op).getIndexAttr(0));
       pieces[m] = Builder(op).getIndexAttr(rowPiece);

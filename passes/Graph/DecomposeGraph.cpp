@@ -49,7 +49,8 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
              op->getParentOfType<scf::ForallOp>() ||
              op->getParentOfType<linalg::AggregatedOpInterface>();
     };
-    MachineFacts given = {processors, blockBytes, productRows, savedBytes};
+    MachineFacts given = {processors, blockBytes, productRows, savedBytes,
+                          lockstep};
     MachineFacts facts = machineFactsOf(getOperation(), given);
     // Blocks may have to be smaller than the program knows.
     if (given.blockBytes > 0 && facts.blockBytes > 0)

@@ -68,7 +68,7 @@ def DecomposeGraph : Pass<"decompose-graph"> {
     a block program already.
 
     Decompositions that suit many processors or few are told how many there are:
-    `processors`, `block-bytes`, `product-rows` and `saved-bytes`. What the module's attribute `drawloom.machine`
+    `processors`, `block-bytes`, `product-rows`, `saved-bytes` and `lockstep`. What the module's attribute `drawloom.machine`
     says comes first (dialects/Interfaces/MachineFacts.h), but for memory of blocks, where the smaller counts.
 
     Example: test/dialects/Kan/activation-decomposes-on-tensors.mlir
@@ -82,7 +82,9 @@ def DecomposeGraph : Pass<"decompose-graph"> {
            "Rows from which on products of matrices run at full speed">,
     Option<"savedBytes", "saved-bytes", "int64_t", /*default=*/"0",
            "What gradients may save of their way forward, in bytes; 0: as "
-           "much as their inputs and outputs take">
+           "much as their inputs and outputs take">,
+    Option<"lockstep", "lockstep", "bool", /*default=*/"false",
+           "Lanes run in step, each with rows of its own">
   ];
 }
 

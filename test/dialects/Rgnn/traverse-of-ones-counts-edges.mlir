@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --decompose-graph --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --decompose-graph --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 // CHECK-NOT: rgnn.
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM

@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --differentiate --rgnn-associate --rgnn-form-sweeps --decompose-graph --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --differentiate --rgnn-associate --rgnn-form-sweeps --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 // RUN: drawloom-opt %s --differentiate --cse --rgnn-associate --rgnn-form-sweeps --canonicalize | FileCheck %s
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM

@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 // RUN: drawloom-opt %s --rgnn-form-sweeps | FileCheck %s
 // RUN: drawloom-opt %s --rgnn-form-sweeps --remarks-filter=rgnn-form-sweeps 2>&1 | FileCheck %s --check-prefix=REMARK
 

@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --rgnn-associate --rgnn-form-sweeps --decompose-graph --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --rgnn-associate --rgnn-form-sweeps --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

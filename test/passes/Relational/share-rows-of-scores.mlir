@@ -1,5 +1,6 @@
 // RUN: drawloom-opt %s --rgnn-share-rows --verify-semantics | FileCheck %s
 // RUN: drawloom-opt %s --rgnn-share-rows --decompose-graph --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --rgnn-share-rows --decompose-graph=lockstep=true --verify-semantics -o /dev/null
 // RUN: drawloom-opt %s --rgnn-share-rows --remarks-filter=rgnn-share-rows 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
