@@ -264,4 +264,7 @@ def cases():
                 out.append(mlp(element, entry, activation, quick=(element, entry) == ("bf16", "forward")))
         for width in (16, 32, 128):
             out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
-    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr()]
+    # Which are cases of this module.
+    import gpu_graph_cells
+
+    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr(), *gpu_graph_cells.cases()]

@@ -12,7 +12,7 @@ SIZES = ["small", "middle", "full"]
 # First comes what is worth most where time is short.
 WORTH = ["MLP 64 relu train bf16", "MLP 64 relu forward bf16", "GLA 128x256", "scalar gate 128x256", "gated delta rule 128x128",
          "rational forward bf16", "rational backward bf16", "GLA 64x64", "MLP 64 rational", "MLP 128", "AdamW", "GLA steps",
-         "RGCN segments", "MLP 32", "MLP 16", "rational", "LoRA", "block-sparse", "CSR", "RGCN", "GLA"]
+         "RGCN segments", "graph", "MLP 32", "MLP 16", "rational", "LoRA", "block-sparse", "CSR", "RGCN", "GLA"]
 
 
 def worth(key):

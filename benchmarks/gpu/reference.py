@@ -7,6 +7,7 @@ token, edge by edge, autograd for gradients. Of linear recurrences some heads on
 import numpy as np
 import torch
 
+import gpu_graph_cells
 import inputs
 from gpu.checks import as_float64
 
@@ -93,6 +94,28 @@ def rgcn(rows, exact, x, w, w0, b):
     return [y]
 
 
+def graph_layer(model, entry, rows, tensors):
+    """Edge by edge, for the graph that gpu_graph_cells.py draws; what autograd makes of it for gradients."""
+    source, target, relation = (torch.from_numpy(one).to(tensors[0].device) for one in gpu_graph_cells.edges(rows))
+    count = {"RGCN": 2, "GATv2": 3}[model]
+    leaves = [tensor.detach().requires_grad_() for tensor in tensors[:count]]
+    if model == "RGCN":
+        x, w = leaves
+        y = torch.zeros_like(x)
+        for r in range(len(w)):
+            mine = torch.nonzero(relation == r)[:, 0]
+            y = y.index_add(0, target[mine], x[source[mine]] @ w[r])
+    else:
+        left, right, attention = leaves
+        score = (torch.nn.functional.leaky_relu(left[source] + right[target], 0.2) * attention).sum(-1)
+        most = torch.full(left.shape[:2], -torch.inf, dtype=score.dtype, device=score.device)
+        most = most.index_reduce(0, target, score.detach(), "amax")
+        weight = (score - most[target]).exp()
+        total = torch.zeros_like(most).index_add(0, target, weight)
+        y = torch.zeros_like(left).index_add(0, target, (weight / total[target])[..., None] * left[source])
+    return [y.detach()] if entry == "forward" else list(torch.autograd.grad(y, leaves, tensors[-1]))
+
+
 def rows_of(starts, device):
     """For each stored entry the row that it is of."""
     return torch.repeat_interleave(torch.arange(len(starts) - 1, device=device), (starts[1:] - starts[:-1]).to(device))
@@ -152,6 +175,9 @@ def reference(case, arrays, rows, device):
     name = case.name
     if name.startswith(("MLP", "rational")):
         return Reference(of_network(network_of(case), case.entry, tensors))
+    if name.startswith("graph"):
+        _, model, entry = name.split()
+        return Reference(graph_layer(model, entry, rows, tensors))
     with torch.no_grad():
         if name == "AdamW":
             return Reference(adamw(*tensors[:4], float(numbers[4]), int(numbers[5])))

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Rgnn/Rgnn.h"
+#include "dialects/Interfaces/ScalarBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -18,6 +20,13 @@ namespace {
 /// A traverse without the results that have no reader, without what only these
 /// needed, and without inputs that the region does not read.
 struct DropUnused : OpRewritePattern<TraverseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TraverseOp op,
+                                PatternRewriter &rewriter) const override;
+};
+/// A sum of narrow rows that is rounded to their type has that type: rows are
+/// added in the type to compute in, and the sum is rounded once.
+struct RoundToRows : OpRewritePattern<TraverseOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TraverseOp op,
                                 PatternRewriter &rewriter) const override;
@@ -81,9 +90,32 @@ LogicalResult DropUnused::matchAndRewrite(TraverseOp op,
   return success();
 }
 
+LogicalResult RoundToRows::matchAndRewrite(TraverseOp op,
+                                           PatternRewriter &rewriter) const {
+  Operation *yield = op.getBody().front().getTerminator();
+  for (OpResult result : op.getResults()) {
+    if (!result.hasOneUse())
+      continue;
+    auto rounded = dyn_cast<arith::TruncFOp>(*result.user_begin());
+    OpOperand &row = yield->getOpOperand(result.getResultNumber());
+    auto widened = row.get().getDefiningOp<arith::ExtFOp>();
+    if (!rounded || !widened ||
+        getElementTypeOrSelf(rounded.getType()) !=
+            getElementTypeOrSelf(widened.getIn().getType()) ||
+        computeType(getElementTypeOrSelf(rounded.getType())) !=
+            getElementTypeOrSelf(result.getType()))
+      continue;
+    rewriter.modifyOpInPlace(yield, [&] { row.set(widened.getIn()); });
+    rewriter.modifyOpInPlace(op, [&] { result.setType(rounded.getType()); });
+    rewriter.replaceOp(rounded, result);
+    return success();
+  }
+  return failure();
+}
+
 void TraverseOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                              MLIRContext *context) {
-  patterns.add<DropUnused>(context);
+  patterns.add<DropUnused, RoundToRows>(context);
 }
 
 } // namespace drawloom::rgnn

@@ -133,3 +133,36 @@ def segment_tiles(source, target, relation, nodes, relations, tile=64, tiles_of_
     sizes = {"nodes": nodes, "relations": relations, "segments": len(of), "messages": len(message), "edges": len(order),
              "blocks": len(block_relation)}
     return [np.array(a).astype(np.int32) for a in arrays], sizes
+
+
+def graph_orders(source, target, relation, nodes, relations, rows_per_block, tile_rows):
+    """The index arrays of `rgnn.graph` of edges among one set of nodes, in the order of its operands."""
+    edges = np.lexsort((np.arange(len(source)), source, relation, target))
+    source, target, relation = (np.asarray(one, np.int64)[edges] for one in (source, target, relation))
+    outgoing = np.lexsort((np.arange(len(source)), target, relation, source))
+
+    def side(near, far, kind):
+        keys, first = np.unique(near * relations + kind, return_index=True)
+        node, kinds = keys // relations, keys % relations
+        pair_of = np.repeat(np.arange(len(keys)), np.diff([*first, len(near)]))
+        # Tiles: pairs of a block that share a relation.
+        block = node // rows_per_block
+        order = np.lexsort((np.arange(len(keys)), kinds, block))
+        _, begin, count = np.unique(block[order] * relations + kinds[order], return_index=True, return_counts=True)
+        tiles = -(-count // tile_rows)
+        tile_begin = np.repeat(begin, tiles) + tile_rows * (np.arange(tiles.sum()) - np.repeat(np.cumsum(tiles) - tiles, tiles))
+        places = tile_begin[:, None] + np.arange(tile_rows)
+        inside = places < np.repeat(begin + count, tiles)[:, None]
+        pairs = np.where(inside, order[np.minimum(places, max(len(order) - 1, 0))] if len(order) else 0, -1)
+        owners = np.where(inside, node[pairs] if len(order) else 0, -1)
+        blocks = -(-nodes // rows_per_block)
+        tile_block = block[order][tile_begin] if len(order) else np.zeros(0, np.int64)
+        return [np.searchsorted(node, np.arange(nodes + 1)), kinds, np.array([*first, len(near)]), far, None,
+                np.searchsorted(tile_block, np.arange(blocks + 1)), kinds[order][tile_begin] if len(order) else [], pairs, owners], pair_of
+
+    incoming, target_pair = side(target, source, relation)
+    back, place_pair = side(source[outgoing], target[outgoing], relation[outgoing])
+    source_pair = np.empty(len(source), np.int64)
+    source_pair[outgoing] = place_pair
+    incoming[4], back[4] = source_pair, target_pair[outgoing]
+    return [np.asarray(one, np.int32) for one in (*incoming, *back, outgoing)]
