@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Rgnn/Rgnn.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
+#include "dialects/Rgnn/Rgnn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

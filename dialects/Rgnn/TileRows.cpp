@@ -8,8 +8,8 @@
 
 #include "dialects/Rgnn/TileRows.h"
 #include "dialects/Block/Block.h"
+#include "dialects/Block/RegionOfRows.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
-#include "dialects/Rgnn/RegionOfRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,7 +21,7 @@ namespace drawloom::rgnn {
 
 bool TileRows::handles(TraverseOp op, ArrayRef<unsigned> results) {
   // Several rows of a tile may have one relation.
-  return hasFormForRows(op.getBody().front()) &&
+  return block::hasFormForRows(op.getBody().front()) &&
          llvm::all_of(results, [&](unsigned i) {
            return op.resultSpace(i) != Space::Rel &&
                   (op.resultSpace(i) != Space::All ||
@@ -197,8 +197,8 @@ void TileRows::readInputs(Level level, Value numbers) {
 }
 
 Values TileRows::execute() {
-  Values yielded =
-      executeForRows(b, s.loc, op.getBody().front(), rows, isShared, count);
+  Values yielded = block::executeForRows(b, s.loc, op.getBody().front(), rows,
+                                         isShared, count);
   return llvm::map_to_vector(
       results, [&](Result &result) { return yielded[result.number]; });
 }

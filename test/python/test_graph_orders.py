@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Index arrays of graphs: as sorting makes them, and refused where an index is wrong."""
 
+import inputs
 import numpy
 import pytest
 from drawloom import _drawloom
@@ -23,6 +24,16 @@ def test_orders_are_those_of_sorted_tuples(sources, targets, edges, relations, r
     source, target, relation = (rng.integers(0, max(count, 1), edges).astype(dtype) for count in (sources, targets, relations))
     built = _drawloom.build_graph(source, target, relation, sources, targets, relations, rows, tile)
     for array, wanted in zip(built, orders(source, target, relation, sources, targets, rows, tile), strict=True):
+        numpy.testing.assert_array_equal(array, wanted)
+
+
+@pytest.mark.parametrize("nodes, edges, relations, rows, tile", [(13, 60, 3, 4, 4), (1, 0, 1, 8, 16), (40, 300, 50, 16, 2)])
+def test_orders_of_counted_programs_are_those_of_sorted_tuples(nodes, edges, relations, rows, tile):
+    """Those of benchmarks, in NumPy: they are also made where no Drawloom is."""
+    rng = numpy.random.default_rng(edges)
+    source, target, relation = (rng.integers(0, count, edges) for count in (nodes, nodes, relations))
+    found = inputs.graph_orders(source, target, relation, nodes, relations, rows, tile)
+    for array, wanted in zip(found, orders(source, target, relation, nodes, nodes, rows, tile)):
         numpy.testing.assert_array_equal(array, wanted)
 
 

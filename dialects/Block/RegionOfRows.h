@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_DIALECTS_RGNN_REGIONOFROWS_H
-#define DRAWLOOM_DIALECTS_RGNN_REGIONOFROWS_H
+#ifndef DRAWLOOM_DIALECTS_BLOCK_REGIONOFROWS_H
+#define DRAWLOOM_DIALECTS_BLOCK_REGIONOFROWS_H
 
 #include "mlir/IR/Builders.h"
 
-namespace drawloom::rgnn {
+namespace drawloom::block {
 
 /// Whether all ops of a region have a form for many rows at once.
 bool hasFormForRows(mlir::Block &body);
@@ -24,6 +24,6 @@ executeForRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block &body,
                mlir::ValueRange rows, llvm::ArrayRef<bool> isShared,
                int64_t count);
 
-} // namespace drawloom::rgnn
+} // namespace drawloom::block
 
-#endif // DRAWLOOM_DIALECTS_RGNN_REGIONOFROWS_H
+#endif // DRAWLOOM_DIALECTS_BLOCK_REGIONOFROWS_H

@@ -11,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Rgnn/RegionOfRows.h"
-#include "dialects/Rgnn/Blocks.h"
+#include "dialects/Block/RegionOfRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,7 +22,9 @@
 
 using namespace mlir;
 
-namespace drawloom::rgnn {
+namespace drawloom::block {
+
+using Values = SmallVector<Value>;
 
 static bool isKnown(ArrayRef<OpFoldResult> numbers) {
   return llvm::all_of(
@@ -356,4 +357,4 @@ Values executeForRows(OpBuilder &builder, Location loc, Block &body,
                              [&](Value value) { return region.rowsOf(value); });
 }
 
-} // namespace drawloom::rgnn
+} // namespace drawloom::block
