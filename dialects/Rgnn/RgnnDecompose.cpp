@@ -163,6 +163,9 @@ private:
   /// sum += a b over the dimensions that the sum lacks; loops by letters.
   Value multiply(Value a, StringRef aLoops, Value b, StringRef bLoops,
                  Value sum, StringRef sumLoops);
+  /// The same for a sum of one column: lanes go along what is added up, or
+  /// along the column, instead of one element at a time.
+  Value multiplyColumn(Value a, StringRef aLoops, Value column, Value sum);
   /// Runs `body` for the members of a tile.
   Values
   forMembers(ValueRange carried,
@@ -183,6 +186,7 @@ private:
   Blocks blocks;
   SliceBuilder &s;
   int64_t tileRows;
+  bool lockstep;
   /// Of each product.
   llvm::DenseMap<Operation *, Value> matrices;
   /// Of each op with a region.
@@ -223,7 +227,8 @@ TileSweep::TileSweep(OpBuilder &builder, Location loc,
     : b(builder), loc(loc), ops(llvm::to_vector(ops)), wanted(wanted),
       blocks(builder, loc, graphOfOp(ops.front()), directionOfOps(ops),
              bytesByGroup(ops)),
-      s(blocks.s), tileRows(typeOf(blocks.order.tilePair).getDimSize(1)) {
+      s(blocks.s), tileRows(typeOf(blocks.order.tilePair).getDimSize(1)),
+      lockstep(machineFactsOf(ops.front()).lockstep) {
   for (Operation *op : ops)
     assertExtents(builder, op);
   for (Operation *op : ops)
@@ -280,8 +285,39 @@ Value TileSweep::zeros(ArrayRef<int64_t> shape, Type element) {
                   tensor::EmptyOp::create(b, loc, shape, element));
 }
 
+Value TileSweep::multiplyColumn(Value a, StringRef aLoops, Value column,
+                                Value sum) {
+  auto flat = [&](Value one) -> Value {
+    auto type = RankedTensorType::get({typeOf(one).getDimSize(0)},
+                                      typeOf(one).getElementType());
+    return tensor::CollapseShapeOp::create(
+        b, loc, type, one, ArrayRef<ReassociationIndices>{{0, 1}});
+  };
+  AffineExpr m = b.getAffineDimExpr(0), k = b.getAffineDimExpr(1);
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(2, 0, exprs, b.getContext());
+  };
+  Value start = flat(sum);
+  SmallVector<AffineMap> maps{aLoops == "mk" ? map({m, k}) : map({k, m}),
+                              map(k), map(m)};
+  auto dots = linalg::GenericOp::create(
+      b, loc, TypeRange(start.getType()), ValueRange{a, flat(column)}, start,
+      maps, {utils::IteratorType::parallel, utils::IteratorType::reduction},
+      [&](OpBuilder &nested, Location, ValueRange e) {
+        ScalarBuilder scalars(nested, loc);
+        Value product = scalars.mul(scalars.widen(e[0]), scalars.widen(e[1]));
+        linalg::YieldOp::create(nested, loc, scalars.add(e[2], product));
+      });
+  return tensor::ExpandShapeOp::create(b, loc, sum.getType(), dots.getResult(0),
+                                       ArrayRef<ReassociationIndices>{{0, 1}});
+}
+
 Value TileSweep::multiply(Value a, StringRef aLoops, Value c, StringRef cLoops,
                           Value sum, StringRef sumLoops) {
+  // Where lanes run in step, a product finds lanes for its rows.
+  if (!lockstep && sumLoops == "mn" && typeOf(sum).getDimSize(1) == 1 &&
+      typeOf(sum).getDimSize(0) > 1 && cLoops == "kn")
+    return multiplyColumn(a, aLoops, c, sum);
   StringRef loops = sumLoops.size() == 3 ? "hmnk" : "mnk";
   auto map = [&](StringRef letters) {
     SmallVector<AffineExpr> exprs;
