@@ -336,7 +336,21 @@ void Outliner::outline(unsigned index) {
       inside.clone(*def, mapping);
       return;
     }
-    operands.push_back(replacements.lookup_or(value, value));
+    Value given = replacements.lookup_or(value, value);
+    if (auto number = given.getDefiningOp<tensor::ExtractOp>();
+        number && given != value) {
+      // Another kernel has left it in memory.
+      operands.push_back(number.getTensor());
+      argumentAttributes.push_back(host.getDictionaryAttr({}));
+      Value memory =
+          block->addArgument(number.getTensor().getType(), value.getLoc());
+      OpBuilder::InsertionGuard guard(inside);
+      inside.setInsertionPointToStart(block);
+      mapping.map(value, tensor::ExtractOp::create(inside, value.getLoc(),
+                                                   memory, ValueRange()));
+      return;
+    }
+    operands.push_back(given);
     SmallVector<NamedAttribute> attributes;
     if (extents)
       attributes.push_back(host.getNamedAttr(extentsAttr, extents));

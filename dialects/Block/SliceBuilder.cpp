@@ -132,7 +132,10 @@ SliceBuilder::elementwise(ValueRange inputs, ValueRange outputs,
 scf::ForallOp blocksOf(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> grid,
                        ValueRange outs) {
   SmallVector<Attribute> units;
-  if (llvm::all_of(grid, isOneInteger))
+  // A call may give an open number as 1.
+  if (llvm::all_of(grid, [](OpFoldResult count) {
+        return isOneInteger(count) || isa<Value>(count);
+      }))
     for (size_t dim = 0; dim < grid.size(); ++dim)
       units.push_back(gpu::GPUBlockMappingAttr::get(
           b.getContext(), static_cast<gpu::MappingId>(dim)));

@@ -307,7 +307,8 @@ static bool givesOnes(TraverseOp op) {
 void TileRows::visitEdges(Value begin, Value end, Level level) {
   Value lengths = difference(end, begin);
   if (givesOnes(op) && llvm::all_of(results, [&](Result &result) {
-        return result.level == level && result.combiner == Combiner::Sum;
+        return result.level == level && result.combiner == Combiner::Sum &&
+               typeOf(result.sum).getRank() == 1;
       })) {
     // As many as there are edges; sums of ones are exact as far as floats
     // count.

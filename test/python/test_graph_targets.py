@@ -150,3 +150,26 @@ def test_products_of_many_shapes_share_the_tiles_of_amx(monkeypatch):
     for one, other in zip(found, native):
         wanted = other.view(bfloat16).astype("float32")
         assert abs(one.astype("float32") - wanted).max() <= 2.0**-6 * abs(wanted).max()
+
+
+@pytest.mark.parametrize("rows", [1024, 8])
+@pytest.mark.parametrize("of", ["all", "edge", "rel"])
+def test_gradients_of_maxima_of_one_space(of, rows, monkeypatch):
+    """Where no row of a node is read; of a graph in one block, and in two."""
+    monkeypatch.setattr(drawloom.ops.graphs, "ROWS_PER_BLOCK", rows)
+    index = INDEX[:, (INDEX < 12).all(0)]
+    given = torch.randn({"all": (), "edge": (index.shape[1],), "rel": (1,)}[of], requires_grad=True)
+    seen, execute = [], _dispatch._run_spec
+
+    def run(spec, tensors, *more):
+        types = [ops.Array(str(one.dtype).removeprefix("torch."), tuple(one.shape)) for one in tensors]
+        result = execute(spec, tensors, *more)
+        seen.append((ops.text(spec, list(spec.opened(types))), [array(one) for one in tensors], array(result)))
+        return result
+
+    monkeypatch.setattr(_dispatch, "_run_spec", run)
+    y = message_passing(Graph(*index, num_src=12), lambda **rows: rows[of] * rows[of], combine="max", **{of: given})
+    torch.autograd.grad(y.sum(), given)
+    text, arguments, native = seen[-1]
+    assert_accurate([native], runner.run(text, "main", arguments, target="interpreter"), "float32")
+    assert_accurate([drawloom.compile(text, target="emulator").main(*arguments)], [native], "float32")

@@ -70,7 +70,8 @@ def result_types(spec, types):
 def _check(spec, types):
     """Raises CallError where the arguments of the op itself do not fit."""
     count = len(types) - sum(len(derivative.given) for derivative in spec.derivatives)
-    need(len(types[0][1]) >= 1, f"{spec.family}: x is a scalar; its last dimension is that of channels")
+    need(len(types[0][1]) >= 1 or not ops.families[spec.family].rowwise,
+         f"{spec.family}: x is a scalar; its last dimension is that of channels")
     ops.check(spec, [ops.Array(dtype, tuple(shape)) for dtype, shape in types[:count]])
 
 
