@@ -186,12 +186,52 @@ struct GatherZeros : OpRewritePattern<GatherOp> {
   }
 };
 
+/// Extents that `output_shape` says are in the type. Upstream joins reshapes to
+/// ops whose types leave them open, and takes a source that turns out to be a
+/// cast for a sign that an operand is there for each.
+struct KnowExpandedShape : OpRewritePattern<tensor::ExpandShapeOp> {
+  explicit KnowExpandedShape(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType old = op.getResultType();
+    SmallVector<int64_t> shape(old.getShape());
+    for (auto [extent, said] :
+         llvm::zip_equal(shape, op.getStaticOutputShape()))
+      if (ShapedType::isDynamic(extent))
+        extent = said;
+    if (ArrayRef(shape) == old.getShape())
+      return failure();
+    SmallVector<int64_t> from(op.getSrcType().getShape());
+    for (auto [extent, group] :
+         llvm::zip_equal(from, op.getReassociationIndices())) {
+      int64_t product = 1;
+      for (int64_t i : group)
+        product =
+            ShapedType::isDynamic(product) || ShapedType::isDynamic(shape[i])
+                ? ShapedType::kDynamic
+                : product * shape[i];
+      extent = product;
+    }
+    Value source = op.getSrc();
+    auto known = op.getSrcType().clone(from);
+    if (known != op.getSrcType())
+      source = tensor::CastOp::create(rewriter, op.getLoc(), known, source);
+    auto expanded = tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(), old.clone(shape), source,
+        op.getReassociationIndices(), op.getMixedOutputShape());
+    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, old, expanded);
+    return success();
+  }
+};
+
 } // namespace
 
 void BlockDialect::getCanonicalizationPatterns(
     RewritePatternSet &patterns) const {
-  patterns.add<GatherZeros, InlineSingleBlock, ExtractConstantSlice,
-               InsertConstantSlice<tensor::InsertSliceOp>,
+  patterns.add<GatherZeros, InlineSingleBlock, KnowExpandedShape,
+               ExtractConstantSlice, InsertConstantSlice<tensor::InsertSliceOp>,
                InsertConstantSlice<tensor::ParallelInsertSliceOp>>(
       getContext());
 }

@@ -8,6 +8,7 @@
 
 #include "codegen/LoadedProgram.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "dialects/Block/Block.h"
 #include "drawloom/runtime/CpuProgram.h"
 #include "drawloom/runtime/CudaProgram.h"
 #include "lib/Compiler/Compiler.h"
@@ -278,6 +279,9 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
   if (!options.dumpPhasesTo.empty() &&
       failed(dump(module, options.from, options.dumpPhasesTo)))
     return failure();
+  // It canonicalizes ops of other dialects, too, of which upstream does not
+  // take all.
+  module.getContext()->loadDialect<block::BlockDialect>();
   for (Phase phase : allPhases()) {
     if (phase <= options.from || phase > options.to)
       continue;
