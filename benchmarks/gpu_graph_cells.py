@@ -41,7 +41,8 @@ def shapes(model, rows):
 def text(model, element, entry, rows):
     """As drawloom.jax.rgnn says it. Drawloom is asked where programs are compiled, and need not be where they run."""
     build = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", pathlib.Path(__file__).resolve().parents[1] / "build"))
-    sys.path.append(str(build / "python"))
+    if str(build / "python") not in sys.path:
+        sys.path.append(str(build / "python"))
     from drawloom import ops
     from drawloom.ops import graph_models, message_passing
 

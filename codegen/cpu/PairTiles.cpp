@@ -118,7 +118,7 @@ Value TileUser::buffer(Location loc, VectorType type, int role) {
     known = memref::AllocaOp::create(
         b, loc, MemRefType::get(shape, type.getElementType()),
         b.getI64IntegerAttr(64));
-    // Nothing is written where the matrix has ended.
+    // Factors end in zeros; what tiles of sums have there is not read.
     if (shape != SmallVector<int64_t>(type.getShape())) {
       auto whole = VectorType::get(shape, type.getElementType());
       Value zeros =

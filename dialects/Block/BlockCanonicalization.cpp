@@ -186,9 +186,10 @@ struct GatherZeros : OpRewritePattern<GatherOp> {
   }
 };
 
-/// Extents that `output_shape` says are in the type. Upstream joins reshapes to
-/// ops whose types leave them open, and takes a source that turns out to be a
-/// cast for a sign that an operand is there for each.
+/// A reshape's type has the extents that `output_shape` says. Where upstream
+/// joins two reshapes, their type may leave such extents open; and where the
+/// source becomes a cast, its pattern reads an operand for each open extent,
+/// which is not there: it crashes. So this one comes first.
 struct KnowExpandedShape : OpRewritePattern<tensor::ExpandShapeOp> {
   explicit KnowExpandedShape(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/10) {}

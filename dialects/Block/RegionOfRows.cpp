@@ -332,6 +332,8 @@ Values RowsOfRegion::map(Operation &op) {
       .Default([&](Operation *other) {
         if (auto structured = dyn_cast<linalg::LinalgOp>(other))
           return mapStructured(structured);
+        assert(other->hasTrait<OpTrait::Elementwise>() &&
+               "hasFormForRows knows of no other ops");
         return mapElementwise(*other);
       });
 }

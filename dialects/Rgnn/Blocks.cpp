@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -108,6 +109,39 @@ void assertExtents(OpBuilder &builder, Operation *op) {
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
+
+llvm::APFloat firstOf(Combiner combiner, FloatType element) {
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  switch (combiner) {
+  case Combiner::None:
+  case Combiner::Sum:
+    return APFloat::getZero(semantics);
+  case Combiner::Max:
+  case Combiner::Bound:
+    return APFloat::getInf(semantics, /*Negative=*/true);
+  }
+  llvm_unreachable("all combiners are listed");
+}
+
+Value combined(OpBuilder &builder, Location loc, Combiner combiner, Value a,
+               Value b) {
+  switch (combiner) {
+  case Combiner::None:
+    return b;
+  case Combiner::Sum:
+    return arith::AddFOp::create(builder, loc, a, b);
+  case Combiner::Max:
+  case Combiner::Bound:
+    return arith::MaximumFOp::create(builder, loc, a, b);
+  }
+  llvm_unreachable("all combiners are listed");
+}
+
+bool givesOnes(TraverseOp op) {
+  return llvm::all_of(
+      op.getBody().front().getTerminator()->getOperands(),
+      [](Value row) { return matchPattern(row, m_OneFloat()); });
+}
 
 Level Blocks::levelOf(Space space) const {
   if (space == Space::All)

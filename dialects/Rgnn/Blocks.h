@@ -23,6 +23,13 @@ int64_t bytesOf(mlir::RankedTensorType type, mlir::FloatType element);
 /// Before an op on a graph, says which of its open extents are one.
 void assertExtents(mlir::OpBuilder &builder, mlir::Operation *op);
 
+/// What a combiner starts from, and what it makes of two numbers.
+llvm::APFloat firstOf(Combiner combiner, mlir::FloatType element);
+mlir::Value combined(mlir::OpBuilder &builder, mlir::Location loc,
+                     Combiner combiner, mlir::Value a, mlir::Value b);
+/// Whether all that a region gives is 1: a count.
+bool givesOnes(TraverseOp op);
+
 /// How far in a row is known: by all, a group, a node, a pair or an edge.
 enum Level { Whole, Grouped, Node, Pair, Edge };
 

@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -122,13 +121,8 @@ void EdgeRows::start(Level level) {
     if (result.level != level || result.combiner == Combiner::None)
       continue;
     auto element = cast<FloatType>(getElementTypeOrSelf(result.row));
-    bool sum = result.combiner == Combiner::Sum;
     Value first = arith::ConstantOp::create(
-        b, s.loc,
-        sum ? b.getFloatAttr(element, 0.0)
-            : b.getFloatAttr(element,
-                             APFloat::getInf(element.getFloatSemantics(),
-                                             /*Negative=*/true)));
+        b, s.loc, b.getFloatAttr(element, firstOf(result.combiner, element)));
     if (auto type = dyn_cast<RankedTensorType>(result.row))
       first = s.filled(
           first, tensor::EmptyOp::create(b, s.loc, type.getShape(), element));
@@ -138,9 +132,7 @@ void EdgeRows::start(Level level) {
 
 Value EdgeRows::combined(Combiner combiner, Value sum, Value row) {
   auto both = [&](Value a, Value c) -> Value {
-    if (combiner == Combiner::Sum)
-      return arith::AddFOp::create(b, s.loc, a, c);
-    return arith::MaximumFOp::create(b, s.loc, a, c);
+    return rgnn::combined(b, s.loc, combiner, a, c);
   };
   if (!isa<RankedTensorType>(sum.getType()))
     return both(sum, row);
@@ -175,13 +167,6 @@ void EdgeRows::visitEdge(Value edge) {
     if (result.level == Edge)
       result.part =
           writeRow(result.sum, result.part, blocks.sub(edge, group.firstEdge));
-}
-
-/// Whether all that a region gives is 1: a count.
-static bool givesOnes(TraverseOp op) {
-  return llvm::all_of(
-      op.getBody().front().getTerminator()->getOperands(),
-      [](Value row) { return matchPattern(row, m_OneFloat()); });
 }
 
 void EdgeRows::sumPair(Value first, Value last) {

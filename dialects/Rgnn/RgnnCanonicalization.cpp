@@ -99,7 +99,7 @@ LogicalResult RoundToRows::matchAndRewrite(TraverseOp op,
     auto rounded = dyn_cast<arith::TruncFOp>(*result.user_begin());
     OpOperand &row = yield->getOpOperand(result.getResultNumber());
     auto widened = row.get().getDefiningOp<arith::ExtFOp>();
-    if (!rounded || !widened ||
+    if (!rounded || rounded.getRoundingmodeAttr() || !widened ||
         getElementTypeOrSelf(rounded.getType()) !=
             getElementTypeOrSelf(widened.getIn().getType()) ||
         computeType(getElementTypeOrSelf(rounded.getType())) !=

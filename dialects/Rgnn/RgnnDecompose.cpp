@@ -305,7 +305,9 @@ Value TileSweep::multiplyColumn(Value a, StringRef aLoops, Value column,
       maps, {utils::IteratorType::parallel, utils::IteratorType::reduction},
       [&](OpBuilder &nested, Location, ValueRange e) {
         ScalarBuilder scalars(nested, loc);
-        Value product = scalars.mul(scalars.widen(e[0]), scalars.widen(e[1]));
+        Value left = scalars.convert(e[0], e[2]);
+        Value right = scalars.convert(e[1], e[2]);
+        Value product = scalars.mul(left, right);
         linalg::YieldOp::create(nested, loc, scalars.add(e[2], product));
       });
   return tensor::ExpandShapeOp::create(b, loc, sum.getType(), dots.getResult(0),

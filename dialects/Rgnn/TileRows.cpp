@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -32,7 +31,14 @@ bool TileRows::handles(TraverseOp op, ArrayRef<unsigned> results) {
 TileRows::TileRows(TraverseOp op, Blocks &blocks, ArrayRef<unsigned> numbers,
                    int64_t count)
     : op(op), blocks(blocks), s(blocks.s), b(blocks.s.b), count(count),
-      rows(op.getInputs().size()), isShared(op.getInputs().size()) {
+      rows(op.getInputs().size()), isShared(op.getInputs().size()),
+      integer(b.getI32Type()) {
+  const Order &order = blocks.order;
+  for (Value array :
+       {order.nodePairs, order.pairRelation, order.pairEdges, order.far,
+        order.farPair, order.tilePair, order.tileNode, order.edge})
+    if (array && typeOf(array).getElementType().isInteger(64))
+      integer = b.getI64Type();
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     if (op.inputSpace(i) != Space::All)
       continue;
@@ -76,10 +82,13 @@ void TileRows::loop(Value count, Level level, function_ref<void(Value)> body) {
 
 Value TileRows::numbersBy(ValueRange numbers,
                           function_ref<Value(ValueRange)> body) {
-  Type integer = typeOf(blocks.order.nodePairs).getElementType();
   Value empty = tensor::EmptyOp::create(b, s.loc, {count}, integer);
   return s.elementwise(numbers, empty, [&](ValueRange e) -> Values {
-    return {body(e.drop_back())};
+    Values wide(e.drop_back());
+    for (Value &number : wide)
+      if (isa<IntegerType>(number.getType()) && number.getType() != integer)
+        number = arith::ExtSIOp::create(b, s.loc, integer, number);
+    return {body(wide)};
   })[0];
 }
 
@@ -100,6 +109,8 @@ Value TileRows::entries(Value array, Value numbers) {
         arith::SelectOp::create(b, s.loc, there, e[0], s.zero(e[0].getType()));
     Value place = arith::IndexCastOp::create(b, s.loc, b.getIndexType(), some);
     Value found = tensor::ExtractOp::create(b, s.loc, array, place);
+    if (found.getType() != integer)
+      found = arith::ExtSIOp::create(b, s.loc, integer, found);
     return minusOneUnless(there, found);
   });
 }
@@ -113,8 +124,7 @@ Value TileRows::next(Value numbers) {
 }
 
 Value TileRows::countedFrom(Value first, Value numbers) {
-  Value start = arith::IndexCastOp::create(
-      b, s.loc, typeOf(numbers).getElementType(), first);
+  Value start = arith::IndexCastOp::create(b, s.loc, integer, first);
   return numbersBy({numbers, start}, [&](ValueRange e) -> Value {
     Value own = arith::SubIOp::create(b, s.loc, e[0], e[1]);
     return minusOneUnless(isRow(e[0]), own);
@@ -128,8 +138,7 @@ Value TileRows::difference(Value end, Value begin) {
 }
 
 Value TileRows::at(Value begin, Value lengths, Value step) {
-  Value number = arith::IndexCastOp::create(
-      b, s.loc, typeOf(begin).getElementType(), step);
+  Value number = arith::IndexCastOp::create(b, s.loc, integer, step);
   return numbersBy({begin, lengths, number}, [&](ValueRange e) -> Value {
     Value inside =
         arith::CmpIOp::create(b, s.loc, arith::CmpIPredicate::slt, e[2], e[1]);
@@ -238,6 +247,7 @@ bool TileRows::isGathered(const Result &result, Level level) {
   auto argument = dyn_cast<BlockArgument>(
       op.getBody().front().getTerminator()->getOperand(result.number));
   return argument && !isShared[argument.getArgNumber()] &&
+         !tiles.contains(argument.getArgNumber()) &&
          blocks.levelOf(op.inputSpace(argument.getArgNumber())) >= level;
 }
 
@@ -246,12 +256,8 @@ void TileRows::start(Level level) {
     if (result.level != level || result.combiner == Combiner::None)
       continue;
     FloatType element = computeType(result.type.getElementType());
-    APFloat first =
-        result.combiner == Combiner::Sum
-            ? APFloat::getZero(element.getFloatSemantics())
-            : APFloat::getInf(element.getFloatSemantics(), /*Negative=*/true);
-    Value scalar =
-        arith::ConstantOp::create(b, s.loc, b.getFloatAttr(element, first));
+    Value scalar = arith::ConstantOp::create(
+        b, s.loc, b.getFloatAttr(element, firstOf(result.combiner, element)));
     SmallVector<int64_t> shape{count};
     llvm::append_range(shape, result.type.getShape().drop_front(
                                   result.space == Space::All ? 0 : 1));
@@ -266,13 +272,13 @@ void TileRows::visit(Value numbers, Level level) {
       result.sum = row;
       continue;
     }
-    bool adds = result.combiner == Combiner::Sum;
-    bool isZero = adds && isGathered(result, level);
+    Combiner combiner = result.combiner;
+    bool isZero = combiner == Combiner::Sum && isGathered(result, level);
     result.sum = masked(
         numbers, row, result.sum, [&](Value there, ValueRange e) -> Value {
           ScalarBuilder scalars(b, s.loc);
           Value more = scalars.convert(e[0], e[1]);
-          more = adds ? scalars.add(e[1], more) : scalars.maximum(e[1], more);
+          more = combined(b, s.loc, combiner, e[1], more);
           return isZero ? more : scalars.select(there, more, e[1]);
         });
   }
@@ -296,13 +302,6 @@ void TileRows::store(Level level, Value first, Value numbers) {
 //===----------------------------------------------------------------------===//
 // Edges, pairs and nodes
 //===----------------------------------------------------------------------===//
-
-/// Whether all that a region gives is 1: a count.
-static bool givesOnes(TraverseOp op) {
-  return llvm::all_of(
-      op.getBody().front().getTerminator()->getOperands(),
-      [](Value row) { return matchPattern(row, m_OneFloat()); });
-}
 
 void TileRows::visitEdges(Value begin, Value end, Level level) {
   Value lengths = difference(end, begin);
@@ -392,7 +391,6 @@ Values TileRows::build() {
     for (auto [result, part] : llvm::zip_equal(results, parts))
       result.part = part;
     start(Grouped);
-    Type integer = typeOf(blocks.order.nodePairs).getElementType();
     Value last = blocks.add(group.firstNode, group.nodes);
     Value tilesOfNodes =
         arith::CeilDivUIOp::create(b, s.loc, group.nodes, s.index(count));

@@ -79,8 +79,8 @@ private:
   /// Reads the inputs that are known at a level, by these numbers.
   void readInputs(Level level, mlir::Value numbers);
   Values execute();
-  /// What `body` makes of the elements of `rows`, `into` and whether there is
-  /// such a row.
+  /// What `body` makes of whether there is a row, and of the elements of
+  /// `inputs` and `into`.
   mlir::Value
   masked(mlir::Value numbers, mlir::ValueRange inputs, mlir::Value into,
          llvm::function_ref<mlir::Value(mlir::Value, mlir::ValueRange)> body);
@@ -111,6 +111,8 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> tiles;
   Values rows;
   llvm::SmallVector<bool> isShared;
+  /// Of numbers of rows: the widest that the index arrays have.
+  mlir::Type integer;
   /// That of all pairs of a tile; none where they have several.
   mlir::Value relation;
 };

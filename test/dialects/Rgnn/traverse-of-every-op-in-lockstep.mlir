@@ -6,7 +6,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Every op that a region may have, with a dimension more for the edges of two nodes at once; what belongs to no
+// Every op that has a form for many rows, with a dimension more for the edges of two nodes at once; what belongs to no
 // edge is computed once.
 // CHECK-LABEL: func.func @traverse
 // CHECK: scf.forall

@@ -1,5 +1,5 @@
 // RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph --verify-semantics -o /dev/null
-// RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph=lockstep=true --verify-semantics -o /dev/null
+// RUN: drawloom-opt %s --rgnn-form-sweeps --decompose-graph=lockstep=true --verify-semantics | FileCheck %s --check-prefix=LOCKSTEP
 // RUN: drawloom-opt %s --rgnn-form-sweeps | FileCheck %s
 // RUN: drawloom-opt %s --rgnn-form-sweeps --remarks-filter=rgnn-form-sweeps 2>&1 | FileCheck %s --check-prefix=REMARK
 
@@ -10,6 +10,13 @@
 // Sums of edges, products and sums at nodes: nothing of the pairs is stored. What
 // somebody else reads is.
 // REMARK: remark: [Passed] Swept | Category:rgnn-form-sweeps | ops=3, results=1
+// In lockstep, edges of both pairs of a tile are gathered together, and both pairs' products added to rows that are gathered and put back.
+// LOCKSTEP-LABEL: @layer
+// LOCKSTEP: scf.forall
+// LOCKSTEP: block.gather {{.*}} -> tensor<2x3xf64>
+// LOCKSTEP: linalg.contract
+// LOCKSTEP: block.gather {{.*}} : tensor<?x2xf64>[tensor<2xi32>] -> tensor<2x2xf64>
+// LOCKSTEP: block.scatter {{.*}} : tensor<2x2xf64> into tensor<?x2xf64>
 // CHECK-LABEL: @layer
 // CHECK: %[[Y:.*]] = rgnn.sweep {
 // CHECK: rgnn.traverse %{{.*}} over edge

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows of one relation after another, each times its relation's matrix, for the segment tables of FASTEN (github.com/Deep-Learning-Profiling-Tools/fasten).
+
+    git clone https://github.com/Deep-Learning-Profiling-Tools/fasten
+    benchmarks/graph_segments.py --tables fasten/test/datasets_csv
+    benchmarks/graph_segments.py --tables fasten/test/datasets_csv --only AIFB,MUTAG --json segments.json
+
+A table says where each relation's rows begin and end. "in order": rows lie in that order. "by number": each row is one of a table of as
+many nodes, as in a layer on a graph. The rival is a loop of torch.mm over relations, into parts of one result, behind an indexing of the
+rows where they go by number. Results are compared; both write memory that is there already; turns alternate, and the least counts.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import sys
+import time
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "build" / "python"))
+import drawloom  # noqa: E402
+from drawloom import ops  # noqa: E402
+from drawloom.ops import message_passing  # noqa: E402
+from drawloom.torch import Graph  # noqa: E402
+
+
+def segments(path):
+    with path.open() as file:
+        return [(int(row["Start"]), int(row["End"])) for row in csv.DictReader(file)]
+
+
+def program(graph, rows, relations, width, by_number):
+    """A function of (x, w, *arrays)."""
+    def build(program, x, w):
+        if not by_number:
+            return program.linear(x, w)
+        return message_passing.sum_pairs(program, program.linear(program.traverse(lambda row: row, [x], [("dst_rel", "sum")]), w))
+
+    shapes = [((rows, width), "src"), ((relations, width, width), "all")]
+    inputs = [message_passing.input_type("float32", shape, space) for shape, space in shapes]
+    spec = message_passing.spec_of(build, (), inputs, graph._kind)
+    types = [ops.Array("float32", shape) for shape, _ in shapes] + [ops.Array("int32", tuple(one.shape)) for one in graph.arrays]
+    return drawloom.compile(ops.text(spec, types)).main
+
+
+def least(runs, *calls):
+    """Milliseconds of each, in turns."""
+    best = [float("inf")] * len(calls)
+    for call in calls:
+        call()
+    for _ in range(runs):
+        for i, call in enumerate(calls):
+            began = time.perf_counter()
+            call()
+            best[i] = min(best[i], 1e3 * (time.perf_counter() - began))
+    return best
+
+
+def measure(name, table, width, by_number, runs):
+    rows, relations = table[-1][1], len(table)
+    torch.manual_seed(0)
+    x, w, y = torch.randn(rows, width), torch.randn(relations, width, width), torch.empty(rows, width)
+    place = torch.arange(rows)
+    kind = torch.repeat_interleave(torch.arange(relations), torch.tensor([end - begin for begin, end in table]))
+    number = torch.randperm(rows) if by_number else place
+    graph = Graph(number, place, kind, num_src=rows, num_dst=rows, num_relations=relations)
+    function, out = program(graph, rows, relations, width, by_number), torch.empty(rows, width)
+
+    def ours():
+        function(x, w, *graph.arrays, out=out)
+
+    def loop():
+        for matrix, (begin, end) in zip(w, table):
+            torch.mm(x[number[begin:end]] if by_number else x[begin:end], matrix, out=y[begin:end])
+
+    own, rival = least(runs, ours, loop)
+    error = float((out - y).abs().max() / y.abs().max())
+    if not error < 1e-5:
+        sys.exit(f"graph_segments.py: {name}: results differ by {error}")
+    what = "by number" if by_number else "in order"
+    print(f"{name:10} {rows:8} rows {relations:4} relations  {what:9}  {own:8.2f} ms   torch.mm {rival:8.2f} ms   {rival / own:5.2f} x", flush=True)
+    return {"table": name, "rows": rows, "relations": relations, "order": what, "milliseconds": own, "torch.mm": rival}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=pathlib.Path, required=True, help="the folder of the tables")
+    parser.add_argument("--only", help="these tables, with commas between them")
+    parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    names = options.only.split(",") if options.only else sorted(path.stem for path in options.tables.glob("*.csv"))
+    missing = [name for name in names if not (options.tables / f"{name}.csv").exists()]
+    if missing or not names:
+        sys.exit(f"graph_segments.py: '{options.tables}' has no table {', '.join(missing) or 'at all'}")
+    found = [measure(name, segments(options.tables / f"{name}.csv"), options.width, by_number, options.runs)
+             for name in names for by_number in (False, True)]
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+main()
