@@ -7,10 +7,14 @@
     git clone https://github.com/Deep-Learning-Profiling-Tools/fasten
     benchmarks/graph_segments.py --tables fasten/test/datasets_csv
     benchmarks/graph_segments.py --tables fasten/test/datasets_csv --only AIFB,MUTAG --json segments.json
+    benchmarks/graph_segments.py --tables fasten/test/datasets_csv --count
 
 A table says where each relation's rows begin and end. "in order": rows lie in that order. "by number": each row is one of a table of as
 many nodes, as in a layer on a graph. The rival is a loop of torch.mm over relations, into parts of one result, behind an indexing of the
 rows where they go by number. Results are compared; both write memory that is there already; turns alternate, and the least counts.
+
+With --count the kernels for an H200, in bf16 and in order, are counted (docs/gpu-kernels.md says how) beside FASTEN's own model: that rows are
+read and written once, and each matrix read once, at the device's bandwidth.
 """
 
 import argparse
@@ -18,13 +22,15 @@ import csv
 import json
 import pathlib
 import sys
+import tempfile
 import time
 
+import numpy as np
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "build" / "python"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent / "build" / "python")]
 import drawloom  # noqa: E402
-from drawloom import ops  # noqa: E402
+from drawloom import _drawloom, ops  # noqa: E402
 from drawloom.ops import message_passing  # noqa: E402
 from drawloom.torch import Graph  # noqa: E402
 
@@ -87,12 +93,47 @@ def measure(name, table, width, by_number, runs):
     return {"table": name, "rows": rows, "relations": relations, "order": what, "milliseconds": own, "torch.mm": rival}
 
 
+def count(name, table, width, rows_per_block=1024, tile_rows=64):
+    """Counts of the one kernel; no GPU is needed, but ptxas and nvdisasm are."""
+    import gpu_kernels
+    import gpu_programs
+    import inputs
+
+    rows, relations = table[-1][1], len(table)
+    place = np.arange(rows)
+    kind = np.repeat(np.arange(relations), [end - begin for begin, end in table])
+    *arrays, _ = _drawloom.build_graph(place, place, kind, rows, rows, relations, rows_per_block, tile_rows)
+    shapes = [((rows, width), "src"), ((relations, width, width), "all")]
+    spec = message_passing.spec_of(lambda program, x, w: program.linear(x, w), (),
+                                   [message_passing.input_type("bfloat16", shape, space) for shape, space in shapes],
+                                   (relations, rows_per_block, (1, 1)))
+    text = ops.text(spec, [ops.Array("bfloat16", shape) for shape, _ in shapes] + [ops.Array("int32", one.shape) for one in arrays])
+    case = gpu_programs.Case(
+        name, "bf16", "main", lambda rows: text,
+        lambda rng, rows: [*(gpu_programs.store(inputs.normal(rng, *shape), "bf16") for shape, _ in shapes), *arrays],
+        rows, rows, products=lambda rows: rows * width * width, blocks=24, middle=rows)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "sm_90a").mkdir()
+        manifest, times = gpu_kernels.compile_bundle(case, rows, "sm_90a", folder / "sm_90a")
+        row = {"kernels": {one["name"]: gpu_kernels.count_kernel(one, folder / "sm_90a", times) for one in manifest["kernels"]},
+               "grids": {one["name"]: one["grid"] for one in manifest["plan"]["kernels"]},
+               "bytes": gpu_kernels.entry_bytes(manifest["plan"], "main"), "tensor_ideal": case.products(rows) // (16 * 8 * 16)}
+        estimate = gpu_kernels.estimate(case, "sm_90a", row, gpu_kernels.sampled(case, folder, row))["us"]
+    model = (2 * 2 * rows * width + 2 * relations * width * width) / gpu_kernels.machine("H200")["memory_bytes_per_second"] * 1e6
+    kernel, = row["kernels"].values()
+    print(f"{name:10} {rows:8} rows {relations:4} relations  instructions of the loop {kernel['loop']:4}  spills {kernel['spills']}  estimate "
+          f"{estimate['sum']:6.1f} us  FASTEN's bytes {model:6.1f} us  {100 * model / estimate['sum']:3.0f} %", flush=True)
+    return {"table": name, "loop": kernel["loop"], "spills": kernel["spills"], "estimate_us": estimate["sum"], "bytes_us": model}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=pathlib.Path, required=True, help="the folder of the tables")
     parser.add_argument("--only", help="these tables, with commas between them")
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--count", action="store_true", help="the kernels for a GPU, counted")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -100,7 +141,7 @@ def main():
     missing = [name for name in names if not (options.tables / f"{name}.csv").exists()]
     if missing or not names:
         sys.exit(f"graph_segments.py: '{options.tables}' has no table {', '.join(missing) or 'at all'}")
-    found = [measure(name, segments(options.tables / f"{name}.csv"), options.width, by_number, options.runs)
+    found = [count(name, segments(options.tables / f"{name}.csv"), options.width) for name in names] if options.count else [measure(name, segments(options.tables / f"{name}.csv"), options.width, by_number, options.runs)
              for name in names for by_number in (False, True)]
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
