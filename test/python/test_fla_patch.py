@@ -233,7 +233,12 @@ def test_model_computes_what_its_reference_does(name, monkeypatch):
     assert abs(found - expected) <= LOSS * expected, (found, expected)
     assert gradients.keys() == reference.keys() == dict(model.named_parameters()).keys()
     errors = {key: ratio(gradients[key], reference[key]) for key in gradients}
-    assert max(errors.values()) <= GRADIENT, {key: e for key, e in errors.items() if e > GRADIENT}
+    # A model may enlarge every rounding, also those of the framework's products, which differ by processor (RWKV6 does: some of its
+    # normalized rows are nearly constant). It enlarges those of its reference in f32 as much, in other places.
+    with references(name, monkeypatch):
+        _, narrow = loss_and_gradients(model, ids)
+    bound = max(GRADIENT, 10 * max(ratio(narrow[key], reference[key]) for key in narrow))
+    assert max(errors.values()) <= bound, {key: e for key, e in errors.items() if e > bound}
 
 
 @pytest.mark.parametrize("name", ["GLA", "GatedDeltaNet"])

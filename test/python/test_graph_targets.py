@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import drawloom  # noqa: E402
 import runner  # noqa: E402
+import sass  # noqa: E402
 from drawloom import ops  # noqa: E402
 from graph_references import assert_accurate  # noqa: E402
 from drawloom.torch import Graph, message_passing  # noqa: E402
@@ -134,10 +135,16 @@ def test_kernels_for_any_graph_are_assembled_and_spill_nothing_in_loops(name, mo
         (tmp_path / "it.mlir").write_text(text)
         folder = tmp_path / str(i)
         runner.tool("drawloom-translate", tmp_path / "it.mlir", "--mlir-to-bundle", "--arch=all", f"--bundle-dir={folder}")
-        # Of HGT's gradient, ptxas keeps the number of a block in memory, between blocks: outside of the loops over nodes and edges.
-        most = 16 if name == "hgt" else 0
         for one in json.loads((folder / "bundle.json").read_text())["architectures"]:
-            assert one["kernels"] and all(kernel["spill_store_bytes"] <= most for kernel in one["kernels"])
+            assert one["kernels"]
+            for kernel in one["kernels"]:
+                # ptxas may keep some registers of a block in memory, at far fewer than there are, but not in loops over edges.
+                assert kernel["spill_store_bytes"] <= 32
+                if kernel["spill_store_bytes"]:
+                    code, = sass.disassemble(folder / kernel["cubin"], lines=True)
+                    inner = {i for i, one in enumerate(code.loops)
+                             if not any(one.first <= other.first and other.last <= one.last for other in code.loops if other is not one)}
+                    assert not [where for where, loop in zip(code.classes, code.innermost()) if loop in inner and (where or "").startswith("local")]
 
 
 def test_products_of_many_shapes_share_the_tiles_of_amx(monkeypatch):
