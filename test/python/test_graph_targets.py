@@ -101,6 +101,35 @@ def test_the_interpreter_computes_layers(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_layers_are_those_of_central_differences(name):
+    """Of rows and of all parameters, on a graph with nodes without edges."""
+    torch.manual_seed(3)
+    index, relation = torch.randint(0, 8, (2, 20)), torch.randint(0, RELATIONS, (20,))
+    layer = LAYERS[name] and LAYERS[name]().double()
+    names, parameters = zip(*layer.named_parameters()) if layer else ((), ())
+
+    def computed(x, *given):
+        torch.manual_seed(4)  # Embeddings of relations are drawn where there are some.
+        if layer is None:
+            return output(name, None, x, index, relation)
+        return torch.func.functional_call(_Output(name, layer, index, relation), {f"layer.{one}": value for one, value in zip(names, given)}, (x,))
+
+    x = torch.randn(9, 8, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(computed, (x, *[one.detach().clone().requires_grad_() for one in parameters]))
+
+
+class _Output(torch.nn.Module):
+    """`output` as a module, so that it can be called with other parameters."""
+
+    def __init__(self, name, layer, index, relation):
+        super().__init__()
+        self.name, self.layer, self.index, self.relation = name, layer, index, relation
+
+    def forward(self, x):
+        return output(self.name, self.layer, x, self.index, self.relation)
+
+
+@pytest.mark.parametrize("name", LAYERS)
 def test_every_target_computes_layers(name, monkeypatch):
     for text, arguments, native in calls_of(name, monkeypatch, torch.float32):
         wanted = runner.run(text, "main", arguments, target="interpreter")
