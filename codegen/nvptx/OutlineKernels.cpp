@@ -131,6 +131,7 @@ private:
   Value resolve(Value value, OpBuilder &host);
   void markNeeds(Value value, unsigned user);
   void outline(unsigned index);
+  void markUpdates(unsigned index, func::CallOp call);
   /// Refuses what stays in memory behind a kernel and has an extent that no
   /// argument of the function has.
   LogicalResult checkExtents();
@@ -303,6 +304,34 @@ static void putInPlace(OpBuilder &builder, tensor::InsertSliceOp insert,
   mapping.map(insert.getResult(), single.getResult(0));
 }
 
+/// Blocks that leave some of their result as it was update it in place.
+void Outliner::markUpdates(unsigned index, func::CallOp call) {
+  const Kernel &kernel = kernels[index];
+  SmallVector<int64_t> updates;
+  auto update = [&](Value result, Value before) {
+    if (before.getDefiningOp<tensor::EmptyOp>())
+      return;
+    if (Operation *made = before.getDefiningOp();
+        made && kernelOf.contains(made) && kernelOf.lookup(made) == index)
+      return;
+    const auto *place = llvm::find(kernel.results, result);
+    auto operand =
+        llvm::find(call.getOperands(), replacements.lookup_or(before, before));
+    updates.append(
+        {place - kernel.results.begin(), operand - call.getOperands().begin()});
+  };
+  for (ArrayRef<Operation *> part : kernel.parts)
+    if (auto blocks = dyn_cast<scf::ForallOp>(part.front())) {
+      for (OpOperand &init : blocks.getOutputsMutable())
+        update(blocks.getTiedOpResult(&init), init.get());
+    } else if (isPutInPlace(part.front())) {
+      auto insert = cast<tensor::InsertSliceOp>(part.front());
+      update(insert.getResult(), insert.getDest());
+    }
+  if (!updates.empty())
+    call->setAttr(updatesAttr, Builder(call).getDenseI64ArrayAttr(updates));
+}
+
 void Outliner::outline(unsigned index) {
   Kernel &kernel = kernels[index];
   OpBuilder host(body().getTerminator());
@@ -456,30 +485,7 @@ void Outliner::outline(unsigned index) {
       outlined.setResultAttr(i, extentsAttr, extents);
 
   auto call = func::CallOp::create(host, loc, outlined, operands);
-  // Blocks that leave some of their result as it was update it in place.
-  SmallVector<int64_t> updates;
-  auto update = [&](Value result, Value before) {
-    if (before.getDefiningOp<tensor::EmptyOp>())
-      return;
-    if (Operation *made = before.getDefiningOp();
-        made && kernelOf.contains(made) && kernelOf.lookup(made) == index)
-      return;
-    const auto *place = llvm::find(kernel.results, result);
-    const auto *operand =
-        llvm::find(operands, replacements.lookup_or(before, before));
-    updates.append(
-        {place - kernel.results.begin(), operand - operands.begin()});
-  };
-  for (ArrayRef<Operation *> part : kernel.parts)
-    if (auto blocks = dyn_cast<scf::ForallOp>(part.front())) {
-      for (OpOperand &init : blocks.getOutputsMutable())
-        update(blocks.getTiedOpResult(&init), init.get());
-    } else if (isPutInPlace(part.front())) {
-      auto insert = cast<tensor::InsertSliceOp>(part.front());
-      update(insert.getResult(), insert.getDest());
-    }
-  if (!updates.empty())
-    call->setAttr(updatesAttr, host.getDenseI64ArrayAttr(updates));
+  markUpdates(index, call);
   for (auto [value, result] : llvm::zip(kernel.results, call.getResults())) {
     if (isa<TensorType>(value.getType()))
       replacements[value] = result;

@@ -151,6 +151,12 @@ Level Blocks::levelOf(Space space) const {
   return space == pairsOf(direction) || space == Space::Rel ? Pair : Edge;
 }
 
+Value Blocks::whole(Value tensor) {
+  if (typeOf(tensor).getRank() > 0)
+    return tensor;
+  return tensor::ExtractOp::create(s.b, s.loc, tensor, ValueRange{});
+}
+
 Value Blocks::add(Value a, Value b) {
   return arith::AddIOp::create(s.b, s.loc, a, b);
 }

@@ -75,6 +75,8 @@ public:
   mlir::Value mul(mlir::Value a, int64_t b);
   mlir::Value least(mlir::Value a, mlir::Value b);
   mlir::Value next(mlir::Value a) { return add(a, s.index(1)); }
+  /// What everybody reads of a tensor in the space `all`.
+  mlir::Value whole(mlir::Value tensor);
   /// An element of an index tensor.
   mlir::Value at(mlir::Value indices, mlir::Value i) {
     return s.rowNumber(indices, i);

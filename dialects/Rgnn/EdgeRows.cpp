@@ -31,10 +31,7 @@ EdgeRows::EdgeRows(TraverseOp op, Blocks &blocks, ArrayRef<unsigned> numbers)
       rows(op.getInputs().size()) {
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
     if (op.inputSpace(i) == Space::All)
-      rows[i] = typeOf(input).getRank() == 0
-                    ? tensor::ExtractOp::create(b, s.loc, input, ValueRange{})
-                          .getResult()
-                    : input;
+      rows[i] = blocks.whole(input);
   for (unsigned i : numbers) {
     auto type = cast<RankedTensorType>(op.getResult(i).getType());
     Space space = op.resultSpace(i);

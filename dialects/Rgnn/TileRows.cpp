@@ -43,10 +43,7 @@ TileRows::TileRows(TraverseOp op, Blocks &blocks, ArrayRef<unsigned> numbers,
     if (op.inputSpace(i) != Space::All)
       continue;
     isShared[i] = true;
-    rows[i] = typeOf(input).getRank() == 0
-                  ? tensor::ExtractOp::create(b, s.loc, input, ValueRange{})
-                        .getResult()
-                  : input;
+    rows[i] = blocks.whole(input);
   }
   for (unsigned i : numbers) {
     auto type = cast<RankedTensorType>(op.getResult(i).getType());

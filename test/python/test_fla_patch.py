@@ -233,12 +233,22 @@ def test_model_computes_what_its_reference_does(name, monkeypatch):
     assert abs(found - expected) <= LOSS * expected, (found, expected)
     assert gradients.keys() == reference.keys() == dict(model.named_parameters()).keys()
     errors = {key: ratio(gradients[key], reference[key]) for key in gradients}
-    # A model may enlarge every rounding, also those of the framework's products, which differ by processor (RWKV6 does: some of its
-    # normalized rows are nearly constant). It enlarges those of its reference in f32 as much, in other places.
-    with references(name, monkeypatch):
-        _, narrow = loss_and_gradients(model, ids)
-    bound = max(GRADIENT, 10 * max(ratio(narrow[key], reference[key]) for key in narrow))
+    # Where rounding the parameters alone moves the float64 gradient by more than the bound, nothing in f32 is that near (RWKV6: by
+    # 4e-5). Its two recurrences round as 25 such roundings each, independent of each other, so together as the root of 50.
+    moved = max(ratio(one[key], reference[key]) for one in rounded_gradients(name, model, ids, monkeypatch) for key in reference)
+    bound = GRADIENT if moved <= GRADIENT else 50**0.5 * moved
     assert max(errors.values()) <= bound, {key: e for key, e in errors.items() if e > bound}
+
+
+def rounded_gradients(name, model, ids, monkeypatch):
+    """Gradients of the reference in float64, of parameters that are moved by up to half a unit in the last place of f32."""
+    for seed in range(4):
+        other, generator = copy.deepcopy(model).double(), torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for weight in other.parameters():
+                weight.mul_(1 + 2.0**-24 * (2 * torch.rand(weight.shape, generator=generator, dtype=torch.float64) - 1))
+        with references(name, monkeypatch), Double():
+            yield loss_and_gradients(other, ids)[1]
 
 
 @pytest.mark.parametrize("name", ["GLA", "GatedDeltaNet"])
