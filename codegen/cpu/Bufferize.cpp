@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
+#include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/Views.h"
@@ -721,7 +722,7 @@ void CpuBufferize::runOnOperation() {
   OpPassManager pipeline(ModuleOp::getOperationName());
   // Twice: merging equal views shows which copies are onto themselves.
   for (int round = 0; round < 2; ++round) {
-    pipeline.addPass(createCanonicalizerPass());
+    pipeline.addPass(createCanonicalizer());
     pipeline.addPass(createCSEPass());
   }
   if (failed(runPipeline(pipeline, module)))

@@ -9,6 +9,7 @@
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/CompileTarget.h"
 #include "codegen/LoadedProgram.h"
+#include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
@@ -71,7 +72,7 @@ static void buildBuffers(OpPassManager &pm) {
 
 static void buildKernels(OpPassManager &pm) {
   pm.addPass(createCpuKernels());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizer());
   pm.addPass(createCSEPass());
   pm.addPass(createCpuShareRepeats());
 }

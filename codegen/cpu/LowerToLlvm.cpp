@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
@@ -259,8 +260,7 @@ void CpuLowerToLlvm::runOnOperation() {
   pm.addPass(createSCFToControlFlowPass());
   // A matrix that is put together of rows stays so: taken apart into elements,
   // it would be hundreds of operations for each.
-  pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig(),
+  pm.addPass(createCanonicalizer(
       {"(anonymous namespace)::InsertChainFullyInitialized"}));
   pm.addPass(createCSEPass());
   // Before the vectors go: calls for single elements take them apart.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/PrepareTensors.h"
+#include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/HalfPrecisionDots.h"
 #include "codegen/cpu/PackPanels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -24,14 +25,6 @@ using namespace mlir;
 using linalg::LinalgOp;
 
 namespace drawloom::cpu {
-
-void addCanonicalizationPatterns(RewritePatternSet &patterns) {
-  MLIRContext *context = patterns.getContext();
-  for (Dialect *dialect : context->getLoadedDialects())
-    dialect->getCanonicalizationPatterns(patterns);
-  for (RegisteredOperationName op : context->getRegisteredOperations())
-    op.getCanonicalizationPatterns(patterns, context);
-}
 
 /// The loop along which an operand lies in memory, if it is a plain one.
 static std::optional<unsigned> lastLoop(AffineMap map) {

@@ -28,9 +28,6 @@ llvm::LogicalResult prepareTensors(mlir::RewriterBase &rewriter,
 /// operand lies along the result's rows, which do.
 bool isNarrowDot(mlir::linalg::LinalgOp op);
 
-/// The canonicalization patterns of all loaded dialects and their ops.
-void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);
-
 } // namespace drawloom::cpu
 
 #endif // DRAWLOOM_CODEGEN_CPU_PREPARETENSORS_H

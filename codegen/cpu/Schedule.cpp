@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/HalfPrecisionDots.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"

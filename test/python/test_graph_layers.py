@@ -27,7 +27,7 @@ X = torch.randn(NODES, INPUTS, dtype=torch.float64)
 @pytest.fixture(autouse=True)
 def few_rows_are_many(monkeypatch):
     """Dense layers of the caller's are computed here, however few rows there are."""
-    monkeypatch.setattr(drawloom.torch._fuse, "MANY_ROWS", 0)
+    monkeypatch.setattr(drawloom.torch._dense, "MANY_ROWS", 0)
 
 
 def both(name, *arguments, **options):

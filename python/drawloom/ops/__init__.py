@@ -424,4 +424,4 @@ def _build(spec, arguments, target, isa, given=None):
 
 
 # Each registers its families.
-from . import encodings, message_passing, mlp, rational, recurrences, short_convolution  # noqa: E402, F401
+from . import encodings, message_passing, mlp, rational, recurrences, rows, short_convolution  # noqa: E402, F401

@@ -12,6 +12,11 @@ def aggregate(program, x, combine):
     return combined(program, lambda row: row, [x], combine).to(x.dtype)
 
 
+def gin(program, x, right, eps, combine):
+    """Rows of neighbours, combined, and (1 + eps) right; eps [1]."""
+    return (combined(program, lambda row: row, [x], combine) + (eps + 1.0) * right).to(x.dtype)
+
+
 def sage(program, x, w, right, root, bias, combine):
     """Rows of neighbours, combined, times w [D, O]; bias; and right root."""
     rows = combined(program, lambda row: row, [x], combine)
@@ -124,6 +129,20 @@ def hgt(program, k, q, v, k_rel, v_rel, scale):
     return _narrow(attend(program, score_and_value, [k, queries, v, scale], matrices=v_rel), q)
 
 
+def hgt_out(program, m, x, w, bias, skip):
+    """s (gelu(m) w + bias) + (1 - s) x with s = sigmoid(skip), skip [1], of rows; without x only what s multiplies."""
+    out = m.gelu().to(m.dtype).product(w, bias)
+    if x is not None:
+        share = skip.sigmoid()
+        out = share * out + (1.0 - share) * x
+    return out.to(m.dtype)
+
+
+def degree_scale(program, degree, l1, b1, l2, b2):
+    """relu(degree l1 + b1) l2 + b2 of rows: degree [N, 1], l1, b1 and b2 [1, F], l2 [F, F]."""
+    return (degree.product(l1) + b1).relu().product(l2) + b2
+
+
 def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     """Scores of both ends' rows times the relation's matrix, then q and k; see drawloom.torch.nn.RGATConv.
 
@@ -198,9 +217,9 @@ def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     return _narrow(results, x)
 
 
-def compgcn(program, x, z, w, loop, shift, compose):
+def compgcn(program, x, z, w, loop, loop_w, rel_w, bias, compose):
     """Neighbours composed with the embeddings of their relations, x at src [N, D] of targets too, z at rel [R, D], times the matrix of all
-    relations, w [D, O], or of each, [R, D, O]; and x loop + shift, [D, O] and [O]."""
+    relations, w [D, O], or of each, [R, D, O]; and (x o loop) loop_w + bias, loop [1, D]. The second result is z rel_w."""
     def composed(row, relation):
         return row - relation if compose == "sub" else row * relation
 
@@ -209,7 +228,12 @@ def compgcn(program, x, z, w, loop, shift, compose):
     else:
         rows = program.traverse(composed, [x, z], [("dst_rel", "sum")])
         out = _sum_pairs(program, program.linear(rows.to(w.dtype), w), None)
-    return (out + x.at("dst").product(loop) + shift).to(x.dtype)
+    # (x o loop) W: what is composed is the matrix.
+    if compose == "sub":
+        out = out + x.at("dst").product(loop_w) - loop.product(loop_w)
+    else:
+        out = out + x.at("dst").product((loop.reshape(loop.shape[1], 1) * loop_w).to(x.dtype))
+    return [(out if bias is None else out + bias).to(x.dtype), z.product(rel_w)]
 
 
 def simple_hgn(program, x, w, source, target, relation, before, slope, beta):

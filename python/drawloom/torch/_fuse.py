@@ -11,22 +11,11 @@ import copy
 import torch
 from torch import nn
 
-from . import functional
+from . import _dense, functional
+from ._dense import WIDEST, draws, is_dropout, plain
 from .nn import Rational
 
 __all__ = ["fuse"]
-
-_global_hooks = nn.modules.module._has_any_global_hook
-
-# Every kind of dropout: the identity unless it is training.
-_Dropout = nn.modules.dropout._DropoutNd
-
-# Wider layers are bound by their products, which a library does as well.
-WIDEST = 512
-
-# What layers on graphs compute of the caller's dense layers in a program of their own, they compute of so many rows. Of fewer torch is as
-# fast, and gives what torch_geometric gives, to the last bit.
-MANY_ROWS = 512
 
 
 def _activation(module):
@@ -69,8 +58,11 @@ def _run(children, runs, x):
 
 
 def fused(module, x):
-    """module(x), where the chains of an nn.Sequential of the caller's are computed at once, of many rows."""
-    if x.shape[0] < MANY_ROWS or type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
+    """module(x), where a Linear, or the chains of an nn.Sequential, of the caller's are computed at once, of many rows."""
+    if isinstance(module, nn.Module) and _dense.is_linear(module):
+        return _dense.linear(module, x)
+    if (x.shape[0] < _dense.MANY_ROWS or type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or
+            torch.is_autocast_enabled("cpu")):
         return module(x)
     children = list(module)
     tensors = [x, *module.parameters()]
@@ -82,7 +74,7 @@ def fused(module, x):
 def parts(chain):
     """(layers, rational activations, options of fused_mlp) of a chain of modules."""
     layers = [module for module in chain if isinstance(module, nn.Linear)]
-    between = [module for module in chain if not isinstance(module, (nn.Linear, _Dropout, nn.Identity))]
+    between = [module for module in chain if not isinstance(module, (nn.Linear, nn.Identity)) and not is_dropout(module)]
     inner = between[:len(layers) - 1]
     output = between[len(layers) - 1] if len(between) == len(layers) else None
     rationals = [module for module in between if isinstance(module, Rational)]
@@ -98,16 +90,6 @@ def _call(chain, x):
                                 activation_params=[table for module in rationals for table in (module.a, module.b)], **options)
 
 
-def _draws(module):
-    return isinstance(module, _Dropout) and module.training and module.p > 0
-
-
-def plain(module):
-    """Hooks and parametrizations see or change what a fused chain does not compute; dropout in training draws numbers."""
-    return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks or
-                getattr(module, "parametrizations", None) or _draws(module))
-
-
 def chains(children, end_of="the model"):
     """[(first, last + 1)] of the chains, and [(name, why it ends)] for what might have been one."""
     runs, notes, i = [], [], 0
@@ -121,9 +103,9 @@ def chains(children, end_of="the model"):
             k, activation = end, None
             while k < len(children) and type(children[k]) is not nn.Linear:
                 child = children[k]
-                if _draws(child):
+                if draws(child):
                     why = f"{type(child).__name__}(p={child.p}) draws random numbers between the layers; of a model in eval() it does not"
-                elif isinstance(child, (nn.Identity, _Dropout)):
+                elif isinstance(child, nn.Identity) or is_dropout(child):
                     pass
                 elif _activation(child) is None:
                     why = f"{type(child).__name__} is no activation of the fused op"

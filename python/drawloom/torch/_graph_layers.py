@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from .._errors import CallError, CallTypeError
 from ..ops import graph_models as models
+from . import _dense
 from .graph import Edges, apply, graph_of
 
 # --- parameters, as torch_geometric makes them ------------------------------------------------------------------------
@@ -50,6 +51,8 @@ def _zeros(tensor):
 
 class _Linear(torch.nn.Module):
     """torch_geometric's Linear: glorot, or as torch.nn.Linear begins."""
+
+    is_drawloom_linear = True
 
     def __init__(self, in_channels, out_channels, bias=True, glorot=False):
         super().__init__()
@@ -122,13 +125,13 @@ def rgcn_forward(module, x, edge_index, edge_type=None, edge_weight=None):
     if floats:
         rows = left if module.num_blocks is None else left.view(-1, weight.size(1), weight.size(2))
         out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all"), *own, (edge_weight, "edge")], combine)
-        return out if root[1] is not None or module.root is None else out + module.root[right]
+        return out if root[1] is not None or module.root is None else out + F.embedding(right, module.root)
     # A node's row of a relation is one of the relation's matrix.
     node, relation = graph.source_pairs
-    rows = weight.flatten(0, 1)[relation * weight.size(1) + left[node]]
+    rows = F.embedding(relation * weight.size(1) + left[node], weight.flatten(0, 1))
     out = apply(graph, models.rgcn_of_rows, [(rows, "src_rel")], combine)
     if module.root is not None:
-        out = out + (right @ module.root if right.is_floating_point() else module.root[right])
+        out = out + (_dense.products(right, (module.root, None))[0] if right.is_floating_point() else F.embedding(right, module.root))
     return out if module.bias is None else out + module.bias
 
 
@@ -220,7 +223,7 @@ def _with_loops(module, edge_index, edge_attr, sources, targets):
 def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
     left, right = _pair(x, module)
-    residual = None if module.res is None or right is None else module.res(right)
+    residual = None if module.res is None or right is None else _dense.linear(module.res, right)
     lin, other = (module.lin, module.lin) if module.lin is not None else (module.lin_src, module.lin_dst)
     z, w = _factors(lin, left)
     targets = size[1] if size is not None else left.shape[0] if right is None else right.shape[0]
@@ -230,8 +233,7 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], targets)
     edge = None
     if edge_attr is not None and module.lin_edge is not None:
-        rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr).view(-1, heads, channels)
-        edge = edges.graph.sorted((rows * module.att_edge).sum(-1))
+        edge = (_of_edges(module, edges.graph.sorted(edge_attr)).view(-1, heads, channels) * module.att_edge).sum(-1)
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
         edges.graph, models.gat, [(z, "src"), (w, "all"), (zr, "dst"), (wr, "all"), (_by_head(module.att_src), "all"),
@@ -242,7 +244,11 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
 
 def _factors(linear, x):
     """(x, w) where the layer is a product that the program does; else (what it gives, None)."""
-    return (x, linear.weight.t()) if _is_product(linear, x) and linear.bias is None else (linear(x), None)
+    return (x, linear.weight.t()) if _dense.is_product(linear, x) and linear.bias is None else (_dense.linear(linear, x), None)
+
+
+def _of_edges(module, edge_attr):
+    return _dense.linear(module.lin_edge, edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
 
 
 def _by_head(attention):
@@ -322,16 +328,18 @@ def _finish_attention(module, in_channels, total, residual, bias):
 def gatv2_forward(module, x, edge_index, edge_attr=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
     left, right = _pair(x, module)
-    residual = None if module.res is None else module.res(right)
-    z = module.lin_l(left).view(-1, heads, channels)
-    zr = z if right is left and module.share_weights else module.lin_r(right).view(-1, heads, channels)
+    residual = None if module.res is None else _dense.linear(module.res, right)
+    if right is not left:
+        both = [_dense.linear(module.lin_l, left), _dense.linear(module.lin_r, right)]
+    else:
+        both = _dense.linears([module.lin_l] if module.share_weights else [module.lin_l, module.lin_r], left)
+    z, zr = both[0].view(-1, heads, channels), both[-1].view(-1, heads, channels)
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], zr.shape[0])
     edge = None
     if edge_attr is not None:
         if module.lin_edge is None:
             raise CallError("GATv2Conv: there is an edge_attr, but the layer was made without edge_dim")
-        rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
-        edge = edges.graph.sorted(rows.view(-1, heads, channels))
+        edge = _of_edges(module, edges.graph.sorted(edge_attr)).view(-1, heads, channels)
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
         edges.graph, models.gatv2, [(z, "src"), (zr, "dst"), (module.att[0], "all"), (edge, "edge"), (mask, "edge")],
@@ -386,26 +394,12 @@ def _neighbours(module, x, edge_index, size, combine):
     return apply(_graph_of(module, x, edge_index, size), models.aggregate, [(x[0], "src")], (combine,))
 
 
-def _is_product(linear, x):
-    """Whether a layer of the caller's is a product with its weight and no more, of a size that a program multiplies well."""
-    from ._fuse import MANY_ROWS, WIDEST, plain
-
-    weight = getattr(linear, "weight", None)
-    kind = type(linear)
-    is_theirs = kind.__name__ == "Linear" and kind.__module__ == "torch_geometric.nn.dense.linear"
-    if (kind not in (torch.nn.Linear, _Linear) and not is_theirs or "forward" in vars(linear) or not plain(linear) or
-            torch.is_autocast_enabled("cpu") or isinstance(weight, torch.nn.parameter.UninitializedParameter)):
-        return False
-    return (x.layout == torch.strided and x.dim() == 2 and x.shape[0] >= MANY_ROWS and weight.dim() == 2 and weight.dtype == x.dtype and
-            weight.shape[1] == x.shape[1] and max(weight.shape) <= WIDEST)
-
-
 def sage_forward(module, x, edge_index, size=None):
     left, right = _pair(x, module)
     if module.project:
-        left = module.lin(left).relu()
+        left = _dense.linear(module.lin, left).relu()
     root = module.lin_r if module.root_weight and right is not None else None
-    if not _is_product(module.lin_l, left) or (root is not None and (not _is_product(root, right) or root.bias is not None)):
+    if not _dense.is_product(module.lin_l, left) or (root is not None and (not _dense.is_product(root, right) or root.bias is not None)):
         out = module.lin_l(_neighbours(module, (left, right), edge_index, size, _combiner(module)))
         out = out if root is None else out + root(right)
     else:
@@ -451,9 +445,11 @@ def gin_forward(module, x, edge_index, size=None):
     from ._fuse import fused  # which needs .nn, where the classes below are
 
     left, right = _pair(x, module)
-    out = _neighbours(module, (left, right), edge_index, size, _combiner(module))
-    if right is not None:
-        out = out + (1 + module.eps) * right
+    graph, combine = _graph_of(module, (left, right), edge_index, size), (_combiner(module),)
+    if right is None:
+        out = apply(graph, models.aggregate, [(left, "src")], combine)
+    else:
+        out = apply(graph, models.gin, [(left, "src"), (right, "dst"), (module.eps.to(right.dtype), "all")], combine)
     return fused(module.nn, out)
 
 
@@ -509,16 +505,17 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     if edge_attr is not None:
         if module.lin_edge is None:
             raise AssertionError("Please set 'edge_dim = edge_attr.size(-1)' while calling the RGATConv layer")
-        rows = module.lin_edge(edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
-        rows = rows.view(-1, heads * module.out_channels) @ module.e
-        edge = graph.sorted(rows if rows.shape[0] == graph.num_edges else rows[edge_type])
+        each = edge_attr.shape[0] == graph.num_edges
+        rows = _of_edges(module, graph.sorted(edge_attr) if each else edge_attr).view(-1, heads * module.out_channels)
+        edge, = _dense.products(rows, (module.e, None))
+        edge = edge if each else F.embedding(graph.sorted(edge_type), edge)
     extra = None
     if module.mod == "additive":
         extra = module.w, "all"
     elif module.mod in ("scaled", "f-scaled"):
         degree = graph.degrees.to(x.dtype)
         if module.mod == "scaled":
-            degree = (degree[:, None] @ module.l1 + module.b1).relu() @ module.l2 + module.b2
+            degree = _degree_scale(module, degree[:, None])
         extra = degree, "dst"
     mask = _dropped(module, edges, heads * dim, x) if module.mod is None else None
     wanted = isinstance(return_attention_weights, bool)
@@ -530,6 +527,12 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     if module.bias is not None:
         out = out + module.bias
     return (out, (edges.edge_index, graph.given(weights[0]))) if wanted else out
+
+
+def _degree_scale(module, degree):
+    if not _dense.multiplies(degree, module.l1, module.l2):
+        return (degree @ module.l1 + module.b1).relu() @ module.l2 + module.b2
+    return _dense.apply(models.degree_scale, [degree], [module.l1, module.b1, module.l2, module.b2])[0]
 
 
 class RGATConv(_Layer):
@@ -653,15 +656,11 @@ class CompGCNConv(_Layer):
         if x.dim() != 2 or z.dim() != 2:
             raise CallError(f"CompGCNConv: x and z have the shapes {list(x.shape)} and {list(z.shape)}; they are [nodes, channels] and "
                             "[relations, channels]")
-        # (x o loop) W: what is composed is the matrix.
-        loop = self.weight_loop if self.composition == "sub" else self.loop.T * self.weight_loop
-        shift = x.new_zeros(self.out_channels) if self.bias is None else self.bias
-        if self.composition == "sub":
-            shift = shift - (self.loop @ self.weight_loop)[0]
         # One matrix for all relations multiplies what is added up.
-        weight = self.weight[0] if len(self.weight) == 1 else self.weight[self.direction]
-        out = apply(edges.graph, models.compgcn, [(x, "src"), (z, "rel"), (weight, "all"), (loop, "all"), (shift, "all")], (self.composition,))
-        return out, z @ self.weight_rel
+        weight = self.weight[0] if len(self.weight) == 1 else self.weight.index_select(0, self.direction)
+        return tuple(apply(edges.graph, models.compgcn,
+                           [(x, "src"), (z, "rel"), (weight, "all"), (self.loop, "all"), (self.weight_loop, "all"), (self.weight_rel, "all"),
+                            (self.bias, "all")], (self.composition,)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"
@@ -705,7 +704,7 @@ class SimpleHGNConv(_Layer):
         z, w = _factors(self.lin, x)
         relation = (self.lin_rel(self.rel).view(self.num_relations, self.heads, -1) * self.att_rel).sum(-1)
         before = None if alpha is None else edges.graph.sorted(alpha)
-        residual = None if self.res is None else self.res(x)
+        residual = None if self.res is None else _dense.linear(self.res, x)
         out, weights = apply(edges.graph, models.simple_hgn,
                              [(z, "src"), (w, "all"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"),
                               (before, "edge")], (self.negative_slope, self.beta))
@@ -717,23 +716,33 @@ class SimpleHGNConv(_Layer):
 
 # --- HGT ----------------------------------------------------------------------------------------------------------------
 
-def _is_plain(module):
-    """Whether a call of a Linear is nothing but its product."""
-    return ((type(module) is _Linear or type(module).__module__.startswith("torch_geometric.nn.dense"))
-            and not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks))
-
-
 def _in_three(linears, x_dict):
     """Three times as many columns as a third of a Linear's for each type of node, by type: thirds lie apart in memory."""
-    if not all(map(_is_plain, linears.lins.values())):
+    if not _dense.plain(linears) or not all(map(_dense.is_linear, linears.lins.values())):
         rows = {kind: one.tensor_split(3, dim=1) for kind, one in linears(x_dict).items()}
         return {kind: [one.contiguous() for one in parts] for kind, parts in rows.items()}
 
     def parts(linear, x):
         biases = [None] * 3 if linear.bias is None else linear.bias.tensor_split(3)
-        return [F.linear(x, *one) for one in zip(linear.weight.tensor_split(3), biases)]
+        return _dense.products(x, *zip([one.t() for one in linear.weight.tensor_split(3)], biases))
 
     return {kind: parts(linears.lins[kind], x_dict[kind]) for kind in linears.lins.keys() if kind in x_dict}
+
+
+def _out(module, rows, x_dict):
+    """What HGT gives for the rows of each type of node that has some: a product, and what skips it where widths are the same."""
+    lins = module.out_lin.lins
+    skips = {kind: lins[kind].weight.shape[0] == x_dict[kind].shape[-1] for kind in rows}
+    if _dense.plain(module.out_lin) and all(_dense.is_product(lins[kind], m) for kind, m in rows.items()):
+        return {kind: _dense.apply(models.hgt_out, [m, x_dict[kind] if skips[kind] else None],
+                                   [lins[kind].weight.t(), lins[kind].bias, module.skip[kind] if skips[kind] else None])[0]
+                for kind, m in rows.items()}
+    made = module.out_lin({kind: F.gelu(m) for kind, m in rows.items()})
+    for kind in rows:
+        if skips[kind]:
+            share = module.skip[kind].sigmoid()
+            made[kind] = share * made[kind] + (1 - share) * x_dict[kind]
+    return made
 
 
 def hgt_forward(module, x_dict, edge_index_dict):
@@ -750,15 +759,7 @@ def hgt_forward(module, x_dict, edge_index_dict):
     out = apply(edges.graph, models.hgt, [(keys, "src"), (queries, "dst"), (values, "src"), (k_rel, "all"), (v_rel, "all"),
                                           (scale, "rel")]).flatten(1)
     parts = zip(nodes, out.split(list(nodes.values())))
-    out_dict = {kind: part for kind, part in parts if kind in module.dst_node_types}
-    made = module.out_lin({kind: F.gelu(one) for kind, one in out_dict.items()})
-    for kind in out_dict:
-        y = made[kind]
-        if y.size(-1) == x_dict[kind].size(-1):
-            share = module.skip[kind].sigmoid()
-            y = share * y + (1 - share) * x_dict[kind]
-        out_dict[kind] = y
-    return out_dict
+    return _out(module, {kind: part for kind, part in parts if kind in module.dst_node_types}, x_dict)
 
 
 class _ByType(torch.nn.Module):

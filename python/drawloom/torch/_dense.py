@@ -1,0 +1,99 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Dense layers of models as programs, of many rows: their gradients do not depend on the number of threads, as torch's do."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from ..ops import rows
+from . import _dispatch
+
+_global_hooks = nn.modules.module._has_any_global_hook
+
+# Every kind of dropout: the identity unless it is training.
+_Dropout = nn.modules.dropout._DropoutNd
+
+# Wider layers are bound by their products, which a library does as well.
+WIDEST = 512
+
+# What layers on graphs compute of the caller's dense layers in programs, they compute of so many rows. Of fewer torch is as fast, and gives
+# what torch_geometric gives, to the last bit.
+MANY_ROWS = 512
+
+# Sums of more numbers torch gives to several threads (GRAIN_SIZE of ATen/Parallel.h), and then they round as there are threads.
+MANY_NUMBERS = 32768
+
+
+def is_dropout(module):
+    return isinstance(module, _Dropout)
+
+
+def draws(module):
+    return is_dropout(module) and module.training and module.p > 0
+
+
+def plain(module):
+    """Hooks and parametrizations see or change what a program does not compute; dropout in training draws numbers."""
+    return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
+                module._backward_pre_hooks or getattr(module, "parametrizations", None) or draws(module))
+
+
+def is_linear(module):
+    """Whether a call of it is a product with its weight and no more: torch's Linear, torch_geometric's or ours."""
+    kind = type(module)
+    is_theirs = kind.__name__ == "Linear" and kind.__module__ == "torch_geometric.nn.dense.linear"
+    return ((kind is nn.Linear or is_theirs or getattr(kind, "is_drawloom_linear", False)) and "forward" not in vars(module) and
+            plain(module) and not isinstance(module.weight, nn.parameter.UninitializedParameter))
+
+
+def multiplies(x, *weights):
+    """Whether a program multiplies rows by matrices well: many rows, not too wide."""
+    if (torch.is_autocast_enabled("cpu") or x.layout != torch.strided or x.dim() != 2 or
+            not all(one.dim() == 2 and one.dtype == x.dtype and max(one.shape) <= WIDEST for one in weights)):
+        return False
+    return x.shape[0] >= MANY_ROWS or x.shape[0] * max(max(one.shape) for one in weights) >= MANY_NUMBERS
+
+
+def is_product(linear, x):
+    return is_linear(linear) and multiplies(x, linear.weight) and linear.weight.shape[1] == x.shape[1]
+
+
+@functools.lru_cache(maxsize=4096)
+def _text(build, options, inputs):
+    """The text of an interned spec."""
+    return str(_dispatch.intern(rows.spec_of(build, options, inputs)))
+
+
+def apply(build: Callable, given: list[Tensor | None], shared: list[Tensor | None], options: tuple = ()) -> list[Tensor]:
+    """The results of a program of rows: build(program, *values, *options), traced once for each combination of types. `given` have rows,
+    `shared` do not; the first one is there."""
+    def types(tensors, first):
+        return [None if one is None else (str(one.dtype).removeprefix("torch."), (*first, *one.shape[len(first):])) for one in tensors]
+
+    text = _text(build, options, (*types(given, (rows.ROW,)), *types(shared, ())))
+    return _dispatch.apply([one for one in (*given, *shared) if one is not None], text)
+
+
+def products(x: Tensor, *factors: tuple[Tensor, Tensor | None]) -> list[Tensor]:
+    """x w + bias for each (w, bias), w [in, out]."""
+    if not multiplies(x, *[weight for weight, _ in factors]):
+        return [x @ weight if bias is None else torch.addmm(bias, x, weight) for weight, bias in factors]
+    return apply(rows.products, [x], [one for pair in factors for one in pair])
+
+
+def linear(module: nn.Module, x: Tensor) -> Tensor:
+    """module(x) for a Linear of the caller's."""
+    return products(x, (module.weight.t(), module.bias))[0] if is_product(module, x) else module(x)
+
+
+def linears(modules: list[nn.Module], x: Tensor) -> list[Tensor]:
+    """The same for several of them, which read x together."""
+    if not all(is_product(module, x) for module in modules):
+        return [module(x) for module in modules]
+    return products(x, *[(module.weight.t(), module.bias) for module in modules])
