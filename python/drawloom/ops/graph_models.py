@@ -5,6 +5,7 @@
 be absent are None. See drawloom.torch.nn for the mathematics."""
 
 from .message_passing import attend, combined, sum_pairs, where, widen
+from .tracing import Value
 
 
 def aggregate(program, x, combine):
@@ -15,6 +16,21 @@ def aggregate(program, x, combine):
 def gin(program, x, right, eps, combine):
     """Rows of neighbours, combined, and (1 + eps) right; eps [1]."""
     return (combined(program, lambda row: row, [x], combine) + (eps + 1.0) * right).to(x.dtype)
+
+
+# By name: what is between the layers of a chain.
+ACTIVATIONS = {"none": lambda x: x, **{name: getattr(Value, name) for name in
+                                       ("relu", "leaky_relu", "elu", "silu", "gelu", "tanh", "sigmoid", "softplus")}}
+
+
+def gin_chain(program, rows, right, eps, *more):
+    """Dense layers, pairs of w [in, out] and a bias or None, one after another, of rows + (1 + eps) right. Behind them are the names of the
+    activations between layers, and behind the last."""
+    *factors, activation, output = more
+    x, count = (rows + (eps + 1.0) * right).to(rows.dtype), len(factors) // 2
+    for i in range(count):
+        x = ACTIVATIONS[activation if i + 1 < count else output](x.product(*factors[2 * i:2 * i + 2])).to(rows.dtype)
+    return x
 
 
 def sage(program, x, w, right, root, bias, combine):

@@ -57,18 +57,33 @@ def _run(children, runs, x):
     return x
 
 
-def fused(module, x):
-    """module(x), where a Linear, or the chains of an nn.Sequential, of the caller's are computed at once, of many rows."""
-    if isinstance(module, nn.Module) and _dense.is_linear(module):
-        return _dense.linear(module, x)
+def _has_chains(module, x):
+    """Whether chains of an nn.Sequential of the caller's are computed at once, of many rows."""
     if (x.shape[0] < _dense.MANY_ROWS or type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or
             torch.is_autocast_enabled("cpu")):
-        return module(x)
-    children = list(module)
+        return False
     tensors = [x, *module.parameters()]
-    if x.dtype not in (torch.float32, torch.float64) or any(one.dtype != x.dtype or one.device.type != "cpu" for one in tensors):
-        return module(x)
-    return _run(children, dict(chains(children)[0]), x)
+    return x.dtype in (torch.float32, torch.float64) and all(one.dtype == x.dtype and one.device.type == "cpu" for one in tensors)
+
+
+def fused(module, x):
+    """module(x), where a Linear, or the chains of an nn.Sequential, of the caller's are programs, of many rows."""
+    if isinstance(module, nn.Module) and _dense.is_linear(module):
+        return _dense.linear(module, x)
+    return _run(list(module), dict(chains(list(module))[0]), x) if _has_chains(module, x) else module(x)
+
+
+def chain_of(module, x):
+    """([w [in, out], bias or None, and so on], the activation between layers, that behind them) of a Linear, or an nn.Sequential that is one
+    chain; None of everything else."""
+    if isinstance(module, nn.Module) and _dense.is_product(module, x):
+        return [module.weight.t(), module.bias], "none", "none"
+    if not _has_chains(module, x) or chains(list(module))[0] != [(0, len(module))]:
+        return None
+    layers, _, options = parts(list(module))
+    if layers[0].in_features != x.shape[1]:
+        return None
+    return [one for layer in layers for one in (layer.weight.t(), layer.bias)], options["activation"], options["output_activation"] or "none"
 
 
 def parts(chain):

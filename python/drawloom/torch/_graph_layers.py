@@ -442,15 +442,18 @@ class SAGEConv(_Layer):
 
 
 def gin_forward(module, x, edge_index, size=None):
-    from ._fuse import fused  # which needs .nn, where the classes below are
+    from ._fuse import chain_of, fused  # which need .nn, where the classes below are
 
     left, right = _pair(x, module)
     graph, combine = _graph_of(module, (left, right), edge_index, size), (_combiner(module),)
     if right is None:
-        out = apply(graph, models.aggregate, [(left, "src")], combine)
-    else:
-        out = apply(graph, models.gin, [(left, "src"), (right, "dst"), (module.eps.to(right.dtype), "all")], combine)
-    return fused(module.nn, out)
+        return fused(module.nn, apply(graph, models.aggregate, [(left, "src")], combine))
+    eps = module.eps.to(right.dtype)
+    factors, *activations = chain_of(module.nn, right) or [None]
+    if factors and right.dtype == left.dtype and models.ACTIVATIONS.keys() >= set(activations):
+        rows = apply(graph, models.aggregate, [(left, "src")], combine)
+        return _dense.apply(models.gin_chain, [rows, right], [eps, *factors], tuple(activations))[0]
+    return fused(module.nn, apply(graph, models.gin, [(left, "src"), (right, "dst"), (eps, "all")], combine))
 
 
 class GINConv(_Layer):
