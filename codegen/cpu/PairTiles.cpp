@@ -45,7 +45,10 @@ public:
   void run();
 
 private:
-  bool shapesFit(ArrayRef<vector::ContractionOp> products) const;
+  using Chain = SmallVector<vector::ContractionOp>;
+  static Chain chainOf(scf::ForOp loop, unsigned number);
+  bool shapesFit(ArrayRef<vector::ContractionOp> products,
+                 ArrayRef<Chain> carried) const;
   /// The extent of a tile that has `rest` rows or columns to come.
   int64_t extentOf(int64_t rest) const {
     return padded ? tileExtent : std::min(tileExtent, rest);
@@ -80,8 +83,30 @@ void TileUser::forEachTile(VectorType type, Function function) const {
                extentOf(type.getDimSize(1) - column));
 }
 
-/// Whether there is a register for every tile of each shape.
-bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products) const {
+/// The contractions that alone touch a sum that `loop` carries, from what it
+/// begins with to what is yielded for it; none where there is something else.
+TileUser::Chain TileUser::chainOf(scf::ForOp loop, unsigned number) {
+  Chain chain;
+  Value value = loop.getRegionIterArg(number);
+  if (!isa<VectorType>(value.getType()))
+    return {};
+  while (value.hasOneUse()) {
+    auto next = dyn_cast<vector::ContractionOp>(*value.user_begin());
+    if (!next || !isPairContraction(next) || next.getAcc() != value ||
+        next->getBlock() != loop.getBody())
+      break;
+    chain.push_back(next);
+    value = next.getResult();
+  }
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  bool whole = value.hasOneUse() && yield.getOperand(number) == value;
+  return whole ? chain : Chain();
+}
+
+/// Whether there is a register for every tile of each shape, while sums that
+/// loops around a product carry stay in theirs.
+bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products,
+                         ArrayRef<Chain> carried) const {
   // Rows and 32-bit columns.
   std::map<std::pair<int64_t, int64_t>, int64_t> most;
   for (vector::ContractionOp op : products) {
@@ -97,6 +122,10 @@ bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products) const {
     add(op.getLhsType(), true, false);
     add(op.getRhsType(), false, true);
     add(op.getResultType(), true, true);
+    for (Chain chain : carried)
+      if (chain.front()->getParentOp()->isAncestor(op) &&
+          !llvm::is_contained(chain, op))
+        add(chain.front().getResultType(), true, true);
     for (auto [shape, count] : own)
       most[shape] = std::max(most[shape], count);
   }
@@ -255,23 +284,10 @@ Tiles TileUser::multiply(vector::ContractionOp op, ArrayRef<Value> sums) {
 /// by tiles.
 void TileUser::carryTiles(scf::ForOp loop) {
   for (unsigned i = 0; i < loop.getInitArgs().size(); ++i) {
-    BlockArgument sum = loop.getRegionIterArg(i);
-    auto type = dyn_cast<VectorType>(sum.getType());
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    // A chain from the argument to what is yielded for it.
-    SmallVector<vector::ContractionOp> chain;
-    Value value = sum;
-    while (value.hasOneUse()) {
-      auto next = dyn_cast<vector::ContractionOp>(*value.user_begin());
-      if (!next || !isPairContraction(next) || next.getAcc() != value ||
-          next->getBlock() != loop.getBody())
-        break;
-      chain.push_back(next);
-      value = next.getResult();
-    }
-    if (!type || chain.empty() || !value.hasOneUse() ||
-        yield.getOperand(i) != value)
+    Chain chain = chainOf(loop, i);
+    if (chain.empty())
       continue;
+    auto type = cast<VectorType>(loop.getRegionIterArg(i).getType());
     Location loc = loop.getLoc();
     b.setInsertionPoint(loop);
     Tiles tiles = load(loc, loop.getInitArgs()[i]);
@@ -306,11 +322,23 @@ void TileUser::run() {
     if (isPairContraction(op))
       products.push_back(op);
   });
-  padded = !shapesFit(products);
   SmallVector<scf::ForOp> loops;
-  function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  for (scf::ForOp loop : loops)
-    carryTiles(loop);
+  SmallVector<Chain> chains;
+  function.walk([&](scf::ForOp loop) {
+    loops.push_back(loop);
+    for (unsigned i = 0; i < loop.getInitArgs().size(); ++i)
+      if (Chain chain = chainOf(loop, i); !chain.empty())
+        chains.push_back(chain);
+  });
+  padded = !shapesFit(products, chains);
+  if (shapesFit(products, chains)) {
+    for (scf::ForOp loop : loops)
+      carryTiles(loop);
+  } else {
+    // Then sums go to memory behind each product.
+    padded = false;
+    padded = !shapesFit(products, {});
+  }
   SmallVector<vector::ContractionOp> rest;
   function.walk([&](vector::ContractionOp op) {
     if (isPairContraction(op))

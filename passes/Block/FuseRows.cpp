@@ -119,9 +119,9 @@ SmallVector<RowRegion> splitIntoPhases(Block &block, RowAnalysis &rows) {
     }
     place(&op, phase, member);
   }
-  // These are returned.
+  // These are returned: as row ops they would be copied.
   for (Operation *view : views)
-    place(view, phaseOf.lookup(view->getResult(0)), rows.isMember(view));
+    place(view, phaseOf.lookup(view->getResult(0)), /*member=*/false);
   llvm::stable_sort(order, [](auto &a, auto &b) { return a.first < b.first; });
   for (auto &[key, op] : order)
     op->moveBefore(block.getTerminator());

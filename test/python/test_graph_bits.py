@@ -10,7 +10,7 @@ import drawloom.torch  # noqa: E402, F401
 from drawloom.torch import nn as ours  # noqa: E402
 
 # So many rows and columns that torch's own products and sums round as there are threads.
-NODES, EDGES, RELATIONS, WIDE = 20000, 40000, 6, 64
+NODES, EDGES, RELATIONS, WIDE = 40000, 50000, 6, 64
 META = ["a", "b"], [("a", "r", "b"), ("b", "s", "a"), ("a", "t", "a")]
 
 
@@ -57,6 +57,9 @@ LAYERS = [
                       {"attention_mechanism": "within-relation"}, {"attention_mode": "multiplicative-self-attention", "dim": 2})],
     *[bits(kind, WIDE, WIDE, **options) for kind in (ours.GATConv, ours.GATv2Conv) for options in ATTENTION],
     bits(ours.GATv2Conv, WIDE, WIDE, share_weights=True),
+    # Sums that are one number.
+    *[bits(kind, WIDE, 1, edge_dim=5, call=of_attributes) for kind in (ours.GATConv, ours.GATv2Conv)],
+    bits(ours.RGATConv, WIDE, 1, RELATIONS, call=typed),
     *[bits(ours.SAGEConv, WIDE, WIDE, **options) for options in ({"aggr": "max"}, {"project": True, "normalize": True})],
     gin(torch.nn.Linear(WIDE, WIDE)),
     gin(torch.nn.Sequential(torch.nn.Linear(WIDE, WIDE), torch.nn.ReLU(), torch.nn.Linear(WIDE, WIDE))),

@@ -128,6 +128,65 @@ def test_the_chain_of_gin_is_one_program_unless_somebody_looks_into_it(monkeypat
     assert gradient.shape == chain[0].weight.shape and len(calls) == 2
 
 
+class AlwaysDrawing(torch.nn.Dropout):
+    def forward(self, x):
+        return x.flip(1)
+
+
+class Scaling(torch.nn.Identity):
+    def forward(self, x):
+        return 3 * x
+
+
+class Odd(torch.nn.GELU):
+    def forward(self, x):
+        return x**3
+
+
+@pytest.mark.parametrize("between", [[AlwaysDrawing(), torch.nn.ReLU()], [Scaling(), torch.nn.ReLU()], [Odd()]], ids=["dropout", "identity", "gelu"])
+def test_the_chain_of_gin_calls_classes_that_it_does_not_know(between):
+    nn = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), *between, torch.nn.Linear(OUTPUTS, OUTPUTS))
+    assert_same(theirs.GINConv(nn), ours.GINConv(copy.deepcopy(nn)), X, EDGE_INDEX, same_start=False)
+
+
+@pytest.mark.parametrize("which", [None, 0, 1, 2])
+def test_the_chain_of_gin_calls_forwards_of_single_modules(which):
+    nn = torch.nn.Sequential(torch.nn.Linear(INPUTS, OUTPUTS), torch.nn.ReLU(), torch.nn.Linear(OUTPUTS, OUTPUTS)).double()
+    layer = ours.GINConv(nn)
+    module = nn if which is None else nn[which]
+    forward = module.forward
+    one = layer(X, EDGE_INDEX)
+    module.forward = lambda x: 1 - forward(x)
+    assert not torch.allclose(layer(X, EDGE_INDEX), one)
+
+
+def test_a_linear_layer_of_a_class_of_its_own_is_called():
+    layer = ours.SAGEConv(INPUTS, OUTPUTS, project=True)
+
+    class Twice(type(layer.lin)):
+        def forward(self, x):
+            return 2 * super().forward(x)
+
+    twice = Twice(INPUTS, INPUTS)
+    one = layer(X.float(), EDGE_INDEX)
+    twice.load_state_dict(layer.lin.state_dict())
+    layer.lin = twice
+    assert not torch.allclose(layer(X.float(), EDGE_INDEX), one)
+
+
+@pytest.mark.parametrize("inputs", [7, 16])
+def test_gradients_of_two_products_of_the_same_rows_in_bfloat16(inputs):
+    """Their sums do not fit in the registers of AMX beside each other."""
+    rows, _ = torch.randn(600, inputs).bfloat16().requires_grad_(), torch.manual_seed(0)
+    weights = [torch.randn(inputs, 8).bfloat16().requires_grad_() for _ in range(2)]
+    biases = [torch.randn(8).bfloat16().requires_grad_() for _ in range(2)]
+    found = torch.autograd.grad(drawloom.torch._dense.products(rows, *zip(weights, biases)), [rows, *weights], [torch.ones(600, 8).bfloat16()] * 2)
+    wide = [one.detach().double().requires_grad_() for one in (rows, *weights)]
+    wanted = torch.autograd.grad(sum((wide[0] @ one).sum() for one in wide[1:]), wide)
+    for one, other in zip(found, wanted):
+        assert (one.double() - other).norm() <= ACCURACY["bfloat16"] * other.norm()
+
+
 def test_of_few_rows_dense_layers_are_those_of_torch_to_the_last_bit(monkeypatch):
     monkeypatch.undo()
     torch.manual_seed(0)
@@ -364,6 +423,13 @@ def test_calls_that_others_would_compute_wrongly_are_left_or_refused():
         ours.GATConv(INPUTS, OUTPUTS)(torch.rand(NODES, 2, INPUTS), EDGE_INDEX)
     with pytest.raises(error, match="x is float64, but the layer's parameters are float32"):
         ours.RGATConv(INPUTS, OUTPUTS, RELATIONS)(X, EDGE_INDEX, EDGE_TYPE)
+    with pytest.raises(drawloom.CallTypeError, match="x is float32, but the layer's parameters are float64"):
+        layer = ours.RGATConv(INPUTS, OUTPUTS, RELATIONS)
+        layer.k.data = layer.k.data.double()
+        layer(X.float(), EDGE_INDEX, EDGE_TYPE)
+    for layer, pair in ((ours.GATv2Conv((INPUTS, 3), OUTPUTS), (X.float(), None)), (ours.SAGEConv((INPUTS, 3), OUTPUTS), (None, X.float()))):
+        with pytest.raises(error, match="Conv: x is rows of nodes, or a pair of rows of sources and of targets"):
+            layer(pair, EDGE_INDEX)
     with pytest.raises(error, match="a tensor is on meta"):
         drawloom.torch.message_passing(drawloom.torch.Graph(*EDGE_INDEX), lambda src, dst: src * dst, src=X[:19], dst=X[:19].to("meta"))
     changed, replaced = (theirs.SAGEConv(INPUTS, OUTPUTS).double() for _ in range(2))

@@ -266,3 +266,21 @@ def simple_hgn(program, x, w, source, target, relation, before, slope, beta):
         kept = program.traverse(lambda row, one: widen(one, row) * row, [z, before], [("dst", "sum")])
         out, alpha = out * (1.0 - beta) + kept * beta, alpha * (1.0 - beta) + before * beta
     return _narrow([out, alpha], x)
+
+
+def _finishing(build):
+    """The layer whose heads `build` gives, first of its results: side by side or, without `concat`, their mean; with rows of the targets, which
+    are multiplied by w where there is one, and with a bias."""
+    def layer(program, residual, w, bias, *given):
+        *given, concat = given
+        out, *more = build(program, *given)
+        dtype = out.dtype
+        out = (out if concat else out.mean(axis=1)).reshape("dst", -1)
+        if residual is not None:
+            out = out + (residual if w is None else residual.product(w))
+        return [(out if bias is None else out + bias).to(dtype), *more]
+
+    return layer
+
+
+gat_layer, gatv2_layer, rgat_layer, simple_hgn_layer = (_finishing(build) for build in (gat, gatv2, rgat, simple_hgn))

@@ -208,22 +208,26 @@ def attend(program: GraphProgram, edge: Callable, inputs: Any, weights: bool = F
         weight = (score - rows[count]).exp()
         return widen(weight, value) * value, weight
 
+    def shared(weight):
+        # Only a node without edges has no weight, and its sum is zero.
+        weight = program.keep(weight)
+        return 1.0 / where(weight > 0.0, weight, 1.0)
+
     if matrices is None:
         total, weight = program.traverse(weigh, inputs, [("dst", "sum"), ("dst", "sum")])
+        total, share = program.keep(total), shared(weight)
+        results = [total * widen(share, total)]
     else:
         # Pairs are not in the order of their nodes there: weights are computed before.
         known, weight = program.traverse(lambda *rows: weigh(*rows)[1:] * 2, inputs, [("edge", "none"), ("dst", "sum")])
+        share = shared(weight)
 
         def weighted(*rows):
             value = score_and_value(*rows[:count])[1]
-            return widen(program.saved(weigh(*rows)[1], rows[-1]), value) * value
+            return widen(program.saved(weigh(*rows)[1], rows[-2]) * rows[-1], value) * value
 
-        sums = program.traverse(weighted, [*inputs, program.keep(known)], [("dst_rel", "sum")])
-        total = sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))
-    total, weight = program.keep(total), program.keep(weight)
-    # Only a node without edges has no weight, and its sum is zero.
-    share = 1.0 / where(weight > 0.0, weight, 1.0)
-    results = [total * widen(share, total)]
+        sums = program.traverse(weighted, [*inputs, program.keep(known), share], [("dst_rel", "sum")])
+        results = [sum_pairs(program, program.linear(sums.to(matrices.dtype), matrices))]
     if weights:
         results.append(program.traverse(lambda *rows: weigh(*rows)[1] * rows[-1], [*inputs, share], [("edge", "none")]))
     return results

@@ -16,8 +16,8 @@ from . import _dispatch
 
 _global_hooks = nn.modules.module._has_any_global_hook
 
-# Every kind of dropout: the identity unless it is training.
-_Dropout = nn.modules.dropout._DropoutNd
+# The identity unless they are training. A class of the user's own may do anything.
+_DROPOUTS = frozenset([nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout])
 
 # Wider layers are bound by their products, which a library does as well.
 WIDEST = 512
@@ -31,7 +31,7 @@ MANY_NUMBERS = 32768
 
 
 def is_dropout(module):
-    return isinstance(module, _Dropout)
+    return type(module) in _DROPOUTS
 
 
 def draws(module):
@@ -39,29 +39,33 @@ def draws(module):
 
 
 def plain(module):
-    """Hooks and parametrizations see or change what a program does not compute; dropout in training draws numbers."""
+    """Hooks, parametrizations and a forward of the object's own see or change what a program does not compute; dropout in training draws
+    numbers."""
     return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
-                module._backward_pre_hooks or getattr(module, "parametrizations", None) or draws(module))
+                module._backward_pre_hooks or "forward" in vars(module) or getattr(module, "parametrizations", None) or draws(module))
 
 
 def is_linear(module):
     """Whether a call of it is a product with its weight and no more: torch's Linear, torch_geometric's or ours."""
     kind = type(module)
     is_theirs = kind.__name__ == "Linear" and kind.__module__ == "torch_geometric.nn.dense.linear"
-    return ((kind is nn.Linear or is_theirs or getattr(kind, "is_drawloom_linear", False)) and "forward" not in vars(module) and
-            plain(module) and not isinstance(module.weight, nn.parameter.UninitializedParameter))
+    return ((kind is nn.Linear or is_theirs or "is_drawloom_linear" in vars(kind)) and plain(module) and
+            not isinstance(module.weight, nn.parameter.UninitializedParameter))
 
 
-def multiplies(x, *weights):
-    """Whether a program multiplies rows by matrices well: many rows, not too wide."""
+def multiplies(x, *factors):
+    """Whether a program multiplies rows by matrices, and adds vectors, well: many rows, not too wide."""
     if (torch.is_autocast_enabled("cpu") or x.layout != torch.strided or x.dim() != 2 or
-            not all(one.dim() == 2 and one.dtype == x.dtype and max(one.shape) <= WIDEST for one in weights)):
+            not all(one.dim() in (1, 2) and one.dtype == x.dtype and max(one.shape, default=0) <= WIDEST for one in factors)):
         return False
-    return x.shape[0] >= MANY_ROWS or x.shape[0] * max(max(one.shape) for one in weights) >= MANY_NUMBERS
+    return x.shape[0] >= MANY_ROWS or x.shape[0] * max(max(one.shape) for one in factors) >= MANY_NUMBERS
 
 
 def is_product(linear, x):
-    return is_linear(linear) and multiplies(x, linear.weight) and linear.weight.shape[1] == x.shape[1]
+    given = [linear.weight] if is_linear(linear) else []
+    if given and linear.bias is not None:
+        given.append(linear.bias)
+    return bool(given) and x is not None and multiplies(x, *given) and linear.weight.shape[1] == x.shape[1]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -82,7 +86,7 @@ def apply(build: Callable, given: list[Tensor | None], shared: list[Tensor | Non
 
 def products(x: Tensor, *factors: tuple[Tensor, Tensor | None]) -> list[Tensor]:
     """x w + bias for each (w, bias), w [in, out]."""
-    if not multiplies(x, *[weight for weight, _ in factors]):
+    if not multiplies(x, *[one for pair in factors for one in pair if one is not None]):
         return [x @ weight if bias is None else torch.addmm(bias, x, weight) for weight, bias in factors]
     return apply(rows.products, [x], [one for pair in factors for one in pair])
 

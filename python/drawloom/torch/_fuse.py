@@ -20,16 +20,17 @@ __all__ = ["fuse"]
 
 def _activation(module):
     """The name of an activation that the fused op has, or None."""
-    if isinstance(module, nn.GELU):
+    kind = type(module)
+    if kind is nn.GELU:
         return "gelu" if module.approximate == "none" else "gelu_tanh"
-    if isinstance(module, nn.LeakyReLU):
+    if kind is nn.LeakyReLU:
         return "leaky_relu" if module.negative_slope == 0.01 else None
-    if isinstance(module, nn.ELU):
+    if kind is nn.ELU:
         return "elu" if module.alpha == 1.0 else None
-    if isinstance(module, nn.Softplus):
+    if kind is nn.Softplus:
         return "softplus" if module.beta == 1 and module.threshold == 20 else None
     names = {nn.ReLU: "relu", nn.SiLU: "silu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", Rational: "rational"}
-    return names.get(type(module))
+    return names.get(kind)
 
 
 class FusedSequential(nn.Sequential):
@@ -89,7 +90,7 @@ def chain_of(module, x):
 def parts(chain):
     """(layers, rational activations, options of fused_mlp) of a chain of modules."""
     layers = [module for module in chain if isinstance(module, nn.Linear)]
-    between = [module for module in chain if not isinstance(module, (nn.Linear, nn.Identity)) and not is_dropout(module)]
+    between = [module for module in chain if type(module) not in (nn.Linear, nn.Identity) and not is_dropout(module)]
     inner = between[:len(layers) - 1]
     output = between[len(layers) - 1] if len(between) == len(layers) else None
     rationals = [module for module in between if isinstance(module, Rational)]
@@ -120,7 +121,7 @@ def chains(children, end_of="the model"):
                 child = children[k]
                 if draws(child):
                     why = f"{type(child).__name__}(p={child.p}) draws random numbers between the layers; of a model in eval() it does not"
-                elif isinstance(child, nn.Identity) or is_dropout(child):
+                elif type(child) is nn.Identity or is_dropout(child):
                     pass
                 elif _activation(child) is None:
                     why = f"{type(child).__name__} is no activation of the fused op"

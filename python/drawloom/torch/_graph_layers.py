@@ -37,10 +37,11 @@ def _kaiming(tensor, inputs):
         tensor.uniform_(-bound, bound)
 
 
-def _of_one_type(module, x, weight):
-    if x.is_floating_point() and x.dtype != weight.dtype:
-        raise CallTypeError(f"{type(module).__name__}: x is {str(x.dtype).removeprefix('torch.')}, but the layer's parameters are "
-                            f"{str(weight.dtype).removeprefix('torch.')}")
+def _of_one_type(module, x, *weights):
+    for weight in weights:
+        if x.is_floating_point() and x.dtype != weight.dtype:
+            raise CallTypeError(f"{type(module).__name__}: x is {str(x.dtype).removeprefix('torch.')}, but the layer's parameters are "
+                                f"{str(weight.dtype).removeprefix('torch.')}")
 
 
 def _zeros(tensor):
@@ -78,8 +79,11 @@ class _Linear(torch.nn.Module):
         return F.linear(x, self.weight, self.bias)
 
 
-def _pair(x, module):
+def _pair(x, module, needs_both=False):
     pair = tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+    if len(pair) != 2 or pair[0] is None or (needs_both and pair[1] is None):
+        raise CallError(f"{type(module).__name__}: x is rows of nodes, or a pair of rows of sources and of targets"
+                        f"{'' if needs_both else ', of which those of targets may be None'}")
     for one in pair:
         if one is not None and one.dim() != 2:
             raise CallError(f"{type(module).__name__}: x has the shape {list(one.shape)}; it is [nodes, channels]")
@@ -93,11 +97,6 @@ def _dropped(module, edges, heads, like):
     if not module.training or module.dropout == 0:
         return None
     return F.dropout(torch.ones(edges.graph.num_edges, heads, dtype=like.dtype), p=module.dropout)
-
-
-def _combined(out, module):
-    """Heads side by side, or their mean."""
-    return out.flatten(1) if module.concat else out.mean(dim=1)
 
 
 # --- RGCN ---------------------------------------------------------------------------------------------------------------
@@ -223,7 +222,6 @@ def _with_loops(module, edge_index, edge_attr, sources, targets):
 def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
     left, right = _pair(x, module)
-    residual = None if module.res is None or right is None else _dense.linear(module.res, right)
     lin, other = (module.lin, module.lin) if module.lin is not None else (module.lin_src, module.lin_dst)
     z, w = _factors(lin, left)
     targets = size[1] if size is not None else left.shape[0] if right is None else right.shape[0]
@@ -233,13 +231,14 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], targets)
     edge = None
     if edge_attr is not None and module.lin_edge is not None:
-        edge = (_of_edges(module, edges.graph.sorted(edge_attr)).view(-1, heads, channels) * module.att_edge).sum(-1)
+        edge, = _dense.products(_of_edges(module, edges.graph.sorted(edge_attr)), (_by_head(module.att_edge), None))
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
-        edges.graph, models.gat, [(z, "src"), (w, "all"), (zr, "dst"), (wr, "all"), (_by_head(module.att_src), "all"),
-                                  (None if right is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge")],
-        (module.negative_slope, bool(return_attention_weights))))
-    return _attention(module, edges, out, weights, residual, mask, return_attention_weights)
+        edges.graph, models.gat_layer,
+        [*_ends(module, right), (z, "src"), (w, "all"), (zr, "dst"), (wr, "all"), (_by_head(module.att_src), "all"),
+         (None if right is None else _by_head(module.att_dst), "all"), (edge, "edge"), (mask, "edge")],
+        (module.negative_slope, bool(return_attention_weights), module.concat)))
+    return _attention(edges, out, weights, mask) if return_attention_weights else out
 
 
 def _factors(linear, x):
@@ -260,14 +259,14 @@ def _listed(result):
     return result if isinstance(result, (list, tuple)) else [result]
 
 
-def _attention(module, edges, out, weights, residual, mask, wanted):
-    out = _combined(out, module)
-    if residual is not None:
-        out = out + residual
-    if module.bias is not None:
-        out = out + module.bias
-    if not wanted:
-        return out
+def _ends(module, right):
+    """What is added to the combined heads: rows of targets, their matrix, and a bias."""
+    res = getattr(module, "res", None)
+    rows, w = (None, None) if res is None or right is None else _factors(res, right)
+    return [(rows, "dst"), (w, "all"), (module.bias, "all")]
+
+
+def _attention(edges, out, weights, mask):
     alpha = weights[0] if mask is None else weights[0] * mask
     return out, (edges.graph if edges.edge_index is None else edges.edge_index, edges.graph.given(alpha))
 
@@ -327,8 +326,7 @@ def _finish_attention(module, in_channels, total, residual, bias):
 
 def gatv2_forward(module, x, edge_index, edge_attr=None, return_attention_weights=None):
     heads, channels = module.heads, module.out_channels
-    left, right = _pair(x, module)
-    residual = None if module.res is None else _dense.linear(module.res, right)
+    left, right = _pair(x, module, needs_both=True)
     if right is not left:
         both = [_dense.linear(module.lin_l, left), _dense.linear(module.lin_r, right)]
     else:
@@ -342,9 +340,10 @@ def gatv2_forward(module, x, edge_index, edge_attr=None, return_attention_weight
         edge = _of_edges(module, edges.graph.sorted(edge_attr)).view(-1, heads, channels)
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
-        edges.graph, models.gatv2, [(z, "src"), (zr, "dst"), (module.att[0], "all"), (edge, "edge"), (mask, "edge")],
-        (module.negative_slope, bool(return_attention_weights))))
-    return _attention(module, edges, out, weights, residual, mask, return_attention_weights)
+        edges.graph, models.gatv2_layer,
+        [*_ends(module, right), (z, "src"), (zr, "dst"), (module.att[0], "all"), (edge, "edge"), (mask, "edge")],
+        (module.negative_slope, bool(return_attention_weights), module.concat)))
+    return _attention(edges, out, weights, mask) if return_attention_weights else out
 
 
 class GATv2Conv(_Layer):
@@ -496,7 +495,7 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     graph, heads, dim = edges.graph, module.heads, module.dim
     if x.dim() != 2:
         raise CallError(f"{type(module).__name__}: x has the shape {list(x.shape)}; it is [nodes, channels]")
-    _of_one_type(module, x, module.q)
+    _of_one_type(module, x, *module.parameters())
     if module.num_bases is not None:
         weight = (module.att @ module.basis.flatten(1)).view(module.num_relations, module.in_channels, -1)
     elif module.num_blocks is not None:
@@ -523,12 +522,9 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     mask = _dropped(module, edges, heads * dim, x) if module.mod is None else None
     wanted = isinstance(return_attention_weights, bool)
     out, *weights = _listed(apply(
-        graph, models.rgat, [(x, "src"), (x, "dst"), (weight, "all"), (module.q, "all"), (module.k, "all"), (edge, "edge"),
-                             (mask, "edge"), extra or (None, "all")],
-        ((heads, module.attention_mode, module.attention_mechanism, module.mod, module.negative_slope, wanted),)))
-    out = out.flatten(1) if module.concat else out.mean(dim=1).flatten(1)
-    if module.bias is not None:
-        out = out + module.bias
+        graph, models.rgat_layer, [*_ends(module, None), (x, "src"), (x, "dst"), (weight, "all"), (module.q, "all"), (module.k, "all"),
+                                   (edge, "edge"), (mask, "edge"), extra or (None, "all")],
+        ((heads, module.attention_mode, module.attention_mechanism, module.mod, module.negative_slope, wanted), module.concat)))
     return (out, (edges.edge_index, graph.given(weights[0]))) if wanted else out
 
 
@@ -707,11 +703,9 @@ class SimpleHGNConv(_Layer):
         z, w = _factors(self.lin, x)
         relation = (self.lin_rel(self.rel).view(self.num_relations, self.heads, -1) * self.att_rel).sum(-1)
         before = None if alpha is None else edges.graph.sorted(alpha)
-        residual = None if self.res is None else _dense.linear(self.res, x)
-        out, weights = apply(edges.graph, models.simple_hgn,
-                             [(z, "src"), (w, "all"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"), (relation, "rel"),
-                              (before, "edge")], (self.negative_slope, self.beta))
-        out = _attention(self, edges, out, [], residual, None, False)
+        out, weights = apply(edges.graph, models.simple_hgn_layer,
+                             [*_ends(self, x), (z, "src"), (w, "all"), (_by_head(self.att_src), "all"), (_by_head(self.att_dst), "all"),
+                              (relation, "rel"), (before, "edge")], (self.negative_slope, self.beta, self.concat))
         return out, edges.graph.given(weights)
 
     __repr__ = GATConv.__repr__

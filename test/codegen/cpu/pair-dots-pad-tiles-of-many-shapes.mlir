@@ -38,3 +38,33 @@ func.func @few(%a: vector<8x16x2xbf16>, %b: vector<16x32x2xbf16>, %c: vector<8x3
     %a, %b, %c : vector<8x16x2xbf16>, vector<16x32x2xbf16> into vector<8x32xf32>
   return %first : vector<8x32xf32>
 }
+
+// Sums that a loop carries stay in registers, unless those of two products do not fit beside each other and the tiles of a factor.
+// CHECK-LABEL: func.func @one_sum(
+// CHECK: scf.for {{.*}} -> (vector<32x32xf32>, !llvm.x86_amx, !llvm.x86_amx, !llvm.x86_amx, !llvm.x86_amx)
+func.func @one_sum(%a: vector<32x16x2xbf16>, %b: vector<16x32x2xbf16>, %c: vector<32x32xf32>, %n: index) -> vector<32x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%before = %c) -> (vector<32x32xf32>) {
+    %after = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      %a, %b, %before : vector<32x16x2xbf16>, vector<16x32x2xbf16> into vector<32x32xf32>
+    scf.yield %after : vector<32x32xf32>
+  }
+  return %sum : vector<32x32xf32>
+}
+
+// CHECK-LABEL: func.func @two_sums(
+// CHECK: scf.for {{.*}} -> (vector<32x32xf32>, vector<32x32xf32>)
+// CHECK-COUNT-4: tilestored64
+func.func @two_sums(%a: vector<32x16x2xbf16>, %b: vector<16x32x2xbf16>, %c: vector<32x32xf32>, %n: index) -> (vector<32x32xf32>, vector<32x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sums:2 = scf.for %i = %c0 to %n step %c1 iter_args(%first = %c, %second = %c) -> (vector<32x32xf32>, vector<32x32xf32>) {
+    %one = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      %a, %b, %first : vector<32x16x2xbf16>, vector<16x32x2xbf16> into vector<32x32xf32>
+    %two = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      %a, %b, %second : vector<32x16x2xbf16>, vector<16x32x2xbf16> into vector<32x32xf32>
+    scf.yield %one, %two : vector<32x32xf32>, vector<32x32xf32>
+  }
+  return %sums#0, %sums#1 : vector<32x32xf32>, vector<32x32xf32>
+}
