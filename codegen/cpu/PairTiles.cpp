@@ -122,10 +122,11 @@ bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products,
     add(op.getLhsType(), true, false);
     add(op.getRhsType(), false, true);
     add(op.getResultType(), true, true);
-    for (Chain chain : carried)
-      if (chain.front()->getParentOp()->isAncestor(op) &&
-          !llvm::is_contained(chain, op))
-        add(chain.front().getResultType(), true, true);
+    for (const Chain &chain : carried) {
+      vector::ContractionOp sum = chain.front();
+      if (sum->getParentOp()->isAncestor(op) && !llvm::is_contained(chain, op))
+        add(sum.getResultType(), true, true);
+    }
     for (auto [shape, count] : own)
       most[shape] = std::max(most[shape], count);
   }
@@ -322,23 +323,33 @@ void TileUser::run() {
     if (isPairContraction(op))
       products.push_back(op);
   });
-  SmallVector<scf::ForOp> loops;
-  SmallVector<Chain> chains;
+  SmallVector<std::pair<scf::ForOp, SmallVector<Chain>>> loops;
+  SmallVector<Chain> carried;
   function.walk([&](scf::ForOp loop) {
-    loops.push_back(loop);
+    SmallVector<Chain> chains;
     for (unsigned i = 0; i < loop.getInitArgs().size(); ++i)
       if (Chain chain = chainOf(loop, i); !chain.empty())
         chains.push_back(chain);
+    if (!chains.empty())
+      loops.push_back({loop, chains});
+    llvm::append_range(carried, chains);
   });
-  padded = !shapesFit(products, chains);
-  if (shapesFit(products, chains)) {
-    for (scf::ForOp loop : loops)
-      carryTiles(loop);
-  } else {
-    // Then sums go to memory behind each product.
+  padded = !shapesFit(products, carried);
+  if (!shapesFit(products, carried)) {
+    // Then the sums of some loops go to memory behind each product.
+    carried.clear();
+    llvm::erase_if(loops, [&](auto &loop) {
+      llvm::append_range(carried, loop.second);
+      bool fits = shapesFit(products, carried);
+      if (!fits)
+        carried.pop_back_n(loop.second.size());
+      return !fits;
+    });
     padded = false;
-    padded = !shapesFit(products, {});
+    padded = !shapesFit(products, carried);
   }
+  for (auto &[loop, chains] : loops)
+    carryTiles(loop);
   SmallVector<vector::ContractionOp> rest;
   function.walk([&](vector::ContractionOp op) {
     if (isPairContraction(op))

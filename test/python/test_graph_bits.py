@@ -43,11 +43,12 @@ def of_types(layer, x, given):
     return torch.cat([found["a"], found["b"]])
 
 
-def gin(inner, **options):
-    return bits(ours.GINConv, inner, train_eps=True, **options)
+def gin(name, inner):
+    return pytest.param(lambda: ours.GINConv(inner(), train_eps=True), lambda layer, x, given: layer(x, given["index"]), id=f"GINConv-{name}")
 
 
-ATTENTION = [{}, {"heads": 4, "concat": False, "residual": True}, {"edge_dim": 5, "call": of_attributes}, {"heads": 2, "edge_dim": 5, "add_self_loops": False, "call": of_attributes}]
+ATTENTION = [{}, {"heads": 4, "concat": False, "residual": True}, {"edge_dim": 5, "call": of_attributes},
+             {"heads": 2, "edge_dim": 5, "add_self_loops": False, "call": of_attributes}]
 LAYERS = [
     *[bits(ours.RGCNConv, WIDE, WIDE, RELATIONS, call=typed, **options)
       for options in ({}, {"aggr": "max"}, {"num_bases": 5}, {"num_blocks": 4})],
@@ -61,8 +62,8 @@ LAYERS = [
     *[bits(kind, WIDE, 1, edge_dim=5, call=of_attributes) for kind in (ours.GATConv, ours.GATv2Conv)],
     bits(ours.RGATConv, WIDE, 1, RELATIONS, call=typed),
     *[bits(ours.SAGEConv, WIDE, WIDE, **options) for options in ({"aggr": "max"}, {"project": True, "normalize": True})],
-    gin(torch.nn.Linear(WIDE, WIDE)),
-    gin(torch.nn.Sequential(torch.nn.Linear(WIDE, WIDE), torch.nn.ReLU(), torch.nn.Linear(WIDE, WIDE))),
+    gin("linear", lambda: torch.nn.Linear(WIDE, WIDE)),
+    gin("chain", lambda: torch.nn.Sequential(torch.nn.Linear(WIDE, WIDE), torch.nn.ReLU(), torch.nn.Linear(WIDE, WIDE))),
     bits(ours.CompGCNConv, WIDE, WIDE, RELATIONS, call=of_relations),
     bits(ours.CompGCNConv, WIDE, WIDE, RELATIONS, "mult", 3, torch.arange(RELATIONS) % 3, call=of_relations),
     bits(ours.SimpleHGNConv, WIDE, WIDE, RELATIONS, heads=4, residual=True, call=lambda *given: typed(*given)[0]),

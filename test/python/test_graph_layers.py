@@ -160,6 +160,49 @@ def test_the_chain_of_gin_calls_forwards_of_single_modules(which):
     assert not torch.allclose(layer(X, EDGE_INDEX), one)
 
 
+@pytest.mark.parametrize("types", [(torch.float64, torch.float32, torch.float64), (torch.bfloat16, torch.float32, torch.float32),
+                                   (torch.float32, torch.float32, torch.float64)])
+def test_gin_adds_rows_of_two_types_as_torch_does(types):
+    left, right, own = types
+    layer = ours.GINConv(torch.nn.Linear(INPUTS, OUTPUTS).double(), train_eps=True)
+    layer.eps.data = layer.eps.data.to(own)
+    rows = X.to(left), X.to(right)
+    summed = layer.nn.to(torch.promote_types(torch.promote_types(left, right), own))(
+        ours.GINConv(torch.nn.Identity())((rows[0], None), EDGE_INDEX, size=(NODES, NODES)) + (1 + layer.eps) * rows[1])
+    torch.testing.assert_close(layer(rows, EDGE_INDEX), summed)
+
+
+class Halved(theirs.HeteroDictLinear):
+    def forward(self, rows):
+        return {kind: one / 2 for kind, one in super().forward(rows).items()}
+
+
+@pytest.mark.parametrize("which", ["kqv_lin", "out_lin"])
+def test_hgt_calls_classes_of_linears_that_it_does_not_know(which):
+    layer = theirs.HGTConv(INPUTS, INPUTS, (["a"], [("a", "x", "a")]), heads=1).double()
+    getattr(layer, which).__class__ = Halved
+    wanted = layer({"a": X}, {("a", "x", "a"): EDGE_INDEX})["a"]
+    drawloom.torch.patch_pyg()
+    try:
+        torch.testing.assert_close(layer({"a": X}, {("a", "x", "a"): EDGE_INDEX})["a"], wanted)
+    finally:
+        drawloom.torch.unpatch_pyg()
+
+
+def test_hgt_computes_types_of_many_nodes_where_another_has_few(monkeypatch):
+    monkeypatch.setattr(drawloom.torch._dense, "MANY_ROWS", 10)
+    metadata = ["a", "b"], [("a", "x", "b"), ("b", "y", "a")]
+    layer, own = (one.double() for one in both("HGTConv", INPUTS, INPUTS, metadata))
+    rows = {"a": X, "b": X[:5]}
+    edges = {metadata[1][0]: EDGE_INDEX % torch.tensor([[NODES], [5]]), metadata[1][1]: EDGE_INDEX % torch.tensor([[5], [NODES]])}
+    calls, program = [], drawloom.torch._dense.apply
+    monkeypatch.setattr(drawloom.torch._dense, "apply", lambda *given: calls.append(1) or program(*given))
+    found, wanted = own(rows, edges), layer(rows, edges)
+    assert len(calls) == 2
+    for kind in rows:
+        torch.testing.assert_close(found[kind], wanted[kind])
+
+
 def test_a_linear_layer_of_a_class_of_its_own_is_called():
     layer = ours.SAGEConv(INPUTS, OUTPUTS, project=True)
 
@@ -177,7 +220,8 @@ def test_a_linear_layer_of_a_class_of_its_own_is_called():
 @pytest.mark.parametrize("inputs", [7, 16])
 def test_gradients_of_two_products_of_the_same_rows_in_bfloat16(inputs):
     """Their sums do not fit in the registers of AMX beside each other."""
-    rows, _ = torch.randn(600, inputs).bfloat16().requires_grad_(), torch.manual_seed(0)
+    torch.manual_seed(0)
+    rows = torch.randn(600, inputs).bfloat16().requires_grad_()
     weights = [torch.randn(inputs, 8).bfloat16().requires_grad_() for _ in range(2)]
     biases = [torch.randn(8).bfloat16().requires_grad_() for _ in range(2)]
     found = torch.autograd.grad(drawloom.torch._dense.products(rows, *zip(weights, biases)), [rows, *weights], [torch.ones(600, 8).bfloat16()] * 2)
@@ -240,9 +284,10 @@ def test_layers_that_were_replaced_compute_what_they_say(make, change):
         drawloom.torch.unpatch_pyg()
 
 
-@pytest.mark.parametrize("make", [lambda: ours.GATConv(INPUTS, OUTPUTS, heads=2), lambda: ours.SAGEConv(INPUTS, OUTPUTS),
-                                  lambda: ours.SimpleHGNConv(INPUTS, OUTPUTS, RELATIONS, heads=2)])
-def test_under_autocast_layers_compute_as_torch_multiplies(make):
+@pytest.mark.parametrize("make, dtype", [
+    (lambda: ours.GATConv(INPUTS, OUTPUTS, heads=2), torch.float32), (lambda: ours.GATConv(INPUTS, OUTPUTS, bias=False), torch.bfloat16),
+    (lambda: ours.SAGEConv(INPUTS, OUTPUTS), torch.bfloat16), (lambda: ours.SimpleHGNConv(INPUTS, OUTPUTS, RELATIONS, heads=2), torch.float32)])
+def test_under_autocast_layers_compute_as_torch_multiplies_and_adds(make, dtype):
     torch.manual_seed(0)
     layer = make()
     relations = [EDGE_TYPE] if isinstance(layer, ours.SimpleHGNConv) else []
@@ -254,7 +299,7 @@ def test_under_autocast_layers_compute_as_torch_multiplies(make):
     wanted = rows()
     with torch.autocast("cpu"):
         found = rows()
-    assert (found.float() - wanted).norm() <= ACCURACY["bfloat16"] * wanted.norm()
+    assert found.dtype == dtype and (found.float() - wanted).norm() <= ACCURACY["bfloat16"] * wanted.norm()
 
 
 def test_hooks_on_a_gradient_are_called():
@@ -427,6 +472,9 @@ def test_calls_that_others_would_compute_wrongly_are_left_or_refused():
         layer = ours.RGATConv(INPUTS, OUTPUTS, RELATIONS)
         layer.k.data = layer.k.data.double()
         layer(X.float(), EDGE_INDEX, EDGE_TYPE)
+    with pytest.raises(error, match=r"edge_attr has 3 rows; with a Graph it has one for each of its \d+ edges"):
+        graph = drawloom.torch.Graph(*EDGE_INDEX, EDGE_TYPE, num_src=NODES, num_relations=RELATIONS)
+        ours.RGATConv(INPUTS, OUTPUTS, RELATIONS, edge_dim=2)(X.float(), graph, None, torch.rand(3, 2))
     for layer, pair in ((ours.GATv2Conv((INPUTS, 3), OUTPUTS), (X.float(), None)), (ours.SAGEConv((INPUTS, 3), OUTPUTS), (None, X.float()))):
         with pytest.raises(error, match="Conv: x is rows of nodes, or a pair of rows of sources and of targets"):
             layer(pair, EDGE_INDEX)

@@ -1,11 +1,11 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Named layers on graphs: what stands between their dense products, and some of these. Each is a function of a Program and its Values; operands that may
-be absent are None. See drawloom.torch.nn for the mathematics."""
+"""Named layers on graphs: what stands between their dense products, and some of these. Each is a function of a GraphProgram and its Values;
+operands that may be absent are None. See drawloom.torch.nn for the mathematics."""
 
 from .message_passing import attend, combined, sum_pairs, where, widen
-from .tracing import Value
+from .tracing import promoted
 
 
 def aggregate(program, x, combine):
@@ -16,21 +16,6 @@ def aggregate(program, x, combine):
 def gin(program, x, right, eps, combine):
     """Rows of neighbours, combined, and (1 + eps) right; eps [1]."""
     return (combined(program, lambda row: row, [x], combine) + (eps + 1.0) * right).to(x.dtype)
-
-
-# By name: what is between the layers of a chain.
-ACTIVATIONS = {"none": lambda x: x, **{name: getattr(Value, name) for name in
-                                       ("relu", "leaky_relu", "elu", "silu", "gelu", "tanh", "sigmoid", "softplus")}}
-
-
-def gin_chain(program, rows, right, eps, *more):
-    """Dense layers, pairs of w [in, out] and a bias or None, one after another, of rows + (1 + eps) right. Behind them are the names of the
-    activations between layers, and behind the last."""
-    *factors, activation, output = more
-    x, count = (rows + (eps + 1.0) * right).to(rows.dtype), len(factors) // 2
-    for i in range(count):
-        x = ACTIVATIONS[activation if i + 1 < count else output](x.product(*factors[2 * i:2 * i + 2])).to(rows.dtype)
-    return x
 
 
 def sage(program, x, w, right, root, bias, combine):
@@ -145,20 +130,6 @@ def hgt(program, k, q, v, k_rel, v_rel, scale):
     return _narrow(attend(program, score_and_value, [k, queries, v, scale], matrices=v_rel), q)
 
 
-def hgt_out(program, m, x, w, bias, skip):
-    """s (gelu(m) w + bias) + (1 - s) x with s = sigmoid(skip), skip [1], of rows; without x only what s multiplies."""
-    out = m.gelu().to(m.dtype).product(w, bias)
-    if x is not None:
-        share = skip.sigmoid()
-        out = share * out + (1.0 - share) * x
-    return out.to(m.dtype)
-
-
-def degree_scale(program, degree, l1, b1, l2, b2):
-    """relu(degree l1 + b1) l2 + b2 of rows: degree [N, 1], l1, b1 and b2 [1, F], l2 [F, F]."""
-    return (degree.product(l1) + b1).relu().product(l2) + b2
-
-
 def rgat(program, x, y, w, q, k, edge, mask, extra, options):
     """Scores of both ends' rows times the relation's matrix, then q and k; see drawloom.torch.nn.RGATConv.
 
@@ -269,16 +240,16 @@ def simple_hgn(program, x, w, source, target, relation, before, slope, beta):
 
 
 def _finishing(build):
-    """The layer whose heads `build` gives, first of its results: side by side or, without `concat`, their mean; with rows of the targets, which
-    are multiplied by w where there is one, and with a bias."""
+    """A function that gives the results of `build`, the first of which, rows of heads, are combined: side by side or, without `concat`, to
+    their mean. Added to them are rows of the targets, times w where there is one, and a bias."""
     def layer(program, residual, w, bias, *given):
         *given, concat = given
         out, *more = build(program, *given)
-        dtype = out.dtype
-        out = (out if concat else out.mean(axis=1)).reshape("dst", -1)
+        dtype = promoted(out.dtype, *[one.dtype for one in (residual, bias) if one is not None])
+        out = (out.to(dtype) if concat else out.to(dtype).mean(axis=1)).reshape("dst", -1)
         if residual is not None:
-            out = out + (residual if w is None else residual.product(w))
-        return [(out if bias is None else out + bias).to(dtype), *more]
+            out = out + (residual if w is None else residual.product(w)).to(dtype)
+        return [(out if bias is None else out + bias.to(dtype)).to(dtype), *more]
 
     return layer
 

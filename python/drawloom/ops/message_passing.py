@@ -41,7 +41,8 @@ class GraphProgram(Program):
         if at not in _PAIRS:
             raise CallError(f"linear takes rows of nodes or pairs, not of {at}")
         shape = (_PAIRS[at], *x.shape[1:-1], w.shape[-2 if transpose else -1])
-        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name}{' transpose' if transpose else ''} : {x.type}, {w.type} -> {type_of(x.dtype, shape)}",
+        transposed = " transpose" if transpose else ""
+        return self.value(f"rgnn.linear %graph, {x.name} at {at}, {w.name}{transposed} : {x.type}, {w.type} -> {type_of(x.dtype, shape)}",
                           x.dtype, shape)
 
     def traverse(self, function, inputs, to, over="edge"):
@@ -81,7 +82,6 @@ class GraphProgram(Program):
         return results if len(results) > 1 else results[0]
 
 
-
 # --- layers ----------------------------------------------------------------------------------------------------------
 
 class Edge:
@@ -119,12 +119,8 @@ def input_type(dtype, shape, space):
 
 
 def spec_of(build, options, inputs, kind):
-    """The Spec of build(program, *values, *options), with a value for each input that is not None; kind: what Program takes."""
-    program = GraphProgram(*kind)
-    results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
-    for value in results if isinstance(results, (list, tuple)) else [results]:
-        program.result(value)
-    return program.spec()
+    """The Spec of build(program, *values, *options), with a value for each input that is not None; kind: what GraphProgram takes."""
+    return tracing.traced(GraphProgram(*kind), build, options, inputs).spec()
 
 
 COMBINERS = ("sum", "mean", "max", "min", "softmax")
@@ -274,8 +270,7 @@ def _known(program, arguments):
 
 def _check(attributes, arguments):
     program = tracing.program_of(attributes)
-    kept = len(program["kept"]) if attributes.get("kept") == "taken" else 0
-    if len(arguments) != len(program["inputs"]) + len(ARRAYS) + kept:
+    if len(arguments) != len(program["inputs"]) + len(ARRAYS) + tracing.kept_count(attributes):
         raise CallError(f"message passing takes {len(program['inputs'])} tensors and {len(ARRAYS)} arrays of a graph, not {len(arguments)}")
     tracing.check_inputs("message passing", program, arguments, _known(program, arguments), "the graph")
 
@@ -295,7 +290,7 @@ def _body(attributes, arguments, results, names):
     graph = (f"  %graph = rgnn.graph incoming{order(incoming)} outgoing{order(outgoing)} "
              f"{{relations = {program['relations']}, rows_per_block = {program['rows_per_block']}, "
              f"edges_per_pair = array<i64: {', '.join(map(str, program['edges_per_pair']))}>}}")
-    lines, values = tracing.body_of(attributes, _known(program, arguments), names[:count], names[count + len(ARRAYS):])
+    lines, values = tracing.body_of(attributes, _known(program, arguments), names[:count] + names[count + len(ARRAYS):])
     return [graph, *lines], values
 
 

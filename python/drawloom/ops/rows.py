@@ -13,16 +13,7 @@ ROW = "row"
 def spec_of(build, options, inputs):
     """The Spec of build(program, *values, *options), with a value for each input that is not None: its type's name and its shape, which
     begins with ROW where it has rows. The first one has."""
-    program = tracing.Program()
-    results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
-    for value in results if isinstance(results, (list, tuple)) else [results]:
-        program.result(value)
-    return Spec("rows", program.attributes())
-
-
-def products(program, x, *factors):
-    """x [N, D] times each of some matrices [D, O], which have a bias [O] or None behind them."""
-    return [x.product(*one) for one in zip(factors[::2], factors[1::2])]
+    return Spec("rows", tracing.traced(tracing.Program(), build, options, inputs).attributes())
 
 
 def _extents(arguments):
@@ -31,7 +22,7 @@ def _extents(arguments):
 
 def _check(attributes, arguments):
     program = tracing.program_of(attributes)
-    if len(arguments) != len(program["inputs"]):
+    if len(arguments) != len(program["inputs"]) + tracing.kept_count(attributes):
         raise CallError(f"a program of rows takes {len(program['inputs'])} tensors, not {len(arguments)}")
     tracing.check_inputs("a program of rows", program, arguments, _extents(arguments), "the first")
 
@@ -41,17 +32,20 @@ def _results(attributes, arguments):
 
 
 def _body(attributes, arguments, results, names):
-    return tracing.body_of(attributes, _extents(arguments), names, [])
+    return tracing.body_of(attributes, _extents(arguments), names)
 
 
 def _opened(attributes, arguments):
+    program = tracing.program_of(attributes)
     return [Array(one.dtype, tuple(open_extent(0) if extent == ROW else extent for extent in shape))
-            for one, (_, shape) in zip(arguments, tracing.program_of(attributes)["inputs"])]
+            for one, (_, shape) in zip(arguments, program["inputs"] + program["kept"])]
 
 
 def _axes(attributes, arguments):
-    program = tracing.program_of(attributes)
-    return tuple([tuple(extent if extent == ROW else None for extent in shape) for _, shape in program[of]] for of in ("inputs", "results"))
+    program, mode = tracing.program_of(attributes), attributes.get("kept")
+    given = program["inputs"] + (program["kept"] if mode == "taken" else [])
+    gives = program["results"] + (program["kept"] if mode == "given" else [])
+    return tuple([tuple(extent if extent == ROW else None for extent in shape) for _, shape in types] for types in (given, gives))
 
 
-register("rows", _check, _results, _body, _opened, rowwise=False, axes=_axes, open_first=True)
+register("rows", _check, _results, _body, _opened, rowwise=False, axes=_axes, open_first=True, saving=tracing.saving)

@@ -101,6 +101,20 @@ def _float(number, dtype="float64"):
     return f"{float(number):.17e}"
 
 
+def traced(program, build, options, inputs):
+    """The program with the results of build(program, *values, *options), with a value for each input, (dtype, shape), that is not None."""
+    results = build(program, *[None if one is None else program.input(*one) for one in inputs], *options)
+    for value in results if isinstance(results, (list, tuple)) else [results]:
+        program.result(value)
+    return program
+
+
+def promoted(*dtypes):
+    """The float type that holds all of these."""
+    kinds = set(dtypes)
+    return kinds.pop() if len(kinds) == 1 else "float64" if "float64" in kinds else "float32"
+
+
 def is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -515,6 +529,11 @@ def check_inputs(what, program, arguments, extents, whose):
             raise CallTypeError(f"{what}: tensor {i} is {argument.dtype}; it is {dtype}")
 
 
+def kept_count(attributes):
+    """How many values behind its inputs a program takes, which the forward pass has kept."""
+    return len(program_of(attributes)["kept"]) if attributes.get("kept") == "taken" else 0
+
+
 def results_of(attributes, extents):
     program = program_of(attributes)
     given = program["results"] + (program["kept"] if attributes.get("kept") == "given" else [])
@@ -545,9 +564,10 @@ def _fill(text, extents):
     return re.sub(r"@([(\[=]?)(\w+)[)\]]?@", place, text)
 
 
-def body_of(attributes, extents, names, kept_names):
-    """(lines, values) of a program on inputs of these names, and on what is kept where that is given."""
+def body_of(attributes, extents, names):
+    """(lines, values) of a program on inputs of these names, behind which are those of what is kept where that is taken."""
     program = program_of(attributes)
+    kept_names = names[len(program["inputs"]):]
     taken = attributes.get("kept") == "taken"
 
     def kept(found):

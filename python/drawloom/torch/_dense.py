@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from ..ops import rows
+from ..ops import row_models, rows
 from . import _dispatch
 
 _global_hooks = nn.modules.module._has_any_global_hook
@@ -47,10 +47,19 @@ def plain(module):
 
 def is_linear(module):
     """Whether a call of it is a product with its weight and no more: torch's Linear, torch_geometric's or ours."""
-    kind = type(module)
-    is_theirs = kind.__name__ == "Linear" and kind.__module__ == "torch_geometric.nn.dense.linear"
-    return ((kind is nn.Linear or is_theirs or "is_drawloom_linear" in vars(kind)) and plain(module) and
+    return ((type(module) is nn.Linear or _is_known(module, "Linear")) and plain(module) and
             not isinstance(module.weight, nn.parameter.UninitializedParameter))
+
+
+def lins_of(module):
+    """The Linears by type of node, of which it calls each on its own; nothing where it may do more."""
+    return module.lins if _is_known(module, "HeteroDictLinear") and plain(module) else {}
+
+
+def _is_known(module, name):
+    """Whether its class, not a subclass of it, is torch_geometric's of this name, or ours."""
+    kind = type(module)
+    return vars(kind).get("is_theirs") == name or (kind.__name__ == name and kind.__module__ == "torch_geometric.nn.dense.linear")
 
 
 def multiplies(x, *factors):
@@ -58,7 +67,7 @@ def multiplies(x, *factors):
     if (torch.is_autocast_enabled("cpu") or x.layout != torch.strided or x.dim() != 2 or
             not all(one.dim() in (1, 2) and one.dtype == x.dtype and max(one.shape, default=0) <= WIDEST for one in factors)):
         return False
-    return x.shape[0] >= MANY_ROWS or x.shape[0] * max(max(one.shape) for one in factors) >= MANY_NUMBERS
+    return x.shape[0] >= MANY_ROWS or x.shape[0] * max((max(one.shape) for one in factors), default=0) >= MANY_NUMBERS
 
 
 def is_product(linear, x):
@@ -88,7 +97,7 @@ def products(x: Tensor, *factors: tuple[Tensor, Tensor | None]) -> list[Tensor]:
     """x w + bias for each (w, bias), w [in, out]."""
     if not multiplies(x, *[one for pair in factors for one in pair if one is not None]):
         return [x @ weight if bias is None else torch.addmm(bias, x, weight) for weight, bias in factors]
-    return apply(rows.products, [x], [one for pair in factors for one in pair])
+    return apply(row_models.products, [x], [one for pair in factors for one in pair])
 
 
 def linear(module: nn.Module, x: Tensor) -> Tensor:

@@ -59,12 +59,12 @@ def _run(children, runs, x):
 
 
 def _has_chains(module, x):
-    """Whether chains of an nn.Sequential of the caller's are computed at once, of many rows."""
-    if (x.shape[0] < _dense.MANY_ROWS or type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or
-            torch.is_autocast_enabled("cpu")):
+    """Whether chains of an nn.Sequential of the caller's are computed at once, of many rows. Of bfloat16 a chain would not round between its
+    layers, as these do."""
+    if type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or x.dtype not in (torch.float32, torch.float64):
         return False
-    tensors = [x, *module.parameters()]
-    return x.dtype in (torch.float32, torch.float64) and all(one.dtype == x.dtype and one.device.type == "cpu" for one in tensors)
+    tensors = list(module.parameters())
+    return _dense.multiplies(x, *tensors) and all(one.device.type == "cpu" for one in (x, *tensors))
 
 
 def fused(module, x):
@@ -152,7 +152,7 @@ def chains(children, end_of="the model"):
         elif widest > WIDEST:
             notes.append((first, f"a layer has {widest} channels; above {WIDEST} the products take all the time"))
         elif not all(plain(module) for module in children[first:end]):
-            notes.append((first, "a module in it has hooks or parametrizations"))
+            notes.append((first, "a module in it has hooks, parametrizations or a forward of its own"))
         else:
             runs.append((first, end))
             i = end

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from .._errors import CallError, CallTypeError
 from ..ops import graph_models as models
+from ..ops import row_models
 from . import _dense
 from .graph import Edges, apply, graph_of
 
@@ -53,7 +54,7 @@ def _zeros(tensor):
 class _Linear(torch.nn.Module):
     """torch_geometric's Linear: glorot, or as torch.nn.Linear begins."""
 
-    is_drawloom_linear = True
+    is_theirs = "Linear"
 
     def __init__(self, in_channels, out_channels, bias=True, glorot=False):
         super().__init__()
@@ -231,7 +232,7 @@ def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attenti
     edges, edge_attr = _with_loops(module, edge_index, edge_attr, z.shape[0], targets)
     edge = None
     if edge_attr is not None and module.lin_edge is not None:
-        edge, = _dense.products(_of_edges(module, edges.graph.sorted(edge_attr)), (_by_head(module.att_edge), None))
+        edge, = _dense.products(_of_edges(module, edges.graph, edge_attr), (_by_head(module.att_edge), None))
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
         edges.graph, models.gat_layer,
@@ -246,8 +247,12 @@ def _factors(linear, x):
     return (x, linear.weight.t()) if _dense.is_product(linear, x) and linear.bias is None else (_dense.linear(linear, x), None)
 
 
-def _of_edges(module, edge_attr):
-    return _dense.linear(module.lin_edge, edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
+def _of_edges(module, graph, edge_attr):
+    """What lin_edge makes of the edges' rows, in the graph's order; modules of the caller's get them as they were given."""
+    rows = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+    if _dense.is_product(module.lin_edge, rows):
+        return _dense.linear(module.lin_edge, graph.sorted(rows))
+    return graph.sorted(module.lin_edge(rows))
 
 
 def _by_head(attention):
@@ -337,7 +342,7 @@ def gatv2_forward(module, x, edge_index, edge_attr=None, return_attention_weight
     if edge_attr is not None:
         if module.lin_edge is None:
             raise CallError("GATv2Conv: there is an edge_attr, but the layer was made without edge_dim")
-        edge = _of_edges(module, edges.graph.sorted(edge_attr)).view(-1, heads, channels)
+        edge = _of_edges(module, edges.graph, edge_attr).view(-1, heads, channels)
     mask = _dropped(module, edges, heads, z)
     out, *weights = _listed(apply(
         edges.graph, models.gatv2_layer,
@@ -447,11 +452,13 @@ def gin_forward(module, x, edge_index, size=None):
     graph, combine = _graph_of(module, (left, right), edge_index, size), (_combiner(module),)
     if right is None:
         return fused(module.nn, apply(graph, models.aggregate, [(left, "src")], combine))
-    eps = module.eps.to(right.dtype)
-    factors, *activations = chain_of(module.nn, right) or [None]
-    if factors and right.dtype == left.dtype and models.ACTIVATIONS.keys() >= set(activations):
+    if left.dtype != right.dtype or torch.promote_types(module.eps.dtype, right.dtype) != right.dtype:
+        # PyTorch knows of which type the sum is.
+        return fused(module.nn, apply(graph, models.aggregate, [(left, "src")], combine) + (1 + module.eps) * right)
+    chain, eps = chain_of(module.nn, right), module.eps.to(right.dtype)
+    if chain and row_models.ACTIVATIONS.keys() >= set(chain[1:]):
         rows = apply(graph, models.aggregate, [(left, "src")], combine)
-        return _dense.apply(models.gin_chain, [rows, right], [eps, *factors], tuple(activations))[0]
+        return _dense.apply(row_models.gin_chain, [rows, right], [eps, *chain[0]], chain[1:])[0]
     return fused(module.nn, apply(graph, models.gin, [(left, "src"), (right, "dst"), (eps, "all")], combine))
 
 
@@ -495,7 +502,8 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     graph, heads, dim = edges.graph, module.heads, module.dim
     if x.dim() != 2:
         raise CallError(f"{type(module).__name__}: x has the shape {list(x.shape)}; it is [nodes, channels]")
-    _of_one_type(module, x, *module.parameters())
+    read = (getattr(module, name, None) for name in ("weight", "att", "basis", "q", "k", "e", "w", "l1", "b1", "l2", "b2", "bias"))
+    _of_one_type(module, x, *[one for one in read if one is not None])
     if module.num_bases is not None:
         weight = (module.att @ module.basis.flatten(1)).view(module.num_relations, module.in_channels, -1)
     elif module.num_blocks is not None:
@@ -507,10 +515,13 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     if edge_attr is not None:
         if module.lin_edge is None:
             raise AssertionError("Please set 'edge_dim = edge_attr.size(-1)' while calling the RGATConv layer")
-        each = edge_attr.shape[0] == graph.num_edges
-        rows = _of_edges(module, graph.sorted(edge_attr) if each else edge_attr).view(-1, heads * module.out_channels)
-        edge, = _dense.products(rows, (module.e, None))
-        edge = edge if each else F.embedding(graph.sorted(edge_type), edge)
+        if edge_attr.shape[0] == graph.num_edges:
+            edge, = _dense.products(_of_edges(module, graph, edge_attr), (module.e, None))
+        elif edge_type is None:
+            raise CallError(f"RGATConv: edge_attr has {edge_attr.shape[0]} rows; with a Graph it has one for each of its {graph.num_edges} edges")
+        else:
+            rows = _dense.linear(module.lin_edge, edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr)
+            edge = F.embedding(graph.sorted(edge_type), _dense.products(rows, (module.e, None))[0])
     extra = None
     if module.mod == "additive":
         extra = module.w, "all"
@@ -531,7 +542,7 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
 def _degree_scale(module, degree):
     if not _dense.multiplies(degree, module.l1, module.l2):
         return (degree @ module.l1 + module.b1).relu() @ module.l2 + module.b2
-    return _dense.apply(models.degree_scale, [degree], [module.l1, module.b1, module.l2, module.b2])[0]
+    return _dense.apply(row_models.degree_scale, [degree], [module.l1, module.b1, module.l2, module.b2])[0]
 
 
 class RGATConv(_Layer):
@@ -715,7 +726,8 @@ class SimpleHGNConv(_Layer):
 
 def _in_three(linears, x_dict):
     """Three times as many columns as a third of a Linear's for each type of node, by type: thirds lie apart in memory."""
-    if not _dense.plain(linears) or not all(map(_dense.is_linear, linears.lins.values())):
+    lins = _dense.lins_of(linears)
+    if not lins or not all(map(_dense.is_linear, lins.values())):
         rows = {kind: one.tensor_split(3, dim=1) for kind, one in linears(x_dict).items()}
         return {kind: [one.contiguous() for one in parts] for kind, parts in rows.items()}
 
@@ -723,23 +735,24 @@ def _in_three(linears, x_dict):
         biases = [None] * 3 if linear.bias is None else linear.bias.tensor_split(3)
         return _dense.products(x, *zip([one.t() for one in linear.weight.tensor_split(3)], biases))
 
-    return {kind: parts(linears.lins[kind], x_dict[kind]) for kind in linears.lins.keys() if kind in x_dict}
+    return {kind: parts(lins[kind], x_dict[kind]) for kind in lins.keys() if kind in x_dict}
 
 
 def _out(module, rows, x_dict):
     """What HGT gives for the rows of each type of node that has some: a product, and what skips it where widths are the same."""
-    lins = module.out_lin.lins
-    skips = {kind: lins[kind].weight.shape[0] == x_dict[kind].shape[-1] for kind in rows}
-    if _dense.plain(module.out_lin) and all(_dense.is_product(lins[kind], m) for kind, m in rows.items()):
-        return {kind: _dense.apply(models.hgt_out, [m, x_dict[kind] if skips[kind] else None],
-                                   [lins[kind].weight.t(), lins[kind].bias, module.skip[kind] if skips[kind] else None])[0]
-                for kind, m in rows.items()}
-    made = module.out_lin({kind: F.gelu(m) for kind, m in rows.items()})
-    for kind in rows:
-        if skips[kind]:
-            share = module.skip[kind].sigmoid()
-            made[kind] = share * made[kind] + (1 - share) * x_dict[kind]
-    return made
+    lins, out = _dense.lins_of(module.out_lin), {}
+    called = rows if not lins else {kind: m for kind, m in rows.items() if not _dense.is_product(lins[kind], m)}
+    made = module.out_lin({kind: F.gelu(m) for kind, m in called.items()}) if called else {}
+    for kind, m in rows.items():
+        x, skip = x_dict[kind], module.skip[kind]
+        if kind in called:
+            share = skip.sigmoid()
+            out[kind] = share * made[kind] + (1 - share) * x if made[kind].shape[-1] == x.shape[-1] else made[kind]
+        else:
+            weight, bias = lins[kind].weight, lins[kind].bias
+            skips = weight.shape[0] == x.shape[-1]
+            out[kind] = _dense.apply(row_models.hgt_out, [m, x if skips else None], [weight.t(), bias, skip if skips else None])[0]
+    return out
 
 
 def hgt_forward(module, x_dict, edge_index_dict):
@@ -761,6 +774,8 @@ def hgt_forward(module, x_dict, edge_index_dict):
 
 class _ByType(torch.nn.Module):
     """A Linear for each type of node: torch_geometric's HeteroDictLinear."""
+
+    is_theirs = "HeteroDictLinear"
 
     def __init__(self, in_channels, out_channels):
         super().__init__()

@@ -94,7 +94,7 @@ class Edges:
         """Rows of edges, where those of self-loops are added: `fill` is a number, a row, or how rows of a target's edges become one."""
         if edge_attr.dim() < 1 or edge_attr.shape[0] != self.count:
             raise CallError(f"edge_attr has the shape {list(edge_attr.shape)}; there are {self.count} edges")
-        edge_attr = given = edge_attr[self.kept]
+        edge_attr = kept = edge_attr[self.kept]
         if isinstance(fill, str):
             # In an order that does not depend on that of the list.
             order = self.graph._order[self.graph._order < edge_attr.shape[0]]
@@ -110,7 +110,7 @@ class Edges:
             rows = fill.to(edge_attr.dtype).expand(self.loops, *edge_attr.shape[1:])
         else:
             rows = edge_attr.new_full((self.loops, *edge_attr.shape[1:]), fill)
-        return torch.cat([given, rows])
+        return torch.cat([kept, rows])
 
     @staticmethod
     def of_types(edge_index_dict, numbers, nodes, flow="source_to_target"):
