@@ -130,6 +130,28 @@ private:
   /// What takes the place of a value, views of what was made included.
   Value resolve(Value value, OpBuilder &host);
   void markNeeds(Value value, unsigned user);
+  /// A kernel that is being made, and what its call is given.
+  struct Outlined {
+    explicit Outlined(func::FuncOp outlined)
+        : outlined(outlined), block(outlined.addEntryBlock()),
+          inside(OpBuilder::atBlockEnd(block)) {}
+    func::FuncOp outlined;
+    Block *block;
+    OpBuilder inside;
+    IRMapping mapping;
+    SmallVector<Value> operands;
+    SmallVector<DictionaryAttr> attributes;
+  };
+  /// Whether whoever reads a value makes it again.
+  bool isRepeated(Value value);
+  void bringNumber(Value value, tensor::ExtractOp left, Outlined &to);
+  /// Makes a value known inside of a kernel: as an argument, or made again.
+  void bring(Value value, Outlined &to);
+  void bringRoots(Value value, ArrayRef<Operation *> part, Outlined &to);
+  void bringReads(unsigned index, Outlined &to);
+  void addGroup(ArrayRef<Operation *> part,
+                const llvm::SetVector<Value> &results, Outlined &to);
+  void finish(unsigned index, Outlined &to);
   void outline(unsigned index);
   void markUpdates(unsigned index, func::CallOp call);
   /// Refuses what stays in memory behind a kernel and has an extent that no
@@ -332,159 +354,154 @@ void Outliner::markUpdates(unsigned index, func::CallOp call) {
     call->setAttr(updatesAttr, Builder(call).getDenseI64ArrayAttr(updates));
 }
 
-void Outliner::outline(unsigned index) {
-  Kernel &kernel = kernels[index];
-  OpBuilder host(body().getTerminator());
-  Location loc = kernel.parts.front().front()->getLoc();
-  auto outlined =
-      func::FuncOp::create(loc, (function.getName() + "_" + Twine(index)).str(),
-                           FunctionType::get(function.getContext(), {}, {}));
-  outlined.setPrivate();
-  outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
-  symbols.insert(outlined, Block::iterator(function));
-  Block *block = outlined.addEntryBlock();
-  OpBuilder inside = OpBuilder::atBlockEnd(block);
+bool Outliner::isRepeated(Value value) {
+  Operation *def = value.getDefiningOp();
+  return def && def->getBlock() == &body() && !kernelOf.count(def);
+}
 
-  made.push_back(outlined);
+/// Another kernel has left a number in memory.
+void Outliner::bringNumber(Value value, tensor::ExtractOp left, Outlined &to) {
+  to.operands.push_back(left.getTensor());
+  to.attributes.push_back(to.inside.getDictionaryAttr({}));
+  Value memory =
+      to.block->addArgument(left.getTensor().getType(), value.getLoc());
+  OpBuilder::InsertionGuard guard(to.inside);
+  to.inside.setInsertionPointToStart(to.block);
+  to.mapping.map(value, tensor::ExtractOp::create(to.inside, value.getLoc(),
+                                                  memory, ValueRange()));
+}
 
-  IRMapping mapping;
-  SmallVector<Value> operands;
-  SmallVector<DictionaryAttr> argumentAttributes;
-  std::function<void(Value)> bring = [&](Value value) {
-    if (mapping.contains(value))
-      return;
-    // The extents that its type leaves open.
-    DenseI64ArrayAttr extents = extentsOf(function, value);
-    for (int64_t number : extents ? extents.asArrayRef() : ArrayRef<int64_t>())
-      if (number >= 0)
-        bring(extentArgument(function, number));
-    Operation *def = value.getDefiningOp();
-    if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
-      for (Value operand : valuesReadBy(def))
-        bring(operand);
-      inside.clone(*def, mapping);
-      return;
-    }
-    Value given = replacements.lookup_or(value, value);
-    if (auto number = given.getDefiningOp<tensor::ExtractOp>();
-        number && given != value) {
-      // Another kernel has left it in memory.
-      operands.push_back(number.getTensor());
-      argumentAttributes.push_back(host.getDictionaryAttr({}));
-      Value memory =
-          block->addArgument(number.getTensor().getType(), value.getLoc());
-      OpBuilder::InsertionGuard guard(inside);
-      inside.setInsertionPointToStart(block);
-      mapping.map(value, tensor::ExtractOp::create(inside, value.getLoc(),
-                                                   memory, ValueRange()));
-      return;
-    }
-    operands.push_back(given);
-    SmallVector<NamedAttribute> attributes;
-    if (extents)
-      attributes.push_back(host.getNamedAttr(extentsAttr, extents));
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      if (Attribute number =
-              function.getArgAttr(argument.getArgNumber(), extentAttr))
-        attributes.push_back(host.getNamedAttr(extentAttr, number));
-    argumentAttributes.push_back(host.getDictionaryAttr(attributes));
-    mapping.map(value, block->addArgument(value.getType(), value.getLoc()));
-  };
-  // First what comes from outside. What a group of ops repeats is its own: an
-  // empty tensor that it fills, say.
-  std::function<void(Value, ArrayRef<Operation *>)> bringRoots =
-      [&](Value value, ArrayRef<Operation *> part) {
-        Operation *def = value.getDefiningOp();
-        if (def && def->getBlock() == &body() && !kernelOf.count(def)) {
-          for (Value operand : valuesReadBy(def))
-            bringRoots(operand, part);
-        } else if (!llvm::is_contained(part, def)) {
-          bring(value);
-        }
-      };
-  for (ArrayRef<Operation *> part : kernel.parts)
+void Outliner::bring(Value value, Outlined &to) {
+  if (to.mapping.contains(value))
+    return;
+  // The extents that its type leaves open.
+  DenseI64ArrayAttr extents = extentsOf(function, value);
+  for (int64_t number : extents ? extents.asArrayRef() : ArrayRef<int64_t>())
+    if (number >= 0)
+      bring(extentArgument(function, number), to);
+  if (isRepeated(value)) {
+    for (Value operand : valuesReadBy(value.getDefiningOp()))
+      bring(operand, to);
+    to.inside.clone(*value.getDefiningOp(), to.mapping);
+    return;
+  }
+  Value given = replacements.lookup_or(value, value);
+  if (auto left = given.getDefiningOp<tensor::ExtractOp>();
+      left && given != value)
+    return bringNumber(value, left, to);
+  to.operands.push_back(given);
+  SmallVector<NamedAttribute> attributes;
+  if (extents)
+    attributes.push_back(to.inside.getNamedAttr(extentsAttr, extents));
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (Attribute number =
+            function.getArgAttr(argument.getArgNumber(), extentAttr))
+      attributes.push_back(to.inside.getNamedAttr(extentAttr, number));
+  to.attributes.push_back(to.inside.getDictionaryAttr(attributes));
+  to.mapping.map(value, to.block->addArgument(value.getType(), value.getLoc()));
+}
+
+/// What comes from outside for a value that `part` reads. What a group of ops
+/// repeats is its own: an empty tensor that it fills, say.
+void Outliner::bringRoots(Value value, ArrayRef<Operation *> part,
+                          Outlined &to) {
+  if (isRepeated(value)) {
+    for (Value operand : valuesReadBy(value.getDefiningOp()))
+      bringRoots(operand, part, to);
+  } else if (!llvm::is_contained(part, value.getDefiningOp())) {
+    bring(value, to);
+  }
+}
+
+void Outliner::bringReads(unsigned index, Outlined &to) {
+  for (ArrayRef<Operation *> part : kernels[index].parts)
     for (Operation *op : part)
       for (Value value : valuesReadBy(op)) {
         // What it writes beside other blocks, these make.
-        auto made = value.getDefiningOp<scf::ForallOp>();
-        if (made && llvm::is_contained(madeBeside(op), made) &&
-            kernelOf.lookup(made) == index)
+        auto beside = value.getDefiningOp<scf::ForallOp>();
+        if (beside && llvm::is_contained(madeBeside(op), beside) &&
+            kernelOf.lookup(beside) == index)
           continue;
         if (isApart(op))
-          bring(value);
+          bring(value, to);
         else
-          bringRoots(value, part);
+          bringRoots(value, part, to);
       }
-  for (ArrayRef<Operation *> part : kernel.parts) {
-    if (isa<scf::ForallOp>(part.front())) {
-      inside.clone(*part.front(), mapping);
-      continue;
+}
+
+/// Writes the whole of a result at the end of a block.
+static void writeWhole(OpBuilder &builder, Location loc, Value made,
+                       BlockArgument output, scf::ForallOp block) {
+  builder.setInsertionPoint(block.getTerminator());
+  if (!isa<RankedTensorType>(made.getType()))
+    made = tensor::FromElementsOp::create(
+        builder, loc, cast<RankedTensorType>(output.getType()), made);
+  auto type = cast<RankedTensorType>(made.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      ones(type.getRank(), builder.getIndexAttr(1)), sizes;
+  for (int64_t extent : type.getShape())
+    sizes.push_back(builder.getIndexAttr(extent));
+  builder.setInsertionPointToEnd(block.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(builder, loc, made, output, offsets,
+                                        sizes, ones);
+}
+
+/// One block that runs a group of ops and writes its results as a whole.
+void Outliner::addGroup(ArrayRef<Operation *> part,
+                        const llvm::SetVector<Value> &results, Outlined &to) {
+  Location loc = to.outlined.getLoc();
+  IRMapping outside = to.mapping;
+  SmallVector<Value> values, inits;
+  for (Value value : results)
+    if (llvm::is_contained(part, value.getDefiningOp())) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      // Numbers leave a kernel through memory as well.
+      if (!type)
+        type = RankedTensorType::get({}, value.getType());
+      values.push_back(value);
+      inits.push_back(tensor::EmptyOp::create(to.inside, loc, type.getShape(),
+                                              type.getElementType()));
     }
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(part.front());
-        insert && isPutInPlace(insert)) {
-      putInPlace(inside, insert, mapping);
-      continue;
+  OpFoldResult zero = to.inside.getIndexAttr(0),
+               one = to.inside.getIndexAttr(1);
+  auto single = scf::ForallOp::create(
+      to.inside, part.front()->getLoc(), ArrayRef<OpFoldResult>{zero},
+      ArrayRef<OpFoldResult>{one}, ArrayRef<OpFoldResult>{one}, inits,
+      std::nullopt);
+  {
+    OpBuilder::InsertionGuard guard(to.inside);
+    to.inside.setInsertionPoint(single.getTerminator());
+    for (Operation *op : part) {
+      for (Value value : valuesReadBy(op))
+        bring(value, to);
+      to.inside.clone(*op, to.mapping);
     }
-    // One block that writes its results as a whole.
-    IRMapping outside = mapping;
-    SmallVector<Value> values, inits;
-    for (Value value : kernel.results)
-      if (llvm::is_contained(part, value.getDefiningOp())) {
-        auto type = dyn_cast<RankedTensorType>(value.getType());
-        // Numbers leave a kernel through memory as well.
-        if (!type)
-          type = RankedTensorType::get({}, value.getType());
-        values.push_back(value);
-        inits.push_back(tensor::EmptyOp::create(inside, loc, type.getShape(),
-                                                type.getElementType()));
-      }
-    OpFoldResult zero = inside.getIndexAttr(0), one = inside.getIndexAttr(1);
-    auto single = scf::ForallOp::create(
-        inside, part.front()->getLoc(), ArrayRef<OpFoldResult>{zero},
-        ArrayRef<OpFoldResult>{one}, ArrayRef<OpFoldResult>{one}, inits,
-        std::nullopt);
-    {
-      OpBuilder::InsertionGuard guard(inside);
-      inside.setInsertionPoint(single.getTerminator());
-      for (Operation *op : part) {
-        for (Value value : valuesReadBy(op))
-          bring(value);
-        inside.clone(*op, mapping);
-      }
-      for (auto [value, output] :
-           llvm::zip(values, single.getRegionIterArgs())) {
-        Value made = mapping.lookup(value);
-        inside.setInsertionPoint(single.getTerminator());
-        if (!isa<RankedTensorType>(made.getType()))
-          made = tensor::FromElementsOp::create(
-              inside, loc, cast<RankedTensorType>(output.getType()), made);
-        auto type = cast<RankedTensorType>(made.getType());
-        SmallVector<OpFoldResult> offsets(type.getRank(), zero),
-            ones(type.getRank(), one), sizes;
-        for (int64_t extent : type.getShape())
-          sizes.push_back(inside.getIndexAttr(extent));
-        inside.setInsertionPointToEnd(single.getTerminator().getBody());
-        tensor::ParallelInsertSliceOp::create(inside, loc, made, output,
-                                              offsets, sizes, ones);
-      }
-    }
-    mapping = outside;
-    for (auto [value, result] : llvm::zip(values, single.getResults()))
-      mapping.map(value, result);
+    for (auto [value, output] : llvm::zip(values, single.getRegionIterArgs()))
+      writeWhole(to.inside, loc, to.mapping.lookup(value), output, single);
   }
+  to.mapping = outside;
+  for (auto [value, result] : llvm::zip(values, single.getResults()))
+    to.mapping.map(value, result);
+}
+
+/// Ends a kernel, and calls it.
+void Outliner::finish(unsigned index, Outlined &to) {
+  const Kernel &kernel = kernels[index];
+  Location loc = to.outlined.getLoc();
   SmallVector<Value> results;
   for (Value value : kernel.results)
-    results.push_back(mapping.lookup(value));
-  func::ReturnOp::create(inside, loc, results);
-  outlined.setFunctionType(FunctionType::get(function.getContext(),
-                                             block->getArgumentTypes(),
-                                             ValueRange(results).getTypes()));
-  outlined.setAllArgAttrs(argumentAttributes);
+    results.push_back(to.mapping.lookup(value));
+  func::ReturnOp::create(to.inside, loc, results);
+  to.outlined.setFunctionType(
+      FunctionType::get(function.getContext(), to.block->getArgumentTypes(),
+                        ValueRange(results).getTypes()));
+  to.outlined.setAllArgAttrs(to.attributes);
   for (auto [i, value] : llvm::enumerate(kernel.results))
     if (DenseI64ArrayAttr extents = extentsOf(function, value))
-      outlined.setResultAttr(i, extentsAttr, extents);
+      to.outlined.setResultAttr(i, extentsAttr, extents);
 
-  auto call = func::CallOp::create(host, loc, outlined, operands);
+  OpBuilder host(body().getTerminator());
+  auto call = func::CallOp::create(host, loc, to.outlined, to.operands);
   markUpdates(index, call);
   for (auto [value, result] : llvm::zip(kernel.results, call.getResults())) {
     if (isa<TensorType>(value.getType()))
@@ -493,6 +510,30 @@ void Outliner::outline(unsigned index) {
       replacements[value] =
           tensor::ExtractOp::create(host, loc, result, ValueRange());
   }
+}
+
+void Outliner::outline(unsigned index) {
+  const Kernel &kernel = kernels[index];
+  auto outlined =
+      func::FuncOp::create(kernel.parts.front().front()->getLoc(),
+                           (function.getName() + "_" + Twine(index)).str(),
+                           FunctionType::get(function.getContext(), {}, {}));
+  outlined.setPrivate();
+  outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
+  symbols.insert(outlined, Block::iterator(function));
+  made.push_back(outlined);
+  Outlined to(outlined);
+  bringReads(index, to);
+  for (ArrayRef<Operation *> part : kernel.parts) {
+    auto insert = dyn_cast<tensor::InsertSliceOp>(part.front());
+    if (isa<scf::ForallOp>(part.front()))
+      to.inside.clone(*part.front(), to.mapping);
+    else if (insert && isPutInPlace(insert))
+      putInPlace(to.inside, insert, to.mapping);
+    else
+      addGroup(part, kernel.results, to);
+  }
+  finish(index, to);
 }
 
 Value Outliner::resolve(Value value, OpBuilder &host) {
