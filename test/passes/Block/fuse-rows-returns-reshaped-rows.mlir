@@ -20,6 +20,6 @@ func.func @returned(%x: tensor<1024x64xf32>, %y: tensor<1024x64xf32>) -> (tensor
     }
   } {mapping = [#gpu.block<x>]}
   %heads = tensor.expand_shape %rows [[0], [1, 2]] output_shape [1024, 4, 16] : tensor<1024x64xf32> into tensor<1024x4x16xf32>
-  %sum = linalg.add ins(%x, %y : tensor<1024x64xf32>, tensor<1024x64xf32>) outs(%empty : tensor<1024x64xf32>) -> tensor<1024x64xf32>
+  %sum = linalg.add ins(%rows, %y : tensor<1024x64xf32>, tensor<1024x64xf32>) outs(%empty : tensor<1024x64xf32>) -> tensor<1024x64xf32>
   return %heads, %sum : tensor<1024x4x16xf32>, tensor<1024x64xf32>
 }
