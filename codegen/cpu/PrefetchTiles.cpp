@@ -502,20 +502,23 @@ private:
     }
   }
 
+  /// Rows that are written are read before, too, line by line.
   void prefetchCopy(memref::CopyOp copy) {
-    auto view = copy.getSource().getDefiningOp<memref::SubViewOp>();
-    scf::ForOp loop = outermostLoop(copy);
-    if (!view || !loop || !isArgument(wholeOf(view)) ||
-        view.getType().getRank() != 1 || !view.getType().hasStaticShape() ||
-        !view.getType().getElementType().isIntOrFloat() ||
-        !leavesGaps(loop, view))
-      return;
-    OpBuilder b(copy);
-    Location loc = copy.getLoc();
-    IRMapping known = nextOf(b, loc, loop);
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    if (Value ahead = inNextIteration(b, loop, view, known))
-      prefetch(b, loc, ahead, {zero}, view.getType().getDimSize(0));
+    for (Value memory : {copy.getSource(), copy.getTarget()}) {
+      auto view = memory.getDefiningOp<memref::SubViewOp>();
+      scf::ForOp loop = outermostLoop(copy);
+      if (!view || !loop || !isArgument(withoutExtents(wholeOf(view))) ||
+          view.getType().getRank() != 1 || !view.getType().hasStaticShape() ||
+          !view.getType().getElementType().isIntOrFloat() ||
+          !leavesGaps(loop, view))
+        continue;
+      OpBuilder b(copy);
+      Location loc = copy.getLoc();
+      IRMapping known = nextOf(b, loc, loop);
+      Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+      if (Value ahead = inNextIteration(b, loop, view, known))
+        prefetch(b, loc, ahead, {zero}, view.getType().getDimSize(0));
+    }
   }
 };
 

@@ -33,6 +33,68 @@ bool isEmpty(Value destination) {
       cast<RankedTensorType>(destination.getType()).getShape(), 0);
 }
 
+/// The row numbers at, at + 1, ... of a tile, as long as they stay below `end`.
+struct Run {
+  Value at, end;
+  /// The rows of the tile that have a number: from `first` up to `last`.
+  Value first, last;
+
+  Value number(SliceBuilder &s, Value row) const {
+    return at ? arith::AddIOp::create(s.b, s.loc, at, row).getResult() : row;
+  }
+};
+
+/// What `indices` are if a linalg op says of each that it is the one before it
+/// and one, or, from some end on, no row.
+std::optional<Run> runOf(SliceBuilder &s, Value indices) {
+  auto numbers = indices.getDefiningOp<linalg::GenericOp>();
+  if (!numbers || numbers->getNumOperands() != 1 ||
+      numbers.getNumParallelLoops() != 1)
+    return std::nullopt;
+  auto isOutside = [&](Value value) {
+    return !numbers.getRegion().isAncestor(value.getParentRegion());
+  };
+  auto yield = cast<linalg::YieldOp>(numbers.getBody()->getTerminator());
+  auto select = yield.getOperand(0).getDefiningOp<arith::SelectOp>();
+  auto inside = select ? select.getCondition().getDefiningOp<arith::CmpIOp>()
+                       : arith::CmpIOp();
+  std::optional<int64_t> none =
+      select ? getConstantIntValue(select.getFalseValue()) : std::nullopt;
+  Run run;
+  if (!inside || inside.getPredicate() != arith::CmpIPredicate::slt ||
+      inside.getLhs() != select.getTrueValue() || !isOutside(inside.getRhs()) ||
+      !none || *none >= 0)
+    return std::nullopt;
+  run.end = inside.getRhs();
+  Value row = select.getTrueValue();
+  if (auto sum = row.getDefiningOp<arith::AddIOp>()) {
+    bool isFirst = isOutside(sum.getLhs());
+    run.at = isFirst ? sum.getLhs() : sum.getRhs();
+    row = isFirst ? sum.getRhs() : sum.getLhs();
+    if (!isOutside(run.at))
+      return std::nullopt;
+  }
+  if (!row.getDefiningOp<linalg::IndexOp>())
+    return std::nullopt;
+  Value zero = s.index(0), count = s.extent(indices, 0);
+  auto within = [&](Value from, Value to) -> Value {
+    Value rows = arith::SubIOp::create(s.b, s.loc, to, from);
+    rows = arith::MaxSIOp::create(s.b, s.loc, rows, zero);
+    return arith::MinSIOp::create(s.b, s.loc, rows, count);
+  };
+  run.first = run.at ? within(run.at, zero) : zero;
+  run.last = within(run.at ? run.at : zero, run.end);
+  return run;
+}
+
+/// One row, from one tensor to the other.
+Value copyRow(SliceBuilder &s, Value from, Value row, Value to, Value slot) {
+  Value copied = linalg::CopyOp::create(s.b, s.loc, s.read(from, 0, row),
+                                        s.read(to, 0, slot))
+                     .getResult(0);
+  return s.write(copied, to, 0, slot);
+}
+
 } // namespace
 
 FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
@@ -41,6 +103,23 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
   Type element = cast<RankedTensorType>(getInit().getType()).getElementType();
+  auto withZeros = [&](Value tile, Value i) -> Value {
+    Value zeros = s.filled(s.zero(element), s.read(tile, 0, i));
+    return s.write(zeros, tile, 0, i);
+  };
+  auto absent = [&](Value i, ValueRange tile) -> SmallVector<Value> {
+    return {withZeros(tile[0], i)};
+  };
+  // Nothing is asked of each row.
+  if (std::optional<Run> run = runOf(s, getIndices())) {
+    Value tile = s.loop(run->first, getInit(), absent)[0];
+    tile = s.loop(run->first, run->last, tile,
+                  [&](Value i, ValueRange tile) -> SmallVector<Value> {
+                    return {
+                        copyRow(s, getSource(), run->number(s, i), tile[0], i)};
+                  })[0];
+    return s.loop(run->last, s.extent(tile, 0), tile, absent);
+  }
   return s.loop(
       s.extent(getIndices(), 0), getInit(),
       [&](Value i, ValueRange carried) -> SmallVector<Value> {
@@ -50,16 +129,11 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
         auto branch = scf::IfOp::create(
             builder, s.loc, s.isRow(row),
             [&](OpBuilder &, Location) {
-              Value slot = s.read(tile, 0, i);
-              Value copied =
-                  linalg::CopyOp::create(builder, s.loc,
-                                         s.read(getSource(), 0, row), slot)
-                      .getResult(0);
-              scf::YieldOp::create(builder, s.loc, s.write(copied, tile, 0, i));
+              scf::YieldOp::create(builder, s.loc,
+                                   copyRow(s, getSource(), row, tile, i));
             },
             [&](OpBuilder &, Location) {
-              Value zeros = s.filled(s.zero(element), s.read(tile, 0, i));
-              scf::YieldOp::create(builder, s.loc, s.write(zeros, tile, 0, i));
+              scf::YieldOp::create(builder, s.loc, withZeros(tile, i));
             });
         return {branch.getResult(0)};
       });
@@ -71,33 +145,35 @@ ScatterOp::decomposeOperation(OpBuilder &builder) {
     return SmallVector<Value>{getDest()};
   SliceBuilder s{builder, getLoc()};
   OpBuilder::InsertionGuard guard(builder);
-  return s.loop(
-      s.extent(getIndices(), 0), getDest(),
-      [&](Value i, ValueRange carried) -> SmallVector<Value> {
-        Value row = s.rowNumber(getIndices(), i), table = carried[0];
-        auto branch = scf::IfOp::create(
-            builder, s.loc, s.isRow(row),
-            [&](OpBuilder &, Location) {
-              Value update = s.read(getRows(), 0, i);
-              Value slot = s.read(table, 0, row);
-              Value stored;
-              if (getAccumulate())
-                stored = s.elementwise(
-                    update, slot, [&](ValueRange e) -> SmallVector<Value> {
-                      return {
-                          arith::AddFOp::create(builder, s.loc, e[1], e[0])};
-                    })[0];
-              else
-                stored = linalg::CopyOp::create(builder, s.loc, update, slot)
-                             .getResult(0);
-              scf::YieldOp::create(builder, s.loc,
-                                   s.write(stored, table, 0, row));
-            },
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(builder, s.loc, table);
-            });
-        return {branch.getResult(0)};
-      });
+  auto stored = [&](Value table, Value row, Value i) -> Value {
+    if (!getAccumulate())
+      return copyRow(s, getRows(), i, table, row);
+    Value sum = s.elementwise(
+        {s.read(getRows(), 0, i)}, {s.read(table, 0, row)},
+        [&](ValueRange e) -> SmallVector<Value> {
+          return {arith::AddFOp::create(builder, s.loc, e[1], e[0])};
+        })[0];
+    return s.write(sum, table, 0, row);
+  };
+  if (std::optional<Run> run = runOf(s, getIndices()))
+    return s.loop(run->first, run->last, getDest(),
+                  [&](Value i, ValueRange table) -> SmallVector<Value> {
+                    return {stored(table[0], run->number(s, i), i)};
+                  });
+  return s.loop(s.extent(getIndices(), 0), getDest(),
+                [&](Value i, ValueRange carried) -> SmallVector<Value> {
+                  Value row = s.rowNumber(getIndices(), i), table = carried[0];
+                  auto branch = scf::IfOp::create(
+                      builder, s.loc, s.isRow(row),
+                      [&](OpBuilder &, Location) {
+                        scf::YieldOp::create(builder, s.loc,
+                                             stored(table, row, i));
+                      },
+                      [&](OpBuilder &, Location) {
+                        scf::YieldOp::create(builder, s.loc, table);
+                      });
+                  return {branch.getResult(0)};
+                });
 }
 
 /// The neutral element of a scan, as a scalar of type `element`.
