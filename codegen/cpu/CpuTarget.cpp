@@ -67,6 +67,7 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
 static void buildBuffers(OpPassManager &pm) {
   pm.addPass(createCpuBufferize());
   pm.addPass(createCpuVerifyBuffers());
+  pm.addNestedPass<func::FuncOp>(createCpuTilesInPlace());
   pm.addNestedPass<func::FuncOp>(createCpuPrefetchTiles());
 }
 

@@ -211,6 +211,38 @@ def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect", "::mlir::x86vector::X86VectorDialect"];
 }
 
+def CpuTilesInPlace : Pass<"cpu-tiles-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Compute tiles that are full where their rows are in memory";
+  let description = [{
+    A tile of a block program from which as many rows as a call has are copied to
+    memory, or to which they are copied, is that memory where these are all of its
+    rows, and nothing is copied then: the program chooses between the two
+    places when it runs. Tiles that products read stay copies, whose rows lie
+    together.
+
+    Example:
+
+    ```mlir
+    func.func @last(%y: memref<?x16xf32>, %at: index, %rows: index) {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0> : vector<4x16xf32>
+      %tile = memref.alloc() : memref<4x16xf32>
+      vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+      %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+        : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+      %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+        : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+      memref.copy %from, %to
+        : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
   let summary = "Fetch the next iteration's rows with gaps between them";
   let description = [{

@@ -79,6 +79,24 @@ scf::ForOp outermostLoop(Operation *op) {
   return {};
 }
 
+/// The place that `memory` is if it is a tile: where a program chooses between
+/// the rows themselves and a copy of them (cpu-tiles-in-place), the rows.
+Value placeOfTile(Value memory) {
+  auto choice = memory.getDefiningOp<scf::IfOp>();
+  if (!choice)
+    return {};
+  unsigned number = cast<OpResult>(memory).getResultNumber();
+  return choice.thenYield().getOperand(number);
+}
+
+/// The memory that a view is of, also of a view of a tile.
+Value wholeOfTile(Value memory) {
+  memory = wholeOf(memory);
+  while (Value place = placeOfTile(memory))
+    memory = wholeOf(place);
+  return memory;
+}
+
 /// What is under the extents of a call.
 Value withoutExtents(Value memory) {
   auto with = memory.getDefiningOp<memref::ReinterpretCastOp>();
@@ -162,6 +180,8 @@ Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
     auto inner = dyn_cast<scf::ForOp>(value.getParentRegion()->getParentOp());
     return inner && value == inner.getInductionVar() ? value : Value();
   }
+  if (Value place = placeOfTile(value))
+    return inNextIteration(b, loop, place, known);
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast_if_present<memref::LoadOp>(op);
       load && readsNumber(load) && !rowOfArray(load.getMemRef())) {
@@ -245,10 +265,16 @@ bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices) {
 
 /// The same of a view, somewhere on its way from the whole memory.
 bool leavesGaps(scf::ForOp loop, Value memory) {
-  while (auto view = memory.getDefiningOp<memref::SubViewOp>()) {
-    if (leavesGaps(loop, view.getSource(), view.getMixedOffsets()))
-      return true;
-    memory = view.getSource();
+  while (memory) {
+    if (auto view = memory.getDefiningOp<memref::SubViewOp>()) {
+      if (leavesGaps(loop, view.getSource(), view.getMixedOffsets()))
+        return true;
+      memory = view.getSource();
+    } else if (auto other = memory.getDefiningOp<memref::CastOp>()) {
+      memory = other.getSource();
+    } else {
+      memory = placeOfTile(memory);
+    }
   }
   return false;
 }
@@ -262,11 +288,17 @@ public:
     numbersAhead.clear();
     startsAhead.clear();
     firsts.clear();
+    SmallVector<memref::CopyOp> copies;
+    function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    for (memref::CopyOp copy : copies)
+      copyByRow(copy);
     function.walk([&](Operation *op) {
       if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
         prefetchRead(read);
         prefetchNumbered(read);
         prefetchTransposed(read);
+      } else if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
+        prefetchWrite(write);
       } else if (auto copy = dyn_cast<memref::CopyOp>(op))
         prefetchCopy(copy);
     });
@@ -299,36 +331,68 @@ private:
     }
   }
 
-  /// The memory and the indices that a read has in the next iteration of
-  /// `loop`; null where these are not known ahead.
-  Value placeOfNext(OpBuilder &b, scf::ForOp loop, vector::TransferReadOp read,
-                    SmallVector<Value> &indices) {
-    IRMapping known = nextOf(b, read.getLoc(), loop);
-    for (Value index : read.getIndices()) {
+  /// The memory and the indices that a read or a write has in the next
+  /// iteration of `loop`; null where these are not known ahead.
+  static Value placeOfNext(OpBuilder &b, scf::ForOp loop,
+                           VectorTransferOpInterface transfer,
+                           SmallVector<Value> &indices) {
+    IRMapping known = nextOf(b, transfer.getLoc(), loop);
+    for (Value index : transfer.getIndices()) {
       indices.push_back(inNextIteration(b, loop, index, known));
       if (!indices.back())
         return nullptr;
     }
-    return inNextIteration(b, loop, read.getBase(), known);
+    return inNextIteration(b, loop, transfer.getBase(), known);
+  }
+
+  /// The loop around a read or a write of rows of an argument that hardware
+  /// does not see ahead; null if it is none.
+  static scf::ForOp loopOverGaps(VectorTransferOpInterface transfer) {
+    Value memory = transfer.getBase();
+    auto type = dyn_cast<MemRefType>(memory.getType());
+    scf::ForOp loop = outermostLoop(transfer);
+    bool isOfRows =
+        type && loop && type.getElementType().isIntOrFloat() &&
+        transfer.getPermutationMap().isMinorIdentity() &&
+        isArgument(withoutExtents(wholeOfTile(memory))) &&
+        (leavesGaps(loop, memory, getAsOpFoldResult(transfer.getIndices())) ||
+         leavesGaps(loop, memory));
+    return isOfRows ? loop : scf::ForOp();
   }
 
   /// A read of several rows at once is a product's, which reads them again.
-  void prefetchRead(vector::TransferReadOp read) {
-    auto type = dyn_cast<MemRefType>(read.getBase().getType());
-    scf::ForOp loop = outermostLoop(read);
-    if (!type || !loop || !type.getElementType().isIntOrFloat() ||
-        read.getVectorType().getRank() != 1 ||
-        !read.getPermutationMap().isMinorIdentity() ||
-        !isArgument(wholeOf(read.getBase())) ||
-        !(leavesGaps(loop, read.getBase(),
-                     getAsOpFoldResult(read.getIndices())) ||
-          leavesGaps(loop, read.getBase())))
+  static void prefetchRead(vector::TransferReadOp read) {
+    scf::ForOp loop = loopOverGaps(read);
+    if (!loop || read.getVectorType().getRank() != 1)
       return;
     OpBuilder b(read);
     SmallVector<Value> indices;
     if (Value memory = placeOfNext(b, loop, read, indices))
       prefetch(b, read.getLoc(), memory, indices,
                read.getVectorType().getNumElements());
+  }
+
+  /// A line is read before some of it is written.
+  static void prefetchWrite(vector::TransferWriteOp write) {
+    scf::ForOp loop = loopOverGaps(write);
+    VectorType type = write.getVectorType();
+    if (!loop || type.getRank() == 0 || type.getRank() > 2)
+      return;
+    OpBuilder b(write);
+    Location loc = write.getLoc();
+    SmallVector<Value> indices;
+    Value memory = placeOfNext(b, loop, write, indices);
+    if (!memory)
+      return;
+    int64_t rows = type.getRank() == 2 ? type.getDimSize(0) : 1;
+    for (int64_t i = 0; i < rows; ++i) {
+      SmallVector<Value> at = indices;
+      if (i > 0)
+        at[at.size() - 2] =
+            arith::AddIOp::create(b, loc, at[at.size() - 2],
+                                  arith::ConstantIndexOp::create(b, loc, i));
+      prefetch(b, loc, memory, at, type.getShape().back());
+    }
   }
 
   /// The number that the array has for an iteration some way ahead, also one
@@ -500,6 +564,36 @@ private:
                                   arith::ConstantIndexOp::create(b, loc, i));
       prefetch(b, loc, memory, indices, read.getVectorType().getDimSize(0));
     }
+  }
+
+  /// Makes of a copy of so many rows as a call has one of each row.
+  static void copyByRow(memref::CopyOp copy) {
+    auto type = cast<MemRefType>(copy.getSource().getType());
+    if (type.getRank() != 2 || !type.isDynamicDim(0) || type.isDynamicDim(1) ||
+        !isa<scf::ForOp>(copy->getParentOp()) || !outermostLoop(copy))
+      return;
+    OpBuilder b(copy);
+    Location loc = copy.getLoc();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value count = b.createOrFold<memref::DimOp>(loc, copy.getSource(), 0);
+    auto loop = scf::ForOp::create(b, loc, zero, count, one);
+    b.setInsertionPointToStart(loop.getBody());
+    auto rowOf = [&](Value rows) -> Value {
+      SmallVector<OpFoldResult> offsets = {loop.getInductionVar(),
+                                           b.getIndexAttr(0)};
+      SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1),
+                                         b.getIndexAttr(type.getDimSize(1))};
+      SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
+      auto row = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+          {type.getDimSize(1)}, cast<MemRefType>(rows.getType()), offsets,
+          sizes, strides));
+      return memref::SubViewOp::create(b, loc, row, rows, offsets, sizes,
+                                       strides);
+    };
+    memref::CopyOp::create(b, loc, rowOf(copy.getSource()),
+                           rowOf(copy.getTarget()));
+    copy.erase();
   }
 
   /// Rows that are written are read before, too, line by line.

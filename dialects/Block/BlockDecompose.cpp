@@ -42,6 +42,9 @@ struct Run {
   Value number(SliceBuilder &s, Value row) const {
     return at ? arith::AddIOp::create(s.b, s.loc, at, row).getResult() : row;
   }
+  Value count(SliceBuilder &s) const {
+    return arith::SubIOp::create(s.b, s.loc, last, first);
+  }
 };
 
 /// What `indices` are if a linalg op says of each that it is the one before it
@@ -95,6 +98,24 @@ Value copyRow(SliceBuilder &s, Value from, Value row, Value to, Value slot) {
   return s.write(copied, to, 0, slot);
 }
 
+/// The same of so many rows, which may be none.
+Value copyRows(SliceBuilder &s, Value from, Value row, Value to, Value slot,
+               Value count) {
+  auto part = [&](Value of, Value at) {
+    SliceBuilder::Slice part = s.slice(of, 0, at);
+    SmallVector<int64_t> shape(cast<RankedTensorType>(of.getType()).getShape());
+    shape[0] = ShapedType::kDynamic;
+    part.sizes[0] = count;
+    part.type = RankedTensorType::get(shape, part.type.getElementType());
+    return part;
+  };
+  SliceBuilder::Slice there = part(from, row), here = part(to, slot);
+  Value rows = tensor::ExtractSliceOp::create(
+      s.b, s.loc, there.type, from, there.offsets, there.sizes, there.strides);
+  return tensor::InsertSliceOp::create(s.b, s.loc, rows, to, here.offsets,
+                                       here.sizes, here.strides);
+}
+
 } // namespace
 
 FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
@@ -113,12 +134,10 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
   // Nothing is asked of each row.
   if (std::optional<Run> run = runOf(s, getIndices())) {
     Value tile = s.loop(run->first, getInit(), absent)[0];
-    tile = s.loop(run->first, run->last, tile,
-                  [&](Value i, ValueRange tile) -> SmallVector<Value> {
-                    return {
-                        copyRow(s, getSource(), run->number(s, i), tile[0], i)};
-                  })[0];
-    return s.loop(run->last, s.extent(tile, 0), tile, absent);
+    tile = s.loop(run->last, s.extent(tile, 0), tile, absent)[0];
+    return SmallVector<Value>{copyRows(s, getSource(),
+                                       run->number(s, run->first), tile,
+                                       run->first, run->count(s))};
   }
   return s.loop(
       s.extent(getIndices(), 0), getInit(),
@@ -155,7 +174,12 @@ ScatterOp::decomposeOperation(OpBuilder &builder) {
         })[0];
     return s.write(sum, table, 0, row);
   };
-  if (std::optional<Run> run = runOf(s, getIndices()))
+  std::optional<Run> run = runOf(s, getIndices());
+  if (run && !getAccumulate())
+    return SmallVector<Value>{copyRows(s, getRows(), run->first, getDest(),
+                                       run->number(s, run->first),
+                                       run->count(s))};
+  if (run)
     return s.loop(run->first, run->last, getDest(),
                   [&](Value i, ValueRange table) -> SmallVector<Value> {
                     return {stored(table[0], run->number(s, i), i)};
