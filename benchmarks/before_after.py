@@ -71,8 +71,6 @@ def leave_open(opened):
 
     if opened:
         embedded.Module = OpenModule
-        # As if other extents had been seen before.
-        ops._first = types.SimpleNamespace(setdefault=lambda key, arguments: None)
     else:
         for name, family in ops.families.items():
             ops.families[name] = dataclasses.replace(family, opened=lambda *_: None)

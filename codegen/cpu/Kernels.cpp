@@ -22,6 +22,7 @@
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 
@@ -138,6 +139,7 @@ public:
 private:
   void chooseStreamed();
   func::FuncOp createKernel(const BlockGroup &group, ArrayRef<Value> arguments);
+  Value blocksOfReaders(const BlockGroup &group);
   LogicalResult outline(const BlockGroup &group);
   void emitBlocks(scf::ForallOp loop, const Grid &grid, Value lo, Value hi,
                   OpFoldResult blocks, IRMapping &mapping);
@@ -344,6 +346,74 @@ func::FuncOp KernelOutliner::createKernel(const BlockGroup &group,
   return kernel;
 }
 
+/// The buffers that block programs write; fails where it is not known which.
+FailureOr<llvm::SetVector<Value>> writtenBy(const BlockGroup &group) {
+  llvm::SetVector<Value> written;
+  for (scf::ForallOp loop : group) {
+    WalkResult all = loop->walk([&](MemoryEffectOpInterface op) {
+      SmallVector<MemoryEffects::EffectInstance> effects;
+      op.getEffects(effects);
+      for (const MemoryEffects::EffectInstance &effect : effects) {
+        if (!isa<MemoryEffects::Write>(effect.getEffect()))
+          continue;
+        if (!effect.getValue())
+          return WalkResult::interrupt();
+        Value whole = wholeOf(effect.getValue());
+        if (!loop.getRegion().isAncestor(whole.getParentRegion()))
+          written.insert(whole);
+        else if (!whole.getDefiningOp<memref::AllocOp>())
+          return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (all.wasInterrupted())
+      return failure();
+  }
+  return written;
+}
+
+/// How many blocks read what those of `group` make, if only a call knows that,
+/// and nothing else reads it; null otherwise.
+Value KernelOutliner::blocksOfReaders(const BlockGroup &group) {
+  Block &body = function.getBody().front();
+  Operation *last = group.back();
+  DenseSet<Operation *> own(group.begin(), group.end()), readers;
+  FailureOr<llvm::SetVector<Value>> written = writtenBy(group);
+  if (failed(written))
+    return {};
+  for (Value buffer : *written) {
+    if (!buffer.getDefiningOp<memref::AllocOp>())
+      return {};
+    SmallVector<Value> views{buffer};
+    for (unsigned i = 0; i < views.size(); ++i)
+      for (Operation *user : views[i].getUsers()) {
+        Operation *around = body.findAncestorOpInBlock(*user);
+        if (isa<ViewLikeOpInterface>(user) && around == user) {
+          llvm::append_range(views, user->getResults());
+          continue;
+        }
+        if (own.contains(around))
+          continue;
+        if (!isa<scf::ForallOp>(around) || !last->isBeforeInBlock(around))
+          return {};
+        readers.insert(around);
+      }
+  }
+  Value blocks;
+  for (Operation *reader : readers) {
+    SmallVector<OpFoldResult> ends =
+        cast<scf::ForallOp>(reader).getMixedUpperBound();
+    auto end = ends.size() == 1 ? dyn_cast<Value>(ends[0]) : Value();
+    if (!end || (blocks && blocks != end))
+      return {};
+    blocks = end;
+  }
+  IRRewriter rewriter(builder.getContext());
+  if (!blocks || failed(moveValueDefinitions(rewriter, blocks, group.front())))
+    return {};
+  return blocks;
+}
+
 LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   scf::ForallOp first = group.front();
   Location loc = first.getLoc();
@@ -400,8 +470,15 @@ LogicalResult KernelOutliner::outline(const BlockGroup &group) {
   }
 
   builder.setInsertionPoint(first);
-  arguments.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
-  arguments.push_back(getValueOrCreateConstantIndexOp(builder, loc, blocks));
+  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value all = getValueOrCreateConstantIndexOp(builder, loc, blocks);
+  // Panels that no block reads are not packed.
+  if (Value readers = blocksOfReaders(group)) {
+    Value isRead = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sgt, readers, none);
+    all = arith::SelectOp::create(builder, loc, isRead, all, none);
+  }
+  arguments.append({none, all});
   calls.push_back(func::CallOp::create(builder, loc, kernel, arguments));
   kernels.push_back(kernel);
   for (scf::ForallOp loop : group)

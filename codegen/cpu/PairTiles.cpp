@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/PairTiles.h"
 #include "codegen/cpu/HalfPrecisionDots.h"
+#include "codegen/cpu/Views.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -197,14 +198,26 @@ Value TileUser::store(Location loc, VectorType type, ArrayRef<Value> tiles) {
                                         ArrayRef<bool>{true, true});
 }
 
-/// Whether memory is at `use` what it was at `read`.
-static bool nothingWritesBetween(Operation *read, Operation *use) {
-  if (read->getBlock() != use->getBlock())
+/// Whether what is read of memory is still there at `use`, each time that a
+/// loop comes to it.
+static bool nothingWritesBetween(vector::TransferReadOp read, Operation *use) {
+  Operation *last = read->getBlock()->findAncestorOpInBlock(*use);
+  if (!last)
     return false;
-  for (Operation *op = read->getNextNode(); op != use; op = op->getNextNode())
-    if (!isMemoryEffectFree(op) && !isa<vector::TransferReadOp>(op))
+  auto leavesIt = [&](Operation *op) {
+    return isa<vector::TransferReadOp>(op) || keepsOff(*op, read.getBase());
+  };
+  for (Operation *op = read->getNextNode(); op != last; op = op->getNextNode())
+    if (!leavesIt(op))
       return false;
-  return true;
+  if (last == use)
+    return true;
+  return !last->walk([&](Operation *op) {
+                return op->getNumRegions() != 0 || leavesIt(op)
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
+              .wasInterrupted();
 }
 
 /// A matrix of pairs [r, c, 2] in memory, as [r, 2 c]: where it was read from,

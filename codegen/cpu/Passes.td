@@ -249,7 +249,8 @@ def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
     A block program whose outermost loop reads rows of an argument that are
     apart in memory (one head of `[tokens, heads, size]`) asks, with each row,
     for the same row of its next iteration: hardware sees a stream only where
-    rows follow each other. So does one that transposes tiles of a scratch memory too
+    rows follow each other. So does one that writes such rows, every line of which is
+    read before, and one that transposes tiles of a scratch memory too
     large for the second-level cache. Rows of a table whose numbers a loop loads from an
     array are asked for sixteen iterations ahead; where a loop within another one begins
     at a place that a loaded number says, so are its first rows, sixteen iterations of the

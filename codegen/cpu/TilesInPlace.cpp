@@ -21,6 +21,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace drawloom::cpu {
 #define GEN_PASS_DEF_CPUTILESINPLACE
@@ -74,35 +75,6 @@ std::optional<RowCopy> rowCopyOf(memref::CopyOp op) {
   return std::nullopt;
 }
 
-/// Whether `memory` is certainly no part of `whole`: it is of another argument
-/// or of a buffer of the program.
-bool isApart(Value memory, Value whole) {
-  memory = wholeOf(memory);
-  if (auto choice = memory.getDefiningOp<scf::IfOp>()) {
-    unsigned number = cast<OpResult>(memory).getResultNumber();
-    return isApart(choice.thenYield().getOperand(number), whole) &&
-           isApart(choice.elseYield().getOperand(number), whole);
-  }
-  bool isKnown = isa_and_present<memref::AllocOp, memref::GetGlobalOp>(
-                     memory.getDefiningOp()) ||
-                 isa<func::FuncOp>(memory.getParentRegion()->getParentOp());
-  return isKnown && memory != whole;
-}
-
-/// Whether nothing in `op` reads or writes what `whole` is.
-bool keepsOff(Operation &op, Value whole) {
-  return !op.walk([&](Operation *inner) {
-              bool isApartFrom =
-                  isPure(inner) ||
-                  llvm::all_of(inner->getOperands(), [&](Value operand) {
-                    return !isa<MemRefType>(operand.getType()) ||
-                           isApart(operand, whole);
-                  });
-              return isApartFrom ? WalkResult::advance()
-                                 : WalkResult::interrupt();
-            }).wasInterrupted();
-}
-
 class CpuTilesInPlace : public impl::CpuTilesInPlaceBase<CpuTilesInPlace> {
 public:
   void runOnOperation() override {
@@ -151,7 +123,7 @@ private:
       return std::nullopt;
     for (Operation *op = first; op != last->getNextNode();
          op = op->getNextNode())
-      if (op != copy.op && !keepsOff(*op, wholeOf(copy.memory())))
+      if (op != copy.op && !keepsOff(*op, copy.memory()))
         return std::nullopt;
     return uses;
   }
@@ -172,21 +144,6 @@ private:
     return maybeWritten &&
            isa<vector::TransferWriteOp, memref::StoreOp, memref::CopyOp>(
                use.getOwner());
-  }
-
-  /// Makes `value` known before `op`, of the same block; fails where that
-  /// takes more than arithmetic.
-  static bool moveBefore(Value value, Operation *op) {
-    Operation *made = value.getDefiningOp();
-    if (!made || made->getBlock() != op->getBlock() ||
-        made->isBeforeInBlock(op))
-      return true;
-    if (!isPure(made) || made->getNumRegions() != 0 ||
-        !llvm::all_of(made->getOperands(),
-                      [&](Value operand) { return moveBefore(operand, op); }))
-      return false;
-    made->moveBefore(op);
-    return true;
   }
 
   /// A view of whole rows, wherever they are.
@@ -211,11 +168,12 @@ private:
       b.setInsertionPointAfter(copy.tile);
     Value all =
         arith::ConstantIndexOp::create(b, loc, copy.tileType().getDimSize(0));
-    Operation *here = all.getDefiningOp();
     Value rows = cast<Value>(copy.rows());
-    auto at = dyn_cast<Value>(copy.ofMemory.getMixedOffsets().front());
-    if (!moveBefore(rows, here) || (at && !moveBefore(at, here)) ||
-        !moveBefore(copy.memory(), here))
+    SmallVector<Value> needed = {rows, copy.memory()};
+    if (auto at = dyn_cast<Value>(copy.ofMemory.getMixedOffsets().front()))
+      needed.push_back(at);
+    IRRewriter rewriter(&getContext());
+    if (failed(moveValueDefinitions(rewriter, needed, all.getDefiningOp())))
       return;
     Value isWhole =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rows, all);

@@ -21,6 +21,13 @@ inline mlir::Value wholeOf(mlir::Value memory) {
   return memory;
 }
 
+/// Whether two views are certainly of other memory: of other buffers of the
+/// program, of other arguments, which calls keep apart, or of other parts of
+/// one.
+bool areApart(mlir::Value one, mlir::Value other);
+/// Whether nothing in `op` reads or writes memory that `memory` may be of.
+bool keepsOff(mlir::Operation &op, mlir::Value memory);
+
 /// Functions take a pointer, which tells no extents: of memory with open ones
 /// only the place is handed over, as a buffer of one element.
 mlir::MemRefType placeType(mlir::Type element);

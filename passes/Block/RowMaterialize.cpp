@@ -234,8 +234,12 @@ struct BlockRange {
   int64_t ownTiles = 0;
 };
 
-/// Rows of the tiles that are left over, but for those of one.
+/// Rows of the tiles that are left over and blocks, but for those of one.
 constexpr int64_t fewRows = 8;
+
+/// Rows of the tiles of a block of unknown size: each tile reads every weight
+/// again, and each kind of tiles is compiled.
+constexpr int64_t restRows[] = {16, 4, 1};
 
 /// Adds `count` rows from `row` on to a part of the only sum of a region, which
 /// begins at `offsets`.
@@ -285,10 +289,16 @@ SmallVector<TileRun> tilesOf(const BlockRange &range, OpFoldResult size,
   std::optional<int64_t> known = getConstantIntValue(size);
   if (known && !schedule.restInSteps)
     return {{zero, size, *known}};
-  if (schedule.tileRows <= fewRows)
-    return {{zero, size, 1}};
-  OpFoldResult whole = math.sub(size, math.rem(size, math.number(fewRows)));
-  return {{zero, whole, fewRows}, {whole, size, 1}};
+  SmallVector<TileRun> tiles;
+  OpFoldResult done = zero;
+  for (int64_t rows : restRows) {
+    if (rows >= schedule.tileRows)
+      continue;
+    OpFoldResult end = math.sub(size, math.rem(size, math.number(rows)));
+    tiles.push_back({done, end, rows});
+    done = end;
+  }
+  return tiles;
 }
 
 /// What a block of `size` rows from `first` on writes: its part of each result,

@@ -60,8 +60,7 @@ class Family:
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
     once: it is differentiated once, in reverse mode.
     saving(attributes): where its forward pass keeps values for derivatives, (attributes of the op whose last results they are, those of
-    the op whose last arguments they are, how many); otherwise None.
-    open_first: the first extents, too, are served by the program for any."""
+    the op whose last arguments they are, how many); otherwise None."""
 
     name: str
     check: Callable
@@ -71,7 +70,6 @@ class Family:
     rowwise: bool
     axes: Callable
     once: bool
-    open_first: bool
     saving: Callable
 
 
@@ -111,9 +109,9 @@ def sizes(array):
     return ", ".join(f"%extent{-1 - extent}" for extent in array.shape if extent < 0)
 
 
-def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False, open_first=False,
+def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False,
              saving=lambda attributes: None):
-    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, open_first, saving)
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, saving)
 
 
 def check(spec, arguments):
@@ -381,25 +379,10 @@ def name(spec):
 @functools.lru_cache(maxsize=4096)
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
-    disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all but the first that are seen:
-    these have a program of their own, which is compiled sooner and faster, and is all that training on one shape needs. Both give
-    the same bits."""
+    disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all."""
     opened = spec.opened(arguments) if target == "cpu" else None
-    if opened is None:
-        return _build(spec, arguments, target, isa)
-    key = spec, opened, target, isa
-    if families[spec.family].open_first or _first.setdefault(key, arguments) != arguments:
-        of_any = _build_open(*key)
-        if of_any:
-            return of_any.bind([one.shape for one in arguments])
-    # Rows are cut, and their sums round, as where they are open; a program of anything else has the bits of its own text.
-    if families[spec.family].rowwise:
-        return _build(spec, opened, target, isa, arguments)
-    return _build(spec, arguments, target, isa)
-
-
-# By what is common to all extents: the types that were seen first.
-_first: dict[tuple, tuple] = {}
+    of_any = _build_open(spec, opened, target, isa) if opened else None
+    return of_any.bind([one.shape for one in arguments]) if of_any else _build(spec, arguments, target, isa)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -416,11 +399,10 @@ def function_of_any(spec, arguments, target="cpu", isa=None):
     return _build_open(spec, arguments, target, isa) or _build(spec, arguments, target, isa)
 
 
-def _build(spec, arguments, target, isa, given=None):
-    """For arguments of these types; where these leave rows open, for any, or for those that are given."""
+def _build(spec, arguments, target, isa):
+    """For arguments of these types; where these leave extents open, for any."""
     source = text(spec, list(arguments))
-    shapes = [("main", [list(one.shape) for one in given])] if given else []
-    return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], shapes).functions[0]
+    return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], []).functions[0]
 
 
 # Each registers its families.

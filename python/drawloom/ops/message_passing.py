@@ -307,6 +307,6 @@ def _opened(attributes, arguments):
     return [opened(shape, array) for shape, array in zip(inputs + arrays + kept, arguments)]
 
 
-register("message_passing", _check, _results, _body, _opened, rowwise=False, open_first=True, saving=tracing.saving,
+register("message_passing", _check, _results, _body, _opened, rowwise=False, saving=tracing.saving,
          axes=lambda attributes, arguments: tuple([(None,) * len(one.shape) for one in given]
                                                   for given in (arguments, _results(attributes, arguments))))

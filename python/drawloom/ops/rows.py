@@ -48,4 +48,4 @@ def _axes(attributes, arguments):
     return tuple([tuple(extent if extent == ROW else None for extent in shape) for _, shape in types] for types in (given, gives))
 
 
-register("rows", _check, _results, _body, _opened, rowwise=False, axes=_axes, open_first=True, saving=tracing.saving)
+register("rows", _check, _results, _body, _opened, rowwise=False, axes=_axes, saving=tracing.saving)

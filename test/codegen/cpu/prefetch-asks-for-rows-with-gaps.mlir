@@ -75,3 +75,27 @@ func.func @no_gaps(%x: memref<4x64x16xf32>, %y: memref<4x16xf32>) {
   }
   return
 }
+
+// A row that is written is read before, too: in tiles of two rows, all lines.
+// CHECK-LABEL: func.func @written
+// CHECK: scf.for %[[TOKEN:.+]] = %c0 to %c64 step %c2
+// CHECK: %[[AHEAD:.+]] = arith.select
+// CHECK: memref.prefetch %{{.+}}[%c0, %[[AHEAD]], %{{.+}}], read
+// CHECK: %[[SECOND:.+]] = arith.addi %[[AHEAD]], %c1
+// CHECK: memref.prefetch %{{.+}}[%c0, %[[SECOND]], %{{.+}}], read
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.transfer_write
+func.func @written(%x: memref<4x64x4x16xf32>, %row: vector<2x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.forall (%head) in (4) {
+    %own = memref.subview %x[0, 0, %head, 0] [4, 64, 1, 16] [1, 1, 1, 1]
+      : memref<4x64x4x16xf32> to memref<4x64x16xf32, strided<[4096, 64, 1], offset: ?>>
+    scf.for %token = %c0 to %c64 step %c2 {
+      vector.transfer_write %row, %own[%c0, %token, %c0] {in_bounds = [true, true]}
+        : vector<2x16xf32>, memref<4x64x16xf32, strided<[4096, 64, 1], offset: ?>>
+    }
+  }
+  return
+}

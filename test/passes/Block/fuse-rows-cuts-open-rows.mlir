@@ -1,7 +1,7 @@
 // RUN: drawloom-opt %s --fuse-rows=max-blocks=8 --canonicalize --cse --verify-semantics | FileCheck %s
 
 // A call says how many rows there are. As many blocks of whole tiles as follow
-// from that, and one for the rest, in tiles of eight rows and of one. Only so
+// from that, and one for the rest, in tiles of 16 rows, of four and of one. Only so
 // many partial sums are added up as there are blocks.
 // CHECK-LABEL: func.func @project
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
@@ -14,7 +14,9 @@
 // CHECK: tensor.extract_slice {{.*}}[%[[BLOCKS]], 8] {{.*}} to tensor<?x8xf32>
 // CHECK: scf.forall
 // CHECK:   scf.for
-// CHECK:     to tensor<8x8xf32>
+// CHECK:     to tensor<16x8xf32>
+// CHECK:   scf.for
+// CHECK:     to tensor<4x8xf32>
 // CHECK:   scf.for
 // CHECK:     to tensor<1x8xf32>
 // CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<?x8xf32>) {{.*}} attrs = {drawloom.in_order}

@@ -1,0 +1,77 @@
+// RUN: drawloom-opt %s --cpu-tiles-in-place | FileCheck %s
+
+// A tile of 4 rows of which memory takes %rows: if these are all, it is there.
+// CHECK-LABEL: func.func @written(
+// CHECK: %[[TILE:.+]] = memref.alloc() : memref<4x16xf32>
+// CHECK: %[[ALL:.+]] = arith.constant 4 : index
+// CHECK: %[[WHOLE:.+]] = arith.cmpi eq, %arg2, %[[ALL]]
+// CHECK: %[[PLACE:.+]] = scf.if %[[WHOLE]] -> (memref<4x16xf32, strided<[?, 1], offset: ?>>)
+// CHECK: memref.subview %arg0[%arg1, 0] [4, 16] [1, 1]
+// CHECK: } else {
+// CHECK: memref.cast %[[TILE]]
+// CHECK: vector.transfer_write %{{.+}}, %[[PLACE]]
+// CHECK: %[[ROW:.+]] = memref.subview %[[PLACE]][1, 0] [1, 16] [1, 1]
+// CHECK: vector.transfer_read %[[ROW]]
+// CHECK: %[[PART:.+]] = arith.cmpi ne, %arg2, %[[ALL]]
+// CHECK-NEXT: scf.if %[[PART]] {
+// CHECK-NEXT: memref.copy
+func.func @written(%y: memref<?x16xf32>, %at: index, %rows: index, %sum: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant dense<1.0> : vector<4x16xf32>
+  %tile = memref.alloc() : memref<4x16xf32>
+  vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+  %row = memref.subview %tile[1, 0] [1, 16] [1, 1]
+    : memref<4x16xf32> to memref<16xf32, strided<[1], offset: 16>>
+  %x = vector.transfer_read %row[%c0], %zero : memref<16xf32, strided<[1], offset: 16>>, vector<16xf32>
+  vector.transfer_write %x, %sum[%c0] : vector<16xf32>, memref<16xf32>
+  %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+    : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+  %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  memref.copy %from, %to
+    : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  return
+}
+
+// What was in memory is read after the tile was begun.
+// CHECK-LABEL: func.func @read_meanwhile(
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @read_meanwhile(%y: memref<?x16xf32>, %at: index, %rows: index, %sum: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant dense<1.0> : vector<4x16xf32>
+  %tile = memref.alloc() : memref<4x16xf32>
+  vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+  %x = vector.transfer_read %y[%at, %c0], %zero : memref<?x16xf32>, vector<16xf32>
+  vector.transfer_write %x, %sum[%c0] : vector<16xf32>, memref<16xf32>
+  %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+    : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+  %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  memref.copy %from, %to
+    : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  return
+}
+
+// The tile is read once more behind its copy: memory may be another's by then.
+// CHECK-LABEL: func.func @read_behind(
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @read_behind(%y: memref<?x16xf32>, %at: index, %rows: index, %sum: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant dense<1.0> : vector<4x16xf32>
+  %tile = memref.alloc() : memref<4x16xf32>
+  vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+  %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+    : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+  %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  memref.copy %from, %to
+    : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  %x = vector.transfer_read %tile[%c0, %c0], %zero : memref<4x16xf32>, vector<16xf32>
+  vector.transfer_write %x, %sum[%c0] : vector<16xf32>, memref<16xf32>
+  return
+}
