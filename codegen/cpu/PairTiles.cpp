@@ -59,6 +59,7 @@ private:
   Tiles load(Location loc, Value sums);
   Value store(Location loc, VectorType type, ArrayRef<Value> tiles);
   Tiles multiply(vector::ContractionOp op, ArrayRef<Value> sums);
+  Value rowsOf(vector::TransferReadOp read);
   Value memoryOf(vector::ContractionOp op, OpOperand &matrix);
   Value pairTile(Location loc, Value memory, int64_t row, int64_t rows,
                  int64_t column, int64_t columns);
@@ -137,15 +138,20 @@ bool TileUser::shapesFit(ArrayRef<vector::ContractionOp> products,
   return registers <= tileRegisters;
 }
 
-/// Memory on the stack for one vector at a time.
+/// Memory on the stack for one matrix at a time.
 Value TileUser::buffer(Location loc, VectorType type, int role) {
   Value &known = buffers[{type, role}];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&function.getBody().front());
     SmallVector<int64_t> shape(type.getShape());
-    for (int64_t &extent : MutableArrayRef(shape).take_front(padded ? 2 : 0))
-      extent = llvm::alignTo(extent, tileExtent);
+    // A row of a tile has as many bytes, whatever its elements are.
+    int64_t columns =
+        tileExtent * 32 / type.getElementType().getIntOrFloatBitWidth();
+    if (padded) {
+      shape[0] = llvm::alignTo(shape[0], tileExtent);
+      shape[1] = llvm::alignTo(shape[1], columns);
+    }
     known = memref::AllocaOp::create(
         b, loc, MemRefType::get(shape, type.getElementType()),
         b.getI64IntegerAttr(64));
@@ -220,44 +226,63 @@ static bool nothingWritesBetween(vector::TransferReadOp read, Operation *use) {
               .wasInterrupted();
 }
 
+/// The memory of a matrix of pairs [r, c, 2], as [r, 2 c], where it is read:
+/// null unless its pairs lie together there.
+Value TileUser::rowsOf(vector::TransferReadOp read) {
+  auto source = dyn_cast<MemRefType>(read.getBase().getType());
+  if (!source || source.getRank() < 3 || read.hasOutOfBoundsDim() ||
+      !read.getPermutationMap().isMinorIdentity() || read.getMask() ||
+      source.getShape().back() != 2 || !source.areTrailingDimsContiguous(2))
+    return {};
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(read);
+  Location loc = read.getLoc();
+  ArrayRef<int64_t> shape = read.getVectorType().getShape();
+  int64_t lead = source.getRank() - 3;
+  SmallVector<OpFoldResult> sizes(lead, b.getIndexAttr(1)),
+      strides(source.getRank(), b.getIndexAttr(1));
+  for (int64_t extent : shape)
+    sizes.push_back(b.getIndexAttr(extent));
+  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(read.getIndices());
+  auto part = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      shape, source, offsets, sizes, strides));
+  Value memory = memref::SubViewOp::create(b, loc, part, read.getBase(),
+                                           offsets, sizes, strides);
+  return memref::CollapseShapeOp::create(
+      b, loc, memory, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
+}
+
 /// A matrix of pairs [r, c, 2] in memory, as [r, 2 c]: where it was read from,
 /// or a copy.
 Value TileUser::memoryOf(vector::ContractionOp op, OpOperand &operand) {
   Value matrix = operand.get();
   Location loc = matrix.getLoc();
   auto type = cast<VectorType>(matrix.getType());
-  Value memory;
   auto read = matrix.getDefiningOp<vector::TransferReadOp>();
-  auto source =
-      read ? dyn_cast<MemRefType>(read.getBase().getType()) : MemRefType();
-  if (source && source.getRank() >= 3 && !read.hasOutOfBoundsDim() &&
-      read.getPermutationMap().isMinorIdentity() && !read.getMask() &&
-      source.getShape().back() == 2 && source.areTrailingDimsContiguous(2) &&
-      (!padded || (type.getDimSize(0) % tileExtent == 0 &&
-                   type.getDimSize(1) % tileExtent == 0)) &&
-      nothingWritesBetween(read, op)) {
+  Value rows = read ? rowsOf(read) : Value();
+  bool isWhole = !padded || (type.getDimSize(0) % tileExtent == 0 &&
+                             type.getDimSize(1) % tileExtent == 0);
+  if (rows && isWhole && nothingWritesBetween(read, op))
+    return rows;
+  auto flat = VectorType::get({type.getDimSize(0), 2 * type.getDimSize(1)},
+                              type.getElementType());
+  Value memory = buffer(loc, flat, 1 + operand.getOperandNumber());
+  Value zero = constant(loc, 0);
+  if (rows) {
+    // Whole rows, not pair by pair.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(read);
-    int64_t lead = source.getRank() - 3;
-    SmallVector<OpFoldResult> sizes(lead, b.getIndexAttr(1)),
-        strides(source.getRank(), b.getIndexAttr(1));
-    for (int64_t extent : type.getShape())
-      sizes.push_back(b.getIndexAttr(extent));
-    SmallVector<OpFoldResult> offsets = getAsOpFoldResult(read.getIndices());
-    auto part = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-        type.getShape(), source, offsets, sizes, strides));
-    memory = memref::SubViewOp::create(b, loc, part, read.getBase(), offsets,
-                                       sizes, strides);
-    return memref::CollapseShapeOp::create(
-        b, loc, memory, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
+    Value first = constant(loc, 0);
+    matrix = vector::TransferReadOp::create(
+        b, loc, flat, rows, ValueRange{first, first}, std::nullopt,
+        ArrayRef<bool>{true, true});
+  } else {
+    matrix = vector::ShapeCastOp::create(b, loc, flat, matrix);
   }
-  memory = buffer(loc, type, 1 + operand.getOperandNumber());
-  Value zero = constant(loc, 0);
   vector::TransferWriteOp::create(b, loc, matrix, memory,
-                                  ValueRange{zero, zero, zero},
-                                  ArrayRef<bool>{true, true, true});
-  return memref::CollapseShapeOp::create(
-      b, loc, memory, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
+                                  ValueRange{zero, zero},
+                                  ArrayRef<bool>{true, true});
+  return memory;
 }
 
 Value TileUser::pairTile(Location loc, Value memory, int64_t row, int64_t rows,

@@ -11,10 +11,11 @@
 // A register has one shape in all of a function. Two tiles of sums and three of factors of the first product, four and
 // four of the second, have five shapes, for which eight registers do not do: all tiles are whole, 16 rows of 64 bytes.
 // CHECK-LABEL: func.func @many(
-// CHECK: %[[EIGHT_ROWS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16x16x2xbf16>
-// CHECK: vector.transfer_write %{{.*}}, %[[EIGHT_ROWS]]{{.*}} : vector<16x16x2xbf16>
+// CHECK: %[[EIGHT_ROWS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16x32xbf16>
+// CHECK: vector.transfer_write %{{.*}}, %[[EIGHT_ROWS]]{{.*}} : vector<16x32xbf16>
 // CHECK-NOT: llvm.mlir.constant({{4|8}} : i16)
-// CHECK: vector.transfer_write %arg0, %[[EIGHT_ROWS]]{{.*}} : vector<8x16x2xbf16>
+// CHECK: %[[ROWS:.*]] = vector.shape_cast %arg0 : vector<8x16x2xbf16> to vector<8x32xbf16>
+// CHECK: vector.transfer_write %[[ROWS]], %[[EIGHT_ROWS]]
 // CHECK-NOT: llvm.mlir.constant({{4|8}} : i16)
 // CHECK-COUNT-2: tdpbf16ps
 // CHECK: vector.transfer_read {{.*}} : memref<16x32xf32>, vector<8x32xf32>
