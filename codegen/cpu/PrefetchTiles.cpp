@@ -243,8 +243,9 @@ bool changesIn(scf::ForOp loop, Value value) {
 }
 
 /// Whether the loop goes along one dimension of `memory` and leaves out others
-/// between that one and the last.
-bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices) {
+/// between that one and the last, of each of which so much is `taken`.
+bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices,
+                ArrayRef<int64_t> taken) {
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -254,11 +255,12 @@ bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices) {
   int64_t within = type.getShape().back();
   for (int64_t i = type.getRank() - 2; i >= 0; --i) {
     auto value = dyn_cast<Value>(indices[i]);
-    if (value && changesIn(loop, value)) {
-      if (strides[i] == ShapedType::kDynamic || strides[i] > within)
-        return true;
+    bool changes = value && changesIn(loop, value);
+    if (changes && (strides[i] == ShapedType::kDynamic || strides[i] > within))
+      return true;
+    bool isWhole = taken[i] == type.getDimSize(i) && strides[i] == within;
+    if (changes || isWhole)
       within = strides[i] * type.getDimSize(i);
-    }
   }
   return false;
 }
@@ -267,7 +269,8 @@ bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices) {
 bool leavesGaps(scf::ForOp loop, Value memory) {
   while (memory) {
     if (auto view = memory.getDefiningOp<memref::SubViewOp>()) {
-      if (leavesGaps(loop, view.getSource(), view.getMixedOffsets()))
+      if (leavesGaps(loop, view.getSource(), view.getMixedOffsets(),
+                     view.getStaticSizes()))
         return true;
       memory = view.getSource();
     } else if (auto other = memory.getDefiningOp<memref::CastOp>()) {
@@ -277,6 +280,17 @@ bool leavesGaps(scf::ForOp loop, Value memory) {
     }
   }
   return false;
+}
+
+/// The same of what a read or a write touches.
+bool leavesGaps(scf::ForOp loop, VectorTransferOpInterface transfer) {
+  SmallVector<int64_t> taken(transfer.getIndices().size(), 1);
+  llvm::copy(transfer.getVectorType().getShape(),
+             taken.end() - transfer.getVectorType().getRank());
+  Value memory = transfer.getBase();
+  return leavesGaps(loop, memory, getAsOpFoldResult(transfer.getIndices()),
+                    taken) ||
+         leavesGaps(loop, memory);
 }
 
 class CpuPrefetchTiles : public impl::CpuPrefetchTilesBase<CpuPrefetchTiles> {
@@ -351,12 +365,10 @@ private:
     Value memory = transfer.getBase();
     auto type = dyn_cast<MemRefType>(memory.getType());
     scf::ForOp loop = outermostLoop(transfer);
-    bool isOfRows =
-        type && loop && type.getElementType().isIntOrFloat() &&
-        transfer.getPermutationMap().isMinorIdentity() &&
-        isArgument(withoutExtents(wholeOfTile(memory))) &&
-        (leavesGaps(loop, memory, getAsOpFoldResult(transfer.getIndices())) ||
-         leavesGaps(loop, memory));
+    bool isOfRows = type && loop && type.getElementType().isIntOrFloat() &&
+                    transfer.getPermutationMap().isMinorIdentity() &&
+                    isArgument(withoutExtents(wholeOfTile(memory))) &&
+                    leavesGaps(loop, transfer);
     return isOfRows ? loop : scf::ForOp();
   }
 

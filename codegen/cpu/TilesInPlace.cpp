@@ -99,6 +99,9 @@ private:
   /// else, or if the memory is used meanwhile.
   std::optional<SmallVector<OpOperand *>> usesInPlace(RowCopy copy) {
     SmallVector<OpOperand *> uses;
+    // Others may want what of a whole tile was not copied.
+    if (!copy.ofTile->hasOneUse())
+      return std::nullopt;
     Operation *first = copy.op, *last = copy.op;
     for (OpOperand &use : copy.tile->getUses()) {
       Operation *user = around(copy, use.getOwner());

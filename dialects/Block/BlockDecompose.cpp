@@ -81,12 +81,16 @@ std::optional<Run> runOf(SliceBuilder &s, Value indices) {
     return std::nullopt;
   Value zero = s.index(0), count = s.extent(indices, 0);
   auto within = [&](Value from, Value to) -> Value {
+    // As a number without a sign, the difference of any two is right.
     Value rows = arith::SubIOp::create(s.b, s.loc, to, from);
-    rows = arith::MaxSIOp::create(s.b, s.loc, rows, zero);
-    return arith::MinSIOp::create(s.b, s.loc, rows, count);
+    rows = arith::MinUIOp::create(s.b, s.loc, rows, count);
+    Value some =
+        arith::CmpIOp::create(s.b, s.loc, arith::CmpIPredicate::sgt, to, from);
+    return arith::SelectOp::create(s.b, s.loc, some, rows, zero);
   };
   run.first = run.at ? within(run.at, zero) : zero;
   run.last = within(run.at ? run.at : zero, run.end);
+  run.last = arith::MaxSIOp::create(s.b, s.loc, run.last, run.first);
   return run;
 }
 

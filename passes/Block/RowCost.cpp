@@ -8,6 +8,7 @@
 
 #include "passes/Block/RowCost.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Block/Products.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -206,9 +207,9 @@ static SmallVector<int64_t> partOfSum(const RowRegion &region,
 
 /// Whether the order of a sum depends on how many rows a tile has. Where rows
 /// lie side by side in memory, targets put them into the lanes of vectors, as
-/// many as the tile has rows for, and add otherwise where it has few. Where
-/// another sum goes around that over rows, each of its steps adds all rows of
-/// the tile.
+/// many as the tile has rows for, and add otherwise where it has few. Products
+/// of bf16 may be added two by two, of rows that come in pairs. Where another
+/// sum goes around that over rows, each of its steps adds all rows of the tile.
 static bool addsByTiles(const RowRegion &region, RowAnalysis &rows) {
   return llvm::any_of(region.ops, [&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -221,6 +222,12 @@ static bool addsByTiles(const RowRegion &region, RowAnalysis &rows) {
     if (linalg::isReductionIterator(iterators[*loop]) &&
         llvm::any_of(ArrayRef(iterators).take_front(*loop),
                      linalg::isReductionIterator))
+      return true;
+    if (linalg::isReductionIterator(iterators[*loop]) &&
+        isPlainProduct(linalgOp) &&
+        llvm::all_of(linalgOp.getDpsInputs(), [](Value input) {
+          return getElementTypeOrSelf(input.getType()).isBF16();
+        }))
       return true;
     return llvm::any_of(linalgOp.getIndexingMapsArray(), [&](AffineMap map) {
       return map.getNumResults() > 0 &&

@@ -103,6 +103,27 @@ def test_one_program_has_the_bits_of_one_for_each_extent(rng, element, dtype):
     assert any_rows.train._any and len(any_rows.train._compiled) <= 1, "it was compiled for some extents alone"
 
 
+@pytest.mark.parametrize("isa", ["amx", "avx512bf16", "avx2"])
+def test_sums_of_pairs_have_the_bits_of_one_program_for_each_extent(rng, isa):
+    """Processors add products of bf16 two by two, where there are pairs of rows."""
+    if not runs_here(isa):
+        pytest.skip(f"no {isa} here")
+    module = drawloom.compile("""
+func.func @gradient(%x: tensor<?x64xbf16>, %dy: tensor<?x48xbf16>) -> tensor<64x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x48xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %dw = linalg.contract indexing_maps = [affine_map<(r, i, j) -> (r, i)>, affine_map<(r, i, j) -> (r, j)>, affine_map<(r, i, j) -> (i, j)>]
+    ins(%x, %dy : tensor<?x64xbf16>, tensor<?x48xbf16>) outs(%start : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %dw : tensor<64x48xf32>
+}
+""", isa=isa)
+    for rows in (16, 21, 22, 63, 191):
+        arguments = [rng.uniform(-1, 1, shape).astype(ml_dtypes.bfloat16) for shape in ((rows, 64), (rows, 48))]
+        assert bits(module.gradient(*arguments)) == bits(module._compile("gradient", [one.shape for one in arguments]).call(arguments, None, 1)), rows
+    assert module.gradient._any
+
+
 BESIDE_ROWS = {
     "what is handed on": ("-> (tensor<?x8xf32>, tensor<f32>)", "", "%a", "%x, %l : tensor<?x8xf32>, tensor<f32>"),
     "how many there are": ("-> tensor<f32>", """

@@ -75,3 +75,25 @@ func.func @read_behind(%y: memref<?x16xf32>, %at: index, %rows: index, %sum: mem
   vector.transfer_write %x, %sum[%c0] : vector<16xf32>, memref<16xf32>
   return
 }
+
+// Copies to two places share a view: one of them has no tile to be.
+// CHECK-LABEL: func.func @written_twice(
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @written_twice(%y: memref<?x16xf32>, %z: memref<?x16xf32>, %at: index, %rows: index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : vector<4x16xf32>
+  %tile = memref.alloc() : memref<4x16xf32>
+  vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+  %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+    : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+  %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  memref.copy %from, %to
+    : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  %also = memref.subview %z[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  memref.copy %from, %also
+    : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  return
+}
