@@ -95,7 +95,7 @@ struct ConvGradient {
     if (conv.silu)
       dZ = found[next++];
     for (; next < found.size(); ++next)
-      sums.push_back(sumOver(b, conv.loc, found[next], 0));
+      sums.push_back(sumOfBlocks(b, conv.loc, found[next]));
   }
 
   Value ofWeight(RankedTensorType type) {

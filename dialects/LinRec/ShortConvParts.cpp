@@ -18,6 +18,8 @@ namespace drawloom::linrec::shortconv {
 
 /// Rows of a tile, and of a block at least.
 constexpr int64_t tileRows = 16, blockRows = 256;
+/// Of the tiles behind the last whole one, where there may be any number.
+constexpr int64_t fewRows = 2;
 /// Blocks where each makes sums, so that memory for these has one size.
 constexpr int64_t mostSums = 64;
 
@@ -332,15 +334,11 @@ struct Cutting {
                    whole = math.number(tileRows);
       ofBlock = math.max(ofBlock, math.mul(math.ceilDiv(even, whole), whole));
     }
-    blocks =
-        hasSums && !known ? math.number(mostSums) : math.ceilDiv(rows, ofBlock);
+    blocks = math.ceilDiv(rows, ofBlock);
   }
 
-  /// The first row of a block. Where the number of rows is open, sums have
-  /// blocks behind all of them.
   Value first(Value block) {
-    OpFoldResult at = math.mul(OpFoldResult(block), ofBlock);
-    return cast<Value>(known || isa<Value>(blocks) ? at : math.min(at, rows));
+    return cast<Value>(math.mul(OpFoldResult(block), ofBlock));
   }
   OpFoldResult length(Value first) {
     if (known && getConstantIntValue(blocks) == 1)
@@ -415,49 +413,109 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
   Value end = getConstantIntValue(length)
                   ? t.index(*getConstantIntValue(length))
                   : cast<Value>(length);
-  Values written =
-      t.loop(t.index(0), end, tile, parts, [&](Value at, ValueRange carried) {
-        Part part = {t,       tile,
-                     {size},  arith::AddIOp::create(b, loc, first, at),
-                     channel, Value()};
-        Value local;
-        if (cutting.gathers) {
-          auto numbered = [&](Value from) {
-            return part.indices({}, [&](ScalarBuilder &s, ValueRange) -> Value {
-              Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
-              return orNone(s, isBelow(s, plus(s, i, at), end),
-                            plus(s, i, from));
-            });
-          };
-          part.numbers = numbered(part.at);
-          local = numbered(at);
-        }
-        Values sums;
-        for (auto [made, value] : llvm::zip_equal(results, carried))
-          if (made.isSum)
-            sums.push_back(value);
-        Values found = body(part, sums);
-        for (auto [made, value, into] :
-             llvm::zip_equal(results, found, carried)) {
-          if (made.isSum)
-            continue;
-          if (cutting.gathers)
-            value = block::ScatterOp::create(b, loc, into.getType(), value,
-                                             local, into);
-          else
-            value = tensor::InsertSliceOp::create(
-                b, loc, value, into,
-                ArrayRef<OpFoldResult>{at, b.getIndexAttr(0)},
-                ArrayRef<OpFoldResult>{b.getIndexAttr(tile), width}, strides);
-        }
-        return found;
-      });
+  auto overTiles = [&](Value from, Value to, int64_t tile, bool gathers,
+                       ValueRange parts) {
+    return t.loop(from, to, tile, parts, [&](Value at, ValueRange carried) {
+      Part part = {t,       tile,
+                   {size},  arith::AddIOp::create(b, loc, first, at),
+                   channel, Value()};
+      Value local;
+      if (gathers) {
+        auto numbered = [&](Value from) {
+          return part.indices({}, [&](ScalarBuilder &s, ValueRange) -> Value {
+            Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+            return orNone(s, isBelow(s, plus(s, i, at), end), plus(s, i, from));
+          });
+        };
+        part.numbers = numbered(part.at);
+        local = numbered(at);
+      }
+      Values sums;
+      for (auto [made, value] : llvm::zip_equal(results, carried))
+        if (made.isSum)
+          sums.push_back(value);
+      Values found = body(part, sums);
+      for (auto [made, value, into] :
+           llvm::zip_equal(results, found, carried)) {
+        if (made.isSum)
+          continue;
+        if (gathers)
+          value = block::ScatterOp::create(b, loc, into.getType(), value, local,
+                                           into);
+        else
+          value = tensor::InsertSliceOp::create(
+              b, loc, value, into,
+              ArrayRef<OpFoldResult>{at, b.getIndexAttr(0)},
+              ArrayRef<OpFoldResult>{b.getIndexAttr(tile), width}, strides);
+      }
+      return found;
+    });
+  };
+  Values written = parts;
+  if (cutting.known) {
+    written = overTiles(t.index(0), end, tile, cutting.gathers, written);
+  } else {
+    // Where there are few rows, as in decoding, most of a tile would be none.
+    IndexMath math(b, loc);
+    Value whole =
+        cast<Value>(math.sub(length, math.rem(length, math.number(tile))));
+    written = overTiles(t.index(0), whole, tile, /*gathers=*/false, written);
+    written = overTiles(whole, end, fewRows, /*gathers=*/true, written);
+  }
   b.setInsertionPointToStart(forall.getTerminator().getBody());
   for (auto [value, slice, out] :
        llvm::zip_equal(written, slices, forall.getRegionIterArgs()))
     tensor::ParallelInsertSliceOp::create(b, loc, value, out, slice.offsets,
                                           slice.sizes, strides);
-  return Values(forall.getResults());
+  b.setInsertionPointAfter(forall);
+  Values made(forall.getResults());
+  for (auto [result, value] : llvm::zip_equal(results, made))
+    if (result.isSum && !getConstantIntValue(cutting.blocks))
+      value = tensor::ExtractSliceOp::create(
+          b, loc, value, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
+          ArrayRef<OpFoldResult>{cutting.blocks, b.getIndexAttr(channels)},
+          strides);
+  return made;
+}
+
+Value sumOfBlocks(OpBuilder &b, Location loc, Value x) {
+  RankedTensorType type = Recurrence::type(x);
+  if (type.hasStaticShape())
+    return sumOver(b, loc, x, 0);
+  auto element = cast<FloatType>(type.getElementType());
+  int64_t channels = type.getDimSize(1), size = channelsOfBlock(channels);
+  Tiles t(b, loc, element);
+  Value empty = t.empty({channels});
+  Value count = tensor::DimOp::create(b, loc, x, 0);
+  auto forall = scf::ForallOp::create(
+      b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(channels / size)}, empty,
+      /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  OpFoldResult one = b.getIndexAttr(1), width = b.getIndexAttr(size);
+  Value channel =
+      arith::MulIOp::create(b, loc, forall.getInductionVar(0), t.index(size));
+  auto own = RankedTensorType::get({size}, element);
+  SmallVector<OpFoldResult> at = {channel}, sizes = {width}, strides = {one};
+  Value sum = tensor::ExtractSliceOp::create(
+      b, loc, own, forall.getRegionIterArgs()[0], at, sizes, strides);
+  sum = linalg::FillOp::create(b, loc, zerosOf(b, loc, element), sum)
+            .getResult(0);
+  sum = t.loop(t.index(0), count, 1, sum,
+               [&](Value block, ValueRange carried) -> Values {
+                 Value found = tensor::ExtractSliceOp::create(
+                     b, loc, own, x, ArrayRef<OpFoldResult>{block, channel},
+                     ArrayRef<OpFoldResult>{one, width},
+                     ArrayRef<OpFoldResult>{one, one});
+                 return t.generic({{found, "u"}}, {{carried[0], "u"}},
+                                  [](ScalarBuilder &s, ValueRange e) -> Values {
+                                    return {s.add(e[1], e[0])};
+                                  });
+               })[0];
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, sum, forall.getRegionIterArgs()[0], at, sizes, strides);
+  return forall.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//

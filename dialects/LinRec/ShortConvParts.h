@@ -280,10 +280,14 @@ int64_t sumsOf(mlir::OpBuilder &b, const Conv &conv);
 using PartBody = llvm::function_ref<Values(Part &, mlir::ValueRange sums)>;
 
 /// A block program over blocks of rows and of channels. `body` gives tiles of
-/// rows, and sums from the sums so far, in the order of `results`.
+/// rows, and sums from the sums so far, in the order of `results`. Of sums,
+/// those of the blocks that there are come back.
 Values overParts(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType wide,
                  mlir::OpFoldResult rows, int64_t channels,
                  llvm::ArrayRef<Made> results, PartBody body);
+
+/// What blocks have made, [blocks, channels], added up in order.
+mlir::Value sumOfBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
 /// Of each of the part's rows of states: where it is among its sequence's
 /// (0 .. W - 2), the sequence, and the sequence's first token and length.
