@@ -21,12 +21,12 @@ namespace {
 
 /// Whole buffers that an op reads and writes. Allocations, globals and
 /// arguments do not overlap.
-struct Accesses {
+struct WholeAccesses {
   DenseSet<Value> read, written;
   /// Some memory is one of several buffers, as control flow chooses.
   bool unknown = false;
 
-  bool conflictsWith(const Accesses &other) const {
+  bool conflictsWith(const WholeAccesses &other) const {
     auto meet = [](const DenseSet<Value> &a, const DenseSet<Value> &b) {
       return llvm::any_of(a, [&](Value value) { return b.contains(value); });
     };
@@ -35,32 +35,26 @@ struct Accesses {
   }
 };
 
-Accesses accessesOf(Operation *root) {
-  Accesses accesses;
-  root->walk([&](Operation *op) {
-    if (isa<ViewLikeOpInterface, memref::AllocOp, memref::DeallocOp>(op))
-      return;
-    for (Value operand : op->getOperands()) {
-      if (!isa<BaseMemRefType>(operand.getType()))
-        continue;
-      Value whole = wholeOf(operand);
-      auto argument = dyn_cast<BlockArgument>(whole);
-      accesses.unknown |=
-          argument ? !isa<func::FuncOp>(argument.getOwner()->getParentOp())
-                   : !isa<memref::AllocOp, memref::GetGlobalOp>(
-                         whole.getDefiningOp());
-      bool onlyRead = isa<vector::TransferReadOp, memref::LoadOp>(op);
-      bool onlyWritten = isa<vector::TransferWriteOp, memref::StoreOp>(op);
-      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-        onlyRead = operand == copy.getSource();
-        onlyWritten = !onlyRead;
+WholeAccesses wholeAccessesOf(Operation *root) {
+  WholeAccesses accesses;
+  auto add = [&](ArrayRef<Value> views, DenseSet<Value> &into) {
+    for (Value view : views)
+      for (Value memory : choicesOf(view)) {
+        Value whole = wholeOf(memory);
+        auto argument = dyn_cast<BlockArgument>(whole);
+        accesses.unknown |=
+            argument ? !isa<func::FuncOp>(argument.getOwner()->getParentOp())
+                     : !isa<memref::AllocOp, memref::GetGlobalOp>(
+                           whole.getDefiningOp());
+        into.insert(whole);
       }
-      if (!onlyWritten)
-        accesses.read.insert(whole);
-      if (!onlyRead)
-        accesses.written.insert(whole);
-    }
-  });
+  };
+  std::optional<Accesses> views = accessesOf(root);
+  accesses.unknown = !views;
+  if (views) {
+    add(views->read, accesses.read);
+    add(views->written, accesses.written);
+  }
   return accesses;
 }
 
@@ -102,9 +96,9 @@ bool tryJoin(BlockGroup &group, scf::ForallOp loop) {
   if (loop->getBlock() != group.front()->getBlock() || !isCounted(loop) ||
       !isCounted(group.front()))
     return false;
-  Accesses ours = accessesOf(loop);
+  WholeAccesses ours = wholeAccessesOf(loop);
   for (Operation *op = group.front(); op != loop; op = op->getNextNode())
-    if (ours.conflictsWith(accessesOf(op)))
+    if (ours.conflictsWith(wholeAccessesOf(op)))
       return false;
   std::optional<SmallVector<Operation *>> needed =
       neededBefore(loop, group.front());

@@ -346,28 +346,19 @@ func::FuncOp KernelOutliner::createKernel(const BlockGroup &group,
   return kernel;
 }
 
-/// The buffers that block programs write; fails where it is not known which.
-FailureOr<llvm::SetVector<Value>> writtenBy(const BlockGroup &group) {
+/// The buffers outside of block programs that these write; none where it is not
+/// known which.
+std::optional<llvm::SetVector<Value>> writtenBy(const BlockGroup &group) {
   llvm::SetVector<Value> written;
   for (scf::ForallOp loop : group) {
-    WalkResult all = loop->walk([&](MemoryEffectOpInterface op) {
-      SmallVector<MemoryEffects::EffectInstance> effects;
-      op.getEffects(effects);
-      for (const MemoryEffects::EffectInstance &effect : effects) {
-        if (!isa<MemoryEffects::Write>(effect.getEffect()))
-          continue;
-        if (!effect.getValue())
-          return WalkResult::interrupt();
-        Value whole = wholeOf(effect.getValue());
-        if (!loop.getRegion().isAncestor(whole.getParentRegion()))
+    std::optional<Accesses> accesses = accessesOf(loop);
+    if (!accesses)
+      return std::nullopt;
+    for (Value view : accesses->written)
+      for (Value memory : choicesOf(view))
+        if (Value whole = wholeOf(memory);
+            !loop.getRegion().isAncestor(whole.getParentRegion()))
           written.insert(whole);
-        else if (!whole.getDefiningOp<memref::AllocOp>())
-          return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    if (all.wasInterrupted())
-      return failure();
   }
   return written;
 }
@@ -378,8 +369,8 @@ Value KernelOutliner::blocksOfReaders(const BlockGroup &group) {
   Block &body = function.getBody().front();
   Operation *last = group.back();
   DenseSet<Operation *> own(group.begin(), group.end()), readers;
-  FailureOr<llvm::SetVector<Value>> written = writtenBy(group);
-  if (failed(written))
+  std::optional<llvm::SetVector<Value>> written = writtenBy(group);
+  if (!written)
     return {};
   for (Value buffer : *written) {
     if (!buffer.getDefiningOp<memref::AllocOp>())

@@ -210,20 +210,11 @@ static bool nothingWritesBetween(vector::TransferReadOp read, Operation *use) {
   Operation *last = read->getBlock()->findAncestorOpInBlock(*use);
   if (!last)
     return false;
-  auto leavesIt = [&](Operation *op) {
-    return isa<vector::TransferReadOp>(op) || keepsOff(*op, read.getBase());
-  };
-  for (Operation *op = read->getNextNode(); op != last; op = op->getNextNode())
-    if (!leavesIt(op))
+  Operation *end = last == use ? last : last->getNextNode();
+  for (Operation *op = read->getNextNode(); op != end; op = op->getNextNode())
+    if (!leavesAlone(op, read.getBase(), /*maybeRead=*/true))
       return false;
-  if (last == use)
-    return true;
-  return !last->walk([&](Operation *op) {
-                return op->getNumRegions() != 0 || leavesIt(op)
-                           ? WalkResult::advance()
-                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return true;
 }
 
 /// The memory of a matrix of pairs [r, c, 2], as [r, 2 c], where it is read:

@@ -254,7 +254,8 @@ def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
     large for the second-level cache. Rows of a table whose numbers a loop loads from an
     array are asked for sixteen iterations ahead; where a loop within another one begins
     at a place that a loaded number says, so are its first rows, sixteen iterations of the
-    outer loop ahead.
+    outer loop ahead. A copy of so many such rows as a call has becomes a loop of
+    copies of one.
 
     Example:
 

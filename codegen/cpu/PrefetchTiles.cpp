@@ -79,21 +79,18 @@ scf::ForOp outermostLoop(Operation *op) {
   return {};
 }
 
-/// The place that `memory` is if it is a tile: where a program chooses between
-/// the rows themselves and a copy of them (cpu-tiles-in-place), the rows.
-Value placeOfTile(Value memory) {
-  auto choice = memory.getDefiningOp<scf::IfOp>();
-  if (!choice)
-    return {};
-  unsigned number = cast<OpResult>(memory).getResultNumber();
-  return choice.thenYield().getOperand(number);
+/// The rows that `memory` is where it is a tile that is whole, or else a copy
+/// of them (cpu-tiles-in-place).
+Value rowsOfTile(Value memory) {
+  auto choice = choiceOf(memory);
+  return choice ? choice->first : Value();
 }
 
 /// The memory that a view is of, also of a view of a tile.
 Value wholeOfTile(Value memory) {
   memory = wholeOf(memory);
-  while (Value place = placeOfTile(memory))
-    memory = wholeOf(place);
+  while (Value rows = rowsOfTile(memory))
+    memory = wholeOf(rows);
   return memory;
 }
 
@@ -180,8 +177,8 @@ Value inNextIteration(OpBuilder &b, scf::ForOp loop, Value value,
     auto inner = dyn_cast<scf::ForOp>(value.getParentRegion()->getParentOp());
     return inner && value == inner.getInductionVar() ? value : Value();
   }
-  if (Value place = placeOfTile(value))
-    return inNextIteration(b, loop, place, known);
+  if (Value rows = rowsOfTile(value))
+    return inNextIteration(b, loop, rows, known);
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast_if_present<memref::LoadOp>(op);
       load && readsNumber(load) && !rowOfArray(load.getMemRef())) {
@@ -258,8 +255,9 @@ bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices,
     bool changes = value && changesIn(loop, value);
     if (changes && (strides[i] == ShapedType::kDynamic || strides[i] > within))
       return true;
-    bool isWhole = taken[i] == type.getDimSize(i) && strides[i] == within;
-    if (changes || isWhole)
+    if (ShapedType::isDynamic(strides[i]) || type.isDynamicDim(i))
+      continue;
+    if (changes || (taken[i] == type.getDimSize(i) && strides[i] == within))
       within = strides[i] * type.getDimSize(i);
   }
   return false;
@@ -276,7 +274,7 @@ bool leavesGaps(scf::ForOp loop, Value memory) {
     } else if (auto other = memory.getDefiningOp<memref::CastOp>()) {
       memory = other.getSource();
     } else {
-      memory = placeOfTile(memory);
+      memory = rowsOfTile(memory);
     }
   }
   return false;
@@ -365,9 +363,10 @@ private:
     Value memory = transfer.getBase();
     auto type = dyn_cast<MemRefType>(memory.getType());
     scf::ForOp loop = outermostLoop(transfer);
-    bool isOfRows = type && loop && type.getElementType().isIntOrFloat() &&
+    bool isOfRows = transfer.getVectorType().getRank() > 0 && type && loop &&
+                    type.getElementType().isIntOrFloat() &&
                     transfer.getPermutationMap().isMinorIdentity() &&
-                    isArgument(withoutExtents(wholeOfTile(memory))) &&
+                    isArgument(wholeOfTile(memory)) &&
                     leavesGaps(loop, transfer);
     return isOfRows ? loop : scf::ForOp();
   }
@@ -578,21 +577,27 @@ private:
     }
   }
 
-  /// Makes of a copy of so many rows as a call has one of each row.
+  /// Makes of a copy of so many rows as a call has one of each row, where there
+  /// are gaps between these: a few are asked for with each.
   static void copyByRow(memref::CopyOp copy) {
-    auto type = cast<MemRefType>(copy.getSource().getType());
-    if (type.getRank() != 2 || !type.isDynamicDim(0) || type.isDynamicDim(1) ||
-        !isa<scf::ForOp>(copy->getParentOp()) || !outermostLoop(copy))
+    auto type = dyn_cast<MemRefType>(copy.getSource().getType());
+    auto loop = outermostLoop(copy);
+    auto hasGaps = [&](Value memory) {
+      return isArgument(wholeOf(memory)) && leavesGaps(loop, memory);
+    };
+    if (!type || type.getRank() != 2 || !type.isDynamicDim(0) ||
+        type.isDynamicDim(1) || !isa<scf::ForOp>(copy->getParentOp()) ||
+        !loop || (!hasGaps(copy.getSource()) && !hasGaps(copy.getTarget())))
       return;
     OpBuilder b(copy);
     Location loc = copy.getLoc();
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     Value count = b.createOrFold<memref::DimOp>(loc, copy.getSource(), 0);
-    auto loop = scf::ForOp::create(b, loc, zero, count, one);
-    b.setInsertionPointToStart(loop.getBody());
+    auto each = scf::ForOp::create(b, loc, zero, count, one);
+    b.setInsertionPointToStart(each.getBody());
     auto rowOf = [&](Value rows) -> Value {
-      SmallVector<OpFoldResult> offsets = {loop.getInductionVar(),
+      SmallVector<OpFoldResult> offsets = {each.getInductionVar(),
                                            b.getIndexAttr(0)};
       SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1),
                                          b.getIndexAttr(type.getDimSize(1))};
@@ -613,7 +618,7 @@ private:
     for (Value memory : {copy.getSource(), copy.getTarget()}) {
       auto view = memory.getDefiningOp<memref::SubViewOp>();
       scf::ForOp loop = outermostLoop(copy);
-      if (!view || !loop || !isArgument(withoutExtents(wholeOf(view))) ||
+      if (!view || !loop || !isArgument(wholeOf(view)) ||
           view.getType().getRank() != 1 || !view.getType().hasStaticShape() ||
           !view.getType().getElementType().isIntOrFloat() ||
           !leavesGaps(loop, view))

@@ -20,7 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace drawloom::cpu {
@@ -33,7 +33,8 @@ using namespace mlir;
 namespace drawloom::cpu {
 namespace {
 
-/// A copy between the first rows of a tile and as many rows of memory.
+/// A copy between some rows of a tile and as many rows of memory. Where these
+/// are all rows of the tile, they begin with its first.
 struct RowCopy {
   memref::CopyOp op;
   memref::AllocOp tile;
@@ -48,7 +49,7 @@ struct RowCopy {
 
 /// Whether a view is of some rows, all that is in them.
 bool isOfRows(memref::SubViewOp view) {
-  if (!view || !view.hasUnitStride() ||
+  if (!view || !view.hasUnitStride() || view.getType().getRank() < 2 ||
       view.getType().getRank() != view.getSourceType().getRank())
     return false;
   for (int64_t i = 1; i < view.getType().getRank(); ++i)
@@ -75,76 +76,92 @@ std::optional<RowCopy> rowCopyOf(memref::CopyOp op) {
   return std::nullopt;
 }
 
+/// Ops that read or write memory by other views of `memory` or by itself.
+void addUses(Value memory, SmallVectorImpl<OpOperand *> &uses) {
+  for (OpOperand &use : memory.getUses()) {
+    if (isa<ViewLikeOpInterface>(use.getOwner()))
+      for (Value view : use.getOwner()->getResults())
+        addUses(view, uses);
+    else
+      uses.push_back(&use);
+  }
+}
+
 class CpuTilesInPlace : public impl::CpuTilesInPlaceBase<CpuTilesInPlace> {
 public:
   void runOnOperation() override {
-    SmallVector<RowCopy> copies;
-    getOperation()->walk([&](memref::CopyOp op) {
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp op) { copies.push_back(op); });
+    // What is done for one changes the views of others.
+    for (memref::CopyOp op : copies)
       if (std::optional<RowCopy> copy = rowCopyOf(op))
-        copies.push_back(*copy);
-    });
-    for (RowCopy copy : copies)
-      if (std::optional<SmallVector<OpOperand *>> uses = usesInPlace(copy))
-        putInPlace(copy, *uses);
+        if (std::optional<SmallVector<OpOperand *>> uses = usesInPlace(*copy))
+          putInPlace(*copy, *uses);
   }
 
 private:
-  /// The op of the tile's block that has a use of it.
-  static Operation *around(RowCopy copy, Operation *user) {
-    return copy.tile->getBlock()->findAncestorOpInBlock(*user);
-  }
-
   /// The uses of a tile that may as well be of the memory: all that are before
   /// the copy, or behind it where the tile is read. None if there is anything
   /// else, or if the memory is used meanwhile.
   std::optional<SmallVector<OpOperand *>> usesInPlace(RowCopy copy) {
-    SmallVector<OpOperand *> uses;
     // Others may want what of a whole tile was not copied.
     if (!copy.ofTile->hasOneUse())
       return std::nullopt;
+    SmallVector<OpOperand *> moved;
     Operation *first = copy.op, *last = copy.op;
     for (OpOperand &use : copy.tile->getUses()) {
-      Operation *user = around(copy, use.getOwner());
       if (use.getOwner() == copy.ofTile)
         continue;
-      bool isBefore = user->isBeforeInBlock(copy.op);
-      if (copy.intoMemory != isBefore) {
-        // Rows that there are not are zeros.
-        if (copy.intoMemory)
-          return std::nullopt;
-        continue;
+      SmallVector<OpOperand *> leaves{&use};
+      if (isa<ViewLikeOpInterface>(use.getOwner())) {
+        leaves.clear();
+        addUses(use.getOwner()->getResult(0), leaves);
       }
+      bool isBefore = false, isBehind = false;
+      for (OpOperand *leaf : leaves) {
+        Operation *user =
+            copy.tile->getBlock()->findAncestorOpInBlock(*leaf->getOwner());
+        (user->isBeforeInBlock(copy.op) ? isBefore : isBehind) = true;
+        if (user->isBeforeInBlock(first))
+          first = user;
+        if (last->isBeforeInBlock(user))
+          last = user;
+      }
+      bool isOtherSide = copy.intoMemory ? isBehind : isBefore;
+      if (isOtherSide && (copy.intoMemory || isBehind))
+        return std::nullopt;
+      // Rows of a tile that are not copied to it are zeros, written before.
+      if (isOtherSide)
+        continue;
       if (!mayMove(use, copy.intoMemory))
         return std::nullopt;
-      if (user->isBeforeInBlock(first))
-        first = user;
-      if (last->isBeforeInBlock(user))
-        last = user;
-      uses.push_back(&use);
+      moved.push_back(&use);
     }
-    if (uses.empty())
+    if (moved.empty())
       return std::nullopt;
+    if (!copy.intoMemory)
+      first = copy.op->getNextNode();
     for (Operation *op = first; op != last->getNextNode();
          op = op->getNextNode())
-      if (op != copy.op && !keepsOff(*op, copy.memory()))
+      if (op != copy.op && !leavesAlone(op, copy.memory(), !copy.intoMemory))
         return std::nullopt;
-    return uses;
+    return moved;
   }
 
-  /// Ops that take memory with any strides, and write only what is copied to
-  /// memory anyway.
-  static bool mayMove(OpOperand &use, bool maybeWritten) {
+  /// Ops that take memory with any strides between rows, and write only what is
+  /// copied to memory anyway.
+  static bool mayMove(OpOperand &use, bool intoMemory) {
     if (isa<memref::SubViewOp, memref::ExpandShapeOp>(use.getOwner()))
       return llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &inner) {
-        return mayMove(inner, maybeWritten);
+        return mayMove(inner, intoMemory);
       });
     if (isa<memref::LoadOp>(use.getOwner()))
       return true;
     // What products read, they read many times, and rows together are faster
     // for them: rows 4 KiB apart meet in one set of the first-level cache.
     if (auto read = dyn_cast<vector::TransferReadOp>(use.getOwner()))
-      return maybeWritten || read.getVectorType().getRank() == 1;
-    return maybeWritten &&
+      return intoMemory || read.getVectorType().getRank() == 1;
+    return intoMemory &&
            isa<vector::TransferWriteOp, memref::StoreOp, memref::CopyOp>(
                use.getOwner());
   }
@@ -163,7 +180,9 @@ private:
     auto memory = cast<MemRefType>(copy.memory().getType());
     auto [strides, offset] = memory.getStridesAndOffset();
     auto [own, none] = copy.tileType().getStridesAndOffset();
-    if (ArrayRef(strides).drop_front() != ArrayRef(own).drop_front())
+    if (ArrayRef(strides).drop_front() != ArrayRef(own).drop_front() ||
+        (!memory.isDynamicDim(0) &&
+         memory.getDimSize(0) < copy.tileType().getDimSize(0)))
       return;
     Location loc = copy.op.getLoc();
     OpBuilder b(copy.op);
@@ -176,8 +195,10 @@ private:
     if (auto at = dyn_cast<Value>(copy.ofMemory.getMixedOffsets().front()))
       needed.push_back(at);
     IRRewriter rewriter(&getContext());
-    if (failed(moveValueDefinitions(rewriter, needed, all.getDefiningOp())))
+    if (failed(moveValueDefinitions(rewriter, needed, all.getDefiningOp()))) {
+      all.getDefiningOp()->erase();
       return;
+    }
     Value isWhole =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rows, all);
     MemRefType type = anywhere(copy.tileType());
@@ -210,6 +231,10 @@ private:
   /// The same view of other memory, whose type says where that is.
   static Value viewOf(Value memory, Operation *view) {
     OpBuilder b(view);
+    // It may stand in front of what it is a view of now; its uses do not.
+    Operation *made = memory.getDefiningOp();
+    if (made->getBlock() == view->getBlock() && view->isBeforeInBlock(made))
+      b.setInsertionPointAfter(made);
     auto type = cast<MemRefType>(memory.getType());
     if (auto part = dyn_cast<memref::SubViewOp>(view)) {
       auto moved =

@@ -1,4 +1,4 @@
-//===- Views.cpp - memory as a call's extents say -------------------------===//
+//===- Views.cpp - memory and what is seen of it --------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Views.h"
-#include "codegen/cpu/Signature.h"
 #include "drawloom/IndexMath.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,17 +19,28 @@ using namespace mlir;
 
 namespace drawloom::cpu {
 
-namespace {
-
-/// Where control flow has chosen between two memories, these.
-std::pair<Value, Value> choiceOf(Value memory) {
+std::optional<std::pair<Value, Value>> choiceOf(Value memory) {
   auto choice = memory.getDefiningOp<scf::IfOp>();
   if (!choice)
-    return {};
+    return std::nullopt;
   unsigned number = cast<OpResult>(memory).getResultNumber();
-  return {choice.thenYield().getOperand(number),
-          choice.elseYield().getOperand(number)};
+  return std::pair(choice.thenYield().getOperand(number),
+                   choice.elseYield().getOperand(number));
 }
+
+SmallVector<Value> choicesOf(Value memory) {
+  SmallVector<Value> open{memory}, found;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (auto choice = choiceOf(wholeOf(next)))
+      open.append({choice->first, choice->second});
+    else
+      found.push_back(next);
+  }
+  return found;
+}
+
+namespace {
 
 /// The bytes of a buffer that a view is within, where it says so.
 std::optional<std::pair<int64_t, int64_t>> bytesWithin(Value memory) {
@@ -49,51 +60,92 @@ std::optional<std::pair<int64_t, int64_t>> bytesWithin(Value memory) {
 }
 
 bool isBuffer(Value memory) {
-  return isa_and_present<memref::AllocOp, memref::AllocaOp,
-                         memref::GetGlobalOp>(memory.getDefiningOp());
+  return isa_and_present<memref::AllocOp, memref::AllocaOp>(
+      memory.getDefiningOp());
 }
 
-/// An argument that no other one shares memory with.
+/// An argument that shares memory with no other one: of an entry, or said to
+/// be.
 bool isOwnArgument(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   auto function =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               : func::FuncOp();
+      argument && argument.getOwner()->isEntryBlock()
+          ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+          : func::FuncOp();
   return function &&
-         (!function->hasAttr(kernelAttr) ||
+         (function.isPublic() ||
           function.getArgAttr(argument.getArgNumber(), "llvm.noalias"));
 }
 
-} // namespace
-
-bool areApart(Value one, Value other) {
+bool areApartUnchosen(Value one, Value other) {
   Value whole = wholeOf(one), otherWhole = wholeOf(other);
-  if (auto [first, second] = choiceOf(whole); first)
-    return areApart(first, other) && areApart(second, other);
-  if (auto [first, second] = choiceOf(otherWhole); first)
-    return areApart(one, first) && areApart(one, second);
   if (whole == otherWhole) {
     auto bytes = bytesWithin(one), otherBytes = bytesWithin(other);
     return bytes && otherBytes &&
            (bytes->second <= otherBytes->first ||
             otherBytes->second <= bytes->first);
   }
-  return (isBuffer(whole) || isOwnArgument(whole)) &&
-         (isBuffer(otherWhole) || isOwnArgument(otherWhole));
+  auto global = whole.getDefiningOp<memref::GetGlobalOp>(),
+       otherGlobal = otherWhole.getDefiningOp<memref::GetGlobalOp>();
+  if (global && otherGlobal)
+    return global.getName() != otherGlobal.getName();
+  return (global || isBuffer(whole) || isOwnArgument(whole)) &&
+         (otherGlobal || isBuffer(otherWhole) || isOwnArgument(otherWhole));
 }
 
-bool keepsOff(Operation &op, Value memory) {
-  return !op.walk([&](Operation *inner) {
-              bool isKept =
-                  isPure(inner) ||
-                  inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-                  (isa<MemoryEffectOpInterface>(inner) &&
-                   llvm::all_of(inner->getOperands(), [&](Value operand) {
-                     return !isa<MemRefType>(operand.getType()) ||
-                            areApart(operand, memory);
-                   }));
-              return isKept ? WalkResult::advance() : WalkResult::interrupt();
-            }).wasInterrupted();
+} // namespace
+
+bool areApart(Value one, Value other) {
+  SmallVector<Value> others = choicesOf(other);
+  return llvm::all_of(choicesOf(one), [&](Value a) {
+    return llvm::all_of(others,
+                        [&](Value b) { return areApartUnchosen(a, b); });
+  });
+}
+
+std::optional<Accesses> accessesOf(Operation *root) {
+  Accesses accesses;
+  WalkResult known = root->walk([&](Operation *op) {
+    // LLVM's own description has it that a prefetch writes.
+    if (isa<memref::PrefetchOp>(op) || isPure(op) ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return WalkResult::advance();
+    // Ops on tiles are said to write somewhere, so that they stay in order.
+    if (auto load = dyn_cast<amx::TileLoadOp>(op)) {
+      accesses.read.push_back(load.getBase());
+      return WalkResult::advance();
+    }
+    if (auto store = dyn_cast<amx::TileStoreOp>(op)) {
+      accesses.written.push_back(store.getBase());
+      return WalkResult::advance();
+    }
+    if (isa<amx::TileZeroOp, amx::TileMulFOp>(op))
+      return WalkResult::advance();
+    auto described = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!described)
+      return WalkResult::interrupt();
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    described.getEffects(effects);
+    for (const MemoryEffects::EffectInstance &effect : effects) {
+      bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+      if (!isRead && !isa<MemoryEffects::Write>(effect.getEffect()))
+        continue;
+      if (!effect.getValue())
+        return WalkResult::interrupt();
+      (isRead ? accesses.read : accesses.written).push_back(effect.getValue());
+    }
+    return WalkResult::advance();
+  });
+  if (known.wasInterrupted())
+    return std::nullopt;
+  return accesses;
+}
+
+bool leavesAlone(Operation *op, Value memory, bool maybeRead) {
+  std::optional<Accesses> accesses = accessesOf(op);
+  auto isApart = [&](Value other) { return areApart(other, memory); };
+  return accesses && llvm::all_of(accesses->written, isApart) &&
+         (maybeRead || llvm::all_of(accesses->read, isApart));
 }
 
 MemRefType placeType(Type element) { return MemRefType::get({1}, element); }

@@ -21,12 +21,23 @@ inline mlir::Value wholeOf(mlir::Value memory) {
   return memory;
 }
 
-/// Whether two views are certainly of other memory: of other buffers of the
-/// program, of other arguments, which calls keep apart, or of other parts of
-/// one.
+/// Where a program chooses between two memories by an scf.if, what it has
+/// chosen between.
+std::optional<std::pair<mlir::Value, mlir::Value>> choiceOf(mlir::Value memory);
+/// `memory`, or what a program has chosen it from.
+llvm::SmallVector<mlir::Value> choicesOf(mlir::Value memory);
+
+/// Whether two views certainly share no byte. Calls keep arguments apart.
 bool areApart(mlir::Value one, mlir::Value other);
-/// Whether nothing in `op` reads or writes memory that `memory` may be of.
-bool keepsOff(mlir::Operation &op, mlir::Value memory);
+
+/// The views that an op and what is nested in it read and write.
+struct Accesses {
+  llvm::SmallVector<mlir::Value> read, written;
+};
+/// None if there is an op of which it is not known.
+std::optional<Accesses> accessesOf(mlir::Operation *op);
+/// Whether nothing in `op` writes, nor, unless it may be read, reads `memory`.
+bool leavesAlone(mlir::Operation *op, mlir::Value memory, bool maybeRead);
 
 /// Functions take a pointer, which tells no extents: of memory with open ones
 /// only the place is handed over, as a buffer of one element.

@@ -9,7 +9,8 @@
 // The form that targets without an own lowering use: an scf.for over rows, the
 // destination carried through it, and linalg on one row at a time. Each step
 // reads and writes one slice of the destination, so everything bufferizes in
-// place, and a row becomes vectors.
+// place, and a row becomes vectors. Rows whose numbers follow each other are
+// one slice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +49,13 @@ struct Run {
 };
 
 /// What `indices` are if a linalg op says of each that it is the one before it
-/// and one, or, from some end on, no row.
-std::optional<Run> runOf(SliceBuilder &s, Value indices) {
+/// and one, or, from some end on, no row; and if rows of both have one shape.
+std::optional<Run> runOf(SliceBuilder &s, Value indices, Value from, Value to) {
+  auto rowShape = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getShape().drop_front();
+  };
+  if (rowShape(from) != rowShape(to))
+    return std::nullopt;
   auto numbers = indices.getDefiningOp<linalg::GenericOp>();
   if (!numbers || numbers->getNumOperands() != 1 ||
       numbers.getNumParallelLoops() != 1)
@@ -136,7 +142,7 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
     return {withZeros(tile[0], i)};
   };
   // Nothing is asked of each row.
-  if (std::optional<Run> run = runOf(s, getIndices())) {
+  if (std::optional<Run> run = runOf(s, getIndices(), getSource(), getInit())) {
     Value tile = s.loop(run->first, getInit(), absent)[0];
     tile = s.loop(run->last, s.extent(tile, 0), tile, absent)[0];
     return SmallVector<Value>{copyRows(s, getSource(),
@@ -178,7 +184,7 @@ ScatterOp::decomposeOperation(OpBuilder &builder) {
         })[0];
     return s.write(sum, table, 0, row);
   };
-  std::optional<Run> run = runOf(s, getIndices());
+  std::optional<Run> run = runOf(s, getIndices(), getRows(), getDest());
   if (run && !getAccumulate())
     return SmallVector<Value>{copyRows(s, getRows(), run->first, getDest(),
                                        run->number(s, run->first),

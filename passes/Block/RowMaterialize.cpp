@@ -234,7 +234,7 @@ struct BlockRange {
   int64_t ownTiles = 0;
 };
 
-/// Rows of the tiles that are left over and blocks, but for those of one.
+/// Rows of a rest's tiles where each of these is a block, but for those of one.
 constexpr int64_t fewRows = 8;
 
 /// Rows of the tiles of a block of unknown size: each tile reads every weight

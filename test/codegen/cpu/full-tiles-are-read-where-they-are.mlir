@@ -87,3 +87,25 @@ func.func @own(%x: memref<?x16xf32>, %at: index, %rows: index, %y: memref<16xf32
   vector.transfer_write %row, %y[%c0] : vector<16xf32>, memref<16xf32>
   return
 }
+
+// A view that is made in front of the copy and read behind it is one of memory.
+// CHECK-LABEL: func.func @view_in_front(
+// CHECK: %[[PLACE:.+]] = scf.if
+// CHECK: %[[ROW:.+]] = memref.subview %[[PLACE]][1, 0] [1, 16]
+// CHECK: memref.copy
+// CHECK: vector.transfer_read %[[ROW]]
+func.func @view_in_front(%x: memref<?x16xf32>, %at: index, %rows: index, %y: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %tile = memref.alloc() : memref<4x16xf32>
+  %row = memref.subview %tile[1, 0] [1, 16] [1, 1] : memref<4x16xf32> to memref<16xf32, strided<[1], offset: 16>>
+  %from = memref.subview %x[%at, 0] [%rows, 16] [1, 1]
+    : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+  %to = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+    : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+  memref.copy %from, %to
+    : memref<?x16xf32, strided<[16, 1], offset: ?>> to memref<?x16xf32, strided<[16, 1]>>
+  %found = vector.transfer_read %row[%c0], %zero : memref<16xf32, strided<[1], offset: 16>>, vector<16xf32>
+  vector.transfer_write %found, %y[%c0] : vector<16xf32>, memref<16xf32>
+  return
+}

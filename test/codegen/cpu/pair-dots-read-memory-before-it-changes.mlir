@@ -124,3 +124,20 @@ func.func @parts(%all: memref<4096xi8>, %b: memref<16x16x2xbf16>) -> (vector<16x
     %z, %y, %start : vector<16x16x2xbf16>, vector<16x16x2xbf16> into vector<16x16xf32>
   return %d, %e : vector<16x16xf32>, vector<16x16xf32>
 }
+
+// Nobody says of a private function that its arguments are apart.
+// CHECK-LABEL: func.func private @shared(
+// CHECK: vector.transfer_write {{.*}} memref<16x32xbf16>
+// CHECK: vector.transfer_write {{.*}} memref<16x32xbf16>
+// CHECK: tdpbf16ps
+func.func private @shared(%a: memref<16x16x2xbf16>, %flat: memref<16x32xbf16>, %b: memref<16x16x2xbf16>, %v: vector<16x32xbf16>) -> vector<16x16xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : bf16
+  %start = arith.constant dense<0.0> : vector<16x16xf32>
+  %y = vector.transfer_read %b[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+  %x = vector.transfer_read %a[%c0, %c0, %c0], %zero {in_bounds = [true, true, true]} : memref<16x16x2xbf16>, vector<16x16x2xbf16>
+  vector.transfer_write %v, %flat[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xbf16>, memref<16x32xbf16>
+  %d = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+    %x, %y, %start : vector<16x16x2xbf16>, vector<16x16x2xbf16> into vector<16x16xf32>
+  return %d : vector<16x16xf32>
+}

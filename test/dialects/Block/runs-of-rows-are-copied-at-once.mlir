@@ -7,8 +7,8 @@
 // Rows at, at + 1, ... below %end: no number is asked for, and rows that there
 // are not are zeros.
 // CHECK-LABEL: @gathered
-// CHECK-DAG: %[[BEFORE:.*]] = arith.subi %c0, %arg2
-// CHECK-DAG: %[[FIRST:.*]] = arith.minsi %{{.*}}, %c16
+// CHECK: %[[BEFORE:.*]] = arith.cmpi slt, %arg2, %c0
+// CHECK: %[[FIRST:.*]] = arith.select %[[BEFORE]], %{{.*}}, %c0
 // CHECK-NOT: scf.if
 // CHECK: scf.for %{{.*}} = %c0 to %[[FIRST]]
 // CHECK: linalg.fill
@@ -32,7 +32,6 @@ func.func @gathered(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %at: index, 
   %0 = block.gather %x[%rows] outs(%init) : tensor<?x64xf32>[tensor<16xindex>] -> tensor<16x64xf32>
   return %0 : tensor<16x64xf32>
 }
-
 // CHECK-LABEL: @scattered
 // CHECK-NOT: scf.if
 // CHECK: %[[ROWS:.*]] = tensor.extract_slice %arg1[%[[FIRST:.*]], 0] [%[[COUNT:.*]], 64]
@@ -52,14 +51,59 @@ func.func @scattered(%x: tensor<?x64xf32>, %tile: tensor<16x64xf32>, %at: index,
   return %0 : tensor<?x64xf32>
 }
 
-// Every second row: a number each.
-// CHECK-LABEL: @no_run
-// CHECK: scf.for
-// CHECK: tensor.extract
-// CHECK: scf.if
-func.func @no_run(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %end: index) -> tensor<16x64xf32> {
+// What is added to rows is added row by row.
+// CHECK-LABEL: @added
+// CHECK-NOT: scf.if
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: arith.addi %arg2, %[[I]]
+// CHECK: arith.addf
+func.func @added(%x: tensor<?x64xf32>, %tile: tensor<16x64xf32>, %at: index, %end: index) -> tensor<?x64xf32> {
   %none = arith.constant -1 : index
   %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<16xindex>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %row = arith.addi %i, %at : index
+    %inside = arith.cmpi slt, %row, %end : index
+    %number = arith.select %inside, %row, %none : index
+    linalg.yield %number : index
+  } -> tensor<16xindex>
+  %0 = block.scatter accumulate %tile into %x[%rows] : tensor<16x64xf32> into tensor<?x64xf32>[tensor<16xindex>]
+  return %0 : tensor<?x64xf32>
+}
+
+// From the first row on.
+// CHECK-LABEL: @from_the_first
+// CHECK-NOT: scf.if
+// CHECK: tensor.extract_slice %arg0[0, 0] [%[[COUNT:.*]], 64]
+// CHECK: tensor.insert_slice
+func.func @from_the_first(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %at: index, %end: index) -> tensor<16x64xf32> {
+  %none = arith.constant -1 : index
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<16xindex>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %inside = arith.cmpi slt, %i, %end : index
+    %number = arith.select %inside, %i, %none : index
+    linalg.yield %number : index
+  } -> tensor<16xindex>
+  %0 = block.gather %x[%rows] outs(%init) : tensor<?x64xf32>[tensor<16xindex>] -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
+}
+
+// Every second row: a number each.
+// CHECK-LABEL: @every_second
+// CHECK: scf.for
+// CHECK: tensor.extract %
+// CHECK: scf.if
+func.func @every_second(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %at: index, %end: index) -> tensor<16x64xf32> {
+  %none = arith.constant -1 : index
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
   %empty = tensor.empty() : tensor<16xindex>
   %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
   ^bb0(%o: index):
@@ -70,5 +114,71 @@ func.func @no_run(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %end: index) -
     linalg.yield %number : index
   } -> tensor<16xindex>
   %0 = block.gather %x[%rows] outs(%init) : tensor<?x64xf32>[tensor<16xindex>] -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
+}
+
+// The end is a row, too.
+// CHECK-LABEL: @with_the_end
+// CHECK: scf.for
+// CHECK: tensor.extract %
+// CHECK: scf.if
+func.func @with_the_end(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %at: index, %end: index) -> tensor<16x64xf32> {
+  %none = arith.constant -1 : index
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<16xindex>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %row = arith.addi %at, %i : index
+    %inside = arith.cmpi sle, %row, %end : index
+    %number = arith.select %inside, %row, %none : index
+    linalg.yield %number : index
+  } -> tensor<16xindex>
+  %0 = block.gather %x[%rows] outs(%init) : tensor<?x64xf32>[tensor<16xindex>] -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
+}
+
+// Behind the end comes the first row again.
+// CHECK-LABEL: @else_the_first
+// CHECK: scf.for
+// CHECK: tensor.extract %
+// CHECK: scf.if
+func.func @else_the_first(%x: tensor<?x64xf32>, %init: tensor<16x64xf32>, %at: index, %end: index) -> tensor<16x64xf32> {
+  %none = arith.constant -1 : index
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<16xindex>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %row = arith.addi %at, %i : index
+    %inside = arith.cmpi slt, %row, %end : index
+    %number = arith.select %inside, %row, %zero : index
+    linalg.yield %number : index
+  } -> tensor<16xindex>
+  %0 = block.gather %x[%rows] outs(%init) : tensor<?x64xf32>[tensor<16xindex>] -> tensor<16x64xf32>
+  return %0 : tensor<16x64xf32>
+}
+
+// How wide rows of the table are, only a call knows.
+// CHECK-LABEL: @of_any_width
+// CHECK: scf.for
+// CHECK: tensor.extract %
+// CHECK: scf.if
+func.func @of_any_width(%x: tensor<?x?xf32>, %init: tensor<16x64xf32>, %at: index, %end: index) -> tensor<16x64xf32> {
+  %none = arith.constant -1 : index
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %empty = tensor.empty() : tensor<16xindex>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%empty : tensor<16xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %row = arith.addi %at, %i : index
+    %inside = arith.cmpi slt, %row, %end : index
+    %number = arith.select %inside, %row, %none : index
+    linalg.yield %number : index
+  } -> tensor<16xindex>
+  %0 = block.gather %x[%rows] outs(%init) : tensor<?x?xf32>[tensor<16xindex>] -> tensor<16x64xf32>
   return %0 : tensor<16x64xf32>
 }
