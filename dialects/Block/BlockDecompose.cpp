@@ -126,6 +126,30 @@ Value copyRows(SliceBuilder &s, Value from, Value row, Value to, Value slot,
                                        here.sizes, here.strides);
 }
 
+/// Goes through rows by their numbers: what a row that there is makes of what
+/// is carried, and one that there is not.
+SmallVector<Value>
+byNumber(SliceBuilder &s, Value indices, Value carried,
+         llvm::function_ref<Value(Value row, Value i, Value now)> present,
+         llvm::function_ref<Value(Value i, Value now)> absent) {
+  return s.loop(s.extent(indices, 0), carried,
+                [&](Value i, ValueRange now) -> SmallVector<Value> {
+                  Value row = s.rowNumber(indices, i);
+                  // A branch, not a select: an absent row must not touch the
+                  // table, which may be empty.
+                  auto branch = scf::IfOp::create(
+                      s.b, s.loc, s.isRow(row),
+                      [&](OpBuilder &, Location) {
+                        scf::YieldOp::create(s.b, s.loc,
+                                             present(row, i, now[0]));
+                      },
+                      [&](OpBuilder &, Location) {
+                        scf::YieldOp::create(s.b, s.loc, absent(i, now[0]));
+                      });
+                  return {branch.getResult(0)};
+                });
+}
+
 } // namespace
 
 FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
@@ -149,23 +173,12 @@ FailureOr<SmallVector<Value>> GatherOp::decomposeOperation(OpBuilder &builder) {
                                        run->number(s, run->first), tile,
                                        run->first, run->count(s))};
   }
-  return s.loop(
-      s.extent(getIndices(), 0), getInit(),
-      [&](Value i, ValueRange carried) -> SmallVector<Value> {
-        Value row = s.rowNumber(getIndices(), i), tile = carried[0];
-        // A branch, not a select: an absent row must not touch the table, which
-        // may be empty.
-        auto branch = scf::IfOp::create(
-            builder, s.loc, s.isRow(row),
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(builder, s.loc,
-                                   copyRow(s, getSource(), row, tile, i));
-            },
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(builder, s.loc, withZeros(tile, i));
-            });
-        return {branch.getResult(0)};
-      });
+  return byNumber(
+      s, getIndices(), getInit(),
+      [&](Value row, Value i, Value tile) {
+        return copyRow(s, getSource(), row, tile, i);
+      },
+      [&](Value i, Value tile) { return withZeros(tile, i); });
 }
 
 FailureOr<SmallVector<Value>>
@@ -194,20 +207,10 @@ ScatterOp::decomposeOperation(OpBuilder &builder) {
                   [&](Value i, ValueRange table) -> SmallVector<Value> {
                     return {stored(table[0], run->number(s, i), i)};
                   });
-  return s.loop(s.extent(getIndices(), 0), getDest(),
-                [&](Value i, ValueRange carried) -> SmallVector<Value> {
-                  Value row = s.rowNumber(getIndices(), i), table = carried[0];
-                  auto branch = scf::IfOp::create(
-                      builder, s.loc, s.isRow(row),
-                      [&](OpBuilder &, Location) {
-                        scf::YieldOp::create(builder, s.loc,
-                                             stored(table, row, i));
-                      },
-                      [&](OpBuilder &, Location) {
-                        scf::YieldOp::create(builder, s.loc, table);
-                      });
-                  return {branch.getResult(0)};
-                });
+  return byNumber(
+      s, getIndices(), getDest(),
+      [&](Value row, Value i, Value table) { return stored(table, row, i); },
+      [](Value, Value table) { return table; });
 }
 
 /// The neutral element of a scan, as a scalar of type `element`.

@@ -364,12 +364,131 @@ int64_t sumsOf(OpBuilder &b, const Conv &conv) {
   return *getConstantIntValue(cutting.blocks);
 }
 
+namespace {
+/// The rows and channels of one block, and what it makes of them.
+struct RowBlock {
+  Tiles &t;
+  ArrayRef<Made> results;
+  PartBody body;
+  Value number, first, channel;
+  OpFoldResult length;
+  /// Channels.
+  int64_t size;
+
+  Value end() const {
+    std::optional<int64_t> known = getConstantIntValue(length);
+    return known ? t.index(*known) : cast<Value>(length);
+  }
+  Values begin(ValueRange outs) const;
+  Values overTiles(Value from, Value to, int64_t tile, bool gathers,
+                   ValueRange parts) const;
+  void finish(ValueRange parts, ValueRange outs) const;
+
+private:
+  struct Slice {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+  Slice sliceOf(const Made &made) const {
+    OpFoldResult one = t.b.getIndexAttr(1);
+    return {{made.isSum ? number : first, channel},
+            {made.isSum ? one : length, t.b.getIndexAttr(size)},
+            {one, one}};
+  }
+};
+} // namespace
+
+/// Its part of each result; sums are zeros.
+Values RowBlock::begin(ValueRange outs) const {
+  Values parts;
+  for (auto [made, out] : llvm::zip_equal(results, outs)) {
+    Type element = Recurrence::type(out).getElementType();
+    Slice slice = sliceOf(made);
+    SmallVector<int64_t> shape = {size};
+    if (!made.isSum)
+      shape.insert(shape.begin(),
+                   getConstantIntValue(length).value_or(ShapedType::kDynamic));
+    Value part = tensor::ExtractSliceOp::create(
+        t.b, t.loc, RankedTensorType::get(shape, element), out, slice.offsets,
+        slice.sizes, slice.strides);
+    if (made.isSum)
+      part =
+          linalg::FillOp::create(t.b, t.loc, zerosOf(t.b, t.loc, element), part)
+              .getResult(0);
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+/// The rows [from, to) of the block, so many at a time. Where the last may not
+/// be as many, rows are gathered.
+Values RowBlock::overTiles(Value from, Value to, int64_t tile, bool gathers,
+                           ValueRange parts) const {
+  return t.loop(from, to, tile, parts, [&](Value at, ValueRange carried) {
+    Part part = {t,       tile,
+                 {size},  arith::AddIOp::create(t.b, t.loc, first, at),
+                 channel, Value()};
+    Value local;
+    if (gathers) {
+      auto numbered = [&](Value from) {
+        return part.indices({}, [&](ScalarBuilder &s, ValueRange) -> Value {
+          Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
+          return orNone(s, isBelow(s, plus(s, i, at), to), plus(s, i, from));
+        });
+      };
+      part.numbers = numbered(part.at);
+      local = numbered(at);
+    }
+    Values sums;
+    for (auto [made, value] : llvm::zip_equal(results, carried))
+      if (made.isSum)
+        sums.push_back(value);
+    Values found = body(part, sums);
+    OpFoldResult one = t.b.getIndexAttr(1);
+    for (auto [made, value, into] : llvm::zip_equal(results, found, carried)) {
+      if (made.isSum)
+        continue;
+      if (gathers)
+        value = block::ScatterOp::create(t.b, t.loc, into.getType(), value,
+                                         local, into);
+      else
+        value = tensor::InsertSliceOp::create(
+            t.b, t.loc, value, into,
+            ArrayRef<OpFoldResult>{at, t.b.getIndexAttr(0)},
+            ArrayRef<OpFoldResult>{t.b.getIndexAttr(tile),
+                                   t.b.getIndexAttr(size)},
+            ArrayRef<OpFoldResult>{one, one});
+    }
+    return found;
+  });
+}
+
+void RowBlock::finish(ValueRange parts, ValueRange outs) const {
+  for (auto [made, part, out] : llvm::zip_equal(results, parts, outs)) {
+    Slice slice = sliceOf(made);
+    tensor::ParallelInsertSliceOp::create(t.b, t.loc, part, out, slice.offsets,
+                                          slice.sizes, slice.strides);
+  }
+}
+
+/// Leaves of the sums those of the blocks that there are.
+static void cutSums(OpBuilder &b, Location loc, ArrayRef<Made> results,
+                    OpFoldResult blocks, int64_t channels, Values &values) {
+  if (getConstantIntValue(blocks))
+    return;
+  for (auto [made, value] : llvm::zip_equal(results, values))
+    if (made.isSum)
+      value = tensor::ExtractSliceOp::create(
+          b, loc, value, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
+          ArrayRef<OpFoldResult>{blocks, b.getIndexAttr(channels)},
+          SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
+}
+
 Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
                  int64_t channels, ArrayRef<Made> results, PartBody body) {
   Tiles t(b, loc, wide);
-  bool hasSums =
-      llvm::any_of(results, [](const Made &made) { return made.isSum; });
-  Cutting cutting(b, loc, rows, hasSums);
+  Cutting cutting(b, loc, rows, llvm::any_of(results, [](const Made &made) {
+                    return made.isSum;
+                  }));
   int64_t size = channelsOfBlock(channels), tile = cutting.tile;
   SmallVector<Value> outs;
   for (const Made &made : results)
@@ -380,101 +499,29 @@ Values overParts(OpBuilder &b, Location loc, FloatType wide, OpFoldResult rows,
       outs, /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
-  Value block = forall.getInductionVar(0);
   Value channel =
       arith::MulIOp::create(b, loc, forall.getInductionVar(1), t.index(size));
-  Value first = cutting.first(block);
-  OpFoldResult length = cutting.length(first);
-  OpFoldResult one = b.getIndexAttr(1), width = b.getIndexAttr(size);
-  SmallVector<OpFoldResult> strides(2, one);
-  struct Slice {
-    SmallVector<OpFoldResult> offsets, sizes;
-  };
-  SmallVector<Slice> slices;
-  Values parts;
-  for (auto [made, out] :
-       llvm::zip_equal(results, forall.getRegionIterArgs())) {
-    Type element = Recurrence::type(out).getElementType();
-    Slice slice = {{made.isSum ? block : first, channel},
-                   {made.isSum ? one : length, width}};
-    auto type = RankedTensorType::get(
-        {getConstantIntValue(length).value_or(ShapedType::kDynamic), size},
-        element);
-    if (made.isSum)
-      type = RankedTensorType::get({size}, element);
-    Value part = tensor::ExtractSliceOp::create(
-        b, loc, type, out, slice.offsets, slice.sizes, strides);
-    if (made.isSum)
-      part = linalg::FillOp::create(b, loc, zerosOf(b, loc, element), part)
-                 .getResult(0);
-    parts.push_back(part);
-    slices.push_back(slice);
-  }
-  Value end = getConstantIntValue(length)
-                  ? t.index(*getConstantIntValue(length))
-                  : cast<Value>(length);
-  auto overTiles = [&](Value from, Value to, int64_t tile, bool gathers,
-                       ValueRange parts) {
-    return t.loop(from, to, tile, parts, [&](Value at, ValueRange carried) {
-      Part part = {t,       tile,
-                   {size},  arith::AddIOp::create(b, loc, first, at),
-                   channel, Value()};
-      Value local;
-      if (gathers) {
-        auto numbered = [&](Value from) {
-          return part.indices({}, [&](ScalarBuilder &s, ValueRange) -> Value {
-            Value i = linalg::IndexOp::create(s.builder, s.loc, 0);
-            return orNone(s, isBelow(s, plus(s, i, at), end), plus(s, i, from));
-          });
-        };
-        part.numbers = numbered(part.at);
-        local = numbered(at);
-      }
-      Values sums;
-      for (auto [made, value] : llvm::zip_equal(results, carried))
-        if (made.isSum)
-          sums.push_back(value);
-      Values found = body(part, sums);
-      for (auto [made, value, into] :
-           llvm::zip_equal(results, found, carried)) {
-        if (made.isSum)
-          continue;
-        if (gathers)
-          value = block::ScatterOp::create(b, loc, into.getType(), value, local,
-                                           into);
-        else
-          value = tensor::InsertSliceOp::create(
-              b, loc, value, into,
-              ArrayRef<OpFoldResult>{at, b.getIndexAttr(0)},
-              ArrayRef<OpFoldResult>{b.getIndexAttr(tile), width}, strides);
-      }
-      return found;
-    });
-  };
-  Values written = parts;
+  Value number = forall.getInductionVar(0), first = cutting.first(number);
+  RowBlock block = {
+      t, results, body, number, first, channel, cutting.length(first), size};
+  Values parts = block.begin(forall.getRegionIterArgs());
+  Value end = block.end();
   if (cutting.known) {
-    written = overTiles(t.index(0), end, tile, cutting.gathers, written);
+    parts = block.overTiles(t.index(0), end, tile, cutting.gathers, parts);
   } else {
     // Where there are few rows, as in decoding, most of a tile would be none.
     IndexMath math(b, loc);
+    OpFoldResult length = block.length;
     Value whole =
         cast<Value>(math.sub(length, math.rem(length, math.number(tile))));
-    written = overTiles(t.index(0), whole, tile, /*gathers=*/false, written);
-    written = overTiles(whole, end, fewRows, /*gathers=*/true, written);
+    parts = block.overTiles(t.index(0), whole, tile, /*gathers=*/false, parts);
+    parts = block.overTiles(whole, end, fewRows, /*gathers=*/true, parts);
   }
   b.setInsertionPointToStart(forall.getTerminator().getBody());
-  for (auto [value, slice, out] :
-       llvm::zip_equal(written, slices, forall.getRegionIterArgs()))
-    tensor::ParallelInsertSliceOp::create(b, loc, value, out, slice.offsets,
-                                          slice.sizes, strides);
+  block.finish(parts, forall.getRegionIterArgs());
   b.setInsertionPointAfter(forall);
   Values made(forall.getResults());
-  for (auto [result, value] : llvm::zip_equal(results, made))
-    if (result.isSum && !getConstantIntValue(cutting.blocks))
-      value = tensor::ExtractSliceOp::create(
-          b, loc, value, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
-          ArrayRef<OpFoldResult>{cutting.blocks, b.getIndexAttr(channels)},
-          strides);
+  cutSums(b, loc, results, cutting.blocks, channels, made);
   return made;
 }
 
