@@ -69,6 +69,8 @@ struct BlockBudget {
   /// Whether products want the matrices that they read in every block to lie in
   /// the order in which they read them.
   bool packUniform = true;
+  /// Whether a product of which few rows fit shares blocks with its neighbours.
+  bool wideProducts = true;
   /// Whether tiles that open rows leave over are blocks of their own: where a
   /// machine runs many of these at once.
   bool restInBlocks = false;

@@ -9,8 +9,13 @@
 #include "codegen/cpu/PackPanels.h"
 #include "codegen/cpu/RegisterTiles.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -58,28 +63,153 @@ Value Panels::tile(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> offsets,
       {one, one, one});
 }
 
-namespace {
-/// Columns of the matrix on their way into a panel.
-struct PanelCopy {
-  PanelCopy(OpBuilder &b, Location loc, Value matrix, Value panels,
-            OpFoldResult panel, OpFoldResult offset, int64_t size) {
-    auto type = cast<RankedTensorType>(matrix.getType());
-    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1),
-                 rows = b.getIndexAttr(type.getDimSize(0)),
-                 columns = b.getIndexAttr(size);
-    auto part = RankedTensorType::get({type.getDimSize(0), size},
-                                      type.getElementType());
-    Value from = tensor::ExtractSliceOp::create(
-        b, loc, part, matrix, {zero, offset}, {rows, columns}, {one, one});
-    at = {panel, zero, zero};
-    extent = {one, rows, columns};
-    strides = {one, one, one};
-    Value to = tensor::ExtractSliceOp::create(b, loc, part, panels, at, extent,
-                                              strides);
-    copy =
-        cast<LinalgOp>(linalg::CopyOp::create(b, loc, from, to).getOperation());
+/// Whether an op is computed point by point, of what lies along its loops, and
+/// so cheaply that each of its readers may do it.
+static bool isCheapPointwise(LinalgOp op) {
+  constexpr int64_t mostOperations = 16;
+  int64_t count = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (!isa<arith::ArithDialect>(inner.getDialect()))
+      return false;
+    ++count;
   }
-  LinalgOp copy;
+  return count <= mostOperations && op->getNumResults() == 1 &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         op.hasPureTensorSemantics() &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
+}
+
+/// The op of blocks that each make a part of one result by it, on the whole of
+/// what they read: a new op, or null.
+static LinalgOp wholeOf(RewriterBase &rewriter, scf::ForallOp forall) {
+  auto tiles = forall.getBody()->getOps<LinalgOp>();
+  if (forall->getNumResults() != 1 || !llvm::hasSingleElement(tiles))
+    return nullptr;
+  LinalgOp tile = *tiles.begin();
+  SmallVector<Operation *> inserts =
+      forall.getCombiningOps(forall.getRegionIterArgs()[0]);
+  auto insert = inserts.size() == 1
+                    ? dyn_cast<tensor::ParallelInsertSliceOp>(inserts.front())
+                    : nullptr;
+  // What no block writes has no value.
+  if (!insert || !isCheapPointwise(tile) ||
+      !forall.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() ||
+      insert.getSource() != tile->getResult(0) ||
+      insert.getSourceType().getRank() != insert.getDestType().getRank())
+    return nullptr;
+  // A block's place along each of its loops.
+  SmallVector<OpFoldResult> at(tile.getNumLoops());
+  AffineMap out = tile.getMatchingIndexingMap(tile.getDpsInitOperand(0));
+  for (auto [i, offset] : llvm::enumerate(insert.getMixedOffsets()))
+    at[out.getDimPosition(i)] = offset;
+  SmallVector<Value> operands;
+  for (OpOperand *input : tile.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      operands.push_back(input->get());
+      continue;
+    }
+    auto slice = input->get().getDefiningOp<tensor::ExtractSliceOp>();
+    AffineMap map = tile.getMatchingIndexingMap(input);
+    if (!slice || !forall.isDefinedOutsideOfLoop(slice.getSource()) ||
+        slice.getSourceType().getRank() != slice.getType().getRank())
+      return nullptr;
+    for (auto [i, offset] : llvm::enumerate(slice.getMixedOffsets()))
+      if (offset != at[map.getDimPosition(i)])
+        return nullptr;
+    for (OpFoldResult stride : slice.getMixedStrides())
+      if (!isOneInteger(stride))
+        return nullptr;
+    operands.push_back(slice.getSource());
+  }
+  llvm::SetVector<Value> used(operands.begin(), operands.end());
+  getUsedValuesDefinedAbove(tile->getRegions(), used);
+  if (llvm::any_of(used, [&](Value value) {
+        return !forall.isDefinedOutsideOfLoop(value);
+      }))
+    return nullptr;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(forall);
+  operands.push_back(forall.getOutputs()[0]);
+  return cast<LinalgOp>(
+      clone(rewriter, tile, forall->getResultTypes(), operands));
+}
+
+namespace {
+/// What makes the columns of a matrix on their way into panels: a copy, or the
+/// op that makes the matrix, which then nobody needs as a whole.
+class PanelSource {
+public:
+  PanelSource(RewriterBase &rewriter, Value matrix) : matrix(matrix) {
+    if (auto forall = matrix.getDefiningOp<scf::ForallOp>())
+      producer = made = wholeOf(rewriter, forall);
+    else if (auto op = matrix.getDefiningOp<LinalgOp>();
+             op && !isa<linalg::FillOp>(op.getOperation()) &&
+             isCheapPointwise(op) &&
+             // It may read what is in registers then.
+             llvm::none_of(op.getDpsInputs(), [](Value input) {
+               return input.getDefiningOp<LinalgOp>();
+             }))
+      producer = op;
+  }
+  void finish(RewriterBase &rewriter) {
+    if (made)
+      rewriter.eraseOp(made);
+  }
+
+  /// Writes the columns from `offset` on to `to`.
+  LinalgOp write(OpBuilder &b, Location loc, OpFoldResult offset, Value to) {
+    auto part = cast<RankedTensorType>(to.getType());
+    SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), offset},
+        sizes = getAsIndexOpFoldResult(b.getContext(), part.getShape()),
+        strides(2, b.getIndexAttr(1));
+    if (!producer) {
+      Value from = tensor::ExtractSliceOp::create(b, loc, part, matrix, offsets,
+                                                  sizes, strides);
+      return cast<LinalgOp>(
+          linalg::CopyOp::create(b, loc, from, to).getOperation());
+    }
+    AffineMap out =
+        producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    SmallVector<OpFoldResult> at(2), extents(2);
+    for (unsigned i = 0; i < 2; ++i) {
+      at[out.getDimPosition(i)] = offsets[i];
+      extents[out.getDimPosition(i)] = sizes[i];
+    }
+    FailureOr<TilingResult> tiled =
+        cast<TilingInterface>(producer.getOperation())
+            .getTiledImplementation(b, at, extents);
+    assert(succeeded(tiled) && "pointwise ops can be tiled anywhere");
+    auto op = cast<LinalgOp>(tiled->tiledOps.front());
+    Operation *init = op.getDpsInits()[0].getDefiningOp();
+    op.getDpsInitsMutable()[0].set(to);
+    if (init && init->use_empty())
+      init->erase();
+    return op;
+  }
+
+private:
+  Value matrix;
+  LinalgOp producer, made;
+};
+
+/// A panel's place among others.
+struct PanelPlace {
+  PanelPlace(OpBuilder &b, OpFoldResult panel, int64_t rows, int64_t columns)
+      : at{panel, b.getIndexAttr(0), b.getIndexAttr(0)},
+        extent{b.getIndexAttr(1), b.getIndexAttr(rows),
+               b.getIndexAttr(columns)},
+        strides(3, b.getIndexAttr(1)) {}
+  Value in(OpBuilder &b, Location loc, Value panels) const {
+    auto type = cast<RankedTensorType>(panels.getType());
+    auto part = RankedTensorType::get(
+        {*getConstantIntValue(extent[1]), *getConstantIntValue(extent[2])},
+        type.getElementType());
+    return tensor::ExtractSliceOp::create(b, loc, part, panels, at, extent,
+                                          strides);
+  }
   SmallVector<OpFoldResult> at, extent, strides;
 };
 } // namespace
@@ -125,34 +255,49 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
                 {},
                 rewriter.getIndexAttr(0),
                 rewriter.getIndexAttr(0)};
-  Value panels = tensor::EmptyOp::create(
-      rewriter, loc,
-      ArrayRef<int64_t>{(columns + width - 1) / width, rows, width},
-      type.getElementType());
+  PanelSource source(rewriter, matrix);
+  auto write = [&](OpBuilder &b, OpFoldResult offset, Value to) {
+    packed.copies.push_back(source.write(b, loc, offset, to));
+    return packed.copies.back()->getResult(0);
+  };
+  bool inBlocks = point->getParentOfType<scf::ForallOp>() != nullptr;
+  auto type3 = RankedTensorType::get(
+      {(columns + width - 1) / width, rows, width}, type.getElementType());
+  if (columns == width && inBlocks) {
+    // The one panel is the matrix without its gaps. As a part of a tensor of
+    // panels that a loop around it does not change, it would be copied.
+    Value panel = tensor::EmptyOp::create(
+        rewriter, loc, ArrayRef<int64_t>{rows, width}, type.getElementType());
+    packed.tensor = tensor::ExpandShapeOp::create(
+        rewriter, loc, type3, write(rewriter, rewriter.getIndexAttr(0), panel),
+        ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+    source.finish(rewriter);
+    return packed;
+  }
+  Value panels = tensor::EmptyOp::create(rewriter, loc, type3.getShape(),
+                                         type.getElementType());
   int64_t whole = columns / width;
-  auto keep = [&](PanelCopy &part) { packed.copies.push_back(part.copy); };
   auto offsetOf = [&](OpBuilder &b, Value panel) {
     return affine::makeComposedFoldedAffineApply(
         b, loc, b.getAffineDimExpr(0) * width, {panel});
   };
-  if (point->getParentOfType<scf::ForallOp>()) {
+  if (inBlocks) {
     auto bound = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(rewriter, loc, value);
     };
-    panels =
-        scf::ForOp::create(
-            rewriter, loc, bound(0), bound(whole), bound(1), panels,
-            [&](OpBuilder &b, Location, Value panel, ValueRange into) {
-              PanelCopy part(b, loc, matrix, into[0], panel, offsetOf(b, panel),
-                             width);
-              keep(part);
-              scf::YieldOp::create(b, loc,
-                                   tensor::InsertSliceOp::create(
-                                       b, loc, part.copy->getResult(0), into[0],
-                                       part.at, part.extent, part.strides)
-                                       .getResult());
-            })
-            .getResult(0);
+    panels = scf::ForOp::create(
+                 rewriter, loc, bound(0), bound(whole), bound(1), panels,
+                 [&](OpBuilder &b, Location, Value panel, ValueRange into) {
+                   PanelPlace place(b, panel, rows, width);
+                   Value made =
+                       write(b, offsetOf(b, panel), place.in(b, loc, into[0]));
+                   scf::YieldOp::create(b, loc,
+                                        tensor::InsertSliceOp::create(
+                                            b, loc, made, into[0], place.at,
+                                            place.extent, place.strides)
+                                            .getResult());
+                 })
+                 .getResult(0);
   } else {
     // What is packed for all blocks is packed in blocks itself.
     panels =
@@ -160,25 +305,25 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
             rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(whole)},
             panels, std::nullopt,
             [&](OpBuilder &b, Location, ValueRange arguments) {
-              PanelCopy part(b, loc, matrix, arguments[1], arguments[0],
-                             offsetOf(b, arguments[0]), width);
-              keep(part);
+              PanelPlace place(b, arguments[0], rows, width);
+              Value made = write(b, offsetOf(b, arguments[0]),
+                                 place.in(b, loc, arguments[1]));
               auto end = scf::InParallelOp::create(b, loc);
               b.setInsertionPointToStart(end.getBody());
-              tensor::ParallelInsertSliceOp::create(
-                  b, loc, part.copy->getResult(0), arguments[1], part.at,
-                  part.extent, part.strides);
+              tensor::ParallelInsertSliceOp::create(b, loc, made, arguments[1],
+                                                    place.at, place.extent,
+                                                    place.strides);
             })
             .getResult(0);
   }
   if (int64_t rest = columns % width) {
-    PanelCopy part(rewriter, loc, matrix, panels, rewriter.getIndexAttr(whole),
-                   rewriter.getIndexAttr(whole * width), rest);
-    keep(part);
-    panels = tensor::InsertSliceOp::create(rewriter, loc,
-                                           part.copy->getResult(0), panels,
-                                           part.at, part.extent, part.strides);
+    PanelPlace place(rewriter, rewriter.getIndexAttr(whole), rows, rest);
+    Value made = write(rewriter, rewriter.getIndexAttr(whole * width),
+                       place.in(rewriter, loc, panels));
+    panels = tensor::InsertSliceOp::create(
+        rewriter, loc, made, panels, place.at, place.extent, place.strides);
   }
+  source.finish(rewriter);
   packed.tensor = panels;
   return packed;
 }

@@ -15,6 +15,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Views.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -309,6 +310,7 @@ public:
         prefetchRead(read);
         prefetchNumbered(read);
         prefetchTransposed(read);
+        prefetchPanel(read);
       } else if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
         prefetchWrite(write);
       } else if (auto copy = dyn_cast<memref::CopyOp>(op))
@@ -574,6 +576,73 @@ private:
       row = arith::AddIOp::create(b, loc, first,
                                   arith::ConstantIndexOp::create(b, loc, i));
       prefetch(b, loc, memory, indices, read.getVectorType().getDimSize(0));
+    }
+  }
+
+  /// A product reads one panel again for each tile of rows; the next one comes
+  /// from far away. Each of these tiles asks for a line of each part that it
+  /// reads, so that the panel is there when its turn comes.
+  static void prefetchPanel(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    auto inner = dyn_cast<scf::ForOp>(read->getParentOp());
+    auto rows = inner ? dyn_cast<scf::ForOp>(inner->getParentOp()) : nullptr;
+    auto panels = rows ? dyn_cast<scf::ForOp>(rows->getParentOp()) : nullptr;
+    if (!type || !panels || !isTable(type) || !isInOnePiece(read) ||
+        read.getVectorType().getRank() != 2)
+      return;
+    auto dependsOn = [&](scf::ForOp loop) {
+      return llvm::any_of(read.getIndices(), [&](Value index) {
+        SetVector<Operation *> slice;
+        BackwardSliceOptions options;
+        options.inclusive = true;
+        (void)getBackwardSlice(index, &slice, options);
+        return index == loop.getInductionVar() ||
+               llvm::any_of(slice, [&](Operation *op) {
+                 return llvm::is_contained(op->getOperands(),
+                                           loop.getInductionVar());
+               });
+      });
+    };
+    std::optional<APInt> tiles = rows.getStaticTripCount();
+    if (!tiles || tiles->getSExtValue() < 2 || !dependsOn(inner) ||
+        dependsOn(rows) || !dependsOn(panels))
+      return;
+    OpBuilder b(read);
+    Location loc = read.getLoc();
+    SmallVector<Value> indices;
+    Value memory = placeOfNext(b, panels, read, indices);
+    if (!memory)
+      return;
+    int64_t width = type.getShape().back(),
+            ofLine =
+                lineBytes / llvm::divideCeil(type.getElementTypeBitWidth(), 8),
+            lines =
+                llvm::divideCeil(read.getVectorType().getNumElements(), ofLine),
+            ofTile = llvm::divideCeil(lines, tiles->getSExtValue());
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    Value tile = arith::DivUIOp::create(
+        b, loc,
+        arith::SubIOp::create(b, loc, rows.getInductionVar(),
+                              rows.getLowerBound()),
+        rows.getStep());
+    for (int64_t i = 0; i < ofTile; ++i) {
+      Value line = arith::RemUIOp::create(
+          b, loc,
+          arith::AddIOp::create(
+              b, loc, arith::MulIOp::create(b, loc, tile, number(ofTile)),
+              number(i)),
+          number(lines));
+      Value element = arith::MulIOp::create(b, loc, line, number(ofLine));
+      SmallVector<Value> at = indices;
+      Value &row = at[at.size() - 2], &column = at.back();
+      row = arith::AddIOp::create(
+          b, loc, row, arith::DivUIOp::create(b, loc, element, number(width)));
+      column = arith::AddIOp::create(
+          b, loc, column,
+          arith::RemUIOp::create(b, loc, element, number(width)));
+      prefetch(b, loc, memory, at, 1);
     }
   }
 

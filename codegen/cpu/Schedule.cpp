@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Canonicalize.h"
+#include "codegen/cpu/DeepDots.h"
 #include "codegen/cpu/HalfPrecisionDots.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
@@ -67,18 +68,6 @@ bool isParallelOnly(LinalgOp op) {
   return op.getNumLoops() > 0 && op.getNumParallelLoops() == op.getNumLoops();
 }
 
-/// A contraction with rows, columns and an inner dimension.
-FailureOr<linalg::ContractionDimensions> dotDimensions(LinalgOp op) {
-  if (!linalg::isaContractionOpInterface(op) || op.hasDynamicShape() ||
-      isNarrowDot(op))
-    return failure();
-  FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(op);
-  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
-    return failure();
-  return dims;
-}
-
 /// The loop that runs along the last dimension of an operand, if there is one.
 std::optional<unsigned> innermostLoop(AffineMap map) {
   if (map.getNumResults() == 0)
@@ -87,16 +76,6 @@ std::optional<unsigned> innermostLoop(AffineMap map) {
           dyn_cast<AffineDimExpr>(map.getResult(map.getNumResults() - 1)))
     return dim.getPosition();
   return std::nullopt;
-}
-
-/// A longer reduction goes in blocks of so many steps, so that panels of both
-/// operands stay in the second-level cache while they are used.
-constexpr int64_t deepBlock = 512;
-bool isDeep(LinalgOp dot) {
-  FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(dot);
-  return dims->k.size() == 1 &&
-         dot.getStaticLoopRanges()[dims->k.front()] > 2 * deepBlock;
 }
 
 bool isPermutationOfDims(AffineMap map) {
@@ -130,9 +109,9 @@ private:
   DotTile tileOf(LinalgOp dot);
   std::optional<Triangle> triangleOf(LinalgOp dot);
   std::optional<Panels> pack(LinalgOp dot, OpOperand &input);
-  void scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
-                   SmallVector<Panels> panels = {});
-  void scheduleDeepDot(LinalgOp op);
+  SmallVector<Panels> scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
+                                  SmallVector<Panels> panels = {});
+  void scheduleDeepDots(MutableArrayRef<SmallVector<LinalgOp>> chains);
   SmallVector<int64_t> tilesAlong(LinalgOp op, unsigned along,
                                   std::optional<unsigned> &across) const;
   void scheduleOther(LinalgOp op);
@@ -300,8 +279,10 @@ std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
   return panels;
 }
 
-void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
-                            SmallVector<Panels> panels) {
+/// Returns the panels that the dot reads.
+SmallVector<Panels> Scheduler::scheduleDot(LinalgOp op,
+                                           SmallVector<LinalgOp> chain,
+                                           SmallVector<Panels> panels) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   FailureOr<linalg::ContractionDimensions> dims = dotDimensions(op);
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -366,42 +347,57 @@ void Scheduler::scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
       plan.pieces = std::exchange(plan.rest, {});
   }
   emitTiles(rewriter, plan);
+  return std::move(plan.panels);
 }
 
-/// Cuts a long reduction into a loop over blocks and what is left. What can be
-/// packed outside of the loops around the op is packed whole before.
-void Scheduler::scheduleDeepDot(LinalgOp op) {
-  SmallVector<Panels> panels;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (outermostUser(input->get(), op) != op.getOperation())
-      if (std::optional<Panels> made = pack(op, *input))
-        panels.push_back(std::move(*made));
-  auto schedulePart = [&](LinalgOp part) {
-    SmallVector<Panels> ofPart = panels;
-    for (Panels &packed : ofPart)
-      if (auto slice = part->getOperand(packed.operand)
-                           .getDefiningOp<tensor::ExtractSliceOp>())
-        std::tie(packed.firstRow, packed.firstColumn) =
-            std::pair(slice.getMixedOffsets()[0], slice.getMixedOffsets()[1]);
-    scheduleDot(part, {part}, std::move(ofPart));
-  };
-  unsigned loop = dotDimensions(op)->k.front();
-  int64_t whole = op.getStaticLoopRanges()[loop] / deepBlock * deepBlock;
-  rewriter.setInsertionPoint(op);
-  auto [main, rest] =
-      linalg::splitOp(rewriter, cast<TilingInterface>(op.getOperation()), loop,
-                      rewriter.getIndexAttr(whole));
-  SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
-  sizes[loop] = rewriter.getIndexAttr(deepBlock);
-  rewriter.setInsertionPoint(main);
-  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
-      rewriter, main, scf::SCFTilingOptions().setTileSizes(sizes));
-  assert(succeeded(tiled) && "a contraction of static shape");
-  rewriter.replaceOp(main, tiled->replacements);
-  for (Operation *part : tiled->tiledOps)
-    schedulePart(cast<LinalgOp>(part));
-  if (rest)
-    schedulePart(cast<LinalgOp>(rest.getOperation()));
+/// Cuts the long reductions of dots into one loop over blocks, as `DeepDots`
+/// says. What can be packed outside of the loops around them is packed whole
+/// before; what several read of one block is packed once.
+void Scheduler::scheduleDeepDots(
+    MutableArrayRef<SmallVector<LinalgOp>> chains) {
+  SmallVector<LinalgOp> dots;
+  SmallVector<SmallVector<Panels>> whole;
+  for (ArrayRef<LinalgOp> chain : chains) {
+    LinalgOp dot = dots.emplace_back(chain.front());
+    SmallVector<Panels> &panels = whole.emplace_back();
+    for (OpOperand *input : dot.getDpsInputOperands())
+      if (outermostUser(input->get(), dot) != dot.getOperation())
+        if (std::optional<Panels> made = pack(dot, *input))
+          panels.push_back(std::move(*made));
+  }
+  DeepDots deep(rewriter, dots);
+  for (ArrayRef<LinalgOp> parts : deep.parts) {
+    // Along the inner dimension there is one panel for all.
+    SmallVector<std::pair<Value, Panels>> shared;
+    for (unsigned i = 0; i < parts.size(); ++i) {
+      LinalgOp part = parts[i];
+      SmallVector<Value> alongInner(part->getNumOperands());
+      unsigned inner = dotDimensions(part)->k.front();
+      for (OpOperand *input : part.getDpsInputOperands())
+        if (innermostLoop(part.getMatchingIndexingMap(input)) == inner)
+          alongInner[input->getOperandNumber()] = input->get();
+      SmallVector<Panels> panels = whole[i];
+      for (Panels &packed : panels)
+        if (auto slice = part->getOperand(packed.operand)
+                             .getDefiningOp<tensor::ExtractSliceOp>())
+          std::tie(packed.firstRow, packed.firstColumn) =
+              std::pair(slice.getMixedOffsets()[0], slice.getMixedOffsets()[1]);
+      for (auto &[value, packed] : shared)
+        if (auto operand = llvm::find(alongInner, value);
+            operand != alongInner.end()) {
+          panels.push_back(packed);
+          panels.back().operand = operand - alongInner.begin();
+        }
+      SmallVector<LinalgOp> chain{part};
+      if (parts.data() == deep.parts.back().data()) {
+        chain = std::move(chains[i]);
+        chain.front() = part;
+      }
+      for (Panels &used : scheduleDot(part, std::move(chain), panels))
+        if (Value value = alongInner[used.operand])
+          shared.emplace_back(value, used);
+    }
+  }
 }
 
 /// Sums stay in registers when their loops are the inner ones. But operands
@@ -640,19 +636,20 @@ void Scheduler::schedule(Block &block) {
     std::optional<Triangle> triangle = triangleOf(op);
     if (triangle && !isDeep(op))
       triangles[op] = *triangle;
-    bool alone = isDeep(op) || (isPairDot(op) && tiles.pairsInTiles);
+    bool alone = isPairDot(op) && tiles.pairsInTiles;
     chains.push_back(alone ? SmallVector<LinalgOp>{op}
                            : consumersInRegisters(op, block, done));
     for (LinalgOp member : chains.back())
       done.insert(member);
   }
-  for (SmallVector<LinalgOp> &chain : chains) {
-    LinalgOp dot = chain.front();
-    if (isDeep(dot))
-      scheduleDeepDot(dot);
-    else
-      scheduleDot(dot, std::move(chain));
-  }
+  // Dots are replaced on the way.
+  auto others =
+      std::stable_partition(chains.begin(), chains.end(),
+                            [](auto &chain) { return isDeep(chain.front()); });
+  for (auto &group : groupDeepDots({chains.begin(), others}))
+    scheduleDeepDots(group);
+  for (SmallVector<LinalgOp> &chain : llvm::make_range(others, chains.end()))
+    scheduleDot(LinalgOp(chain.front()), chain);
   for (LinalgOp op : ops)
     if (!done.contains(op)) {
       // Tiles may have taken over what it was there for.
@@ -865,8 +862,20 @@ void CpuSchedule::runOnOperation() {
                             (*set)->pairUnit != PairUnit::None)))
     return signalPassFailure();
 
-  llvm::SetVector<Block *> blocks;
-  function.walk([&](LinalgOp op) { blocks.insert(op->getBlock()); });
+  // From the innermost out and from the last: what makes an operand of theirs
+  // may be computed on the way into panels, and is still whole then.
+  llvm::SetVector<Block *> found;
+  function.walk([&](LinalgOp op) { found.insert(op->getBlock()); });
+  SmallVector<Block *> blocks(llvm::reverse(found.getArrayRef()));
+  llvm::stable_sort(blocks, [](Block *a, Block *b) {
+    auto depth = [](Block *block) {
+      int64_t count = 0;
+      for (Operation *op = block->getParentOp(); op; op = op->getParentOp())
+        ++count;
+      return count;
+    };
+    return depth(a) > depth(b);
+  });
   // Those in the bodies of structured ops, too: each becomes an operation on
   // vectors for each tile.
   int64_t sourceOps = 0;

@@ -56,6 +56,7 @@ BlockBudget GpuTarget::blockBudget() const {
   budget.sumPartBytes = 128 * 1024;
   // Matrix instructions read either order.
   budget.packUniform = false;
+  budget.wideProducts = false;
   budget.restInBlocks = true;
   budget.maxBlocks = 264;
   // A multiprocessor without a block costs more than one more partial sum: 35

@@ -79,6 +79,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
   pm.addNestedPass<func::FuncOp>(createAccumulateWide());
   pm.addNestedPass<func::FuncOp>(createBindExtents());
+  pm.addNestedPass<func::FuncOp>(createAccumulateProducts());
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   addCleanup(pm);
 }
@@ -105,6 +106,7 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   rows.notesRows = target.name() != cpu::target().name();
   rows.packUniform = budget.packUniform;
   rows.restInBlocks = budget.restInBlocks;
+  rows.wideProducts = budget.wideProducts;
   pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
   DistributeOpsOptions pieces;
   pieces.maxBlocks = budget.maxPieces;

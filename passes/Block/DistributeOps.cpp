@@ -274,8 +274,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
     return pieces;
   }
 
-  /// Sums that start as one number start so in each block: pieces keep them in
-  /// registers, and would read them.
+  /// Sums that start as one number start so in each block: it keeps them in
+  /// registers, and would read what one thread had written.
   static void fillInBlocks(IRRewriter &rewriter, scf::SCFTilingResult &tiled) {
     auto loop = dyn_cast<scf::ForallOp>(tiled.loops.front().getOperation());
     auto op = dyn_cast<linalg::LinalgOp>(tiled.tiledOps.front());
@@ -309,8 +309,7 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
         rewriter, cast<TilingInterface>(op.getOperation()), options);
     if (failed(tiled))
       return op->emitOpError("cannot be cut into blocks");
-    if (pieceIterations > 0)
-      fillInBlocks(rewriter, *tiled);
+    fillInBlocks(rewriter, *tiled);
     rewriter.replaceOp(op, tiled->replacements);
     return success();
   }

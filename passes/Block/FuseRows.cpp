@@ -163,9 +163,10 @@ LogicalResult findOutputs(RowRegion &region, RowAnalysis &rows) {
 
 /// Whether a region is a product alone, of which few rows fit.
 bool isBetterCutBothWays(const RowRegion &region, const RowSchedule &schedule,
+                         const RowFootprint &footprint,
                          const RowAnalysis &rows) {
-  return region.ops.size() == 1 && region.partials.empty() && !rows.isOpen() &&
-         !rows.isOfCall() &&
+  return !footprint.isWide && region.ops.size() == 1 &&
+         region.partials.empty() && !rows.isOpen() && !rows.isOfCall() &&
          schedule.tileRows < std::min<int64_t>(64, rows.rows()) &&
          isa<linalg::ContractionOpInterface>(region.ops.front());
 }
@@ -241,6 +242,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
       costs.chosenBytes = bytes.getInt();
     }
     costs.packUniform = packUniform;
+    costs.wideProducts = wideProducts;
     // Somebody knows better: then no budget has a say.
     if (auto given =
             getOperation()->getAttrOfType<DictionaryAttr>("drawloom.schedule"))
@@ -325,7 +327,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     Operation *first = region.ops.front();
     if (failed(findOutputs(region, rows)))
       return success();
-    RowFootprint footprint = measureRows(region, rows);
+    RowFootprint footprint = measureRows(region, rows, costs);
     std::optional<RowSchedule> schedule =
         scheduleRows(region, rows, footprint, costs);
     if (!schedule) {
@@ -335,7 +337,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                               Twine(tileBudget(region, rows, costs)));
       return success();
     }
-    if (isBetterCutBothWays(region, *schedule, rows)) {
+    if (isBetterCutBothWays(region, *schedule, footprint, rows)) {
       reportMissed(first, "a product alone, of which few rows fit; it is cut "
                           "along both sides instead");
       return success();
@@ -380,9 +382,10 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   SmallVector<SmallVector<Operation *>> groups;
   for (RowRegion &region : splitIntoPhases(block, *rows))
     for (RowRegion &piece : splitToFit(region, *rows, costs)) {
+      RowFootprint footprint = measureRows(piece, *rows, costs);
       std::optional<RowSchedule> schedule =
-          scheduleRows(piece, *rows, measureRows(piece, *rows), costs);
-      if (!schedule || isBetterCutBothWays(piece, *schedule, *rows))
+          scheduleRows(piece, *rows, footprint, costs);
+      if (!schedule || isBetterCutBothWays(piece, *schedule, footprint, *rows))
         continue;
       SmallVector<Operation *> &group = groups.emplace_back();
       for (Operation *op : piece.ops)

@@ -9,6 +9,18 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
+def AccumulateProducts : Pass<"accumulate-products", "::mlir::func::FuncOp"> {
+  let summary = "Add up products of matrices in one sum";
+  let description = [{
+    A sum of two products, A B + C D, is one sum that goes on: C D starts from A B.
+    So the result of the first is neither written nor read as a whole. The product
+    with more terms comes first. Nobody else may read either of them, and one must
+    start at zero.
+
+    Example: test/passes/Block/accumulate-products-starts-one-from-the-other.mlir
+  }];
+}
+
 def DecomposeBlocks : Pass<"decompose-blocks"> {
   let summary = "Express the domain ops inside tiles by loops, slices and linalg";
   let description = [{
@@ -139,6 +151,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
            "Bytes that may be read again for every tile at no cost.">,
     Option<"tileRows", "tile-rows", "int64_t", "0",
            "Rows of a tile; 0 chooses the most that fit.">,
+    Option<"wideProducts", "wide-products", "bool", "false",
+           "Give a product of which few rows fit blocks with what else reads or "
+           "makes its rows, where all that stays within these fits.">,
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

@@ -39,6 +39,8 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   // The batch takes part in every layer, a layer's width only in its own.
   struct Candidate {
     int64_t work = 0, extent = 0;
+    /// Of the results of ops that sum over it: blocks would carry these.
+    int64_t sumBytes = 0;
     bool isParallel = false, isOpen = false;
   };
   // Of an open extent nothing is known but that it may be large.
@@ -76,7 +78,15 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
       candidate.extent = ShapedType::isDynamic(range)
                              ? range
                              : std::max(candidate.extent, range);
-      candidate.isParallel |= isInSomeResult(linalgOp, i);
+      bool isInResult = isInSomeResult(linalgOp, i);
+      candidate.isParallel |= isInResult;
+      if (!isInResult)
+        for (Type type : op.getResultTypes())
+          if (auto tensor = cast<RankedTensorType>(type);
+              tensor.hasStaticShape() && tensor.getElementType().isIntOrFloat())
+            candidate.sumBytes +=
+                tensor.getNumElements() *
+                llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
     }
   };
   SmallVector<linalg::LinalgOp> moves;
@@ -100,8 +110,9 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   for (auto &[id, candidate] : candidates)
     if (!anyOpen || candidate.isOpen)
       mostWork = std::max(mostWork, candidate.work);
-  // Among the classes of the heavy ops: one that is parallel somewhere, the
-  // longest.
+  // Among the classes of the heavy ops: one that is parallel somewhere, if
+  // possible with sums that blocks can carry, the longest.
+  constexpr int64_t mostSumBytes = 512 * 1024;
   unsigned best = 0;
   Candidate chosen;
   for (auto &[id, candidate] : candidates) {
@@ -110,7 +121,9 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
       continue;
     // Of open ones the work says which is longest.
     auto weight = [](const Candidate &one) {
-      return std::make_pair(one.isParallel, one.isOpen ? one.work : one.extent);
+      return std::make_tuple(one.isParallel,
+                             one.isOpen || one.sumBytes <= mostSumBytes,
+                             one.isOpen ? one.work : one.extent);
     };
     if (weight(candidate) > weight(chosen)) {
       best = id;

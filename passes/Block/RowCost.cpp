@@ -38,8 +38,45 @@ static Value storageOf(Value value) {
   return value;
 }
 
-RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
+static bool hasProducts(const RowRegion &region) {
+  return llvm::any_of(region.ops, [](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    return linalgOp && linalg::isaContractionOpInterface(linalgOp);
+  });
+}
+
+/// Bytes of the sums over rows that a block of these ops would carry.
+static int64_t sumBytesOf(const RowRegion &region, RowAnalysis &rows) {
+  int64_t bytes = 0;
+  for (Operation *op : region.ops)
+    for (Value result : op->getResults())
+      if (isa<linalg::LinalgOp>(op) && tensorType(result) &&
+          !rows.rowDim(result))
+        bytes += bytesOf(tensorType(result));
+  return bytes;
+}
+
+/// Blocks of 64 rows with a wide product, or of 32 where those are fewer.
+static constexpr int64_t fewestWideBlocks = 16;
+
+/// Whether only what stays within a region has to fit.
+static bool isWide(const RowRegion &region, RowAnalysis &rows,
+                   const RowFootprint &footprint,
+                   const RowCostOptions &options) {
+  if (!options.wideProducts || options.tileRows || !hasProducts(region) ||
+      footprint.tileBytesPerRow * options.mostRows <= options.cacheBytes ||
+      sumBytesOf(region, rows) > options.cacheBytes)
+    return false;
+  if (rows.isOpen() || rows.isOfCall())
+    return true;
+  // One of few rows is cut along both sides.
+  return rows.rows() >= fewestWideBlocks * options.mostRows / 2;
+}
+
+RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
+                         const RowCostOptions &options) {
   RowFootprint footprint;
+  DenseSet<Operation *> members(region.ops.begin(), region.ops.end());
   auto bytesPerRow = [&](Value value) {
     RankedTensorType type = tensorType(value);
     std::optional<unsigned> rowDim = rows.rowDim(value);
@@ -76,35 +113,52 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows) {
   SmallVector<SmallVector<Value>> ends(region.ops.size());
   for (auto [value, last] : lastUse)
     ends[last].push_back(value);
-  DenseSet<Value> seen;
-  int64_t live = 0;
-  for (auto [i, op] : llvm::enumerate(region.ops)) {
-    for (Value operand : op->getOperands()) {
-      Value storage = storageOf(operand);
-      if (lastUse.count(storage) && seen.insert(storage).second)
-        live += bytesPerRow(storage);
+  auto staysInside = [&](Value value) {
+    // Where a sum only goes on from it, its memory is that of the sum.
+    while (value.hasOneUse()) {
+      auto user = dyn_cast<linalg::LinalgOp>(*value.getUsers().begin());
+      if (!user || !members.contains(user) ||
+          !user.isDpsInit(&*value.use_begin()))
+        break;
+      value = user.getTiedOpResult(&*value.use_begin());
     }
-    for (Value result : op->getResults())
-      if (tensorType(result) && rows.rowDim(result) &&
-          storageOf(result) == result && seen.insert(result).second)
-        live += bytesPerRow(result);
-    footprint.tileBytesPerRow = std::max(footprint.tileBytesPerRow, live);
-    for (Value value : ends[i])
-      if (seen.count(value))
-        live -= bytesPerRow(value);
-  }
+    return members.contains(value.getDefiningOp()) &&
+           llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return members.contains(user);
+           });
+  };
+  auto mostAlive = [&](llvm::function_ref<bool(Value)> counts) {
+    DenseSet<Value> seen;
+    int64_t live = 0, most = 0;
+    for (auto [i, op] : llvm::enumerate(region.ops)) {
+      for (Value operand : op->getOperands()) {
+        Value storage = storageOf(operand);
+        if (lastUse.count(storage) && counts(storage) &&
+            seen.insert(storage).second)
+          live += bytesPerRow(storage);
+      }
+      for (Value result : op->getResults())
+        if (tensorType(result) && rows.rowDim(result) &&
+            storageOf(result) == result && counts(result) &&
+            seen.insert(result).second)
+          live += bytesPerRow(result);
+      most = std::max(most, live);
+      for (Value value : ends[i])
+        if (seen.count(value))
+          live -= bytesPerRow(value);
+    }
+    return most;
+  };
+  footprint.tileBytesPerRow = mostAlive([](Value) { return true; });
   for (Value value : uniform)
     footprint.uniformBytes += bytesOf(tensorType(value));
   for (const RowPartial &partial : region.partials)
     footprint.accumulatorBytes += bytesOf(partial.type());
+  if (isWide(region, rows, footprint, options)) {
+    footprint.isWide = true;
+    footprint.tileBytesPerRow = mostAlive(staysInside);
+  }
   return footprint;
-}
-
-static bool hasProducts(const RowRegion &region) {
-  return llvm::any_of(region.ops, [](Operation *op) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    return linalgOp && linalg::isaContractionOpInterface(linalgOp);
-  });
 }
 
 /// Products of matrices work on sixteen rows at least.
@@ -112,17 +166,6 @@ static int64_t leastRowsOf(const RowRegion &region,
                            const RowCostOptions &options) {
   return hasProducts(region) ? std::max<int64_t>(16, options.leastRows)
                              : options.leastRows;
-}
-
-/// Bytes of the sums over rows that a block of these ops would carry.
-static int64_t sumBytesOf(const RowRegion &region, RowAnalysis &rows) {
-  int64_t bytes = 0;
-  for (Operation *op : region.ops)
-    for (Value result : op->getResults())
-      if (isa<linalg::LinalgOp>(op) && tensorType(result) &&
-          !rows.rowDim(result))
-        bytes += bytesOf(tensorType(result));
-  return bytes;
 }
 
 int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
@@ -148,7 +191,9 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
     least = atMostAll(least);
     if (options.sumBytes && sumBytesOf(candidate, rows) > options.sumBytes)
       return false;
-    RowFootprint footprint = measureRows(candidate, rows);
+    RowFootprint footprint = measureRows(candidate, rows, options);
+    if (footprint.isWide)
+      return footprint.workingSet(most) <= options.cacheBytes;
     // Where little may be swept, much of it costs room for rows.
     int64_t swept = footprint.uniformBytes + footprint.accumulatorBytes;
     if (options.sweptBytes >= swept)
@@ -260,6 +305,10 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
       schedule.tileRows = candidate;
   if (!schedule.tileRows)
     return std::nullopt;
+  // A wide product keeps the machine busy with few rows, too.
+  if (footprint.isWide && !analysis.isOpen() && !analysis.isOfCall() &&
+      rows < fewestWideBlocks * schedule.tileRows)
+    schedule.tileRows /= 2;
   schedule.restInSteps = analysis.isOpen() ||
                          (analysis.isOfCall() && addsByTiles(region, analysis));
   if (!schedule.restInSteps)

@@ -30,6 +30,10 @@ struct RowCostOptions {
   /// Whether matrices that products read in every block are copied into the
   /// order in which they read them.
   bool packUniform = true;
+  /// Whether a product of which few rows fit shares its blocks with what else
+  /// reads or makes its rows: what such blocks read of memory, and write to it,
+  /// goes through the cache in any case and has no part in the budget.
+  bool wideProducts = false;
   /// Upper bound on blocks that carry partials.
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.
@@ -52,8 +56,11 @@ struct RowCostOptions {
 
 /// What one row of a region costs.
 struct RowFootprint {
-  /// Largest sum of row values alive at once, bytes per row.
+  /// Largest sum of row values alive at once, bytes per row; with
+  /// RowCostOptions::wideProducts, where `isWide`, of those that are neither
+  /// read from outside of the region nor written there.
   int64_t tileBytesPerRow = 0;
+  bool isWide = false;
   /// Operands that every block reads whole and in full, bytes.
   int64_t uniformBytes = 0;
   int64_t accumulatorBytes = 0;
@@ -68,7 +75,8 @@ struct RowFootprint {
   }
 };
 
-RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows);
+RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
+                         const RowCostOptions &options);
 
 /// Cuts a region, in program order, into pieces that fit; a region that fits
 /// stays whole. Tiles of 64 rows have to fit; fewer rows do where what is swept

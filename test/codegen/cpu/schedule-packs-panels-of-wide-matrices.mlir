@@ -52,17 +52,3 @@ func.func @remainder(%x: tensor<64x256xf32>, %w: tensor<256x250xf32>) -> tensor<
   %y = linalg.matmul ins(%x, %w : tensor<64x256xf32>, tensor<256x250xf32>) outs(%start : tensor<64x250xf32>) -> tensor<64x250xf32>
   return %y : tensor<64x250xf32>
 }
-
-// A long reduction goes in blocks of 512 steps and a rest.
-// CHECK-LABEL: func.func @deep
-// CHECK: tensor.empty() : tensor<1x64x512xf32>
-// CHECK: scf.for %{{.*}} = %c0 to %c1536 step %c512
-// CHECK: vector.contract
-// CHECK: vector.contract
-func.func @deep(%x: tensor<64x1600xf32>, %w: tensor<1600x128xf32>) -> tensor<64x128xf32> {
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<64x128xf32>
-  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x128xf32>) -> tensor<64x128xf32>
-  %y = linalg.matmul ins(%x, %w : tensor<64x1600xf32>, tensor<1600x128xf32>) outs(%start : tensor<64x128xf32>) -> tensor<64x128xf32>
-  return %y : tensor<64x128xf32>
-}
