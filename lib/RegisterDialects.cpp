@@ -15,6 +15,7 @@
 #include "dialects/Loss/Loss.h"
 #include "dialects/Opt/Opt.h"
 #include "dialects/Rgnn/Rgnn.h"
+#include "dialects/Slr/Slr.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -32,7 +33,7 @@ namespace drawloom {
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
-                  opt::OptDialect, rgnn::RgnnDialect>();
+                  opt::OptDialect, rgnn::RgnnDialect, slr::SlrDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, gpu::GPUDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,

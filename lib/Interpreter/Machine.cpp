@@ -397,7 +397,7 @@ static LogicalResult runInterface(Call &call) {
 }
 
 const Handler &interfaceHandler() {
-  static const Handler handler{runInterface, nullptr, /*ownsRegions=*/false};
+  static const Handler handler{runInterface, nullptr, /*ownsRegions=*/true};
   return handler;
 }
 

@@ -406,4 +406,4 @@ def _build(spec, arguments, target, isa):
 
 
 # Each registers its families.
-from . import encodings, message_passing, mlp, rational, recurrences, rows, short_convolution  # noqa: E402, F401
+from . import encodings, message_passing, mlp, rational, recurrences, rows, short_convolution, structured  # noqa: E402, F401

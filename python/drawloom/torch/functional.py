@@ -1,21 +1,22 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.ops.drawloom.rational, fused_mlp and frequency_encode, and the functions over them."""
+"""torch.ops.drawloom.rational, fused_mlp, frequency_encode and structured_linear, and the functions over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Union
 
 from torch import Tensor
 
 from .._errors import CallError  # noqa: F401, which modules raise, too
 from ..ops import Spec, rational as _rational
+from ..structured import Term, dumps
 from . import _dispatch
 from ._dispatch import derivative, intern, need
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational", "structured_linear"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[Tensor, Sequence[Tensor]]]
@@ -191,3 +192,59 @@ def frequency_encode(x: Tensor, octaves: int) -> Tensor:
     whose arguments are reduced exactly, so that high octaves lose nothing.
     """
     return _encode_op(x, octaves)
+
+
+# --- structured weights -------------------------------------------------------------------------------------------------
+
+_structured: dict[tuple, Spec] = {}
+
+
+def _spec_structured(x, leaves, bias, term, association="auto"):
+    key = term, association, bias is not None
+    return _structured.get(key) or _structured.setdefault(key, intern(Spec("structured", (
+        ("term", term), ("association", association), ("bias", bias is not None)))))
+
+
+def _flatten_structured(x, leaves, bias, *rest):
+    return (x, *leaves) if bias is None else (x, *leaves, bias)
+
+
+def _join_structured(tensors, x, leaves, bias, *rest):
+    n = 1 + len(leaves)
+    return tensors[0], list(tensors[1:n]), None if bias is None else tensors[n], *rest
+
+
+def _autocast_structured(dtype, x, leaves, bias, *rest):
+    return x.to(dtype), [leaf.to(dtype) for leaf in leaves], None if bias is None else bias.to(dtype), *rest
+
+
+_structured_op = _dispatch.define(
+    'structured_linear(Tensor x, Tensor[] leaves, Tensor? bias, str term, str association="auto") -> Tensor', _spec_structured,
+    _flatten_structured, _join_structured, autocast=_autocast_structured)
+_terms: dict[Term, tuple[str, list[str]]] = {}
+
+
+def structured_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], bias: Tensor | None = None, *,
+                      association: str = "auto") -> Tensor:
+    """y = x W + bias, where W is known by how it is made, as one program.
+
+    x            [..., K]
+    term         W of K x N, an expression of `drawloom.structured`
+    leaves       the arrays that it is made of, by their names
+    bias         [N], or None
+    association  "auto" applies W part by part, or makes parts of it as matrices first, whichever takes fewer operations for many
+                 rows; "parts" and "matrix" say which
+
+    Gradients are computed of exactly the leaves that need one, in the leaves' own shapes. float16 and bfloat16 are multiplied with
+    sums in float32. Differentiable any number of times.
+    """
+    known = _terms.get(term)
+    if known is None:
+        need(isinstance(term, Term), f"structured_linear: {term!r} is no term; drawloom.structured makes them")
+        known = _terms[term] = dumps(term), term.leaves
+    text, names = known
+    for name in names:
+        need(name in leaves, f"structured_linear: the leaf '{name}' of {term} is not given")
+    for name in leaves:
+        need(name in names, f"structured_linear: {term} has no leaf '{name}'")
+    return _structured_op(x, [leaves[name] for name in names], bias, text, association)

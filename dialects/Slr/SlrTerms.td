@@ -1,0 +1,248 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A new term is a def here, its type (`inferTerm`) and the methods of
+// TermOpInterface in SlrLeaves.cpp or SlrCombinators.cpp.
+
+#ifndef DRAWLOOM_DIALECTS_SLR_SLRTERMS_TD
+#define DRAWLOOM_DIALECTS_SLR_SLRTERMS_TD
+
+include "dialects/Interfaces/FloatTypes.td"
+include "dialects/Slr/SlrDialect.td"
+include "dialects/Slr/SlrInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Slr_TermOp<string mnemonic, list<string> methods = [], list<Trait> traits = []>
+    : Slr_Op<mnemonic, traits # [
+        Pure, ParentOneOf<["LinearOp", "MaterializeOp"]>,
+        InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<Slr_TermOpInterface, methods>]> {
+  let results = (outs Slr_Term:$term);
+}
+
+//===----------------------------------------------------------------------===//
+// Leaves.
+//===----------------------------------------------------------------------===//
+
+def Slr_DenseOp : Slr_TermOp<"dense", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a matrix, all of it";
+  let description = [{
+    W[i, j] = matrix[i, j].
+
+    Constraints:
+    1. `matrix` has two known extents.
+
+    Example: `%0 = slr.dense %w : tensor<64x48xf32>`
+  }];
+  let arguments = (ins Drawloom_FloatTensor:$matrix);
+  let assemblyFormat = "$matrix attr-dict `:` type($matrix)";
+}
+
+def Slr_DiagonalOp : Slr_TermOp<"diagonal"> {
+  let summary = "a diagonal matrix";
+  let description = [{
+    W[i, i] = values[i], and 0 elsewhere.
+
+    Constraints:
+    1. `values` has one known extent.
+
+    Example: `%0 = slr.diagonal %z : tensor<16xf32>`
+  }];
+  let arguments = (ins Drawloom_FloatTensor:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+def Slr_IdentityOp : Slr_TermOp<"identity"> {
+  let summary = "the identity";
+  let description = [{
+    W[i, i] = 1, and 0 elsewhere.
+
+    Constraints:
+    1. `extent` is at least 1.
+
+    Example: `%0 = slr.identity 64`
+  }];
+  let arguments = (ins I64Attr:$extent);
+  let assemblyFormat = "$extent attr-dict";
+}
+
+def Slr_BlockDiagonalOp : Slr_TermOp<"block_diagonal"> {
+  let summary = "matrices along the diagonal";
+  let description = [{
+    Of G blocks of k x n: W[g k + i, g n + j] = blocks[g, i, j], and 0 elsewhere.
+
+    Constraints:
+    1. `blocks` has three known extents.
+
+    Example: `%0 = slr.block_diagonal %w : tensor<8x16x16xf32>`
+  }];
+  let arguments = (ins Drawloom_FloatTensor:$blocks);
+  let assemblyFormat = "$blocks attr-dict `:` type($blocks)";
+}
+
+def Slr_PermuteOp : Slr_TermOp<"permute"> {
+  let summary = "a permutation that reorders dimensions";
+  let description = [{
+    A row is seen under `shape`, its dimensions are put into the order
+    `permutation` (dimension d of the result is dimension permutation[d]), and it
+    is a row again. `[k, q] by [1, 0]` is what stands between the factors of a Monarch
+    matrix.
+
+    Constraints:
+    1. `permutation` has each number below the rank of `shape` once.
+    2. The extents of `shape` are at least 1.
+
+    Example: `%0 = slr.permute [8, 16] by [1, 0]`
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$permutation);
+  let assemblyFormat = "$shape `by` $permutation attr-dict";
+}
+
+def Slr_FoldOp : Slr_TermOp<"fold"> {
+  let summary = "adds up parts of a row";
+  let description = [{
+    The `extent` elements of a row are `count` parts one behind the other, which
+    are added: W[p m + j, j] = 1 with m = extent / count, and 0 elsewhere.
+
+    Constraints:
+    1. `extent` and `count` are at least 1, and `count` divides `extent`.
+
+    Example: `%0 = slr.fold 64 into 4 parts`
+  }];
+  let arguments = (ins I64Attr:$extent, I64Attr:$count);
+  let assemblyFormat = "$extent `into` $count `parts` attr-dict";
+}
+
+def Slr_SelectOp : Slr_TermOp<"select"> {
+  let summary = "a part of a row";
+  let description = [{
+    Elements from `offset` on, `size` of them: W[offset + j, j] = 1, and 0
+    elsewhere. Its transpose writes a part of a row of zeros. A panel of a matrix
+    that trains is `slr.product` of a `slr.select` and a `slr.dense`.
+
+    Constraints:
+    1. `offset` is at least 0, `size` at least 1, and the part lies within
+       `extent`.
+
+    Example: `%0 = slr.select 16 from 8 of 64`
+  }];
+  let arguments = (ins I64Attr:$size, I64Attr:$offset, I64Attr:$extent);
+  let assemblyFormat = "$size `from` $offset `of` $extent attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Combinators.
+//===----------------------------------------------------------------------===//
+
+def Slr_SumOp : Slr_TermOp<"sum", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a sum of terms";
+  let description = [{
+    W = the sum of the terms.
+
+    Constraints:
+    1. There is a term, and all have the same extents.
+
+    Example: `%2 = slr.sum %0, %1 : !slr.term<64x48>, !slr.term<64x48>`
+  }];
+  let arguments = (ins Variadic<Slr_Term>:$terms);
+  let assemblyFormat = "$terms attr-dict `:` type($terms)";
+}
+
+def Slr_ProductOp : Slr_TermOp<"product", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a product of terms";
+  let description = [{
+    W = the product of the terms, in their order: of a low-rank matrix two dense
+    ones, with a diagonal or a dense one between them where there is a middle.
+
+    Constraints:
+    1. There is a term, and each has as many inputs as the one before it has
+       outputs.
+
+    Example: `%2 = slr.product %0, %1 : !slr.term<64x4>, !slr.term<4x48>`
+  }];
+  let arguments = (ins Variadic<Slr_Term>:$terms);
+  let assemblyFormat = "$terms attr-dict `:` type($terms)";
+}
+
+def Slr_ScaleOp : Slr_TermOp<"scale", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a term times a number";
+  let description = [{
+    W = factor times the term. Where the term is a product, the narrowest row on
+    the way is multiplied.
+
+    Example: `%1 = slr.scale %0 by 2.0 : !slr.term<64x48>`
+  }];
+  let arguments = (ins Slr_Term:$scaled, F64Attr:$factor);
+  let assemblyFormat = "$scaled `by` $factor attr-dict `:` type($scaled)";
+}
+
+def Slr_TransposeOp : Slr_TermOp<"transpose", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a term transposed";
+  let description = [{
+    W[i, j] = term[j, i].
+
+    Example: `%1 = slr.transpose %0 : !slr.term<64x48>`
+  }];
+  let arguments = (ins Slr_Term:$of);
+  let assemblyFormat = "$of attr-dict `:` type($of)";
+}
+
+def Slr_ConcatOp : Slr_TermOp<"concat", ["materialize", "operationsToMaterialize"]> {
+  let summary = "terms side by side";
+  let description = [{
+    W = [term_0, term_1, ...]: the outputs of one stand behind those of the one
+    before it.
+
+    Constraints:
+    1. There is a term, and all have as many inputs.
+
+    Example: `%2 = slr.concat %0, %1 : !slr.term<64x16>, !slr.term<64x32>`
+  }];
+  let arguments = (ins Variadic<Slr_Term>:$terms);
+  let assemblyFormat = "$terms attr-dict `:` type($terms)";
+}
+
+def Slr_KroneckerOp : Slr_TermOp<"kronecker"> {
+  let summary = "the Kronecker product of two terms";
+  let description = [{
+    Of C (K1 x N1) and D (K2 x N2): W[a K2 + b, c N2 + d] = C[a, c] D[b, d]. A row
+    is seen as [K1, K2]; what makes it shorter first is applied first.
+
+    Example: `%2 = slr.kronecker %0, %1 : !slr.term<8x4>, !slr.term<16x16>`
+  }];
+  let arguments = (ins Slr_Term:$left, Slr_Term:$right);
+  let assemblyFormat = "$left `,` $right attr-dict `:` type($left) `,` type($right)";
+}
+
+def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize", "operationsToMaterialize"]> {
+  let summary = "the elementwise product of two terms";
+  let description = [{
+    W[i, j] = left[i, j] right[i, j]. Both are made as matrices.
+
+    Constraints:
+    1. Both have the same extents.
+
+    Example: `%2 = slr.hadamard %0, %1 : !slr.term<64x48>, !slr.term<64x48>`
+  }];
+  let arguments = (ins Slr_Term:$left, Slr_Term:$right);
+  let assemblyFormat = "$left `,` $right attr-dict `:` type($left) `,` type($right)";
+}
+
+def Slr_NormalizeColumnsOp : Slr_TermOp<"normalize_columns", ["materialize", "operationsToMaterialize"]> {
+  let summary = "a term whose columns have given lengths";
+  let description = [{
+    W[i, j] = term[i, j] lengths[j] / |term[., j]|, where |.| is the Euclidean
+    length. A column of zeros has no direction: its result is not a number.
+
+    Constraints:
+    1. `lengths` has one known extent, the outputs of the term.
+
+    Example: `%1 = slr.normalize_columns %0 to %m : !slr.term<64x48>, tensor<48xf32>`
+  }];
+  let arguments = (ins Slr_Term:$of, Drawloom_FloatTensor:$lengths);
+  let assemblyFormat = "$of `to` $lengths attr-dict `:` type($of) `,` type($lengths)";
+}
+
+#endif // DRAWLOOM_DIALECTS_SLR_SLRTERMS_TD

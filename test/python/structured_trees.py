@@ -1,0 +1,274 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random expressions of structured weights, as `slr` programs and in NumPy.
+
+    test/python/structured_trees.py --count 10000 --seed 7      # beyond what pytest tries
+
+What a program gives is compared with x W in double precision, where W is made by its definition; gradients with
+central differences of that, each leaf's in a random direction.
+"""
+
+import argparse
+import math
+import sys
+
+import numpy as np
+
+EXTENTS = (1, 2, 3, 4, 6, 8, 9, 12, 16, 33)
+ROWS = (0, 1, 2, 7, 16, 33, 65)
+
+
+def type_of(shape, element):
+    return "tensor<" + "x".join(map(str, (*shape, element))) + ">"
+
+
+class Tree:
+    """An expression: lines of MLIR, leaves, and the matrix that these make."""
+
+    def __init__(self, rng, element="f32"):
+        self.rng = rng
+        self.element = element
+        self.lines = []
+        self.leaves = []
+
+    def emit(self, text):
+        self.lines.append(text)
+        return f"%v{len(self.lines) - 1}"
+
+    def line(self, op, operands, types, attributes=""):
+        return self.emit(f"slr.{op} {', '.join(operands)}{attributes} : {', '.join(types)}")
+
+    def leaf(self, *shape):
+        self.leaves.append(self.rng.uniform(-1, 1, shape))
+        return len(self.leaves) - 1
+
+    def term(self, inputs, outputs, depth):
+        """The name of a new term, and a function of the leaves that gives its matrix."""
+        makers = self.combinators(inputs, outputs) if depth > 0 and self.rng.random() < 0.85 else self.kinds(inputs, outputs)
+        return makers[self.rng.integers(len(makers))](inputs, outputs, depth)
+
+    def kinds(self, inputs, outputs):
+        makers = [self.dense]
+        if inputs == outputs:
+            makers += [self.diagonal, self.identity, self.permute]
+        if math.gcd(inputs, outputs) > 1:
+            makers += [self.block_diagonal] * 2
+        if inputs > outputs and inputs % outputs == 0:
+            makers.append(self.fold)
+        if inputs >= outputs:
+            makers.append(self.select)
+        return makers
+
+    def combinators(self, inputs, outputs):
+        makers = [self.sum, self.product, self.product, self.scale, self.transpose, self.hadamard, self.normalize_columns]
+        if outputs > 1:
+            makers.append(self.concat)
+        if any(inputs % a == 0 for a in range(2, inputs)) or any(outputs % c == 0 for c in range(2, outputs)):
+            makers += [self.kronecker] * 2
+        return makers
+
+    def dense(self, inputs, outputs, _):
+        i = self.leaf(inputs, outputs)
+        return self.emit(f"slr.dense %a{i} : {type_of((inputs, outputs), self.element)}"), lambda leaves: leaves[i]
+
+    def diagonal(self, inputs, _, __):
+        i = self.leaf(inputs)
+        return self.emit(f"slr.diagonal %a{i} : {type_of((inputs,), self.element)}"), lambda leaves: np.diag(leaves[i])
+
+    def identity(self, inputs, _, __):
+        return self.emit(f"slr.identity {inputs}"), lambda leaves: np.eye(inputs)
+
+    def permute(self, inputs, _, __):
+        shape, left = [], inputs
+        while left > 1 and len(shape) < 3:
+            part = int(self.rng.choice([d for d in range(1, left + 1) if left % d == 0]))
+            shape.append(part)
+            left //= part
+        shape.append(left)
+        order = [int(d) for d in self.rng.permutation(len(shape))]
+        name = self.emit(f"slr.permute {shape} by {order}")
+        return name, lambda leaves: np.eye(inputs).reshape(inputs, *shape).transpose(0, *(d + 1 for d in order)).reshape(inputs, inputs)
+
+    def block_diagonal(self, inputs, outputs, _):
+        common = math.gcd(inputs, outputs)
+        count = int(self.rng.choice([d for d in range(2, common + 1) if common % d == 0]))
+        i = self.leaf(count, inputs // count, outputs // count)
+
+        def matrix(leaves):
+            full = np.zeros((inputs, outputs), leaves[i].dtype)
+            for g, block in enumerate(leaves[i]):
+                full[g * block.shape[0]:(g + 1) * block.shape[0], g * block.shape[1]:(g + 1) * block.shape[1]] = block
+            return full
+
+        return self.emit(f"slr.block_diagonal %a{i} : {type_of((count, inputs // count, outputs // count), self.element)}"), matrix
+
+    def fold(self, inputs, outputs, _):
+        name = self.emit(f"slr.fold {inputs} into {inputs // outputs} parts")
+        return name, lambda leaves: np.tile(np.eye(outputs), (inputs // outputs, 1))
+
+    def select(self, inputs, outputs, _):
+        offset = int(self.rng.integers(inputs - outputs + 1))
+        name = self.emit(f"slr.select {outputs} from {offset} of {inputs}")
+        return name, lambda leaves: np.eye(inputs)[:, offset:offset + outputs]
+
+    def sum(self, inputs, outputs, depth):
+        parts = [self.term(inputs, outputs, depth - 1) for _ in range(self.rng.integers(1, 4))]
+        name = self.line("sum", [p[0] for p in parts], [f"!slr.term<{inputs}x{outputs}>"] * len(parts))
+        return name, lambda leaves: sum(p[1](leaves) for p in parts)
+
+    def product(self, inputs, outputs, depth):
+        widths = [inputs, *(int(self.rng.choice(EXTENTS)) for _ in range(self.rng.integers(0, 3))), outputs]
+        parts = [self.term(a, b, depth - 1) for a, b in zip(widths, widths[1:])]
+        name = self.line("product", [p[0] for p in parts], [f"!slr.term<{a}x{b}>" for a, b in zip(widths, widths[1:])])
+
+        def matrix(leaves):
+            made = parts[0][1](leaves)
+            for part in parts[1:]:
+                made = made @ part[1](leaves)
+            return made
+
+        return name, matrix
+
+    def scale(self, inputs, outputs, depth):
+        of, factor = self.term(inputs, outputs, depth - 1), float(self.rng.choice([-1.5, 0.25, 0.0, 2.0]))
+        return self.emit(f"slr.scale {of[0]} by {factor:e} : !slr.term<{inputs}x{outputs}>"), lambda leaves: factor * of[1](leaves)
+
+    def transpose(self, inputs, outputs, depth):
+        of = self.term(outputs, inputs, depth - 1)
+        return self.emit(f"slr.transpose {of[0]} : !slr.term<{outputs}x{inputs}>"), lambda leaves: of[1](leaves).T
+
+    def concat(self, inputs, outputs, depth):
+        cut = int(self.rng.integers(1, outputs))
+        parts = [self.term(inputs, n, depth - 1) for n in (cut, outputs - cut)]
+        name = self.line("concat", [p[0] for p in parts], [f"!slr.term<{inputs}x{n}>" for n in (cut, outputs - cut)])
+        return name, lambda leaves: np.concatenate([p[1](leaves) for p in parts], 1)
+
+    def kronecker(self, inputs, outputs, depth):
+        k = int(self.rng.choice([d for d in range(1, inputs + 1) if inputs % d == 0]))
+        n = int(self.rng.choice([d for d in range(1, outputs + 1) if outputs % d == 0]))
+        shapes = (k, n), (inputs // k, outputs // n)
+        left, right = (self.term(*shape, depth - 1) for shape in shapes)
+        name = self.emit(f"slr.kronecker {left[0]}, {right[0]} : !slr.term<{k}x{n}>, !slr.term<{inputs // k}x{outputs // n}>")
+        return name, lambda leaves: np.kron(left[1](leaves), right[1](leaves))
+
+    def hadamard(self, inputs, outputs, depth):
+        left, right = (self.term(inputs, outputs, depth - 1) for _ in range(2))
+        kind = f"!slr.term<{inputs}x{outputs}>"
+        return self.emit(f"slr.hadamard {left[0]}, {right[0]} : {kind}, {kind}"), lambda leaves: left[1](leaves) * right[1](leaves)
+
+    def normalize_columns(self, inputs, outputs, depth):
+        # Columns of some length: a matrix is among what is added.
+        parts = [self.term(inputs, outputs, depth - 1), self.dense(inputs, outputs, 0)]
+        kind = f"!slr.term<{inputs}x{outputs}>"
+        of = self.line("sum", [p[0] for p in parts], [kind] * 2)
+        i = self.leaf(outputs)
+        name = self.emit(f"slr.normalize_columns {of} to %a{i} : {kind}, {type_of((outputs,), self.element)}")
+
+        def matrix(leaves):
+            made = sum(p[1](leaves) for p in parts)
+            return made * (leaves[i] / np.sqrt((made * made).sum(0)))
+
+        return name, matrix
+
+
+class Program:
+    """A random tree's program: its value, all gradients, and its matrix."""
+
+    def __init__(self, seed, element="f32", depth=3, association=None):
+        rng = np.random.default_rng(seed)
+        self.inputs, self.outputs = (int(e) for e in rng.choice(EXTENTS, 2))
+        self.rows = int(rng.choice(ROWS))
+        tree = Tree(rng, element)
+        root, self.matrix = tree.term(self.inputs, self.outputs, depth)
+        self.leaves = tree.leaves
+        self.x = rng.uniform(-1, 1, (self.rows, self.inputs))
+        self.g = rng.uniform(-1, 1, (self.rows, self.outputs))
+        self.rng = rng
+        association = association or str(rng.choice(["auto", "auto", "parts", "matrix"]))
+        types = [type_of(leaf.shape, element) for leaf in self.leaves]
+        x, y, m = (type_of(s, element) for s in (self.x.shape, self.g.shape, (self.inputs, self.outputs)))
+        arguments = "".join(f", %b{i}: {t}" for i, t in enumerate(types))
+        names = ", ".join(f"%b{i}" for i in range(len(types)))
+        region = "{\n  ^bb0" + ("(" + ", ".join(f"%a{i}: {t}" for i, t in enumerate(types)) + ")" if types else "") + ":\n" + "".join(
+            f"    %v{i} = {line}\n" for i, line in enumerate(tree.lines)) + f"    slr.yield {root} : !slr.term<{self.inputs}x{self.outputs}>\n  }}"
+        wanted = ", ".join(map(str, range(len(types) + 1)))
+        everything = ", ".join([x, *types])
+        gradients = "".join(f", %d{i}" for i in range(len(types)))
+        self.text = f"""
+func.func private @layer(%x: {x}{arguments}) -> {y} {{
+  %y = slr.linear %x({names}) attributes {{association = "{association}"}} {region} : {x}, ({', '.join(types)}) -> {y}
+  return %y : {y}
+}}
+func.func @all(%x: {x}, %g: {y}{arguments}) -> ({', '.join([y, x, *types, m])}) {{
+  %y, %dx{gradients} = ad.vjp @layer(%x{''.join(f', %b{i}' for i in range(len(types)))}) cotangents(%g) wrt [{wanted}]
+      : ({everything}) -> ({y}, {everything})
+  %m = slr.materialize({names}) {region} : ({', '.join(types)}) -> {m}
+  return %y, %dx{gradients}, %m : {', '.join([y, x, *types, m])}
+}}
+"""
+        self.type = np.float32 if element == "f32" else np.float64
+
+    def arguments(self):
+        return [np.asarray(a, self.type) for a in (self.x, self.g, *self.leaves)]
+
+    def differences(self, results):
+        """What is wrong with the results: (what, error, of what size)."""
+        x, g, *leaves = (np.asarray(a, np.float64) for a in self.arguments())
+        w = self.matrix(leaves)
+        size = np.abs(w).sum() + 1
+        yield "value", np.abs(results[0] - x @ w).max(initial=0), size
+        yield "gradient of x", np.abs(results[1] - g @ w.T).max(initial=0), size
+        yield "matrix", np.abs(results[-1] - w).max(initial=0), size
+        for i, leaf in enumerate(leaves):
+            direction = self.rng.uniform(-1, 1, leaf.shape)
+            step = 1e-6
+
+            def loss(factor):
+                moved = list(leaves)
+                moved[i] = leaf + factor * step * direction
+                return (g * (x @ self.matrix(moved))).sum()
+
+            slope = (loss(1) - loss(-1)) / (2 * step)
+            given = float((np.asarray(results[2 + i], np.float64) * direction).sum())
+            yield f"gradient of leaf {i}", abs(given - slope), np.abs(results[2 + i]).sum() + size * max(self.rows, 1)
+
+
+def failures(seed, element="f32", isa=None, **options):
+    """What a program does wrong, in words."""
+    import drawloom
+
+    program = Program(seed, element, **options)
+    results = drawloom.compile(program.text, isa=isa, cache=False).all(*program.arguments())
+    tolerance = 2e-5 if element == "f32" else 1e-9
+    return [f"seed {seed}: {what} is off by {error:.3g}, of {size:.3g}" for what, error, size in program.differences(results)
+            if not error <= tolerance * size + (0 if element == "f32" else 1e-6)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=100, help="how many trees (default: 100)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first (default: 0)")
+    parser.add_argument("--isa", help="compile for this instruction set (default: this machine's)")
+    parser.add_argument("--print", action="store_true", help="only print the first program")
+    options = parser.parse_args()
+    if options.print:
+        print(Program(options.seed).text)
+        return 0
+    wrong = 0
+    for seed in range(options.seed, options.seed + options.count):
+        try:
+            found = failures(seed, "f64" if seed % 5 == 4 else "f32", isa=options.isa)
+        except Exception as error:  # noqa: BLE001: every one is a finding
+            found = [f"seed {seed}: {error}"]
+        wrong += bool(found)
+        for text in found:
+            print(text)
+        if sys.stderr.isatty():
+            print(f"\r{seed - options.seed + 1} of {options.count}, {wrong} wrong", end="", file=sys.stderr)
+    print(f"{options.count} trees, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

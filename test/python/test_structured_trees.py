@@ -1,0 +1,23 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random expressions of structured weights give what their matrices give, and exact gradients."""
+
+import pytest
+import structured_trees
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_tree(seed):
+    assert not structured_trees.failures(seed)
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_tree_in_double_precision(seed):
+    assert not structured_trees.failures(seed, "f64")
+
+
+@pytest.mark.parametrize("isa", ["avx2", "baseline"])
+@pytest.mark.parametrize("seed", range(200, 206))
+def test_tree_on_older_processors(seed, isa):
+    assert not structured_trees.failures(seed, isa=isa)
