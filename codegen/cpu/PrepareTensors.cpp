@@ -398,13 +398,18 @@ struct OrderDotLoops : OpRewritePattern<linalg::ContractOp> {
     SmallVector<unsigned> loops;
     for (unsigned at = 0; at < maps[2].getNumResults(); ++at)
       loops.push_back(maps[2].getDimPosition(at));
-    // The result's last two are those of tiles. There may be more of rows.
+    // Tiles have the result's last loop for columns and, for rows, the last one
+    // of the other operand; all others go around them.
     bool swap = llvm::is_contained(dims->m, loops.back());
-    ArrayRef<unsigned> rows = swap ? dims->n : dims->m,
-                       columns = swap ? dims->m : dims->n;
-    if (columns != ArrayRef(loops.back()) ||
-        !llvm::is_contained(rows, loops[loops.size() - 2]))
+    ArrayRef<unsigned> rows = swap ? dims->n : dims->m;
+    if (!swap && !llvm::is_contained(dims->n, loops.back()))
       return failure();
+    auto row = llvm::find_if(llvm::reverse(loops), [&](unsigned loop) {
+      return llvm::is_contained(rows, loop);
+    });
+    if (row == loops.rend())
+      return failure();
+    std::rotate(std::prev(row.base()), row.base(), std::prev(loops.end()));
     llvm::append_range(loops, dims->k);
     if (!swap && llvm::equal(loops, llvm::seq<unsigned>(0, loops.size())))
       return failure();

@@ -13,6 +13,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/PrepareTensors.h"
 #include "codegen/cpu/RegisterTiles.h"
+#include "codegen/cpu/TileTransfers.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -205,8 +206,18 @@ Scheduler::DotTile Scheduler::tileOf(LinalgOp dot) {
   AffineMap map = dot.getMatchingIndexingMap(dot.getDpsInitOperand(0));
   unsigned rank = map.getNumResults();
   DotTile tile;
-  tile.rowLoop = map.getDimPosition(rank - 2);
   tile.columnLoop = map.getDimPosition(rank - 1);
+  // The last one of the operand without columns.
+  tile.rowLoop = map.getDimPosition(rank - 2);
+  if (FailureOr<linalg::ContractionDimensions> dims = dotDimensions(dot);
+      succeeded(dims) && !isPairDot(dot))
+    for (unsigned d = 0; d + 1 < rank; ++d) {
+      unsigned loop = map.getDimPosition(d);
+      ArrayRef<unsigned> rows =
+          llvm::is_contained(dims->m, tile.columnLoop) ? dims->n : dims->m;
+      if (llvm::is_contained(rows, loop))
+        tile.rowLoop = loop;
+    }
   tile.rows = tiles.dotRows;
   tile.columns = scaled(dot, tiles.dotColumns);
   if (isPairDot(dot)) {
@@ -317,13 +328,22 @@ SmallVector<Panels> Scheduler::scheduleDot(LinalgOp op,
     if (innermostLoop(op.getMatchingIndexingMap(input)) == tile.columnLoop)
       std::swap(plan.order[plan.order.size() - 2], plan.order.back());
   }
-  // Tiles lie within panels.
-  bool rowPanels = llvm::any_of(plan.panels, [&](const Panels &panels) {
-    return innermostLoop(op.getMatchingIndexingMap(
-               &op->getOpOperand(panels.operand))) == tile.rowLoop;
-  });
+  // Tiles lie within panels; and where sums have several loops, what runs along
+  // the rows is read in vectors.
+  bool several = dims->k.size() > 1;
+  bool wholeVectors =
+      llvm::any_of(op.getDpsInputOperands(),
+                   [&](OpOperand *input) {
+                     return several &&
+                            innermostLoop(op.getMatchingIndexingMap(input)) ==
+                                tile.rowLoop;
+                   }) ||
+      llvm::any_of(plan.panels, [&](const Panels &panels) {
+        return innermostLoop(op.getMatchingIndexingMap(
+                   &op->getOpOperand(panels.operand))) == tile.rowLoop;
+      });
   plan.pieces[tile.rowLoop] =
-      (rowPanels ? cutExtent : cutRows)(ranges[tile.rowLoop], tile.rows);
+      (wholeVectors ? cutExtent : cutRows)(ranges[tile.rowLoop], tile.rows);
   for (auto [i, k] : llvm::enumerate(dims->k)) {
     bool last = i + 1 == dims->k.size();
     plan.pieces[k] = cutReduction(ranges[k], last ? tiles.dotSteps : 1);
@@ -747,53 +767,6 @@ LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
       emitScalarLoops(rewriter, op);
   }
   return success();
-}
-
-/// Reads and writes of a tile become reads and writes of its tensor. No CSE
-/// before: it would merge the zeroed tiles of several sums into one, of which
-/// each sum then needs a copy.
-LogicalResult foldSlices(func::FuncOp function) {
-  RewritePatternSet patterns(function.getContext());
-  tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
-  vector::populateCastAwayVectorLeadingOneDimPatterns(patterns);
-  addCanonicalizationPatterns(patterns);
-  return applyPatternsGreedily(function, std::move(patterns));
-}
-
-/// A vector without dimensions is a scalar: its transfers to memory with gaps
-/// between elements would have no lowering.
-struct ReadScalar : OpRewritePattern<vector::TransferReadOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::TransferReadOp op,
-                                PatternRewriter &rewriter) const override {
-    if (op.getVectorType().getRank() != 0 || op.getMask())
-      return failure();
-    Value scalar = tensor::ExtractOp::create(rewriter, op.getLoc(),
-                                             op.getBase(), op.getIndices());
-    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getVectorType(),
-                                                     scalar);
-    return success();
-  }
-};
-
-struct WriteScalar : OpRewritePattern<vector::TransferWriteOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(vector::TransferWriteOp op,
-                                PatternRewriter &rewriter) const override {
-    if (op.getVectorType().getRank() != 0 || op.getMask())
-      return failure();
-    Value scalar =
-        vector::ExtractOp::create(rewriter, op.getLoc(), op.getVector());
-    rewriter.replaceOpWithNewOp<tensor::InsertOp>(op, scalar, op.getBase(),
-                                                  op.getIndices());
-    return success();
-  }
-};
-
-LogicalResult takeScalarsAsSuch(func::FuncOp function) {
-  RewritePatternSet patterns(function.getContext());
-  patterns.add<ReadScalar, WriteScalar>(function.getContext());
-  return applyPatternsGreedily(function, std::move(patterns));
 }
 
 /// Bytes of the tiles that a loop reads at places that it does not change, and

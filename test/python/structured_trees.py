@@ -240,9 +240,10 @@ def failures(seed, element="f32", isa=None, **options):
 
     program = Program(seed, element, **options)
     results = drawloom.compile(program.text, isa=isa, cache=False).all(*program.arguments())
-    tolerance = 2e-5 if element == "f32" else 1e-9
+    # Columns that almost vanish are normalised: single precision shows that in the gradients of what they are made of.
+    tolerance = {"f32": (2e-5, 5e-4), "f64": (1e-12, 1e-7)}[element]
     return [f"seed {seed}: {what} is off by {error:.3g}, of {size:.3g}" for what, error, size in program.differences(results)
-            if not error <= tolerance * size + (0 if element == "f32" else 1e-6)]
+            if not error <= tolerance["leaf" in what] * size]
 
 
 def main():
