@@ -28,7 +28,8 @@ import time
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUITES = {"framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "recurrence": "recurrence_suite"}
+SUITES = {"framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "recurrence": "recurrence_suite",
+          "structured": "structured_suite"}
 TUNED = {
     "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1",
     "THP_MEM_ALLOC_ENABLE": "1",

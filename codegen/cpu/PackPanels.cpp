@@ -77,6 +77,7 @@ static bool isCheapPointwise(LinalgOp op) {
          op.getNumParallelLoops() == op.getNumLoops() &&
          op.hasPureTensorSemantics() &&
          !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
            return map.isProjectedPermutation();
          });
@@ -97,7 +98,7 @@ static LinalgOp wholeOf(RewriterBase &rewriter, scf::ForallOp forall) {
   // What no block writes has no value.
   if (!insert || !isCheapPointwise(tile) ||
       !forall.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() ||
-      insert.getSource() != tile->getResult(0) ||
+      insert.getSource() != tile->getResult(0) || !insert.hasUnitStride() ||
       insert.getSourceType().getRank() != insert.getDestType().getRank())
     return nullptr;
   // A block's place along each of its loops.

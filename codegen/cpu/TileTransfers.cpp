@@ -78,8 +78,8 @@ struct DropUnitLoops : OpRewritePattern<vector::ContractionOp> {
       return llvm::isPowerOf2_64(
           cast<VectorType>(operand.getType()).getShape().back());
     };
-    if (!acc || kept.size() == extents.size() || extents.size() <= 3 ||
-        !isVector(op.getLhs()) || !isVector(op.getRhs()))
+    if (!acc || op.isMasked() || kept.size() == extents.size() ||
+        extents.size() <= 3 || !isVector(op.getLhs()) || !isVector(op.getRhs()))
       return failure();
     for (auto [loop, extent] : llvm::enumerate(extents)) {
       bool sum = isSum(loop);

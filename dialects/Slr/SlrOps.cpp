@@ -42,6 +42,11 @@ static LogicalResult verifyRegion(OpTy op, Type element) {
   auto yield = dyn_cast<YieldOp>(region.getTerminator());
   if (!yield)
     return op.emitOpError("has a region that does not end with slr.yield");
+  for (Operation &inner : region.without_terminator())
+    if (!isa<TermOpInterface>(inner))
+      return inner.emitOpError("makes no term, and stands in the region of ")
+             << op->getName()
+             << ": what it computes is computed in front of it, and is a leaf";
   if (yield.getTerms().size() != op.getNumResults())
     return op.emitOpError("has ")
            << op.getNumResults() << " results, and its region yields "

@@ -48,7 +48,7 @@ Chain chainOf(ValueRange factors, Association association) {
     begin[i] = i - 1;
     if (association == Association::Parts)
       continue;
-    for (size_t from = 0; from < i; ++from) {
+    for (size_t from = 0; from + 1 < i; ++from) {
       int64_t asMatrix = best[from] + 2 * termType(factors[from]).getInputs() *
                                           termType(factors[i - 1]).getOutputs();
       if (asMatrix < best[i]) {

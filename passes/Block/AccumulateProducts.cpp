@@ -86,6 +86,10 @@ struct AccumulateProducts : impl::AccumulateProductsBase<AccumulateProducts> {
                            second = productOf(sum.getInputs()[1], sum);
     if (!first || !second || first->op == second->op)
       return;
+    // Of one array, one type may know more extents than another.
+    for (const Product *product : {&*first, &*second})
+      if (product->op->getResultTypes() != sum->getResultTypes())
+        return;
     // The longer sum first: what reads its own result has the shorter way.
     if (first->terms < second->terms)
       std::swap(first, second);

@@ -125,7 +125,7 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
                              one.isOpen || one.sumBytes <= mostSumBytes,
                              one.isOpen ? one.work : one.extent);
     };
-    if (weight(candidate) > weight(chosen)) {
+    if (chosen.work == 0 || weight(candidate) > weight(chosen)) {
       best = id;
       chosen = candidate;
     }

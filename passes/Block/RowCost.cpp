@@ -308,7 +308,7 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   // A wide product keeps the machine busy with few rows, too.
   if (footprint.isWide && !analysis.isOpen() && !analysis.isOfCall() &&
       rows < fewestWideBlocks * schedule.tileRows)
-    schedule.tileRows /= 2;
+    schedule.tileRows = std::max(least, schedule.tileRows / 2);
   schedule.restInSteps = analysis.isOpen() ||
                          (analysis.isOfCall() && addsByTiles(region, analysis));
   if (!schedule.restInSteps)

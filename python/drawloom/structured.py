@@ -34,6 +34,14 @@ class Term:
     #: Terms, names of leaves, and numbers.
     parts: tuple[Any, ...]
 
+    def __hash__(self) -> int:
+        # Once: parts may be shared.
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = hash((self.kind, self.parts))
+            object.__setattr__(self, "_hash", known)
+        return known
+
     def __add__(self, other: Term) -> Term:
         return _joined("sum", self, other)
 
@@ -65,7 +73,7 @@ class Term:
 
     def shape(self, leaves: Mapping[str, Sequence[int]]) -> tuple[int, int]:
         """(K, N), where the leaves have these shapes. Raises CallError where they do not fit."""
-        return _shape(self, leaves)
+        return _shape(self, leaves, {})
 
     def __str__(self) -> str:
         a = self.parts
@@ -187,9 +195,16 @@ def _leaf(term, name, leaves, rank, what):
     return shape
 
 
-def _shape(term, leaves):
+def _shape(term, leaves, known):
+    """`known`: shapes of terms that were asked for before."""
+    if term not in known:
+        known[term] = _new_shape(term, leaves, known)
+    return known[term]
+
+
+def _new_shape(term, leaves, known):
     a = term.parts
-    of = [_shape(part, leaves) for part in a if isinstance(part, Term)]
+    of = [_shape(part, leaves, known) for part in a if isinstance(part, Term)]
     if term.kind == "dense":
         return _leaf(term, a[0], leaves, 2, "a matrix [K, N], of extents from 1")
     if term.kind == "diagonal":
@@ -236,9 +251,10 @@ def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[st
     """MLIR of the ops of a region, and the name of the term. `arguments`: (name, type) of the region's argument for each leaf."""
     made: list[str] = []
     known: dict[Term, str] = {}
+    shapes: dict[Term, tuple[int, int]] = {}
 
     def kind(one):
-        k, n = _shape(one, leaves)
+        k, n = _shape(one, leaves, shapes)
         return f"!slr.term<{k}x{n}>"
 
     def op(one):

@@ -8,7 +8,7 @@ import torch
 
 import drawloom.torch
 from drawloom import CallError
-from drawloom.structured import Term, concat, dense, diagonal, fold, kronecker, permute, select
+from drawloom.structured import Term, concat, dense, diagonal, fold, hadamard, kronecker, permute, select
 from drawloom.torch.nn import KroneckerLinear, LoRALinear, MonarchLinear, StructuredLinear
 
 LAYERS = {
@@ -55,6 +55,29 @@ def test_state_dict_goes_both_ways():
     other.load_state_dict(one.state_dict())
     x = torch.randn(3, 12)
     assert torch.equal(one(x), other(x))
+
+
+def test_leaves_may_have_any_names():
+    names = ["bias", "bias_", "weight", "training", "term", "_names"]
+    leaves = {name: torch.nn.Parameter(torch.randn(4, 4)) for name in names}
+    layer = StructuredLinear(sum((dense(name) for name in names[1:]), dense(names[0])), leaves, torch.nn.Parameter(torch.randn(4)))
+    assert len(list(layer.parameters())) == 7
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(layer(x), x @ sum(leaves.values()) + layer.bias)
+
+
+def test_autocast_leaves_double_precision():
+    w = torch.randn(4, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert drawloom.torch.structured_linear(torch.randn(3, 4), dense("w"), {"w": w}).dtype == torch.bfloat16
+        assert drawloom.torch.structured_linear(torch.randn(3, 4).double(), dense("w"), {"w": w.double()}).dtype == torch.float64
+
+
+def test_shared_terms_cost_no_more():
+    term = dense("w")
+    for _ in range(60):
+        term = hadamard(term, term)
+    assert term.shape({"w": (3, 4)}) == (3, 4) and hash(term) == hash(hadamard(*term.parts))
 
 
 def test_trains():

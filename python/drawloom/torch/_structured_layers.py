@@ -33,10 +33,15 @@ class StructuredLinear(torch.nn.Module):
             raise CallError(f"StructuredLinear: the leaves of {term} are {', '.join(term.leaves)}, not {', '.join(leaves)}")
         self.in_features, self.out_features = term.shape({name: tuple(leaf.shape) for name, leaf in leaves.items()})
         self.term, self.association = term, association
-        self._names = [(name, f"leaf_{name}" if hasattr(self, name) or name == "bias" else name) for name in term.leaves]
-        for name, attribute in self._names:
-            self._keep(attribute, leaves[name])
         self._keep("bias", bias)
+        self._names = []
+        for name in term.leaves:
+            # Under its own name, unless a module has that for something else.
+            attribute = name
+            while hasattr(self, attribute) or attribute in term.leaves and attribute != name:
+                attribute = f"{attribute}_"
+            self._names.append((name, attribute))
+            self._keep(attribute, leaves[name])
 
     def _keep(self, name, tensor):
         if tensor is None or isinstance(tensor, torch.nn.Parameter):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Union
 
+import torch
 from torch import Tensor
 
 from .._errors import CallError  # noqa: F401, which modules raise, too
@@ -215,7 +216,11 @@ def _join_structured(tensors, x, leaves, bias, *rest):
 
 
 def _autocast_structured(dtype, x, leaves, bias, *rest):
-    return x.to(dtype), [leaf.to(dtype) for leaf in leaves], None if bias is None else bias.to(dtype), *rest
+    def cast(tensor):
+        # As torch's own products: double precision stays.
+        return tensor if tensor is None or tensor.dtype == torch.float64 else tensor.to(dtype)
+
+    return cast(x), [cast(leaf) for leaf in leaves], cast(bias), *rest
 
 
 _structured_op = _dispatch.define(

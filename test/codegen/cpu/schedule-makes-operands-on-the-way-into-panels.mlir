@@ -2,6 +2,7 @@
 // RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics --verify-semantics-entry=transposed -o /dev/null
 // RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics --verify-semantics-entry=scaled -o /dev/null
 // RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics --verify-semantics-entry=in_blocks -o /dev/null
+// RUN: drawloom-opt %s --cpu-schedule=isa=avx2 --verify-semantics --verify-semantics-entry=interleaved -o /dev/null
 
 // A matrix that lies the other way is transposed into its panels, and nowhere
 // else.
@@ -105,6 +106,40 @@ func.func @reversed(%x: tensor<64x256xf32>, %q: tensor<256x48xf32>) -> tensor<64
     } -> tensor<32x48xf32>
     scf.forall.in_parallel {
       tensor.parallel_insert_slice %part into %into[%i, 0] [32, 48] [1, 1] : tensor<32x48xf32> into tensor<256x48xf32>
+    }
+  }
+  %empty = tensor.empty() : tensor<64x48xf32>
+  %y = scf.forall (%i) = (0) to (64) step (32) shared_outs(%into = %empty) -> (tensor<64x48xf32>) {
+    %rows = tensor.extract_slice %x[%i, 0] [32, 256] [1, 1] : tensor<64x256xf32> to tensor<32x256xf32>
+    %place = tensor.extract_slice %into[%i, 0] [32, 48] [1, 1] : tensor<64x48xf32> to tensor<32x48xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%place : tensor<32x48xf32>) -> tensor<32x48xf32>
+    %part = linalg.matmul ins(%rows, %w : tensor<32x256xf32>, tensor<256x48xf32>) outs(%start : tensor<32x48xf32>) -> tensor<32x48xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %part into %into[%i, 0] [32, 48] [1, 1] : tensor<32x48xf32> into tensor<64x48xf32>
+    }
+  }
+  return %y : tensor<64x48xf32>
+}
+
+// Nor are blocks that write every other row.
+// CHECK-LABEL: func.func @interleaved
+// CHECK: %[[MADE:.+]] = scf.forall ({{.*}}) in (2)
+// CHECK: scf.forall ({{.*}}) in (3)
+// CHECK: vector.transfer_read %[[MADE]]
+func.func @interleaved(%x: tensor<64x256xf32>, %q: tensor<256x48xf32>) -> tensor<64x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %whole = tensor.empty() : tensor<256x48xf32>
+  %w = scf.forall (%i) in (2) shared_outs(%into = %whole) -> (tensor<256x48xf32>) {
+    %rows = tensor.extract_slice %q[%i, 0] [128, 48] [1, 1] : tensor<256x48xf32> to tensor<128x48xf32>
+    %place = tensor.extract_slice %into[%i, 0] [128, 48] [2, 1] : tensor<256x48xf32> to tensor<128x48xf32>
+    %part = linalg.generic {indexing_maps = [affine_map<(k, j) -> (k, j)>, affine_map<(k, j) -> (k, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%rows : tensor<128x48xf32>) outs(%place : tensor<128x48xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %twice = arith.addf %a, %a : f32
+      linalg.yield %twice : f32
+    } -> tensor<128x48xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %part into %into[%i, 0] [128, 48] [2, 1] : tensor<128x48xf32> into tensor<256x48xf32>
     }
   }
   %empty = tensor.empty() : tensor<64x48xf32>

@@ -92,3 +92,15 @@ func.func @matrix(%w: tensor<6x4xf32>) -> tensor<4x6xf32> {
   } : (tensor<6x4xf32>) -> tensor<4x6xf32>
   return %m : tensor<4x6xf32>
 }
+
+// -----
+
+func.func @other_op(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
+  %y = slr.linear %x() {
+    // expected-error @below {{'arith.constant' op makes no term, and stands in the region of slr.linear: what it computes is computed in front of it, and is a leaf}}
+    %w = arith.constant dense<1.0> : tensor<6x6xf32>
+    %0 = slr.dense %w : tensor<6x6xf32>
+    slr.yield %0 : !slr.term<6x6>
+  } : tensor<2x6xf32>, () -> tensor<2x6xf32>
+  return %y : tensor<2x6xf32>
+}

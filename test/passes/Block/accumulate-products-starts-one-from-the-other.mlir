@@ -43,3 +43,23 @@ func.func @returned(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %v: tensor<32x1
   } -> tensor<8x16xf32>
   return %q, %y : tensor<8x16xf32>, tensor<8x16xf32>
 }
+
+// Nor do two of which one type knows more than the other.
+// CHECK-LABEL: func.func @known_in_part
+// CHECK: linalg.generic
+func.func @known_in_part(%x: tensor<?x32xf32>, %u: tensor<8x32xf32>, %w: tensor<32x16xf32>, %rows: index) -> tensor<8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %eo = tensor.empty(%rows) : tensor<?x16xf32>
+  %ey = tensor.empty() : tensor<8x16xf32>
+  %open = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%ey : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<?x32xf32>, tensor<32x16xf32>) outs(%open : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %p = linalg.matmul ins(%u, %w : tensor<8x32xf32>, tensor<32x16xf32>) outs(%start : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %p : tensor<?x16xf32>, tensor<8x16xf32>) outs(%ey : tensor<8x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %sum = arith.addf %l, %r : f32
+    linalg.yield %sum : f32
+  } -> tensor<8x16xf32>
+  return %q : tensor<8x16xf32>
+}
