@@ -237,14 +237,23 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
     return std::nullopt;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   Operation *point = outermostUser(matrix, dot);
-  for (Operation *outer = dot; outer != point; outer = outer->getParentOp())
-    if (auto forall = dyn_cast<scf::ForallOp>(outer->getParentOp()))
-      for (auto [lo, hi, by] :
-           llvm::zip_equal(forall.getMixedLowerBound(),
-                           forall.getMixedUpperBound(), forall.getMixedStep()))
-        if (auto count = constantTripCount(lo, hi, by, /*isSigned=*/true,
-                                           scf::computeUbMinusLb))
-          uses *= count->getSExtValue();
+  for (Operation *outer = dot; outer != point; outer = outer->getParentOp()) {
+    auto forall = dyn_cast<scf::ForallOp>(outer->getParentOp());
+    if (!forall)
+      continue;
+    for (auto [lo, hi, by] :
+         llvm::zip_equal(forall.getMixedLowerBound(),
+                         forall.getMixedUpperBound(), forall.getMixedStep())) {
+      auto count = constantTripCount(lo, hi, by, /*isSigned=*/true,
+                                     scf::computeUbMinusLb);
+      // As many blocks as a call says may be many. Few rows are those that these
+      // leave over.
+      if (count)
+        uses *= count->getSExtValue();
+      else if (2 * uses >= fewestUses)
+        uses *= fewestUses;
+    }
+  }
   if (rows * stride * bytes <= cacheBytes || stride == width ||
       columns < width || uses < fewestUses)
     return std::nullopt;

@@ -374,6 +374,16 @@ static std::pair<int64_t, int64_t> operationsByOrder(KroneckerOp op,
               outputs(left) * operationsOfRow(right)};
 }
 
+/// A factor of few inputs and outputs is one matrix, where this takes at most
+/// twice the operations: what it saves are passes through rows.
+static Value applyFactor(TermBuilder &b, Value factor, Value x, int64_t dim,
+                         bool transposed) {
+  bool asMatrix = b.association() == Association::Auto && !isDense(factor) &&
+                  operationsAsMatrix(factor) <= 2 * operationsOfRow(factor);
+  return asMatrix ? b.contract(x, dim, b.materialize(factor), transposed)
+                  : b.apply(factor, x, dim, transposed);
+}
+
 Value KroneckerOp::apply(TermBuilder &b, Value x, int64_t dim,
                          bool transposed) {
   auto extent = [&](Value term) {
@@ -383,10 +393,10 @@ Value KroneckerOp::apply(TermBuilder &b, Value x, int64_t dim,
   auto [rightFirst, leftFirst] = operationsByOrder(*this, transposed);
   x = b.expand(x, dim, {extent(getLeft()), extent(getRight())});
   if (leftFirst < rightFirst)
-    x = b.apply(getLeft(), x, dim, transposed);
-  x = b.apply(getRight(), x, dim + 1, transposed);
+    x = applyFactor(b, getLeft(), x, dim, transposed);
+  x = applyFactor(b, getRight(), x, dim + 1, transposed);
   if (leftFirst >= rightFirst)
-    x = b.apply(getLeft(), x, dim, transposed);
+    x = applyFactor(b, getLeft(), x, dim, transposed);
   return b.collapse(x, dim, 2);
 }
 
