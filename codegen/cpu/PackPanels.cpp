@@ -246,8 +246,8 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
                          forall.getMixedUpperBound(), forall.getMixedStep())) {
       auto count = constantTripCount(lo, hi, by, /*isSigned=*/true,
                                      scf::computeUbMinusLb);
-      // As many blocks as a call says may be many. Few rows are those that these
-      // leave over.
+      // As many blocks as a call says may be many. Few rows are those that
+      // these leave over.
       if (count)
         uses *= count->getSExtValue();
       else if (2 * uses >= fewestUses)
