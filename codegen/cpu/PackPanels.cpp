@@ -222,21 +222,8 @@ static int64_t rowStride(Value matrix) {
   return cast<RankedTensorType>(matrix.getType()).getShape().back();
 }
 
-std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
-                                 OpOperand &input, int64_t width,
-                                 int64_t uses) {
-  AffineMap map = dot.getMatchingIndexingMap(&input);
-  if (map.getNumResults() != 2 || !map.isProjectedPermutation())
-    return std::nullopt;
-  Value matrix = input.get();
-  auto type = cast<RankedTensorType>(matrix.getType());
-  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1),
-          stride = rowStride(matrix);
-  if (!type.getElementType().isIntOrFloat() || !type.hasStaticShape() ||
-      ShapedType::isDynamic(stride))
-    return std::nullopt;
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  Operation *point = outermostUser(matrix, dot);
+/// `uses` by one block of the loops between `dot` and `point`, by all of them.
+static int64_t usesByBlocks(Operation *dot, Operation *point, int64_t uses) {
   for (Operation *outer = dot; outer != point; outer = outer->getParentOp()) {
     auto forall = dyn_cast<scf::ForallOp>(outer->getParentOp());
     if (!forall)
@@ -254,6 +241,25 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
         uses *= fewestUses;
     }
   }
+  return uses;
+}
+
+std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
+                                 OpOperand &input, int64_t width,
+                                 int64_t uses) {
+  AffineMap map = dot.getMatchingIndexingMap(&input);
+  if (map.getNumResults() != 2 || !map.isProjectedPermutation())
+    return std::nullopt;
+  Value matrix = input.get();
+  auto type = cast<RankedTensorType>(matrix.getType());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1),
+          stride = rowStride(matrix);
+  if (!type.getElementType().isIntOrFloat() || !type.hasStaticShape() ||
+      ShapedType::isDynamic(stride))
+    return std::nullopt;
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  Operation *point = outermostUser(matrix, dot);
+  uses = usesByBlocks(dot, point, uses);
   if (rows * stride * bytes <= cacheBytes || stride == width ||
       columns < width || uses < fewestUses)
     return std::nullopt;

@@ -93,6 +93,12 @@ struct DropUnitLoops : OpRewritePattern<vector::ContractionOp> {
     }
     if (kept.size() == extents.size())
       return failure();
+    // Nothing becomes a scalar.
+    if (llvm::any_of(maps, [&](AffineMap map) {
+          return llvm::none_of(
+              kept, [&](int64_t loop) { return map.isFunctionOfDim(loop); });
+        }))
+      return failure();
     auto reduced = [&](Value value, AffineMap &map) {
       auto type = cast<VectorType>(value.getType());
       SmallVector<int64_t> shape;
@@ -112,10 +118,6 @@ struct DropUnitLoops : OpRewritePattern<vector::ContractionOp> {
     Value lhs = reduced(op.getLhs(), maps[0]),
           rhs = reduced(op.getRhs(), maps[1]),
           sum = reduced(op.getAcc(), maps[2]);
-    if (cast<VectorType>(lhs.getType()).getRank() == 0 ||
-        cast<VectorType>(rhs.getType()).getRank() == 0 ||
-        cast<VectorType>(sum.getType()).getRank() == 0)
-      return failure();
     SmallVector<Attribute> kinds;
     for (int64_t loop : kept)
       kinds.push_back(op.getIteratorTypes()[loop]);

@@ -13,10 +13,6 @@ using namespace mlir;
 
 namespace drawloom::slr {
 
-static int64_t operationsToMaterialize(Value term) {
-  return cast<TermOpInterface>(term.getDefiningOp()).operationsToMaterialize();
-}
-
 static LogicalResult needTerms(std::optional<Location> loc, StringRef op,
                                ValueRange terms) {
   if (terms.empty())
@@ -124,14 +120,6 @@ int64_t SumOp::operationsOfRow() {
   return count;
 }
 
-int64_t SumOp::operationsToMaterialize() {
-  int64_t count = 0;
-  for (Value term : getTerms())
-    count += slr::operationsToMaterialize(term) +
-             termType(term).getInputs() * termType(term).getOutputs();
-  return count;
-}
-
 HostTensor SumOp::toDense(HostTerms &values) {
   HostTensor sum = values.of(getTerms().front());
   for (Value term : getTerms().drop_front())
@@ -177,13 +165,6 @@ int64_t ProductOp::operationsOfRow() {
   return chainOf(getTerms(), Association::Auto).operations;
 }
 
-int64_t ProductOp::operationsToMaterialize() {
-  int64_t count = slr::operationsToMaterialize(getTerms().front());
-  for (Value factor : getTerms().drop_front())
-    count += termType(getTerm()).getInputs() * slr::operationsOfRow(factor);
-  return count;
-}
-
 HostTensor ProductOp::toDense(HostTerms &values) {
   HostTensor product = values.of(getTerms().front());
   for (Value factor : getTerms().drop_front())
@@ -221,11 +202,6 @@ int64_t ScaleOp::operationsOfRow() {
                   termType(getTerm()).getOutputs());
 }
 
-int64_t ScaleOp::operationsToMaterialize() {
-  return slr::operationsToMaterialize(getScaled()) +
-         operationsAsMatrix(getTerm()) / 2;
-}
-
 HostTensor ScaleOp::toDense(HostTerms &values) {
   double factor = getFactor().convertToDouble();
   return mapElements(values.of(getScaled()),
@@ -255,10 +231,6 @@ Value TransposeOp::materialize(TermBuilder &b) {
 }
 
 int64_t TransposeOp::operationsOfRow() { return slr::operationsOfRow(getOf()); }
-
-int64_t TransposeOp::operationsToMaterialize() {
-  return slr::operationsToMaterialize(getOf());
-}
 
 HostTensor TransposeOp::toDense(HostTerms &values) {
   return transposedOf(values.of(getOf()));
@@ -316,13 +288,6 @@ int64_t ConcatOp::operationsOfRow() {
   int64_t count = 0;
   for (Value term : getTerms())
     count += slr::operationsOfRow(term);
-  return count;
-}
-
-int64_t ConcatOp::operationsToMaterialize() {
-  int64_t count = 0;
-  for (Value term : getTerms())
-    count += slr::operationsToMaterialize(term);
   return count;
 }
 
@@ -444,12 +409,6 @@ Value HadamardOp::materialize(TermBuilder &b) {
 
 int64_t HadamardOp::operationsOfRow() { return operationsAsMatrix(getTerm()); }
 
-int64_t HadamardOp::operationsToMaterialize() {
-  return slr::operationsToMaterialize(getLeft()) +
-         slr::operationsToMaterialize(getRight()) +
-         operationsAsMatrix(getTerm()) / 2;
-}
-
 HostTensor HadamardOp::toDense(HostTerms &values) {
   HostTensor dense = values.of(getLeft());
   HostTensor right = values.of(getRight());
@@ -491,11 +450,6 @@ Value NormalizeColumnsOp::materialize(TermBuilder &b) {
 
 int64_t NormalizeColumnsOp::operationsOfRow() {
   return slr::operationsOfRow(getOf()) + termType(getTerm()).getOutputs();
-}
-
-int64_t NormalizeColumnsOp::operationsToMaterialize() {
-  return slr::operationsToMaterialize(getOf()) +
-         2 * operationsAsMatrix(getTerm());
 }
 
 HostTensor NormalizeColumnsOp::toDense(HostTerms &values) {

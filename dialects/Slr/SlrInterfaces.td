@@ -33,15 +33,6 @@ def Slr_TermOpInterface : OpInterface<"TermOpInterface"> {
       }],
       "int64_t", "operationsOfRow", (ins)>,
     InterfaceMethod<[{
-        The same of `materialize`. By default, those of as many rows as the
-        matrix has.
-      }],
-      "int64_t", "operationsToMaterialize", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{
-        return ::mlir::cast<TermType>($_op->getResult(0).getType()).getInputs() *
-               $_op.operationsOfRow();
-      }]>,
-    InterfaceMethod<[{
         The matrix in double precision: what everything else is compared with.
       }],
       "::drawloom::HostTensor", "toDense",

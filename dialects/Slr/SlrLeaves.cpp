@@ -66,8 +66,6 @@ Value DenseOp::materialize(TermBuilder &b) { return b.leaf(getMatrix()); }
 
 int64_t DenseOp::operationsOfRow() { return operationsAsMatrix(getTerm()); }
 
-int64_t DenseOp::operationsToMaterialize() { return 0; }
-
 HostTensor DenseOp::toDense(HostTerms &values) {
   return values.of(getMatrix());
 }

@@ -26,7 +26,7 @@ class Slr_TermOp<string mnemonic, list<string> methods = [], list<Trait> traits 
 // Leaves.
 //===----------------------------------------------------------------------===//
 
-def Slr_DenseOp : Slr_TermOp<"dense", ["materialize", "operationsToMaterialize"]> {
+def Slr_DenseOp : Slr_TermOp<"dense", ["materialize"]> {
   let summary = "a matrix, all of it";
   let description = [{
     W[i, j] = matrix[i, j].
@@ -136,7 +136,7 @@ def Slr_SelectOp : Slr_TermOp<"select"> {
 // Combinators.
 //===----------------------------------------------------------------------===//
 
-def Slr_SumOp : Slr_TermOp<"sum", ["materialize", "operationsToMaterialize"]> {
+def Slr_SumOp : Slr_TermOp<"sum", ["materialize"]> {
   let summary = "a sum of terms";
   let description = [{
     W = the sum of the terms.
@@ -150,7 +150,7 @@ def Slr_SumOp : Slr_TermOp<"sum", ["materialize", "operationsToMaterialize"]> {
   let assemblyFormat = "$terms attr-dict `:` type($terms)";
 }
 
-def Slr_ProductOp : Slr_TermOp<"product", ["materialize", "operationsToMaterialize"]> {
+def Slr_ProductOp : Slr_TermOp<"product", ["materialize"]> {
   let summary = "a product of terms";
   let description = [{
     W = the product of the terms, in their order: of a low-rank matrix two dense
@@ -166,7 +166,7 @@ def Slr_ProductOp : Slr_TermOp<"product", ["materialize", "operationsToMateriali
   let assemblyFormat = "$terms attr-dict `:` type($terms)";
 }
 
-def Slr_ScaleOp : Slr_TermOp<"scale", ["materialize", "operationsToMaterialize"]> {
+def Slr_ScaleOp : Slr_TermOp<"scale", ["materialize"]> {
   let summary = "a term times a number";
   let description = [{
     W = factor times the term. Where the term is a product, the narrowest row on
@@ -178,7 +178,7 @@ def Slr_ScaleOp : Slr_TermOp<"scale", ["materialize", "operationsToMaterialize"]
   let assemblyFormat = "$scaled `by` $factor attr-dict `:` type($scaled)";
 }
 
-def Slr_TransposeOp : Slr_TermOp<"transpose", ["materialize", "operationsToMaterialize"]> {
+def Slr_TransposeOp : Slr_TermOp<"transpose", ["materialize"]> {
   let summary = "a term transposed";
   let description = [{
     W[i, j] = term[j, i].
@@ -189,7 +189,7 @@ def Slr_TransposeOp : Slr_TermOp<"transpose", ["materialize", "operationsToMater
   let assemblyFormat = "$of attr-dict `:` type($of)";
 }
 
-def Slr_ConcatOp : Slr_TermOp<"concat", ["materialize", "operationsToMaterialize"]> {
+def Slr_ConcatOp : Slr_TermOp<"concat", ["materialize"]> {
   let summary = "terms side by side";
   let description = [{
     W = [term_0, term_1, ...]: the outputs of one stand behind those of the one
@@ -216,7 +216,7 @@ def Slr_KroneckerOp : Slr_TermOp<"kronecker"> {
   let assemblyFormat = "$left `,` $right attr-dict `:` type($left) `,` type($right)";
 }
 
-def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize", "operationsToMaterialize"]> {
+def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize"]> {
   let summary = "the elementwise product of two terms";
   let description = [{
     W[i, j] = left[i, j] right[i, j]. Both are made as matrices.
@@ -230,7 +230,7 @@ def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize", "operationsToMateria
   let assemblyFormat = "$left `,` $right attr-dict `:` type($left) `,` type($right)";
 }
 
-def Slr_NormalizeColumnsOp : Slr_TermOp<"normalize_columns", ["materialize", "operationsToMaterialize"]> {
+def Slr_NormalizeColumnsOp : Slr_TermOp<"normalize_columns", ["materialize"]> {
   let summary = "a term whose columns have given lengths";
   let description = [{
     W[i, j] = term[i, j] lengths[j] / |term[., j]|, where |.| is the Euclidean

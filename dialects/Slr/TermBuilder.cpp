@@ -237,22 +237,20 @@ Value TermBuilder::multiplyAlong(Value x, int64_t dim, Value vector) {
                      });
 }
 
-Value TermBuilder::add(Value left, Value right) {
+template <typename Op> Value TermBuilder::pointwise(Value left, Value right) {
   AffineMap same = b.getMultiDimIdentityMap(tensorType(left).getRank());
   return elementwise({left, right}, {same, same}, left,
                      [&](OpBuilder &inner, ValueRange values) -> Value {
-                       return arith::AddFOp::create(inner, loc, values[0],
-                                                    values[1]);
+                       return Op::create(inner, loc, values[0], values[1]);
                      });
 }
 
+Value TermBuilder::add(Value left, Value right) {
+  return pointwise<arith::AddFOp>(left, right);
+}
+
 Value TermBuilder::multiply(Value left, Value right) {
-  AffineMap same = b.getMultiDimIdentityMap(tensorType(left).getRank());
-  return elementwise({left, right}, {same, same}, left,
-                     [&](OpBuilder &inner, ValueRange values) -> Value {
-                       return arith::MulFOp::create(inner, loc, values[0],
-                                                    values[1]);
-                     });
+  return pointwise<arith::MulFOp>(left, right);
 }
 
 Value TermBuilder::sumOver(Value x, int64_t dim) {

@@ -90,6 +90,7 @@ private:
   /// Uninitialised, of the extents of `x` but for one.
   Value emptyLike(Value x, int64_t dim, int64_t extent);
   Value filled(double number, Value empty);
+  template <typename Op> Value pointwise(Value left, Value right);
   Value elementwise(mlir::ValueRange inputs,
                     llvm::ArrayRef<mlir::AffineMap> maps, Value like,
                     llvm::function_ref<Value(OpBuilder &, mlir::ValueRange)>);

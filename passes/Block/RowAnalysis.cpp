@@ -33,6 +33,24 @@ static bool isInSomeResult(linalg::LinalgOp op, unsigned loop) {
   });
 }
 
+/// Classes of extents that a call has given to a program that leaves them open.
+static llvm::DenseSet<unsigned> givenClasses(Block &block,
+                                             DimensionClasses &classes) {
+  llvm::DenseSet<unsigned> given;
+  if (auto function = dyn_cast<FunctionOpInterface>(block.getParentOp()))
+    for (BlockArgument argument : block.getArguments())
+      if (auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
+              argument.getArgNumber(), givenDimsAttr))
+        for (int64_t dim : dims.asArrayRef())
+          if (tensorType(argument) && dim < tensorType(argument).getRank())
+            given.insert(classes.find(classes.of(argument, dim)));
+  // What `join-rows` has joined was open.
+  for (Operation &op : block)
+    if (auto [joined, dim] = joinedSide(&op); joined)
+      given.insert(classes.find(classes.of(joined, dim)));
+  return given;
+}
+
 std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   DimensionClasses classes(block);
   // Work is counted in body operations; the class of each loop gets its op's.
@@ -46,18 +64,7 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   // Of an open extent nothing is known but that it may be large.
   constexpr int64_t assumedRows = 1 << 16;
   bool anyOpen = false, ofCall = false;
-  llvm::DenseSet<unsigned> given;
-  if (auto function = dyn_cast<FunctionOpInterface>(block.getParentOp()))
-    for (BlockArgument argument : block.getArguments())
-      if (auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
-              argument.getArgNumber(), givenDimsAttr))
-        for (int64_t dim : dims.asArrayRef())
-          if (tensorType(argument) && dim < tensorType(argument).getRank())
-            given.insert(classes.find(classes.of(argument, dim)));
-  // What `join-rows` has joined was open.
-  for (Operation &op : block)
-    if (auto [joined, dim] = joinedSide(&op); joined)
-      given.insert(classes.find(classes.of(joined, dim)));
+  llvm::DenseSet<unsigned> given = givenClasses(block, classes);
   llvm::MapVector<unsigned, Candidate> candidates;
   auto count = [&](linalg::LinalgOp linalgOp) {
     Operation &op = *linalgOp;
