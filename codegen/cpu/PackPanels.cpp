@@ -244,9 +244,10 @@ static int64_t usesByBlocks(Operation *dot, Operation *point, int64_t uses) {
   return uses;
 }
 
-std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
-                                 OpOperand &input, int64_t width,
-                                 int64_t uses) {
+std::optional<Panels> packPanels(RewriterBase &rewriter,
+                                 ArrayRef<PanelReader> readers, int64_t width) {
+  OpOperand &input = *readers.front().input;
+  auto dot = cast<LinalgOp>(input.getOwner());
   AffineMap map = dot.getMatchingIndexingMap(&input);
   if (map.getNumResults() != 2 || !map.isProjectedPermutation())
     return std::nullopt;
@@ -259,7 +260,14 @@ std::optional<Panels> packPanels(RewriterBase &rewriter, LinalgOp dot,
     return std::nullopt;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   Operation *point = outermostUser(matrix, dot);
-  uses = usesByBlocks(dot, point, uses);
+  int64_t uses = 0;
+  for (const PanelReader &reader : readers) {
+    Operation *user = reader.input->getOwner();
+    Operation *other = outermostUser(matrix, user);
+    uses += usesByBlocks(user, other, reader.uses);
+    if (other->isBeforeInBlock(point))
+      point = other;
+  }
   if (rows * stride * bytes <= cacheBytes || stride == width ||
       columns < width || uses < fewestUses)
     return std::nullopt;

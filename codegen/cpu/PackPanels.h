@@ -39,14 +39,19 @@ struct Panels {
                    llvm::ArrayRef<int64_t> sizes) const;
 };
 
-/// Packs a matrix that `dot` reads into panels of `width` columns, before the
-/// loops around the dot through which it does not change. Nothing where that
-/// would not pay: the panels stay in the first-level cache as they are, or too
-/// few of the `uses` tiles read one.
+/// A dot's operand, and how many of the dot's tiles read a panel of it.
+struct PanelReader {
+  mlir::OpOperand *input;
+  int64_t uses;
+};
+
+/// Packs the matrix that dots read into panels of `width` columns, before the
+/// loops around them through which it does not change. Nothing where that would
+/// not pay: the panels stay in the first-level cache as they are, or too few
+/// tiles read one.
 std::optional<Panels> packPanels(mlir::RewriterBase &rewriter,
-                                 mlir::linalg::LinalgOp dot,
-                                 mlir::OpOperand &input, int64_t width,
-                                 int64_t uses);
+                                 llvm::ArrayRef<PanelReader> readers,
+                                 int64_t width);
 
 /// The op before which something can be computed from `source` that `op` needs:
 /// outside all loops around `op` that do not hold the source.

@@ -110,6 +110,7 @@ private:
   DotTile tileOf(LinalgOp dot);
   std::optional<Triangle> triangleOf(LinalgOp dot);
   std::optional<Panels> pack(LinalgOp dot, OpOperand &input);
+  SmallVector<PanelReader> otherReaders(OpOperand &input, int64_t width);
   SmallVector<Panels> scheduleDot(LinalgOp op, SmallVector<LinalgOp> chain,
                                   SmallVector<Panels> panels = {});
   void scheduleDeepDots(MutableArrayRef<SmallVector<LinalgOp>> chains);
@@ -125,6 +126,8 @@ private:
   RewriterBase &rewriter;
   const Tiles &tiles;
   DenseMap<Operation *, Triangle> triangles;
+  /// Panels that others packed, by the operands that will read them.
+  DenseMap<std::pair<Operation *, unsigned>, Panels> shared;
 };
 
 int64_t Scheduler::scaled(LinalgOp op, int64_t count) const {
@@ -273,6 +276,13 @@ std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
       innermostLoop(dot.getMatchingIndexingMap(&input));
   if (!along)
     return std::nullopt;
+  // Forgotten at once: another op may get the place of this one.
+  if (auto known = shared.find({dot, input.getOperandNumber()});
+      known != shared.end()) {
+    Panels panels = std::move(known->second);
+    shared.erase(known);
+    return panels;
+  }
   SmallVector<int64_t> ranges = dot.getStaticLoopRanges();
   DotTile tile = tileOf(dot);
   int64_t rows = llvm::bit_floor<uint64_t>(tile.rows);
@@ -283,11 +293,44 @@ std::optional<Panels> Scheduler::pack(LinalgOp dot, OpOperand &input) {
   int64_t uses = columns
                      ? llvm::divideCeil(ranges[tile.rowLoop], rows)
                      : llvm::divideCeil(ranges[tile.columnLoop], tile.columns);
-  std::optional<Panels> panels = packPanels(rewriter, dot, input, width, uses);
-  if (panels)
-    for (LinalgOp copy : panels->copies)
-      scheduleOther(copy);
+  SmallVector<PanelReader> readers{{&input, uses}};
+  if (columns)
+    llvm::append_range(readers, otherReaders(input, width));
+  std::optional<Panels> panels = packPanels(rewriter, readers, width);
+  if (!panels)
+    return panels;
+  for (LinalgOp copy : panels->copies)
+    scheduleOther(copy);
+  for (const PanelReader &reader : ArrayRef(readers).drop_front()) {
+    unsigned operand = reader.input->getOperandNumber();
+    Panels &given = shared[{reader.input->getOwner(), operand}] = *panels;
+    given.operand = operand;
+    given.copies.clear();
+  }
   return panels;
+}
+
+/// The other dots that read a matrix in panels of one width: those of the rows
+/// that blocks leave over have the same ones.
+SmallVector<PanelReader> Scheduler::otherReaders(OpOperand &input,
+                                                 int64_t width) {
+  SmallVector<PanelReader> readers;
+  for (OpOperand &use : input.get().getUses()) {
+    auto dot = dyn_cast<LinalgOp>(use.getOwner());
+    if (!dot || dot == input.getOwner() || !dot.isDpsInput(&use) ||
+        dot.getNumParallelLoops() < 2 || failed(dotDimensions(dot)) ||
+        isPairDot(dot))
+      continue;
+    AffineMap map = dot.getMatchingIndexingMap(&use);
+    DotTile tile = tileOf(dot);
+    int64_t rows = dot.getStaticLoopRanges()[tile.rowLoop];
+    if (tile.columns == width && map.getNumResults() == 2 &&
+        innermostLoop(map) == tile.columnLoop && !ShapedType::isDynamic(rows))
+      readers.push_back(
+          {&use, int64_t(llvm::divideCeil(
+                     rows, llvm::bit_floor<uint64_t>(tile.rows)))});
+  }
+  return readers;
 }
 
 /// Returns the panels that the dot reads.

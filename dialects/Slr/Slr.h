@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Slr/SlrDialect.h.inc"
+#include "dialects/Slr/SlrEnums.h.inc"
 
 namespace drawloom::slr {
 // The interfaces of linalg are written for namespaces inside mlir.

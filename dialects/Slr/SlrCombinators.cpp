@@ -69,20 +69,25 @@ LogicalResult SumOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Those that are no matrices as they are, where all of them together cost
-/// more than one matrix: they become one.
+/// What becomes one matrix: those that are no matrices as they are, where all
+/// of them together cost more than one; and several of codes, which are made in
+/// any case.
 static SmallVector<Value> joinedTerms(SumOp op, Association association) {
-  SmallVector<Value> joined;
+  SmallVector<Value> joined, quantized;
   int64_t operations = 0;
   if (association != Association::Auto)
     return joined;
   for (Value term : op.getTerms())
-    if (!isDense(term)) {
+    if (isQuantized(term)) {
+      quantized.push_back(term);
+    } else if (!isDense(term)) {
       joined.push_back(term);
       operations += operationsOfRow(term);
     }
   if (joined.size() < 2 || operations <= operationsAsMatrix(op.getTerm()))
     joined.clear();
+  if (!joined.empty() || quantized.size() > 1)
+    llvm::append_range(joined, quantized);
   return joined;
 }
 

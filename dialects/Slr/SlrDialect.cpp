@@ -19,6 +19,7 @@ using namespace mlir;
 
 #include "dialects/Slr/SlrDialect.cpp.inc"
 
+#include "dialects/Slr/SlrEnums.cpp.inc"
 #include "dialects/Slr/SlrInterfaces.cpp.inc"
 
 #define GET_OP_CLASSES

@@ -25,6 +25,13 @@ HostTensor HostTerms::of(Value value) {
   return known[value] = std::move(dense);
 }
 
+/// Whether a leaf is only what codes are multiplied by: that may be f32.
+static bool scalesCodes(Value leaf, Type element) {
+  return element.isF32() && llvm::all_of(leaf.getUsers(), [](Operation *user) {
+           return isa<QuantizedOp>(user);
+         });
+}
+
 /// What both ops have in common: the leaves, and that one term is yielded for
 /// each result.
 template <typename OpTy>
@@ -36,7 +43,8 @@ static LogicalResult verifyRegion(OpTy op, Type element) {
            << op.getLeaves().getTypes();
   for (auto [i, type] : llvm::enumerate(op.getLeaves().getTypes()))
     if (Type other = cast<RankedTensorType>(type).getElementType();
-        isa<FloatType>(other) && other != element)
+        isa<FloatType>(other) && other != element &&
+        !scalesCodes(region.getArgument(i), other))
       return op.emitOpError("leaf ") << i << " has elements of " << other
                                      << ", the rows of " << element;
   auto yield = dyn_cast<YieldOp>(region.getTerminator());

@@ -53,7 +53,8 @@ def Slr_LinearOp : Slr_Op<"linear", [
     1. x is [T, K] and each result [T, N] of one element type, where K and N are
        those of the term that is yielded.
     2. The region's arguments have the types of the leaves.
-    3. Float leaves have the element type of x.
+    3. Float leaves have the element type of x; scales and offsets of codes may be
+       f32.
     4. `association` is `auto`, `parts` or `matrix`.
   }];
   let arguments = (ins Drawloom_FloatTensor:$x, Variadic<AnyRankedTensor>:$leaves,
@@ -79,7 +80,8 @@ def Slr_MaterializeOp : Slr_Op<"materialize", [
     Constraints:
     1. Each result has the extents of the term that is yielded.
     2. The region's arguments have the types of the leaves.
-    3. Float leaves have the element type of the results.
+    3. Float leaves have the element type of the results; scales and offsets of
+       codes may be f32.
 
     Example:
     ```mlir

@@ -10,9 +10,12 @@
 
 include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Slr/SlrDialect.td"
+include "dialects/Slr/SlrEnums.td"
 include "dialects/Slr/SlrInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Slr_Codes : RankedTensorOf<[I8]>;
 
 class Slr_TermOp<string mnemonic, list<string> methods = [], list<Trait> traits = []>
     : Slr_Op<mnemonic, traits # [
@@ -130,6 +133,68 @@ def Slr_SelectOp : Slr_TermOp<"select"> {
   }];
   let arguments = (ins I64Attr:$size, I64Attr:$offset, I64Attr:$extent);
   let assemblyFormat = "$size `from` $offset `of` $extent attr-dict";
+}
+
+def Slr_QuantizedOp : Slr_TermOp<"quantized", ["materialize"]> {
+  let summary = "a matrix of codes of a few bits";
+  let description = [{
+    W[i, j] = value(code[i, j]) scales[i, g] + offsets[i, g], where j is of group
+    g = floor(j G / N) of a row's G groups; without `offsets`, that is 0. A row's
+    bytes have N codes: 8 / b of b bits in each.
+
+    | format | b | value |
+    |---|---|---|
+    | `nf4` | 4 | the 16 quantiles of the normal distribution (arXiv 2305.14314) |
+    | `fp4` | 4 | sign, then 0, 1/192, 2/3, 1, 1/3, 1/2, 1/6, 1/4 |
+    | `uint1`, `uint2`, `uint4`, `uint8` | 1, 2, 4, 8 | the code |
+    | `int2`, `int4`, `int8` | 2, 4, 8 | the code in two's complement |
+    | `f8e4m3fn`, `f8e5m2` | 8 | the float of these bits |
+
+    Ternary is `uint2` with offsets of minus the scales; a width of 3 bits is the sum
+    of `uint2` and of `uint1` with four times the scales. Zero points z are offsets of
+    -z scales.
+
+    | packing | code c of a byte (from the lowest bits on) is element |
+    |---|---|
+    | `low_first` | (byte) (8 / b) + c |
+    | `high_first` | (byte) (8 / b) + 8 / b - 1 - c |
+    | `parts` | of a group of m: c m b / 8 + (byte of the group) |
+
+    `high_first` is how bitsandbytes packs, `parts` how GGUF does. Codes are
+    multiplied in f32 (f64 where rows are f64) and rounded to the type of the rows.
+
+    Constraints:
+    1. `codes` is [K, bytes] and `scales` [K, G], `offsets` as `scales`; all extents
+       are known and at least 1.
+    2. G divides the bytes of a row.
+
+    Example: `%0 = slr.quantized nf4 %c scales %s packing high_first : tensor<48x32xi8>, tensor<48x1xf32>`
+  }];
+  let arguments = (ins Slr_Format:$format, Slr_Codes:$codes, Drawloom_FloatTensor:$scales,
+                       Optional<Drawloom_FloatTensor>:$offsets,
+                       DefaultValuedAttr<Slr_Packing, "::drawloom::slr::Packing::LowFirst">:$packing);
+  let assemblyFormat = [{
+    $format $codes `scales` $scales (`offsets` $offsets^)? (`packing` $packing^)? attr-dict `:`
+    type($codes) `,` type($scales) (`,` type($offsets)^)?
+  }];
+}
+
+def Slr_NOfMOp : Slr_TermOp<"n_of_m", ["materialize"]> {
+  let summary = "a matrix of which n of m neighbours are not zero";
+  let description = [{
+    W[i, g m + places[i, g, p]] = values[i, g, p], and 0 elsewhere, for groups of m
+    neighbours with n values each. Values with one place are added.
+
+    Constraints:
+    1. `values` is [K, G, n] and `places` has its shape; all extents are known and at
+       least 1.
+    2. n is at most m, and m at most 128.
+    3. A place that is not from 0 to m - 1 has no effect: its value is left out.
+
+    Example: `%0 = slr.n_of_m %v at %p of 4 : tensor<64x12x2xf32>, tensor<64x12x2xi8>`
+  }];
+  let arguments = (ins Drawloom_FloatTensor:$values, Slr_Codes:$places, I64Attr:$m);
+  let assemblyFormat = "$values `at` $places `of` $m attr-dict `:` type($values) `,` type($places)";
 }
 
 //===----------------------------------------------------------------------===//

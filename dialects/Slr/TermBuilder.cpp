@@ -24,10 +24,18 @@ static RankedTensorType tensorType(Value value) {
 // What costs how much.
 //===----------------------------------------------------------------------===//
 
-bool isDense(Value term) {
+static Value withoutTransposes(Value term) {
   while (auto transpose = term.getDefiningOp<TransposeOp>())
     term = transpose.getOf();
-  return term.getDefiningOp<DenseOp>();
+  return term;
+}
+
+bool isDense(Value term) {
+  return withoutTransposes(term).getDefiningOp<DenseOp>();
+}
+
+bool isQuantized(Value term) {
+  return withoutTransposes(term).getDefiningOp<QuantizedOp>();
 }
 
 int64_t operationsOfRow(Value term) {
@@ -148,22 +156,35 @@ Value TermBuilder::filled(double number, Value empty) {
   return linalg::FillOp::create(b, loc, constant, empty).getResult(0);
 }
 
-Value TermBuilder::elementwise(
-    ValueRange inputs, ArrayRef<AffineMap> maps, Value like,
+Value TermBuilder::generateInto(
+    Value empty, ValueRange inputs, ArrayRef<AffineMap> maps,
     llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
-  int64_t rank = tensorType(like).getRank();
+  int64_t rank = tensorType(empty).getRank();
   SmallVector<AffineMap> all(maps);
   all.push_back(b.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> parallel(rank,
                                             utils::IteratorType::parallel);
-  Value empty = tensor::EmptyOp::create(
-      b, loc, tensor::getMixedSizes(b, loc, like), element);
   return linalg::GenericOp::create(
              b, loc, empty.getType(), inputs, empty, all, parallel,
              [&](OpBuilder &inner, Location at, ValueRange values) {
                linalg::YieldOp::create(inner, at, body(inner, values));
              })
       .getResult(0);
+}
+
+Value TermBuilder::elementwise(
+    ValueRange inputs, ArrayRef<AffineMap> maps, Value like,
+    llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+  return generateInto(tensor::EmptyOp::create(
+                          b, loc, tensor::getMixedSizes(b, loc, like), element),
+                      inputs, maps, body);
+}
+
+Value TermBuilder::generate(
+    ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<int64_t> shape,
+    llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+  return generateInto(tensor::EmptyOp::create(b, loc, shape, element), inputs,
+                      maps, body);
 }
 
 Value TermBuilder::contractWith(Value x, Value matrix, AffineMap xMap,
@@ -276,17 +297,9 @@ Value TermBuilder::sumOver(Value x, int64_t dim) {
 Value TermBuilder::repeat(Value x, int64_t dim, int64_t count) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
   sizes.insert(sizes.begin() + dim, b.getIndexAttr(count));
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
-  AffineMap all = b.getMultiDimIdentityMap(sizes.size());
-  SmallVector<utils::IteratorType> parallel(sizes.size(),
-                                            utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, empty.getType(), x, empty,
-             ArrayRef<AffineMap>{all.dropResult(dim), all}, parallel,
-             [&](OpBuilder &inner, Location at, ValueRange values) {
-               linalg::YieldOp::create(inner, at, values[0]);
-             })
-      .getResult(0);
+  return generateInto(tensor::EmptyOp::create(b, loc, sizes, element), x,
+                      b.getMultiDimIdentityMap(sizes.size()).dropResult(dim),
+                      [](OpBuilder &, ValueRange values) { return values[0]; });
 }
 
 Value TermBuilder::permute(Value x, ArrayRef<int64_t> permutation) {
@@ -310,7 +323,7 @@ Value TermBuilder::expand(Value x, int64_t dim, ArrayRef<int64_t> shape) {
       groups.back().push_back(at++);
   }
   return tensor::ExpandShapeOp::create(
-      b, loc, RankedTensorType::get(extents, element), x, groups);
+      b, loc, RankedTensorType::get(extents, type.getElementType()), x, groups);
 }
 
 Value TermBuilder::collapse(Value x, int64_t dim, int64_t count) {
@@ -353,27 +366,18 @@ Value TermBuilder::zeros(ArrayRef<int64_t> shape) {
 }
 
 Value TermBuilder::identity(int64_t extent) {
-  Value empty = tensor::EmptyOp::create(
-      b, loc, ArrayRef<int64_t>{extent, extent}, element);
-  SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, empty.getType(), ValueRange{}, empty,
-             b.getMultiDimIdentityMap(2), parallel,
-             [&](OpBuilder &inner, Location at, ValueRange) {
-               Value row = linalg::IndexOp::create(inner, at, 0);
-               Value column = linalg::IndexOp::create(inner, at, 1);
-               Value same = arith::CmpIOp::create(
-                   inner, at, arith::CmpIPredicate::eq, row, column);
-               auto number = [&](double value) -> Value {
-                 return arith::ConstantOp::create(
-                     inner, at,
-                     cast<TypedAttr>(inner.getFloatAttr(element, value)));
-               };
-               Value value = arith::SelectOp::create(inner, at, same, number(1),
-                                                     number(0));
-               linalg::YieldOp::create(inner, at, value);
-             })
-      .getResult(0);
+  return generate(
+      {}, {}, {extent, extent}, [&](OpBuilder &inner, ValueRange) -> Value {
+        Value row = linalg::IndexOp::create(inner, loc, 0);
+        Value column = linalg::IndexOp::create(inner, loc, 1);
+        Value same = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq,
+                                           row, column);
+        auto number = [&](double value) -> Value {
+          return arith::ConstantOp::create(
+              inner, loc, cast<TypedAttr>(inner.getFloatAttr(element, value)));
+        };
+        return arith::SelectOp::create(inner, loc, same, number(1), number(0));
+      });
 }
 
 Value TermBuilder::columnFactors(Value matrix, Value lengths) {

@@ -29,8 +29,10 @@ struct Chain {
 /// row.
 Chain chainOf(mlir::ValueRange factors, Association association);
 
-/// Whether a term is a matrix as it is, perhaps transposed.
+/// Whether a term is a matrix as it is, perhaps transposed, and whether it is
+/// one of codes.
 bool isDense(Value term);
+bool isQuantized(Value term);
 
 /// Multiplications and additions that a row takes, as it is written or as a
 /// matrix.
@@ -83,6 +85,11 @@ public:
   Value concat(mlir::ValueRange parts, int64_t dim);
   Value identity(int64_t extent);
   Value zeros(llvm::ArrayRef<int64_t> shape);
+  /// A tensor of `shape`, element by element of `inputs`.
+  Value generate(mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps,
+                 llvm::ArrayRef<int64_t> shape,
+                 llvm::function_ref<Value(OpBuilder &, mlir::ValueRange)>);
+  mlir::Type elementType() const { return element; }
   /// `lengths` over the Euclidean lengths of the columns of `matrix`.
   Value columnFactors(Value matrix, Value lengths);
 
@@ -90,6 +97,10 @@ private:
   /// Uninitialised, of the extents of `x` but for one.
   Value emptyLike(Value x, int64_t dim, int64_t extent);
   Value filled(double number, Value empty);
+  Value
+  generateInto(Value empty, mlir::ValueRange inputs,
+               llvm::ArrayRef<mlir::AffineMap> maps,
+               llvm::function_ref<Value(OpBuilder &, mlir::ValueRange)> body);
   template <typename Op> Value pointwise(Value left, Value right);
   Value elementwise(mlir::ValueRange inputs,
                     llvm::ArrayRef<mlir::AffineMap> maps, Value like,

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Block/CutColumns.h"
 #include "passes/Block/FusedRows.h"
 #include "passes/Block/Passes.h"
 #include "passes/Block/Products.h"
@@ -243,6 +244,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     }
     costs.packUniform = packUniform;
     costs.wideProducts = wideProducts;
+    costs.columnBytes = columnBytes;
     // Somebody knows better: then no budget has a say.
     if (auto given =
             getOperation()->getAttrOfType<DictionaryAttr>("drawloom.schedule"))
@@ -307,6 +309,12 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                         "the function's arguments static shapes");
     if (Operation *op = rows->findRowsAgainstRows(block))
       return missed(op, "the op relates rows with rows");
+    if (rows->isOpen() && wideProducts &&
+        cutWideProducts(block, *rows, costs)) {
+      rows = rows->refreshed(block);
+      if (!rows)
+        return success();
+    }
     prepareRows(block, *rows, packUniform);
     rows = rows->refreshed(block);
     if (!rows)

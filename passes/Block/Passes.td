@@ -117,6 +117,9 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
   let options = [
     Option<"cacheBytes", "cache-bytes", "int64_t", "448 * 1024",
            "Budget of one block's working set.">,
+    Option<"columnBytes", "column-bytes", "int64_t", "2 * 1024 * 1024",
+           "Matrices of so many bytes are read by columns where rows are open, "
+           "with wide-products.">,
     Option<"leastRows", "least-rows", "int64_t", "16",
            "Fewest rows of a tile that are chosen: a power of two; "
            "products of matrices get 16 all the same.">,

@@ -34,6 +34,9 @@ struct RowCostOptions {
   /// reads or makes its rows: what such blocks read of memory, and write to it,
   /// goes through the cache in any case and has no part in the budget.
   bool wideProducts = false;
+  /// Matrices of so many bytes are read by columns for open rows, with
+  /// `wideProducts`.
+  int64_t columnBytes = 0;
   /// Upper bound on blocks that carry partials.
   int64_t maxBlocks = 64;
   /// Budget of one tile's working set, bytes.

@@ -22,8 +22,17 @@ from typing import Any
 
 from ._errors import CallError
 
-__all__ = ["Term", "block_diagonal", "concat", "dense", "diagonal", "fold", "hadamard", "identity", "kronecker",
-           "normalize_columns", "permute", "select"]
+__all__ = ["Term", "block_diagonal", "concat", "dense", "diagonal", "fold", "hadamard", "identity", "kronecker", "n_of_m",
+           "normalize_columns", "permute", "quantized", "select"]
+
+# Which parts of a term name leaves, and what these hold: numbers of the type of the rows, what codes are multiplied by, or codes.
+_LEAVES: dict[str, tuple[str | None, ...]] = {
+    "dense": ("number",), "diagonal": ("number",), "block_diagonal": ("number",), "normalize_columns": (None, "number"),
+    "quantized": ("code", "scale", "scale"), "n_of_m": ("number", "code")}
+
+# Bits of a code, by format.
+FORMATS = {"nf4": 4, "fp4": 4, "uint1": 1, "uint2": 2, "uint4": 4, "uint8": 8, "int2": 2, "int4": 4, "int8": 8, "f8e4m3fn": 8, "f8e5m2": 8}
+PACKINGS = "low_first", "high_first", "parts"
 
 
 @dataclass(frozen=True)
@@ -63,13 +72,23 @@ class Term:
     @property
     def leaves(self) -> list[str]:
         """The names of the arrays that it is made of, each once."""
-        found: dict[str, None] = {}
-        for part in self.parts:
-            if isinstance(part, Term):
-                found.update(dict.fromkeys(part.leaves))
-            elif isinstance(part, str):
-                found[part] = None
-        return list(found)
+        return list(self.roles)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What each leaf holds: "number" (of the type of the rows), "scale" (this, or float32) or "code" (int8)."""
+        found: dict[str, str] = {}
+        own = _LEAVES.get(self.kind, ())
+        for i, part in enumerate(self.parts):
+            for name, role in part.roles.items() if isinstance(part, Term) else [(part, own[i] if i < len(own) else None)]:
+                if role is None or name is None:
+                    continue
+                if found.setdefault(name, role) != role:
+                    # Numbers that scale codes as well are of the type of the rows.
+                    if {found[name], role} != {"number", "scale"}:
+                        raise CallError(f"the leaf '{name}' of {self} holds codes in one place and numbers in another")
+                    found[name] = "number"
+        return found
 
     def shape(self, leaves: Mapping[str, Sequence[int]]) -> tuple[int, int]:
         """(K, N), where the leaves have these shapes. Raises CallError where they do not fit."""
@@ -183,6 +202,29 @@ def normalize_columns(term: Term, lengths: str) -> Term:
     return Term("normalize_columns", (term, _name("normalize_columns", lengths)))
 
 
+def quantized(codes: str, scales: str, offsets: str | None = None, *, format: str, packing: str = "low_first") -> Term:
+    """A matrix of codes of a few bits: W[i, j] = value(code[i, j]) scales[i, g] + offsets[i, g].
+
+    codes    [K, bytes], int8 or uint8: the N codes of each row
+    scales   [K, G]: those of G groups of neighbours in a row; `offsets` as these
+    format   what a code stands for: nf4 and fp4 as bitsandbytes has them, uint1, uint2, uint4, uint8, int2, int4, int8, f8e4m3fn or f8e5m2
+    packing  of several codes in a byte: "low_first" has the first in the lowest bits, "high_first" in the highest (bitsandbytes), and with
+             "parts" the bytes of a group hold the group's first part in their lowest bits, the next part above them (GGUF)
+    """
+    if format not in FORMATS:
+        raise CallError(f"quantized: format is {format!r}; it is one of {', '.join(FORMATS)}")
+    if packing not in PACKINGS:
+        raise CallError(f"quantized: packing is {packing!r}; it is one of {', '.join(PACKINGS)}")
+    names = (_name("quantized", codes), _name("quantized", scales), offsets and _name("quantized", offsets))
+    return Term("quantized", (*names, format, packing))
+
+
+def n_of_m(values: str, places: str, m: int) -> Term:
+    """A matrix of which n of m neighbours in a row are not zero: W[i, g m + places[i, g, p]] = values[i, g, p], both [K, G, n]; places are
+    int8 or uint8."""
+    return Term("n_of_m", (_name("n_of_m", values), _name("n_of_m", places), _number("n_of_m", "m", m)))
+
+
 # --- shapes and text ----------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +254,15 @@ def _new_shape(term, leaves, known):
     if term.kind == "block_diagonal":
         count, k, n = _leaf(term, a[0], leaves, 3, "an array [G, k, n], of extents from 1")
         return count * k, count * n
+    if term.kind == "quantized":
+        return _quantized_shape(term, leaves)
+    if term.kind == "n_of_m":
+        k, groups, n = _leaf(term, a[0], leaves, 3, "an array [K, G, n], of extents from 1")
+        if _leaf(term, a[1], leaves, 3, "an array [K, G, n], of extents from 1") != (k, groups, n):
+            raise CallError(f"the leaf '{a[1]}' of {term} has the shape {list(leaves[a[1]])}, but '{a[0]}' {[k, groups, n]}: each value has a place")
+        if not n <= a[2] <= 128:
+            raise CallError(f"{n} values are not among {a[2]} neighbours (of which there are at most 128): in {term}")
+        return k, groups * a[2]
     if term.kind in ("identity", "permute"):
         return (math.prod(a[0]) if term.kind == "permute" else a[0],) * 2
     if term.kind == "fold":
@@ -243,6 +294,19 @@ def _new_shape(term, leaves, known):
     return of[0][::-1] if term.kind == "transpose" else of[0]
 
 
+def _quantized_shape(term, leaves):
+    codes, scales, offsets, format_, _ = term.parts
+    k, count = _leaf(term, codes, leaves, 2, "a matrix [K, bytes], of extents from 1")
+    rows, groups = _leaf(term, scales, leaves, 2, "a matrix [K, G], of extents from 1")
+    if rows != k:
+        raise CallError(f"the leaf '{scales}' of {term} has {rows} rows for {k} rows of codes")
+    if count % groups:
+        raise CallError(f"{count} bytes in a row of '{codes}' are not {groups} groups of one length: in {term}")
+    if offsets is not None and _leaf(term, offsets, leaves, 2, "a matrix [K, G]") != (rows, groups):
+        raise CallError(f"the leaf '{offsets}' of {term} has the shape {list(leaves[offsets])}, but '{scales}' {[rows, groups]}")
+    return k, count * (8 // FORMATS[format_])
+
+
 def _text(shape):
     return f"{shape[0]} x {shape[1]}"
 
@@ -264,6 +328,13 @@ def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[st
         if one.kind in ("dense", "diagonal", "block_diagonal"):
             name, type_ = arguments[a[0]]
             return f"{name} : {type_}"
+        if one.kind == "quantized":
+            given = [arguments[name] for name in a[:3] if name is not None]
+            words = [name + word for (name, _), word in zip(given, (" scales ", " offsets " if len(given) > 2 else "", ""))]
+            return f"{a[3]} {''.join(words)} packing {a[4]} : {', '.join(type_ for _, type_ in given)}"
+        if one.kind == "n_of_m":
+            (values, kind_), (places, at) = arguments[a[0]], arguments[a[1]]
+            return f"{values} at {places} of {a[2]} : {kind_}, {at}"
         if one.kind == "permute":
             return f"{list(a[0])} by {list(a[1])}"
         if one.kind == "fold":

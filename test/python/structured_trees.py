@@ -23,6 +23,46 @@ def type_of(shape, element):
     return "tensor<" + "x".join(map(str, (*shape, element))) + ">"
 
 
+def leaf_type(leaf, element):
+    return type_of(leaf.shape, {"int8": "i8", "int32": "i32"}.get(str(leaf.dtype), element))
+
+
+NF4 = np.float32([-1, -0.696192801, -0.525073051, -0.394917488, -0.284441382, -0.18477343, -0.0910500363, 0,
+                  0.0795802996, 0.160930201, 0.246112302, 0.337915242, 0.440709829, 0.562617004, 0.722956836, 1])
+FP4 = np.float32([0, 0.00520833349, 0.666666687, 1, 0.333333343, 0.5, 0.166666672, 0.25])
+
+
+def small_float(code, exponent_bits, mantissa_bits):
+    """By its definition; what is no number is left out by who draws codes."""
+    exponent, mantissa = (code & 0x7F) >> mantissa_bits, code & ((1 << mantissa_bits) - 1)
+    bias = (1 << (exponent_bits - 1)) - 1
+    size = np.where(exponent > 0, np.ldexp(1 + mantissa / (1 << mantissa_bits), exponent - bias),
+                    np.ldexp(mantissa / (1 << mantissa_bits), 1 - bias))
+    return np.where(code & 0x80, -size, size)
+
+
+def signed(bits):
+    return lambda code: np.where(code >= 1 << (bits - 1), code - (1 << bits), code)
+
+
+# By format: bits, values of codes.
+FORMATS = {
+    "nf4": (4, lambda code: NF4[code]), "fp4": (4, lambda code: np.where(code & 8, -1, 1) * FP4[code & 7]),
+    **{f"uint{b}": (b, lambda code: code) for b in (1, 2, 4, 8)}, **{f"int{b}": (b, signed(b)) for b in (2, 4, 8)},
+    "f8e4m3fn": (8, lambda code: small_float(code, 4, 3)), "f8e5m2": (8, lambda code: small_float(code, 5, 2)),
+}
+PACKINGS = "low_first", "high_first", "parts"
+
+
+def unpacked(codes, groups, bits, packing):
+    """[K, bytes] -> the codes [K, groups, of a group]."""
+    per = 8 // bits
+    parts = [(codes.astype(np.uint8).reshape(len(codes), groups, -1).astype(np.int64) >> (bits * c)) & ((1 << bits) - 1) for c in range(per)]
+    if packing == "parts":
+        return np.concatenate(parts, 2)
+    return np.stack(parts if packing == "low_first" else parts[::-1], 3).reshape(len(codes), groups, -1)
+
+
 class Tree:
     """An expression: lines of MLIR, leaves, and the matrix that these make."""
 
@@ -40,8 +80,14 @@ class Tree:
         return self.emit(f"slr.{op} {', '.join(operands)}{attributes} : {', '.join(types)}")
 
     def leaf(self, *shape):
-        self.leaves.append(self.rng.uniform(-1, 1, shape))
+        return self.given(self.rng.uniform(-1, 1, shape))
+
+    def given(self, leaf):
+        self.leaves.append(leaf)
         return len(self.leaves) - 1
+
+    def type(self, i):
+        return leaf_type(self.leaves[i], self.element)
 
     def term(self, inputs, outputs, depth):
         """The name of a new term, and a function of the leaves that gives its matrix."""
@@ -58,6 +104,9 @@ class Tree:
             makers.append(self.fold)
         if inputs >= outputs:
             makers.append(self.select)
+        makers.append(self.quantized)
+        if any(outputs % m == 0 for m in range(2, 9)):
+            makers.append(self.n_of_m)
         return makers
 
     def combinators(self, inputs, outputs):
@@ -111,6 +160,43 @@ class Tree:
         offset = int(self.rng.integers(inputs - outputs + 1))
         name = self.emit(f"slr.select {outputs} from {offset} of {inputs}")
         return name, lambda leaves: np.eye(inputs)[:, offset:offset + outputs]
+
+    def quantized(self, inputs, outputs, depth):
+        format_ = str(self.rng.choice([f for f, (bits, _) in FORMATS.items() if outputs % (8 // bits) == 0]))
+        bits, values = FORMATS[format_]
+        count = outputs * bits // 8
+        groups = int(self.rng.choice([d for d in range(1, count + 1) if count % d == 0]))
+        packing, offset = str(self.rng.choice(PACKINGS)), self.rng.random() < 0.5
+        # Eights of bits near zero: finite floats of some size.
+        codes = self.rng.integers(0, 256, (inputs, count)).astype(np.uint8)
+        if format_.startswith("f8"):
+            codes = (codes & 0x80) | codes % 0x48
+        c = self.given(codes.astype(np.int8))
+        s = self.given(self.rng.uniform(-1, 1, (inputs, groups)) / 2 ** (bits - 1 if "int" in format_ else 0))
+        o = self.leaf(inputs, groups) if offset else None
+        names, types = [f"%a{c}", "scales", f"%a{s}"], [self.type(c), self.type(s)]
+        if offset:
+            names, types = [*names, "offsets", f"%a{o}"], [*types, self.type(o)]
+
+        def matrix(leaves):
+            made = values(unpacked(leaves[c].astype(np.uint8), groups, bits, packing)) * leaves[s][:, :, None]
+            return (made + leaves[o][:, :, None] if offset else made).reshape(inputs, outputs)
+
+        return self.emit(f"slr.quantized {format_} {' '.join(names)} packing {packing} : {', '.join(types)}"), matrix
+
+    def n_of_m(self, inputs, outputs, _):
+        m = int(self.rng.choice([m for m in range(2, 9) if outputs % m == 0]))
+        n = int(self.rng.integers(1, m + 1))
+        v = self.leaf(inputs, outputs // m, n)
+        p = self.given(self.rng.integers(0, m, (inputs, outputs // m, n)).astype(np.int8))
+
+        def matrix(leaves):
+            made = np.zeros((inputs, outputs // m, m))
+            for i in range(n):
+                made += np.eye(m)[leaves[p][:, :, i]] * leaves[v][:, :, i, None]
+            return made.reshape(inputs, outputs)
+
+        return self.emit(f"slr.n_of_m %a{v} at %a{p} of {m} : {self.type(v)}, {self.type(p)}"), matrix
 
     def sum(self, inputs, outputs, depth):
         parts = [self.term(inputs, outputs, depth - 1) for _ in range(self.rng.integers(1, 4))]
@@ -186,41 +272,43 @@ class Program:
         self.g = rng.uniform(-1, 1, (self.rows, self.outputs))
         self.rng = rng
         association = association or str(rng.choice(["auto", "auto", "parts", "matrix"]))
-        types = [type_of(leaf.shape, element) for leaf in self.leaves]
+        types = [leaf_type(leaf, element) for leaf in self.leaves]
+        self.trains = [i for i, leaf in enumerate(self.leaves) if leaf.dtype == np.float64]
         x, y, m = (type_of(s, element) for s in (self.x.shape, self.g.shape, (self.inputs, self.outputs)))
         arguments = "".join(f", %b{i}: {t}" for i, t in enumerate(types))
         names = ", ".join(f"%b{i}" for i in range(len(types)))
         region = "{\n  ^bb0" + ("(" + ", ".join(f"%a{i}: {t}" for i, t in enumerate(types)) + ")" if types else "") + ":\n" + "".join(
             f"    %v{i} = {line}\n" for i, line in enumerate(tree.lines)) + f"    slr.yield {root} : !slr.term<{self.inputs}x{self.outputs}>\n  }}"
-        wanted = ", ".join(map(str, range(len(types) + 1)))
-        everything = ", ".join([x, *types])
-        gradients = "".join(f", %d{i}" for i in range(len(types)))
+        wanted = ", ".join(map(str, [0, *(i + 1 for i in self.trains)]))
+        everything, kinds = ", ".join([x, *types]), ", ".join([x, *(types[i] for i in self.trains)])
+        gradients = "".join(f", %d{i}" for i in self.trains)
         self.text = f"""
 func.func private @layer(%x: {x}{arguments}) -> {y} {{
   %y = slr.linear %x({names}) attributes {{association = "{association}"}} {region} : {x}, ({', '.join(types)}) -> {y}
   return %y : {y}
 }}
-func.func @all(%x: {x}, %g: {y}{arguments}) -> ({', '.join([y, x, *types, m])}) {{
+func.func @all(%x: {x}, %g: {y}{arguments}) -> ({y}, {kinds}, {m}) {{
   %y, %dx{gradients} = ad.vjp @layer(%x{''.join(f', %b{i}' for i in range(len(types)))}) cotangents(%g) wrt [{wanted}]
-      : ({everything}) -> ({y}, {everything})
+      : ({everything}) -> ({y}, {kinds})
   %m = slr.materialize({names}) {region} : ({', '.join(types)}) -> {m}
-  return %y, %dx{gradients}, %m : {', '.join([y, x, *types, m])}
+  return %y, %dx{gradients}, %m : {y}, {kinds}, {m}
 }}
 """
         self.type = np.float32 if element == "f32" else np.float64
 
     def arguments(self):
-        return [np.asarray(a, self.type) for a in (self.x, self.g, *self.leaves)]
+        return [np.asarray(a, self.type if a.dtype == np.float64 else None) for a in (self.x, self.g, *self.leaves)]
 
     def differences(self, results):
         """What is wrong with the results: (what, error, of what size)."""
-        x, g, *leaves = (np.asarray(a, np.float64) for a in self.arguments())
+        x, g, *leaves = (np.asarray(a, np.float64 if a.dtype == self.type else None) for a in self.arguments())
         w = self.matrix(leaves)
         size = np.abs(w).sum() + 1
         yield "value", np.abs(results[0] - x @ w).max(initial=0), size
         yield "gradient of x", np.abs(results[1] - g @ w.T).max(initial=0), size
         yield "matrix", np.abs(results[-1] - w).max(initial=0), size
-        for i, leaf in enumerate(leaves):
+        for result, i in zip(results[2:-1], self.trains):
+            leaf = leaves[i]
             direction = self.rng.uniform(-1, 1, leaf.shape)
             step = 1e-6
 
@@ -230,8 +318,8 @@ func.func @all(%x: {x}, %g: {y}{arguments}) -> ({', '.join([y, x, *types, m])}) 
                 return (g * (x @ self.matrix(moved))).sum()
 
             slope = (loss(1) - loss(-1)) / (2 * step)
-            given = float((np.asarray(results[2 + i], np.float64) * direction).sum())
-            yield f"gradient of leaf {i}", abs(given - slope), np.abs(results[2 + i]).sum() + size * max(self.rows, 1)
+            given = float((np.asarray(result, np.float64) * direction).sum())
+            yield f"gradient of leaf {i}", abs(given - slope), np.abs(result).sum() + size * max(self.rows, 1)
 
 
 def failures(seed, element="f32", isa=None, **options):

@@ -42,9 +42,12 @@ def _check(attributes, arguments):
         raise CallError(f"{what}: x has {x.shape[-1]} channels, but {term} takes {inputs}")
     if bias is not None and tuple(bias.shape) != (outputs,):
         raise CallError(f"{what}: bias has the shape {list(bias.shape)}, but {term} gives {outputs} channels")
+    roles = term.roles
     for name, one in (*leaves.items(), *([("bias", bias)] if bias is not None else [])):
-        if one.dtype != x.dtype:
-            raise CallTypeError(f"{what}: {name} is {one.dtype}, but x is {x.dtype}")
+        wanted = {"number": [x.dtype], "scale": [x.dtype, "float32"], "code": ["int8"]}[roles.get(name, "number")]
+        if one.dtype not in wanted:
+            raise CallTypeError(f"{what}: {name} is {one.dtype}, but x is {x.dtype}" if "code" != roles.get(name) else
+                                f"{what}: {name} is {one.dtype}; codes and places are int8 or uint8")
 
 
 def _results(attributes, arguments):

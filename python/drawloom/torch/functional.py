@@ -218,7 +218,7 @@ def _join_structured(tensors, x, leaves, bias, *rest):
 def _autocast_structured(dtype, x, leaves, bias, *rest):
     def cast(tensor):
         # As torch's own products: double precision stays.
-        return tensor if tensor is None or tensor.dtype == torch.float64 else tensor.to(dtype)
+        return tensor if tensor is None or tensor.dtype == torch.float64 or not tensor.is_floating_point() else tensor.to(dtype)
 
     return cast(x), [cast(leaf) for leaf in leaves], cast(bias), *rest
 
@@ -252,4 +252,6 @@ def structured_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], bias:
         need(name in leaves, f"structured_linear: the leaf '{name}' of {term} is not given")
     for name in leaves:
         need(name in names, f"structured_linear: {term} has no leaf '{name}'")
-    return _structured_op(x, [leaves[name] for name in names], bias, text, association)
+    # Codes are bits: the op has one type for them.
+    given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in (leaves[name] for name in names)]
+    return _structured_op(x, given, bias, text, association)
