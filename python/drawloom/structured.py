@@ -247,8 +247,13 @@ def _text(shape):
     return f"{shape[0]} x {shape[1]}"
 
 
-def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[str, tuple[str, str]]) -> tuple[list[str], str]:
-    """MLIR of the ops of a region, and the name of the term. `arguments`: (name, type) of the region's argument for each leaf."""
+def leaves_of(terms: Sequence[Term]) -> list[str]:
+    """The names of the arrays that these terms are made of, each once."""
+    return list(dict.fromkeys(name for term in terms for name in term.leaves))
+
+
+def lines(terms: Sequence[Term], leaves: Mapping[str, Sequence[int]], arguments: Mapping[str, tuple[str, str]]) -> list[str]:
+    """MLIR of the ops of a region that yields these terms. `arguments`: (name, type) of the region's argument for each leaf."""
     made: list[str] = []
     known: dict[Term, str] = {}
     shapes: dict[Term, tuple[int, int]] = {}
@@ -286,8 +291,8 @@ def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[st
             made.append(f"    {known[one]} = {text}")
         return known[one]
 
-    root = emit(term)
-    return [*made, f"    slr.yield {root} : {kind(term)}"], root
+    roots = [emit(term) for term in terms]
+    return [*made, f"    slr.yield {', '.join(roots)} : {', '.join(map(kind, terms))}"]
 
 
 def dumps(term: Term) -> str:
@@ -298,11 +303,11 @@ def dumps(term: Term) -> str:
     return json.dumps(plain(term), sort_keys=True)
 
 
-def loads(text: str) -> Term:
-    """The opposite of `dumps`."""
+def loads(text: str) -> Any:
+    """The opposite of `dumps`; of a list of texts a tuple of terms."""
     def term(part):
         if isinstance(part, dict):
             return Term(part["kind"], tuple(term(p) for p in part["parts"]))
-        return tuple(part) if isinstance(part, list) else part
+        return tuple(map(term, part)) if isinstance(part, list) else part
 
     return term(json.loads(text))
