@@ -151,13 +151,24 @@ def in_inference_mode(layer):
         layer.weight.add_(1.0)
 
 
+def by_a_fused_optimizer(layer):
+    weight = layer.weight
+    del layer.weight
+    layer.weight = torch.nn.Parameter(weight)
+    layer(torch.zeros(1, IN, dtype=torch.float64))
+    weight = layer.weight
+    weight.grad = new(layer)
+    torch.optim.SGD([weight], 1.0, fused=True).step()
+
+
 def past_torch(layer):
     layer.weight.numpy()[:] += 1.0
     torch.autograd.graph.increment_version(layer.weight)
 
 
 @pytest.mark.parametrize("change", [in_place, of_a_part, by_data, by_data_at_the_same_address, by_copy, by_state_dict,
-                                    by_assigned_state_dict, by_another_tensor, by_its_base, by_set, in_inference_mode, past_torch])
+                                    by_assigned_state_dict, by_another_tensor, by_its_base, by_set, in_inference_mode,
+                                    by_a_fused_optimizer, past_torch])
 def test_every_change_of_the_base_is_noticed(x, change):
     layer = make()
     layer(x)

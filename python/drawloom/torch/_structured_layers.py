@@ -197,8 +197,9 @@ def _squared_rows(weight):
     def compute():
         return torch.linalg.vector_norm(weight, dim=1, dtype=torch.promote_types(weight.dtype, torch.float32)).square()
 
-    if (torch.compiler.is_compiling() or torch._C._functorch.maybe_current_level() is not None or weight.is_inference()
-            or type(weight) not in (torch.Tensor, torch.nn.Parameter)):
+    # What trains changes anyhow, and torch does not count what its fused optimizers change.
+    if (weight.requires_grad or torch.compiler.is_compiling() or torch._C._functorch.maybe_current_level() is not None
+            or weight.is_inference() or type(weight) not in (torch.Tensor, torch.nn.Parameter)):
         return compute()
     now = (StorageWeakRef(weight.untyped_storage()), weight._version, weight.storage_offset(), weight.shape, weight.stride(), weight.dtype)
     known = _squares.get(weight)
@@ -218,7 +219,8 @@ class DoRALinear(LoRALinear):
         |V_o|^2 = |W_o|^2 + 2 s ((W A^T) * B)_o + s^2 ((B A A^T) * B)_o     (sums along the rank; s = alpha / r)
 
     where |W_o|^2 is computed again only when W changed. Torch's count of changes tells that, and a new storage: who writes to W past
-    these (`weight.data.add_`, NumPy's view) calls torch.autograd.graph.increment_version(layer.weight).
+    these (`weight.data.add_`, NumPy's view, an optimizer with fused=True that trains the base's own parameter) calls
+    torch.autograd.graph.increment_version(layer.weight).
     """
 
     _peft = {**LoRALinear._peft, "magnitude": "lora_magnitude_vector"}

@@ -252,9 +252,8 @@ def structured_linear(x: Tensor, term: Term | Sequence[Term], leaves: Mapping[st
     association  "auto" applies W part by part, or makes parts of it as matrices first, whichever takes fewer operations for many
                  rows; "parts" and "matrix" say which
 
-    A sequence of terms gives a tuple of results, of one program: x is read once, and its gradient is one sum. Gradients are computed
-    of exactly the leaves that need one, in the leaves' own shapes. float16 and bfloat16 are multiplied with sums in float32.
-    Differentiable any number of times.
+    A sequence of terms gives a tuple of results, of one program. Gradients are computed of exactly the leaves that need one, in the
+    leaves' own shapes. float16 and bfloat16 are multiplied with sums in float32. Differentiable any number of times.
     """
     terms, biases = _structured.sequences(term, bias)
     results = _structured_op(x, *_structured.operands([_known(one) for one in terms], leaves, biases), association)
