@@ -80,14 +80,11 @@ class Term:
         found: dict[str, str] = {}
         own = _LEAVES.get(self.kind, ())
         for i, part in enumerate(self.parts):
-            for name, role in part.roles.items() if isinstance(part, Term) else [(part, own[i] if i < len(own) else None)]:
-                if role is None or name is None:
-                    continue
-                if found.setdefault(name, role) != role:
-                    # Numbers that scale codes as well are of the type of the rows.
-                    if {found[name], role} != {"number", "scale"}:
-                        raise CallError(f"the leaf '{name}' of {self} holds codes in one place and numbers in another")
-                    found[name] = "number"
+            role = own[i] if i < len(own) else None
+            if isinstance(part, Term):
+                _join_roles(found, part.roles)
+            elif role is not None and part is not None:
+                _join_roles(found, {part: role})
         return found
 
     def shape(self, leaves: Mapping[str, Sequence[int]]) -> tuple[int, int]:
@@ -104,6 +101,16 @@ class Term:
         if self.kind == "transpose":
             return f"{a[0]}.T"
         return f"{self.kind}({', '.join(str(part) if isinstance(part, Term) else repr(part) for part in a)})"
+
+
+def _join_roles(found, others):
+    for name, role in others.items():
+        if found.setdefault(name, role) == role:
+            continue
+        # Numbers that scale codes as well are of the type of the rows.
+        if "code" in (role, found[name]):
+            raise CallError(f"the leaf '{name}' holds codes in one place and numbers in another")
+        found[name] = "number"
 
 
 def _joined(kind, *terms):
@@ -311,8 +318,21 @@ def _text(shape):
     return f"{shape[0]} x {shape[1]}"
 
 
-def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[str, tuple[str, str]]) -> tuple[list[str], str]:
-    """MLIR of the ops of a region, and the name of the term. `arguments`: (name, type) of the region's argument for each leaf."""
+def roles_of(terms: Sequence[Term]) -> dict[str, str]:
+    """The arrays that these terms are made of, each once, and what it holds, as Term.roles says."""
+    found: dict[str, str] = {}
+    for term in terms:
+        _join_roles(found, term.roles)
+    return found
+
+
+def leaves_of(terms: Sequence[Term]) -> list[str]:
+    """The names of these arrays."""
+    return list(roles_of(terms))
+
+
+def lines(terms: Sequence[Term], leaves: Mapping[str, Sequence[int]], arguments: Mapping[str, tuple[str, str]]) -> list[str]:
+    """MLIR of the ops of a region that yields these terms. `arguments`: (name, type) of the region's argument for each leaf."""
     made: list[str] = []
     known: dict[Term, str] = {}
     shapes: dict[Term, tuple[int, int]] = {}
@@ -357,8 +377,8 @@ def lines(term: Term, leaves: Mapping[str, Sequence[int]], arguments: Mapping[st
             made.append(f"    {known[one]} = {text}")
         return known[one]
 
-    root = emit(term)
-    return [*made, f"    slr.yield {root} : {kind(term)}"], root
+    roots = [emit(term) for term in terms]
+    return [*made, f"    slr.yield {', '.join(roots)} : {', '.join(map(kind, terms))}"]
 
 
 def dumps(term: Term) -> str:
@@ -369,11 +389,11 @@ def dumps(term: Term) -> str:
     return json.dumps(plain(term), sort_keys=True)
 
 
-def loads(text: str) -> Term:
-    """The opposite of `dumps`."""
+def loads(text: str) -> Any:
+    """The opposite of `dumps`; of a list of texts a tuple of terms."""
     def term(part):
         if isinstance(part, dict):
             return Term(part["kind"], tuple(term(p) for p in part["parts"]))
-        return tuple(part) if isinstance(part, list) else part
+        return tuple(map(term, part)) if isinstance(part, list) else part
 
     return term(json.loads(text))

@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
 
 import drawloom.jax as dj  # noqa: E402
+from drawloom.structured import dense  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 LINE = jax.make_mesh((4,), ("d",), axis_types=(AxisType.Auto,))
@@ -96,6 +97,22 @@ def tables_under_jit():
 
     a, b = references.tables(np.random.default_rng(1), 2)
     return report(of(dj.rational), (jax.device_put(X, NamedSharding(LINE, P("d"))), a, b), of(references.rational)(X, a, b))
+
+
+def several_results_under_jit():
+    """Terms that share x and a leaf, one with a bias."""
+    terms = [(dense("w") + dense("b") @ dense("a")).T, dense("a").T]
+    leaves = {"w": WEIGHTS[0], "a": WEIGHTS[1][:, :8], "b": X[:, :3]}
+
+    def of(f):
+        return jax.jit(jax.value_and_grad(lambda x, leaves, bias: sum(jnp.sin(y).sum() for y in f(x, leaves, bias)), (0, 1, 2)))
+
+    def formula(x, leaves, bias):
+        return x @ (leaves["w"] + leaves["b"] @ leaves["a"]).T + bias, x @ leaves["a"].T
+
+    x, *_ = put(LINE, P("d"))
+    return report(of(lambda x, leaves, bias: dj.structured_linear(x, terms, leaves, [bias, None])), (x, leaves, BIASES[0]),
+                  of(formula)(X, leaves, BIASES[0]))
 
 
 def mapped(check_vma):
@@ -288,7 +305,7 @@ def a_model_over_batch():
 
 
 CASES = [rows_under_jit, two_dimensions_of_rows_under_jit, second_derivatives_under_jit, rows_that_do_not_divide,
-         split_channels_are_gathered, tables_under_jit, shard_map, shard_map_without_checks, gradients_within_shard_map,
+         split_channels_are_gathered, tables_under_jit, several_results_under_jit, shard_map, shard_map_without_checks, gradients_within_shard_map,
          shard_map_over_one_axis_of_two, explicit_axes,
          explicit_axes_with_directions, the_bits_of_each_shard_are_those_of_one_device, recurrence_over_batch, recurrence_over_heads,
          recurrence_over_batch_and_heads, recurrence_over_heads_that_share_queries,

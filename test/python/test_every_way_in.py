@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import torch
 from drawloom import ops
+from drawloom.ops import structured
+from drawloom.structured import dense, dumps
 from runner import BUILD, ROOT, run
 
 jax = pytest.importorskip("jax")
@@ -21,10 +23,15 @@ import drawloom.torch as dt  # noqa: E402
 
 MLP = (("layers", 3), ("biases", 3), ("activation", "silu"), ("output_activation", "tanh"), ("input_activation", "none"),
        ("form", "abs_terms"))
+ADAPTED = dense("w") + 2.0 * (dense("a") @ dense("b"))
 
 
 def chain(function):
     return lambda x, *rest: function(x, list(rest[:3]), list(rest[3:]), activation="silu", output_activation="tanh")
+
+
+def adapted(function):
+    return lambda x, w, a, b, bias: function(x, ADAPTED, {"w": w, "a": a, "b": b}, bias)
 
 
 # The op's family and attributes, the shapes of its arguments, and the op as torch and JAX have it. More rows than one block has.
@@ -34,6 +41,8 @@ OPS = {
                   chain(dj.fused_mlp)),
     "frequency_encode": ("frequency_encode", (("octaves", 6),), [(333, 3)], lambda x: dt.frequency_encode(x, 6),
                          lambda x: dj.frequency_encode(x, 6)),
+    "structured_linear": ("structured", structured.spec(f"[{dumps(ADAPTED)}]", "1", "auto").attributes,
+                          [(333, 16), (16, 8), (16, 3), (3, 8), (8,)], adapted(dt.structured_linear), adapted(dj.structured_linear)),
 }
 
 

@@ -56,6 +56,11 @@ def test_gradients_of_coefficients_are_summed(found):
     assert case(found, "tables_under_jit")["gathers"] == 0
 
 
+def test_several_results_of_rows_stay_where_they_are(found):
+    result = case(found, "several_results_under_jit")
+    assert result["gathers"] == 0 and result["specs"] == [EVERYWHERE, "('d',)", *[EVERYWHERE] * 4]
+
+
 @pytest.mark.parametrize("name", ["shard_map", "shard_map_without_checks", "gradients_within_shard_map",
                                   "shard_map_over_one_axis_of_two"])
 def test_shard_map_gives_the_values_of_one_device(found, name):

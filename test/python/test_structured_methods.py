@@ -75,6 +75,18 @@ METHODS = {
              lambda w, p: w + torch.cat([torch.zeros(3, N, dtype=w.dtype), p, torch.zeros(K - 9, N, dtype=w.dtype)])),
     "LOST": (0.7 * (dense("a") @ dense("b")) + 0.3 * (select(6, 3, K) @ dense("p")), {"a": A, "b": B, "p": (6, N)}, "abp",
              lambda a, b, p: 0.7 * a @ b + 0.3 * torch.cat([torch.zeros(3, N, dtype=a.dtype), p, torch.zeros(K - 9, N, dtype=a.dtype)])),
+    "BD-LoRA, A in blocks": (dense("w") + 2.0 * (block_diagonal("a") @ dense("b")), {"w": W, "a": (2, 12, 3), "b": (6, N)}, "ab",
+                             lambda w, a, b: w + 2.0 * torch.block_diag(*a) @ b),
+    "BD-LoRA, B in blocks": (dense("w") + 2.0 * (dense("a") @ block_diagonal("b")), {"w": W, "a": (K, 6), "b": (2, 3, 8)}, "ab",
+                             lambda w, a, b: w + 2.0 * a @ torch.block_diag(*b)),
+    "AutoLoRA": (dense("w") + dense("a") @ diagonal("g") @ dense("b"), {"w": W, "a": A, "g": (R,), "b": B}, "abg",
+                 lambda w, a, g, b: w + sum(g[j] * torch.outer(a[:, j], b[j]) for j in range(R))),
+    "Sparse Spectral Training": (
+        dense("u") @ diagonal("s") @ dense("v") + dense("cu") @ diagonal("cs") @ dense("cv"),
+        {"u": (K, N - R), "s": (N - R,), "v": (N - R, N), "cu": A, "cs": (R,), "cv": B}, "sc",
+        lambda u, s, v, cu, cs, cv: torch.cat([u, cu], 1) @ torch.diag(torch.cat([s, cs])) @ torch.cat([v, cv])),
+    "LoRAM, recovered": (dense("w") + 2.0 * (select(10, 3, K) @ dense("a") @ dense("b") @ select(7, 5, N).T), {"w": W, "a": (10, R), "b": (R, 7)},
+                         "ab", lambda w, a, b: w + 2.0 * torch.nn.functional.pad(a @ b, (5, N - 12, 3, K - 13))),
     "adapters of several layers side by side": (
         concat(dense("q") + dense("a") @ dense("b"), dense("v") + dense("a") @ dense("c")),
         {"q": W, "a": A, "b": B, "v": (K, 5), "c": (R, 5)}, "abc", lambda q, a, b, v, c: torch.cat([q + a @ b, v + a @ c], 1)),
@@ -103,3 +115,97 @@ def test_method(method, dtype):
         assert one.shape == other.shape
         error = (one.double() - other).norm() / other.norm()
         assert error < (1e-12 if dtype == torch.float64 else 2e-6)
+
+
+# --- with parts that torch computes -------------------------------------------------------------------------------------
+
+ADAPTED = dense("w") + 2.0 * (dense("a") @ dense("b"))
+SHARDS, POOL, BANK, TOP = 3, 10, 9, 2
+INDEX_A = [[7, 1, 11], [0, 3, 4], [9, 1, 2], [5, 10, 8]]
+INDEX_B = [[2, 2], [8, 10], [11, 5], [0, 7]]
+
+
+def mos(x, w, pool_a, private_a, pool_b, private_b):
+    """Mixture of Shards (arXiv 2410.00938): rows of A^T and of B are shards of pools, one behind the other; A and B choose apart from each other,
+    and some shards are the layer's own."""
+    a, b = (torch.cat([pool, private])[torch.tensor(index)].flatten(1) for pool, private, index in (
+        (pool_a, private_a, INDEX_A), (pool_b, private_b, INDEX_B)))
+    return drawloom.torch.structured_linear(x, ADAPTED, {"w": w, "a": a.T, "b": b})
+
+
+def mos_formula(x, w, pool_a, private_a, pool_b, private_b):
+    def row(pool, private, chosen):
+        return torch.cat([pool[i] if i < POOL else private[i - POOL] for i in chosen])
+
+    return x @ (w + 2.0 * sum(torch.outer(row(pool_a, private_a, i), row(pool_b, private_b, j)) for i, j in zip(INDEX_A, INDEX_B)))
+
+
+def vb_lora(x, w, bank, logits_a, logits_b):
+    """VB-LoRA (arXiv 2405.15179): parts of the vectors of A and B are mixtures of the TOP vectors of a bank with the largest logits."""
+    def mixed(logits):
+        chosen, index = logits.topk(TOP)
+        return (chosen.softmax(-1)[..., None] * bank[index]).sum(-2).flatten(1)
+
+    return drawloom.torch.structured_linear(x, dense("w") + dense("a") @ dense("b"), {"w": w, "a": mixed(logits_a).T, "b": mixed(logits_b)})
+
+
+def vb_lora_formula(x, w, bank, logits_a, logits_b):
+    def mixed(logits):
+        # All the others have no weight.
+        least = logits.sort(descending=True).values[..., TOP - 1:TOP]
+        powers = logits.exp() * (logits >= least)
+        return torch.einsum("rjh,hv->rjv", powers / powers.sum(-1, keepdim=True), bank).reshape(R, -1)
+
+    return x @ (w + torch.einsum("rk,rn->kn", mixed(logits_a), mixed(logits_b)))
+
+
+def fly_lora(x, w, a, b, d):
+    """FlyLoRA (arXiv 2510.08396): of the narrow row the TOP elements that are largest beside the balancing d; A is random and stays."""
+    s = drawloom.torch.structured_linear(x, dense("a"), {"a": a})
+    mask = torch.zeros_like(s).scatter(-1, (s + d).abs().topk(TOP).indices, 1.0)
+    return drawloom.torch.structured_linear(torch.cat([x, s * mask], -1), concat(dense("w").T, 2.0 * dense("b").T).T, {"w": w, "b": b})
+
+
+def fly_lora_formula(x, w, a, b, d):
+    rows = []
+    for row in x:
+        s = row @ a
+        chosen = sorted(range(R), key=lambda j: -abs((s[j] + d[j]).item()))[:TOP]
+        rows.append(row @ w + 2.0 * sum(s[j] * b[j] for j in chosen))
+    return torch.stack(rows)
+
+
+def maestro(x, a, b, prefix=3):
+    """Maestro (arXiv 2308.14929): the first ranks of a factorization, as many as the step draws. One program serves any number."""
+    kept = (torch.arange(R) < prefix).to(x.dtype)
+    return drawloom.torch.structured_linear(x, dense("a") @ diagonal("kept") @ dense("b"), {"a": a, "kept": kept, "b": b})
+
+
+def maestro_formula(x, a, b, prefix=3):
+    return x @ a[:, :prefix] @ b[:prefix]
+
+
+# Name: (the method, its formula, shapes, which of them train).
+COMPOSED = {
+    "MoS": (mos, mos_formula, {"w": W, "pool_a": (POOL, K // SHARDS), "private_a": (2, K // SHARDS), "pool_b": (POOL, N // 2),
+                               "private_b": (2, N // 2)}, ("pool_a", "private_a", "pool_b", "private_b")),
+    "VB-LoRA": (vb_lora, vb_lora_formula, {"w": W, "bank": (BANK, 4), "logits_a": (R, K // 4, BANK), "logits_b": (R, N // 4, BANK)},
+                ("bank", "logits_a", "logits_b")),
+    "FlyLoRA": (fly_lora, fly_lora_formula, {"w": W, "a": A, "b": B, "d": (R,)}, ("b",)),
+    "Maestro": (maestro, maestro_formula, {"a": A, "b": B}, ("a", "b")),
+}
+
+
+@pytest.mark.parametrize("method", COMPOSED)
+def test_method_with_parts_outside(method):
+    ours, formula, shapes, trained = COMPOSED[method]
+    generator = torch.Generator().manual_seed(len(method))
+
+    def draw(*shape):
+        return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+    leaves = {name: draw(*shape).requires_grad_(name in trained) for name, shape in shapes.items()}
+    x, g = draw(ROWS, K).requires_grad_(), draw(ROWS, N)
+    results = [[y, *torch.autograd.grad(y, [x, *(leaves[name] for name in trained)], g)] for y in (ours(x, **leaves), formula(x, **leaves))]
+    for one, other in zip(*results, strict=True):
+        assert (one - other).norm() < 1e-12 * other.norm()

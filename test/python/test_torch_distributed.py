@@ -14,13 +14,14 @@ import pytest
 SCRIPT = pathlib.Path(__file__).with_name("distributed_training.py")
 
 
+@pytest.mark.parametrize("layers", ["fused", "structured"])
 @pytest.mark.parametrize("engine", ["ddp", "fsdp"])
-def test_two_processes_have_the_losses_of_one(engine, tmp_path_factory):
+def test_two_processes_have_the_losses_of_one(engine, layers, tmp_path_factory):
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1",
-                           f"--master-port={port}", SCRIPT, engine], capture_output=True, text=True, timeout=600,
+                           f"--master-port={port}", SCRIPT, engine, layers], capture_output=True, text=True, timeout=600,
                           # What one process compiles serves the others.
                           env={**os.environ, "DRAWLOOM_CACHE": str(tmp_path_factory.getbasetemp() / "distributed")})
     assert done.returncode == 0, done.stderr[-3000:]

@@ -11,6 +11,8 @@ except ImportError as error:
     raise ImportError("drawloom.jax needs JAX: pip install jax") from error
 
 from . import linrec, rgnn  # noqa: E402
-from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linear_recurrence, rational  # noqa: E402
+from .functional import (  # noqa: E402
+    frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linear_recurrence, rational, structured_linear)
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "linrec", "rational", "rgnn"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "linrec", "rational", "rgnn",
+           "structured_linear"]

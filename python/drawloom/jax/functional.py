@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Union
+from collections.abc import Mapping, Sequence
+from typing import Union, overload
 
 import jax
 import jax.numpy as jnp
@@ -17,11 +17,13 @@ from jax.typing import ArrayLike
 from .. import ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
+from ..ops import structured as _structured
 from ..ops.recurrences import OPTIONAL, check_starts
+from ..structured import Term
 from ._call import call, call_anywhere, type_of
 from ._sharding import explicitly_sharded
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational", "structured_linear"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
@@ -193,3 +195,44 @@ def linear_recurrence(q: ArrayLike, k: ArrayLike, v: ArrayLike, *, decay: ArrayL
         check_starts(np.asarray(starts).tolist(), arrays[0].shape[1])
     o, final = call_anywhere(spec, *arrays)
     return o, final
+
+
+@overload
+def structured_linear(x: ArrayLike, term: Term, leaves: Mapping[str, ArrayLike], bias: ArrayLike | None = None, *,
+                      association: str = "auto") -> Array: ...
+
+
+@overload
+def structured_linear(x: ArrayLike, term: Sequence[Term], leaves: Mapping[str, ArrayLike], bias: Sequence[ArrayLike | None] | None = None, *,
+                      association: str = "auto") -> tuple[Array, ...]: ...
+
+
+def structured_linear(x: ArrayLike, term: Term | Sequence[Term], leaves: Mapping[str, ArrayLike],
+                      bias: ArrayLike | Sequence[ArrayLike | None] | None = None, *,
+                      association: str = "auto") -> Array | tuple[Array, ...]:
+    """y = x W + bias, where W is known by how it is made, as one program.
+
+    x            [..., K]
+    term         W of K x N, an expression of `drawloom.structured`; or a sequence of them, that x is multiplied by each
+    leaves       the arrays that it is made of, by their names; terms of a sequence share those of one name
+    bias         [N], or None; of a sequence of terms a sequence of these, or None
+    association  "auto" applies W part by part, or makes parts of it as matrices first, whichever takes fewer operations for many
+                 rows; "parts" and "matrix" say which
+
+    A sequence of terms gives a tuple of results, of one program. Gradients are computed of exactly the leaves that need one, in the
+    leaves' own shapes. float16 and bfloat16 are multiplied with sums in float32. Differentiable any number of times, forward and
+    backward.
+    """
+    terms, biases = _structured.sequences(term, bias)
+    known = [_structured.known(one) for one in terms]
+    given, shifts, text, biased = _structured.operands(known, leaves, biases)
+    names = [f"leaf '{name}'" for name in dict.fromkeys(name for _, own, _ in known for name in own)]
+    arrays = [_array(one, f"structured_linear: {name}") for name, one in zip(["x", *names, *["bias"] * len(shifts)], [x, *given, *shifts])]
+    # Codes are bits: the op has one type for them.
+    arrays = [lax.bitcast_convert_type(one, jnp.int8) if one.dtype == jnp.uint8 else one for one in arrays]
+    spec = _structured.spec(text, biased, association)
+    if arrays[0].ndim == 0:
+        raise CallError("structured_linear: x is a scalar; its last dimension is that of channels")
+    ops.check(spec, [type_of(array) for array in arrays])
+    results = call_anywhere(spec, *arrays)
+    return tuple(results) if terms is term else results[0]

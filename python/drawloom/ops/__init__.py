@@ -240,8 +240,11 @@ class Spec:
         """`rows` for arguments of these types, those of rows in any number of dimensions."""
         family = families[self.family]
         count = len(arguments) - sum(len(derivative.given) for derivative in self.derivatives)
-        results = 1 if family.rowwise else len(family.results(dict(self.attributes), list(arguments[:count])))
-        return self.rows(len(arguments), results)
+        given = list(arguments[:count])
+        if family.rowwise:
+            # How many rows there are does not matter here.
+            given[0] = replace(given[0], shape=(1, given[0].shape[-1]))
+        return self.rows(len(arguments), len(family.results(dict(self.attributes), given)))
 
     def axes_of(self, arguments):
         """(of arguments, of results): names of the dimensions that may be split, as Family.axes says, for arguments of these types.
@@ -262,7 +265,7 @@ class Spec:
         """What its last derivative is taken of."""
         return replace(self, derivatives=self.derivatives[:-1])
 
-    def rows(self, count, results=1):
+    def rows(self, count, results):
         """Which of `count` arguments and of the results have one row for each row of x; `results`: how many the op has.
 
         The first argument of an op and its results have rows, and the rows do not mix. So do tangents and cotangents of

@@ -4,25 +4,72 @@
 """Rows times a structured weight. See drawloom.structured and drawloom.torch.structured_linear."""
 
 import functools
+from dataclasses import replace
 
 from .._errors import CallError, CallTypeError
 from .. import structured
-from . import Array, register, sizes
+from . import Array, Spec, register, sizes
 
 ASSOCIATIONS = "auto", "parts", "matrix"
 
 
+_terms = functools.lru_cache(maxsize=1024)(structured.loads)
+
+
+def known(term):
+    """Text of a term, the names of its leaves, and how messages call it."""
+    if not isinstance(term, structured.Term):
+        raise CallError(f"structured_linear: {term!r} is no term; drawloom.structured makes them")
+    return _known(term)
+
+
 @functools.lru_cache(maxsize=1024)
-def term_of(text):
-    return structured.loads(text)
+def _known(term):
+    return structured.dumps(term), structured.leaves_of([term]), str(term)
+
+
+def sequences(term, bias):
+    """Terms and a bias or None for each, of a term and its bias or of several."""
+    if not isinstance(term, (list, tuple)):
+        return [term], [bias]
+    if not term:
+        raise CallError("structured_linear: there is no term; it is one, or a sequence of terms that share x")
+    if bias is None:
+        return term, [None] * len(term)
+    if not isinstance(bias, (list, tuple)) or len(bias) != len(term):
+        given = f"a sequence of {len(bias)}" if isinstance(bias, (list, tuple)) else "one array"
+        raise CallError(f"structured_linear: bias is {given}; for a sequence of {len(term)} terms it is a sequence of {len(term)} biases, "
+                        "None where there is none")
+    return term, bias
+
+
+def operands(terms, leaves, biases):
+    """(leaves, biases, texts, biased) for what is `known` of each term: arrays in the order of the op, and its attributes."""
+    names = []
+    for _, own, what in terms:
+        for name in own:
+            if name not in leaves:
+                raise CallError(f"structured_linear: the leaf '{name}' of {what} is not given")
+            if name not in names:
+                names.append(name)
+    for name in leaves:
+        if name not in names:
+            raise CallError(f"structured_linear: {' and '.join([what for *_, what in terms])} has no leaf '{name}'")
+    texts, biased = ", ".join([text for text, *_ in terms]), "".join(["0" if one is None else "1" for one in biases])
+    return [leaves[name] for name in names], [one for one in biases if one is not None], f"[{texts}]", biased
+
+
+def spec(terms, biased, association):
+    """`terms`: the text of a list of terms; `biased` has "1" for each term with a bias, and "0" for one without."""
+    return Spec("structured", (("terms", terms), ("biased", biased), ("association", association)))
 
 
 def _split(attributes, arguments):
-    """The term, its leaves by their names, and the bias or None."""
-    term = term_of(attributes["term"])
-    names = term.leaves
-    leaves = dict(zip(names, arguments[1:]))
-    return term, leaves, arguments[-1] if attributes["bias"] else None
+    """The terms, their leaves by their names, and a bias or None for each term."""
+    terms = _terms(attributes["terms"])
+    names = structured.leaves_of(terms)
+    rest = iter(arguments[1 + len(names):])
+    return terms, dict(zip(names, arguments[1:])), [next(rest) if has == "1" else None for has in attributes["biased"]]
 
 
 def _shapes(leaves):
@@ -31,51 +78,66 @@ def _shapes(leaves):
 
 def _check(attributes, arguments):
     x, what = arguments[0], "structured_linear"
-    term, leaves, bias = _split(attributes, arguments)
     if attributes["association"] not in ASSOCIATIONS:
         raise CallError(f"{what}: association is '{attributes['association']}'; it is one of {', '.join(ASSOCIATIONS)}")
-    if len(arguments) != 1 + len(term.leaves) + attributes["bias"]:
-        raise CallError(f"{what}: the term has {len(term.leaves)} leaves ({', '.join(term.leaves)}), but "
-                        f"{len(arguments) - 1 - attributes['bias']} are given")
-    inputs, outputs = term.shape(_shapes(leaves))
-    if x.shape[-1] != inputs:
-        raise CallError(f"{what}: x has {x.shape[-1]} channels, but {term} takes {inputs}")
-    if bias is not None and tuple(bias.shape) != (outputs,):
-        raise CallError(f"{what}: bias has the shape {list(bias.shape)}, but {term} gives {outputs} channels")
-    roles = term.roles
-    for name, one in (*leaves.items(), *([("bias", bias)] if bias is not None else [])):
-        wanted = {"number": [x.dtype], "scale": [x.dtype, "float32"], "code": ["int8"]}[roles.get(name, "number")]
-        if one.dtype not in wanted:
-            raise CallTypeError(f"{what}: {name} is {one.dtype}, but x is {x.dtype}" if "code" != roles.get(name) else
-                                f"{what}: {name} is {one.dtype}; codes and places are int8 or uint8")
+    names, biases = structured.leaves_of(_terms(attributes["terms"])), attributes["biased"].count("1")
+    if len(arguments) != 1 + len(names) + biases:
+        raise CallError(f"{what}: there are {len(names)} leaves ({', '.join(names)}), but {len(arguments) - 1 - biases} are given")
+    terms, leaves, biases = _split(attributes, arguments)
+    for term, bias in zip(terms, biases):
+        inputs, outputs = term.shape(_shapes(leaves))
+        if x.shape[-1] != inputs:
+            raise CallError(f"{what}: x has {x.shape[-1]} channels, but {term} takes {inputs}")
+        if bias is not None and tuple(bias.shape) != (outputs,):
+            raise CallError(f"{what}: bias has the shape {list(bias.shape)}, but {term} gives {outputs} channels")
+    roles = structured.roles_of(terms)
+    for name, one in (*leaves.items(), *(("bias", bias) for bias in biases if bias is not None)):
+        role = roles.get(name, "number")
+        if role == "code" and one.dtype != "int8":
+            raise CallTypeError(f"{what}: {name} is {one.dtype}; codes and places are int8 or uint8")
+        if role != "code" and one.dtype != x.dtype and (role != "scale" or one.dtype != "float32"):
+            raise CallTypeError(f"{what}: {name} is {one.dtype}, but x is {x.dtype}")
 
 
 def _results(attributes, arguments):
-    term, leaves, _ = _split(attributes, arguments)
-    return [Array(arguments[0].dtype, (arguments[0].shape[0], term.shape(_shapes(leaves))[1]))]
+    terms, leaves, _ = _split(attributes, arguments)
+    return [replace(arguments[0], shape=(arguments[0].shape[0], term.shape(_shapes(leaves))[1])) for term in terms]
+
+
+def _axes(attributes, arguments):
+    rows = (*(f"row{d}" for d in range(len(arguments[0].shape) - 1)), None)
+    return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows] * len(attributes["biased"])
 
 
 def _body(attributes, arguments, results, names):
-    term, leaves, bias = _split(attributes, arguments)
-    x, y = arguments[0], results[0]
+    terms, leaves, biases = _split(attributes, arguments)
     inside = {name: (f"%leaf{i}", one.text) for i, (name, one) in enumerate(leaves.items())}
-    ops, _ = structured.lines(term, _shapes(leaves), inside)
-    given = names[1:1 + len(leaves)]
-    types = ", ".join(one.text for one in leaves.values())
+    given, rest = names[1:1 + len(leaves)], iter(names[1 + len(leaves):])
     head = [f"  ^bb0({', '.join(f'{name}: {type_}' for name, type_ in inside.values())}):"] if inside else []
-    lines = [f"  %product = slr.linear {names[0]}({', '.join(given)}) attributes {{association = \"{attributes['association']}\"}} {{", *head, *ops,
-             f"  }} : {x.text}, ({types}) -> {y.text}"]
-    if bias is None:
-        return lines, ["%product"]
-    return [*lines, f"  %empty = tensor.empty({sizes(y)}) : {y.text}",
-            f"  %shifted = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], "
-            f"iterator_types = [\"parallel\", \"parallel\"]}} ins(%product, {names[-1]} : {y.text}, {bias.text}) outs(%empty : {y.text}) {{",
+    association = f"attributes {{association = \"{attributes['association']}\"}}"
+    lines = [f"  %product:{len(terms)} = slr.linear {names[0]}({', '.join(given)}) {association} {{", *head,
+             *structured.lines(terms, _shapes(leaves), inside),
+             f"  }} : {arguments[0].text}, ({', '.join(one.text for one in leaves.values())}) -> ({', '.join(one.text for one in results)})"]
+    values = []
+    for i, (y, bias) in enumerate(zip(results, biases)):
+        values.append(f"%product#{i}" if bias is None else f"%shifted{i}")
+        if bias is not None:
+            lines += _shift(i, y, bias, next(rest))
+    return lines, values
+
+
+def _shift(i, y, bias, name):
+    """Lines that add the bias called `name` to product i."""
+    maps = "affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>"
+    return [f"  %empty{i} = tensor.empty({sizes(y)}) : {y.text}",
+            f"  %shifted{i} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\"]}} "
+            f"ins(%product#{i}, {name} : {y.text}, {bias.text}) outs(%empty{i} : {y.text}) {{",
             f"  ^bb0(%p: {_scalar(y)}, %b: {_scalar(y)}, %o: {_scalar(y)}):", f"    %s = arith.addf %p, %b : {_scalar(y)}",
-            f"    linalg.yield %s : {_scalar(y)}", f"  }} -> {y.text}"], ["%shifted"]
+            f"    linalg.yield %s : {_scalar(y)}", f"  }} -> {y.text}"]
 
 
 def _scalar(array):
     return Array(array.dtype, ()).text[len("tensor<"):-1]
 
 
-register("structured", _check, _results, _body)
+register("structured", _check, _results, _body, axes=_axes)

@@ -289,7 +289,10 @@ defined[_vjp_op] = lambda tensors, spec: _spec_of(spec), lambda tensors, spec: t
 
 def _batched(spec, info, dims, tensors, call):
     """The results of call(tensors) for a batch, as (list, dims)."""
-    given, gives = spec.rows(len(tensors)) if ops.families[spec.family].rowwise else ([], [False])
+    given, gives = [], [False]
+    if ops.families[spec.family].rowwise:
+        given, gives = spec.rows_of([ops.Array(dtype, shape if dim is None else shape[:dim] + shape[dim + 1:])
+                                     for (dtype, shape), dim in zip(_types(tensors), dims)])
     if all(gives) and all(row or dim is None for row, dim in zip(given, dims)):
         # The batch is more rows: no parameter has one, and nothing is summed over rows.
         def front(tensor, dim, row):
@@ -346,8 +349,10 @@ def define(schema, spec_of, flatten, join, autocast=None):
                 raise CallTypeError(f"{name}: {one} is None; it is a tensor")
         return spec_of(*arguments)
 
+    lists = schema.endswith("-> Tensor[]")
+
     def of_schema(results):
-        return tuple(results) if isinstance(results, list) else results
+        return _as_list(results) if lists else tuple(results) if isinstance(results, list) else results
 
     def cpu(*arguments):
         return of_schema(run(spec_of(*arguments), flatten(*arguments)))
@@ -361,10 +366,12 @@ def define(schema, spec_of, flatten, join, autocast=None):
         tensors = flatten(*arguments)
         results, of_results = _batched(spec_of(*arguments), info, _tensor_dims(in_dims, arguments), tensors,
                                        lambda tensors: op(*join(tensors, *arguments)))
+        if lists:
+            return results, of_results
         return (results[0], 0) if len(results) == 1 else (tuple(results), tuple(of_results))
 
     _library.impl(name, cpu, "CPU")
-    _library.impl(name, autograd, "Autograd")
+    _library.impl(name, (lambda *arguments: _as_list(autograd(*arguments))) if lists else autograd, "Autograd")
     torch.library.register_fake(f"drawloom::{name}", shapes, lib=_library)
     torch.library.register_vmap(f"drawloom::{name}", vmap, lib=_library)
     if autocast:

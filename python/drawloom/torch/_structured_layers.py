@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from .._errors import CallError
 from ..structured import Term, block_diagonal, dense, kronecker, permute
@@ -33,6 +35,7 @@ class StructuredLinear(torch.nn.Module):
             raise CallError(f"StructuredLinear: the leaves of {term} are {', '.join(term.leaves)}, not {', '.join(leaves)}")
         self.in_features, self.out_features = term.shape({name: tuple(leaf.shape) for name, leaf in leaves.items()})
         self.term, self.association = term, association
+        self.register_buffer("_merged", None, persistent=False)
         self._keep("bias", bias)
         self._names = []
         for name in term.leaves:
@@ -53,6 +56,14 @@ class StructuredLinear(torch.nn.Module):
         return {name: getattr(self, attribute) for name, attribute in self._names}
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self._merged is None:
+            return self._by_parts(x)
+        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in self.parameters()):
+            raise CallError(f"{type(self).__name__}: the layer is merged, so its parameters would get no gradient; call unmerge_(), or compute "
+                            "under torch.no_grad()")
+        return torch.nn.functional.linear(x, self._merged, self.bias)
+
+    def _by_parts(self, x):
         return functional.structured_linear(x, self.term, self._leaves(), self.bias, association=self.association)
 
     def materialize(self) -> torch.Tensor:
@@ -71,6 +82,33 @@ class StructuredLinear(torch.nn.Module):
             if self.bias is not None:
                 layer.bias.copy_(self.bias)
         return layer
+
+    @property
+    def merged(self) -> bool:
+        """Whether `merge_` was called."""
+        return self._merged is not None
+
+    def merge_(self) -> StructuredLinear:
+        """Makes the weight as it is now, which from here on is all that a row is multiplied by. The parts stay as they are beside it, so
+        that `unmerge_` gives back every bit of them. For inference: gradients are refused."""
+        if self.merged:
+            raise CallError(f"{type(self).__name__}: the layer is merged already; unmerge_() first takes the merged weight away")
+        with torch.no_grad():
+            self._merged = self.materialize().contiguous()
+        return self
+
+    def unmerge_(self) -> StructuredLinear:
+        """The opposite of `merge_`."""
+        if not self.merged:
+            raise CallError(f"{type(self).__name__}: the layer is not merged; merge_() does that")
+        self._merged = None
+        return self
+
+    def _load_from_state_dict(self, *arguments):
+        if self.merged:
+            raise CallError(f"{type(self).__name__}: the layer is merged, and would go on with the weight from before; call unmerge_(), load, "
+                            "and merge_() again")
+        super()._load_from_state_dict(*arguments)
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.out_features}, {self.term}, bias={self.bias is not None}"
@@ -96,16 +134,126 @@ class LoRALinear(StructuredLinear):
     both products with the base's, forward and backward.
     """
 
+    #: What PEFT calls its parameters.
+    _peft = {"lora_a": "lora_A", "lora_b": "lora_B"}
+
     def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
-        _count("LoRALinear", "r", r)
+        name = type(self).__name__
+        _count(name, "r", r)
         if not isinstance(base, torch.nn.Linear):
-            raise CallError(f"LoRALinear: the base is a torch.nn.Linear, not a {type(base).__name__}")
+            raise CallError(f"{name}: the base is a torch.nn.Linear, not a {type(base).__name__}")
         weight = base.weight.detach()
         options = {"dtype": weight.dtype, "device": weight.device}
         scale = alpha / (math.sqrt(r) if rslora else r)
         super().__init__((dense("weight") + scale * (dense("lora_b") @ dense("lora_a"))).T, {
             "weight": weight, "lora_b": torch.nn.Parameter(torch.zeros(base.out_features, r, **options)),
             "lora_a": _uniform((r, base.in_features), base.in_features, options)}, None if base.bias is None else base.bias.detach())
+        self.scale = scale
+
+    def _peft_names(self, adapter):
+        """Of what PEFT's state dicts have for this layer, by our names."""
+        def name(theirs):
+            if adapter is not None:
+                return f"{theirs}.{adapter}.weight"
+            return theirs if theirs == "lora_magnitude_vector" else f"{theirs}.weight"
+
+        base = {own: f"base_layer.{own}" for own in ("weight", "bias") if getattr(self, own) is not None}
+        return {**({} if adapter is None else base), **{own: name(theirs) for own, theirs in self._peft.items()}}
+
+    def peft_state_dict(self, adapter: str | None = "default") -> dict[str, torch.Tensor]:
+        """The state under the names of PEFT's layer with an adapter of this name; None: those of PEFT's files, which have no base."""
+        return {theirs: getattr(self, own).detach() for own, theirs in self._peft_names(adapter).items()}
+
+    def load_peft_state_dict(self, state: Mapping[str, torch.Tensor], adapter: str | None = "default") -> None:
+        """The opposite of `peft_state_dict`. The base stays as it is where `state` has none; entries of other adapters are passed over. The
+        scale is none of the state: r, alpha and rslora are PEFT's r, lora_alpha and use_rslora."""
+        what, names = type(self).__name__, self._peft_names(adapter)
+        if self.merged:
+            raise CallError(f"{what}: the layer is merged, and would go on with the weight from before; call unmerge_(), load, and merge_() again")
+        for own, theirs in names.items():
+            if theirs in state:
+                if state[theirs].shape != getattr(self, own).shape:
+                    raise CallError(f"{what}: '{theirs}' has the shape {list(state[theirs].shape)}, but {own} {list(getattr(self, own).shape)}")
+            elif own in self._peft:
+                raise CallError(f"{what}: there is no '{theirs}' in the state; it has {', '.join(state) or 'nothing'}")
+        for theirs in state:
+            kind, _, rest = theirs.partition(".")
+            other = adapter is not None and kind.startswith("lora_") and rest.partition(".")[0] != adapter
+            if theirs not in names.values() and not other:
+                raise CallError(f"{what}: the layer has nothing for '{theirs}'; it takes {', '.join(names.values())}")
+        with torch.no_grad():
+            for own, theirs in names.items():
+                if theirs in state:
+                    getattr(self, own).copy_(state[theirs])
+
+
+# Of a weight: (what tells that it is as it was, the squared length of each row).
+_squares: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+
+
+def _squared_rows(weight):
+    """The squared length of each row, in float32 or float64. Those of a weight that has not changed are known: the storage is the same,
+    which the weak reference keeps others from being taken for, and so is the number of changes that torch counts."""
+    def compute():
+        return torch.linalg.vector_norm(weight, dim=1, dtype=torch.promote_types(weight.dtype, torch.float32)).square()
+
+    # What trains changes anyhow, and torch does not count what its fused optimizers change.
+    if (weight.requires_grad or torch.compiler.is_compiling() or torch._C._functorch.maybe_current_level() is not None
+            or weight.is_inference() or type(weight) not in (torch.Tensor, torch.nn.Parameter)):
+        return compute()
+    now = (StorageWeakRef(weight.untyped_storage()), weight._version, weight.storage_offset(), weight.shape, weight.stride(), weight.dtype)
+    known = _squares.get(weight)
+    if known is None or known[0] != now:
+        known = _squares[weight] = now, compute()
+    return known[1]
+
+
+class DoRALinear(LoRALinear):
+    """A frozen linear layer with a low-rank adapter whose rows have lengths that train (arXiv 2402.09353):
+
+        y = x V^T diag(m / |V_o|) + bias,   V = W + (alpha / r) B A
+
+    The arguments are LoRALinear's. Trains `lora_a` [r, in], `lora_b` [out, r] and `magnitude` m [out], which starts as the lengths of the
+    rows of W. The lengths of V count as constants in gradients (section 4.3), as in PEFT. They are made without V, in closed form:
+
+        |V_o|^2 = |W_o|^2 + 2 s ((W A^T) * B)_o + s^2 ((B A A^T) * B)_o     (sums along the rank; s = alpha / r)
+
+    where |W_o|^2 is computed again only when W changed. Torch's count of changes tells that, and a new storage: who writes to W past
+    these (`weight.data.add_`, NumPy's view, an optimizer with fused=True that trains the base's own parameter) calls
+    torch.autograd.graph.increment_version(layer.weight).
+    """
+
+    _peft = {**LoRALinear._peft, "magnitude": "lora_magnitude_vector"}
+
+    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
+        super().__init__(base, r, alpha, rslora=rslora)
+        # V is W: lora_b is zero.
+        self.magnitude = torch.nn.Parameter(self._lengths().to(self.weight.dtype))
+
+    def _lengths(self):
+        """|V_o|, in float32 or float64."""
+        with torch.no_grad(), torch.autocast(self.weight.device.type, enabled=False):
+            squares = _squared_rows(self.weight)
+            a, b = self.lora_a.to(squares.dtype), self.lora_b.to(squares.dtype)
+            inner = (self.weight @ self.lora_a.to(self.weight.dtype).T).to(squares.dtype)
+            changed = squares + ((2 * self.scale * inner + self.scale ** 2 * (b @ (a @ a.T))) * b).sum(1)
+            # What rounding leaves of a row that the adapter takes away is not negative, and no row has the length zero to divide by.
+            limits = torch.finfo(squares.dtype)
+            return torch.maximum(changed, limits.eps * squares).clamp_min(limits.tiny).sqrt()
+
+    def _factors(self, dtype):
+        return (self.magnitude / self._lengths()).to(dtype)
+
+    def _by_parts(self, x):
+        z = functional.structured_linear(x, self.term, self._leaves(), association=self.association)
+        # The gradient of the factors takes z, which is kept: no product is computed again for it.
+        factors = self._factors(z.dtype)
+        return z * factors if self.bias is None else torch.addcmul(self.bias.to(z.dtype), z, factors)
+
+    def materialize(self) -> torch.Tensor:
+        """The weight as torch.nn.Linear keeps it, [out, in]."""
+        weight = super().materialize()
+        return self._factors(weight.dtype)[:, None] * weight
 
 
 class MonarchLinear(StructuredLinear):

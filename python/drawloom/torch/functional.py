@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Union
+from typing import Union, overload
 
 import torch
 from torch import Tensor
 
 from .._errors import CallError  # noqa: F401, which modules raise, too
-from ..ops import Spec, rational as _rational
-from ..structured import Term, dumps
+from ..ops import Spec, rational as _rational, structured as _structured
+from ..structured import Term
 from . import _dispatch
 from ._dispatch import derivative, intern, need
 
@@ -197,61 +197,67 @@ def frequency_encode(x: Tensor, octaves: int) -> Tensor:
 
 # --- structured weights -------------------------------------------------------------------------------------------------
 
-_structured: dict[tuple, Spec] = {}
+_structured_specs: dict[tuple, Spec] = {}
 
 
-def _spec_structured(x, leaves, bias, term, association="auto"):
-    key = term, association, bias is not None
-    return _structured.get(key) or _structured.setdefault(key, intern(Spec("structured", (
-        ("term", term), ("association", association), ("bias", bias is not None)))))
+def _spec_structured(x, leaves, biases, *key):
+    return _structured_specs.get(key) or _structured_specs.setdefault(key, intern(_structured.spec(*key)))
 
 
-def _flatten_structured(x, leaves, bias, *rest):
-    return (x, *leaves) if bias is None else (x, *leaves, bias)
+def _flatten_structured(x, leaves, biases, *rest):
+    return (x, *leaves, *biases)
 
 
-def _join_structured(tensors, x, leaves, bias, *rest):
+def _join_structured(tensors, x, leaves, biases, *rest):
     n = 1 + len(leaves)
-    return tensors[0], list(tensors[1:n]), None if bias is None else tensors[n], *rest
+    return tensors[0], list(tensors[1:n]), list(tensors[n:]), *rest
 
 
-def _autocast_structured(dtype, x, leaves, bias, *rest):
-    def cast(tensor):
+def _autocast_structured(dtype, x, leaves, biases, *rest):
+    def cast(tensors):
         # As torch's own products: double precision stays.
-        return tensor if tensor is None or tensor.dtype == torch.float64 or not tensor.is_floating_point() else tensor.to(dtype)
+        return [one if one.dtype == torch.float64 or not one.is_floating_point() else one.to(dtype) for one in tensors]
 
-    return cast(x), [cast(leaf) for leaf in leaves], cast(bias), *rest
+    return *cast([x]), cast(leaves), cast(biases), *rest
 
 
 _structured_op = _dispatch.define(
-    'structured_linear(Tensor x, Tensor[] leaves, Tensor? bias, str term, str association="auto") -> Tensor', _spec_structured,
+    "structured_linear(Tensor x, Tensor[] leaves, Tensor[] biases, str terms, str biased, str association) -> Tensor[]", _spec_structured,
     _flatten_structured, _join_structured, autocast=_autocast_structured)
-_terms: dict[Term, tuple[str, list[str]]] = {}
 
 
+@torch.compiler.assume_constant_result
+def _known(term):
+    return _structured.known(term)
+
+
+@overload
 def structured_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], bias: Tensor | None = None, *,
-                      association: str = "auto") -> Tensor:
+                      association: str = "auto") -> Tensor: ...
+
+
+@overload
+def structured_linear(x: Tensor, term: Sequence[Term], leaves: Mapping[str, Tensor], bias: Sequence[Tensor | None] | None = None, *,
+                      association: str = "auto") -> tuple[Tensor, ...]: ...
+
+
+def structured_linear(x: Tensor, term: Term | Sequence[Term], leaves: Mapping[str, Tensor], bias: Tensor | Sequence[Tensor | None] | None = None, *,
+                      association: str = "auto") -> Tensor | tuple[Tensor, ...]:
     """y = x W + bias, where W is known by how it is made, as one program.
 
     x            [..., K]
-    term         W of K x N, an expression of `drawloom.structured`
-    leaves       the arrays that it is made of, by their names
-    bias         [N], or None
+    term         W of K x N, an expression of `drawloom.structured`; or a sequence of them, that x is multiplied by each
+    leaves       the arrays that it is made of, by their names; terms of a sequence share those of one name
+    bias         [N], or None; of a sequence of terms a sequence of these, or None
     association  "auto" applies W part by part, or makes parts of it as matrices first, whichever takes fewer operations for many
                  rows; "parts" and "matrix" say which
 
-    Gradients are computed of exactly the leaves that need one, in the leaves' own shapes. float16 and bfloat16 are multiplied with
-    sums in float32. Differentiable any number of times.
+    A sequence of terms gives a tuple of results, of one program. Gradients are computed of exactly the leaves that need one, in the
+    leaves' own shapes. float16 and bfloat16 are multiplied with sums in float32. Differentiable any number of times.
     """
-    known = _terms.get(term)
-    if known is None:
-        need(isinstance(term, Term), f"structured_linear: {term!r} is no term; drawloom.structured makes them")
-        known = _terms[term] = dumps(term), term.leaves
-    text, names = known
-    for name in names:
-        need(name in leaves, f"structured_linear: the leaf '{name}' of {term} is not given")
-    for name in leaves:
-        need(name in names, f"structured_linear: {term} has no leaf '{name}'")
+    terms, biases = _structured.sequences(term, bias)
+    given, *rest = _structured.operands([_known(one) for one in terms], leaves, biases)
     # Codes are bits: the op has one type for them.
-    given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in (leaves[name] for name in names)]
-    return _structured_op(x, given, bias, text, association)
+    given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in given]
+    results = _structured_op(x, given, *rest, association)
+    return tuple(results) if terms is term else results[0]
