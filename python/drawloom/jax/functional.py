@@ -229,7 +229,7 @@ def structured_linear(x: ArrayLike, term: Term | Sequence[Term], leaves: Mapping
     names = [f"leaf '{name}'" for name in dict.fromkeys(name for _, own, _ in known for name in own)]
     arrays = [_array(one, f"structured_linear: {name}") for name, one in zip(["x", *names, *["bias"] * len(shifts)], [x, *given, *shifts])]
     # Codes are bits: the op has one type for them.
-    arrays = [lax.bitcast_convert_type(one, jnp.int8) if one.dtype == jnp.uint8 else one for one in arrays]
+    arrays = [jax.lax.bitcast_convert_type(one, jnp.int8) if one.dtype == jnp.uint8 else one for one in arrays]
     spec = _structured.spec(text, biased, association)
     if arrays[0].ndim == 0:
         raise CallError("structured_linear: x is a scalar; its last dimension is that of channels")
