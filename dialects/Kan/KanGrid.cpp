@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/RowTiling.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "dialects/Kan/Kan.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -187,126 +188,8 @@ bool GridEncodeVjpCoordinatesOp::isRowOperand(unsigned operandNumber) {
   return operandNumber < 2;
 }
 
-namespace {
-
-/// The only loop is over rows; every row operand and the result have them as
-/// dimension 0, and their other dimensions whole.
-template <typename Op> struct RowTiling {
-  static SmallVector<Range> domain(Op op, OpBuilder &b) {
-    return {{b.getIndexAttr(0),
-             tensor::getMixedSize(b, op.getLoc(), op.getX(), 0),
-             b.getIndexAttr(1)}};
-  }
-
-  static TilingResult tile(Op op, OpBuilder &b, OpFoldResult offset,
-                           OpFoldResult size) {
-    TilingResult result;
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (!op.isRowOperand(operand.getOperandNumber())) {
-        operands.push_back(operand.get());
-        continue;
-      }
-      auto type = cast<RankedTensorType>(operand.get().getType());
-      auto slice = tensor::ExtractSliceOp::create(
-          b, op.getLoc(), operand.get(),
-          ArrayRef<OpFoldResult>{offset, b.getIndexAttr(0)},
-          ArrayRef<OpFoldResult>{size, b.getIndexAttr(type.getDimSize(1))},
-          ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(1)});
-      result.generatedSlices.push_back(slice);
-      operands.push_back(slice);
-    }
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    auto tileType = RankedTensorType::get(
-        {getConstantIntValue(size).value_or(ShapedType::kDynamic),
-         type.getDimSize(1)},
-        type.getElementType());
-    Operation *tiled = mlir::clone(b, op, tileType, operands);
-    result.tiledOps.push_back(tiled);
-    result.tiledValues.push_back(tiled->getResult(0));
-    return result;
-  }
-
-  static void position(Op op, OpBuilder &b, ArrayRef<OpFoldResult> offsets,
-                       ArrayRef<OpFoldResult> sizes,
-                       SmallVector<OpFoldResult> &resultOffsets,
-                       SmallVector<OpFoldResult> &resultSizes) {
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    resultOffsets = {offsets[0], b.getIndexAttr(0)};
-    resultSizes = {sizes[0], b.getIndexAttr(type.getDimSize(1))};
-  }
-
-  /// Only whole rows of the result can be computed.
-  static LogicalResult
-  domainOfResult(Op op, ArrayRef<OpFoldResult> offsets,
-                 ArrayRef<OpFoldResult> sizes,
-                 SmallVectorImpl<OpFoldResult> &domainOffsets,
-                 SmallVectorImpl<OpFoldResult> &domainSizes) {
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    if (!isConstantIntValue(offsets[1], 0) ||
-        !isConstantIntValue(sizes[1], type.getDimSize(1)))
-      return failure();
-    domainOffsets.assign({offsets[0]});
-    domainSizes.assign({sizes[0]});
-    return success();
-  }
-
-  static LogicalResult reify(Op op, OpBuilder &b,
-                             ReifiedRankedShapedTypeDims &shapes) {
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    shapes.push_back({tensor::getMixedSize(b, op.getLoc(), op.getX(), 0),
-                      b.getIndexAttr(type.getDimSize(1))});
-    return success();
-  }
-};
-
-} // namespace
-
-#define DRAWLOOM_TILE_ROWS(Op)                                                 \
-  SmallVector<utils::IteratorType> Op::getLoopIteratorTypes() {                \
-    return {utils::IteratorType::parallel};                                    \
-  }                                                                            \
-  SmallVector<Range> Op::getIterationDomain(OpBuilder &b) {                    \
-    return RowTiling<Op>::domain(*this, b);                                    \
-  }                                                                            \
-  FailureOr<TilingResult> Op::getTiledImplementation(                          \
-      OpBuilder &b, ArrayRef<OpFoldResult> offsets,                            \
-      ArrayRef<OpFoldResult> sizes) {                                          \
-    return RowTiling<Op>::tile(*this, b, offsets[0], sizes[0]);                \
-  }                                                                            \
-  LogicalResult Op::getResultTilePosition(                                     \
-      OpBuilder &b, unsigned, ArrayRef<OpFoldResult> offsets,                  \
-      ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,  \
-      SmallVector<OpFoldResult> &resultSizes) {                                \
-    RowTiling<Op>::position(*this, b, offsets, sizes, resultOffsets,           \
-                            resultSizes);                                      \
-    return success();                                                          \
-  }                                                                            \
-  LogicalResult Op::getIterationDomainTileFromResultTile(                      \
-      OpBuilder &b, unsigned, ArrayRef<OpFoldResult> offsets,                  \
-      ArrayRef<OpFoldResult> sizes,                                            \
-      SmallVectorImpl<OpFoldResult> &domainOffsets,                            \
-      SmallVectorImpl<OpFoldResult> &domainSizes) {                            \
-    return RowTiling<Op>::domainOfResult(*this, offsets, sizes, domainOffsets, \
-                                         domainSizes);                         \
-  }                                                                            \
-  FailureOr<TilingResult> Op::generateResultTileValue(                         \
-      OpBuilder &b, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,     \
-      ArrayRef<OpFoldResult> sizes) {                                          \
-    SmallVector<OpFoldResult> rowOffset, rowSize;                              \
-    if (failed(getIterationDomainTileFromResultTile(                           \
-            b, resultNumber, offsets, sizes, rowOffset, rowSize)))             \
-      return failure();                                                        \
-    return RowTiling<Op>::tile(*this, b, rowOffset[0], rowSize[0]);            \
-  }                                                                            \
-  LogicalResult Op::reifyResultShapes(OpBuilder &b,                            \
-                                      ReifiedRankedShapedTypeDims &shapes) {   \
-    return RowTiling<Op>::reify(*this, b, shapes);                             \
-  }
-
 DRAWLOOM_TILE_ROWS(GridEncodeOp)
 DRAWLOOM_TILE_ROWS(GridEncodeVjpCoordinatesOp)
-#undef DRAWLOOM_TILE_ROWS
 
 //===----------------------------------------------------------------------===//
 // Interpretation

@@ -18,6 +18,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
 
 #include "dialects/Slr/SlrDialect.h.inc"
 #include "dialects/Slr/SlrEnums.h.inc"
@@ -62,6 +63,8 @@ public:
   HostTerms(mlir::Block &region, llvm::ArrayRef<HostTensor> leaves);
   /// A leaf, or the matrix of a term.
   HostTensor of(Value value);
+  /// Whether leaves were what their terms ask for.
+  llvm::LogicalResult state = llvm::success();
 
 private:
   llvm::DenseMap<Value, HostTensor> known;

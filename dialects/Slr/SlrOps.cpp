@@ -139,7 +139,7 @@ LogicalResult LinearOp::interpret(ArrayRef<HostTensor> operands,
     }
     results.push_back(std::move(y));
   }
-  return success();
+  return terms.state;
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,7 +181,7 @@ LogicalResult MaterializeOp::interpret(ArrayRef<HostTensor> operands,
   HostTerms terms(getBody().front(), operands);
   for (Value term : termsOf(getBody()))
     results.push_back(terms.of(term));
-  return success();
+  return terms.state;
 }
 
 } // namespace drawloom::slr

@@ -8,6 +8,7 @@
 include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Interfaces/Interfaces.td"
 include "dialects/Slr/SlrDialect.td"
+include "dialects/Slr/SlrSparse.td"
 include "dialects/Slr/SlrTerms.td"
 include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

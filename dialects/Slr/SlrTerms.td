@@ -12,6 +12,7 @@ include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Slr/SlrDialect.td"
 include "dialects/Slr/SlrEnums.td"
 include "dialects/Slr/SlrInterfaces.td"
+include "dialects/Slr/SlrSparse.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -195,6 +196,23 @@ def Slr_NOfMOp : Slr_TermOp<"n_of_m", ["materialize"]> {
   }];
   let arguments = (ins Drawloom_FloatTensor:$values, Slr_Codes:$places, I64Attr:$m);
   let assemblyFormat = "$values `at` $places `of` $m attr-dict `:` type($values) `,` type($places)";
+}
+
+def Slr_SparseOp : Slr_TermOp<"sparse"> {
+  let summary = "a sparse matrix";
+  let description = [{
+    W is zero but for E blocks of p x q (or single elements, where `values` has one
+    dimension). The arrays are those of `slr.sparse_linear`, which it is applied by:
+    no matrix is made of it, and the gradient is that of the blocks alone.
+
+    Constraints:
+    1. `values` is [E, p, q] or [E]; `row_starts` has R + 1 elements,
+       `column_starts` C + 1, the other arrays E. R, C, p and q are at least 1.
+
+    Example: `%0 = slr.sparse %v at (%rs, %c, %cs, %r, %o) : tensor<5xf32>, (tensor<7xi32>, tensor<5xi32>, tensor<5xi32>, tensor<5xi32>, tensor<5xi32>)`
+  }];
+  let arguments = !con((ins Drawloom_FloatTensor:$values), Slr_PlacesOf.arrays);
+  let assemblyFormat = !strconcat("$values ", Slr_PlacesOf.format, "attr-dict `:` type($values) `,`", Slr_PlacesOf.types);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -233,6 +234,45 @@ Value TermBuilder::contractBlocks(Value x, int64_t dim, Value blocks,
       x, blocks, AffineMap::get(rank + 1, 0, of, context),
       AffineMap::get(rank + 1, 0, ofBlocks, context),
       emptyLike(x, dim, tensorType(blocks).getDimSize(transposed ? 1 : 2)));
+}
+
+Value TermBuilder::contractSparse(Value x, int64_t dim, Value values,
+                                  ValueRange places, int64_t outputs,
+                                  bool transposed) {
+  // As rows: that dimension last, the others one.
+  int64_t rank = tensorType(x).getRank();
+  SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(rank));
+  last.erase(last.begin() + dim);
+  last.push_back(dim);
+  bool isLast = dim == rank - 1;
+  Value moved = isLast ? x : permute(x, last);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, moved);
+  if (rank > 2)
+    moved = collapse(moved, 0, rank - 1);
+  if (tensorType(values).getRank() == 1)
+    values = tensor::ExpandShapeOp::create(
+        b, loc,
+        RankedTensorType::get({tensorType(values).getDimSize(0), 1, 1},
+                              element),
+        values, ArrayRef<ReassociationIndices>{{0, 1, 2}});
+  auto type = RankedTensorType::get({tensorType(moved).getDimSize(0), outputs},
+                                    element);
+  auto product =
+      SparseLinearOp::create(b, loc, type, moved, values, places[0], places[1],
+                             places[2], places[3], places[4], transposed);
+  Value y = product.getY();
+  if (rank > 2) {
+    sizes.back() = b.getIndexAttr(outputs);
+    SmallVector<int64_t> shape;
+    for (OpFoldResult size : sizes)
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    SmallVector<ReassociationIndices> groups(2);
+    for (int64_t d = 0; d < rank; ++d)
+      groups[d == rank - 1].push_back(d);
+    y = tensor::ExpandShapeOp::create(
+        b, loc, RankedTensorType::get(shape, element), y, groups, sizes);
+  }
+  return isLast ? y : permute(y, invertPermutationVector(last));
 }
 
 Value TermBuilder::scale(Value x, double factor) {

@@ -66,6 +66,10 @@ public:
   Value contract(Value x, int64_t dim, Value matrix, bool transposed);
   /// The same with a matrix for each index of the dimension before `dim`.
   Value contractBlocks(Value x, int64_t dim, Value matrices, bool transposed);
+  /// The same with a sparse matrix, whose blocks are [E, p, q] or [E].
+  Value contractSparse(Value x, int64_t dim, Value values,
+                       mlir::ValueRange places, int64_t outputs,
+                       bool transposed);
   Value scale(Value x, double factor);
   /// Each element times that of `vector` at its place along `dim`.
   Value multiplyAlong(Value x, int64_t dim, Value vector);

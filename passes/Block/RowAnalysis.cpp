@@ -105,6 +105,23 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     else
       count(op);
   }
+  // Ops of other kinds that map rows to rows, with what they read and write.
+  for (Operation &op : block)
+    if (isRowwise(&op) && !isa<linalg::LinalgOp>(op)) {
+      unsigned row = classes.find(classes.ofLoop(&op, 0));
+      auto type = cast<RankedTensorType>(op.getResult(0).getType());
+      bool isGiven = given.contains(row);
+      Candidate &candidate = candidates[row];
+      candidate.isOpen |= type.isDynamicDim(0) || isGiven;
+      candidate.isParallel = true;
+      candidate.extent = type.isDynamicDim(0)
+                             ? type.getDimSize(0)
+                             : std::max(candidate.extent, type.getDimSize(0));
+      candidate.work += (candidate.isOpen ? assumedRows : type.getDimSize(0)) *
+                        llvm::product_of(type.getShape().drop_front());
+      anyOpen |= candidate.isOpen;
+      ofCall |= isGiven;
+    }
   // What only moves data says how it is cut where nothing else does, and it has
   // to be.
   if (candidates.empty())

@@ -45,6 +45,13 @@ static bool hasProducts(const RowRegion &region) {
   });
 }
 
+/// Whether there is an op of another kind that maps rows to rows.
+static bool hasOthers(const RowRegion &region) {
+  return llvm::any_of(region.ops, [](Operation *op) {
+    return isRowwise(op) && !isa<linalg::LinalgOp>(op);
+  });
+}
+
 /// Bytes of the sums over rows that a block of these ops would carry.
 static int64_t sumBytesOf(const RowRegion &region, RowAnalysis &rows) {
   int64_t bytes = 0;
@@ -63,7 +70,8 @@ static constexpr int64_t fewestWideBlocks = 16;
 static bool isWide(const RowRegion &region, RowAnalysis &rows,
                    const RowFootprint &footprint,
                    const RowCostOptions &options) {
-  if (!options.wideProducts || options.tileRows || !hasProducts(region) ||
+  if (!options.wideProducts || options.tileRows ||
+      (!hasProducts(region) && !hasOthers(region)) ||
       footprint.tileBytesPerRow * options.mostRows <= options.cacheBytes ||
       sumBytesOf(region, rows) > options.cacheBytes)
     return false;

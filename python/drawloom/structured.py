@@ -22,13 +22,13 @@ from typing import Any
 
 from ._errors import CallError
 
-__all__ = ["Term", "block_diagonal", "concat", "dense", "diagonal", "fold", "hadamard", "identity", "kronecker", "n_of_m",
-           "normalize_columns", "permute", "quantized", "select"]
+__all__ = ["Pattern", "Term", "block_diagonal", "concat", "dense", "diagonal", "fold", "hadamard", "identity", "kronecker", "n_of_m",
+           "normalize_columns", "permute", "quantized", "select", "sparse"]
 
-# Which parts of a term name leaves, and what these hold: numbers of the type of the rows, what codes are multiplied by, or codes.
+# Which parts of a term name leaves, and what these hold: numbers of the type of the rows, what codes are multiplied by, codes, or indices.
 _LEAVES: dict[str, tuple[str | None, ...]] = {
     "dense": ("number",), "diagonal": ("number",), "block_diagonal": ("number",), "normalize_columns": (None, "number"),
-    "quantized": ("code", "scale", "scale"), "n_of_m": ("number", "code")}
+    "quantized": ("code", "scale", "scale"), "n_of_m": ("number", "code"), "sparse": ("number", *["index"] * 5)}
 
 # Bits of a code, by format.
 FORMATS = {"nf4": 4, "fp4": 4, "uint1": 1, "uint2": 2, "uint4": 4, "uint8": 8, "int2": 2, "int4": 4, "int8": 8, "f8e4m3fn": 8, "f8e5m2": 8}
@@ -76,7 +76,7 @@ class Term:
 
     @property
     def roles(self) -> dict[str, str]:
-        """What each leaf holds: "number" (of the type of the rows), "scale" (this, or float32) or "code" (int8)."""
+        """What each leaf holds: "number" (of the type of the rows), "scale" (this, or float32), "code" (int8) or "index" (int32)."""
         found: dict[str, str] = {}
         own = _LEAVES.get(self.kind, ())
         for i, part in enumerate(self.parts):
@@ -108,8 +108,8 @@ def _join_roles(found, others):
         if found.setdefault(name, role) == role:
             continue
         # Numbers that scale codes as well are of the type of the rows.
-        if "code" in (role, found[name]):
-            raise CallError(f"the leaf '{name}' holds codes in one place and numbers in another")
+        if {role, found[name]} != {"number", "scale"}:
+            raise CallError(f"the leaf '{name}' holds a {found[name]} in one place and a {role} in another")
         found[name] = "number"
 
 
@@ -232,6 +232,82 @@ def n_of_m(values: str, places: str, m: int) -> Term:
     return Term("n_of_m", (_name("n_of_m", values), _name("n_of_m", places), _number("n_of_m", "m", m)))
 
 
+# The arrays of a pattern, as leaves.
+_PLACES = "row_starts", "columns", "column_starts", "rows", "order"
+
+
+def sparse(values: str, pattern: str) -> Term:
+    """A sparse matrix: the blocks `values` [E, p, q], or elements [E], at the places of a `Pattern`, whose arrays are the leaves that
+    `Pattern.leaves(pattern)` names."""
+    return Term("sparse", (_name("sparse", values), *(f"{_name('sparse', pattern)}_{array}" for array in _PLACES)))
+
+
+class Pattern:
+    """Where a sparse matrix of R x C blocks (or elements) has some: the places by rows, and the same by columns.
+
+    shape   (R, C)
+    arrays  row_starts [R + 1], columns [E], column_starts [C + 1], rows [E], order [E], int32: block e of row r, row_starts[r] <= e <
+            row_starts[r + 1], is in column columns[e]; the f-th by columns is in row rows[f], and is block order[f]
+    """
+
+    def __init__(self, row_starts: Any, columns: Any, column_count: int) -> None:
+        """Of the arrays of CSR, with rising columns in each row."""
+        import numpy as np
+
+        starts, columns = (np.asarray(array) for array in (row_starts, columns))
+        for what, array in (("row_starts", starts), ("columns", columns)):
+            if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+                raise CallError(f"Pattern: {what} is {array.dtype}{list(array.shape)}; it is a list of integers")
+        if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():
+            raise CallError(f"Pattern: row_starts rise from 0 to {len(columns)}, the number of columns that are given, one for each row and one more")
+        if column_count < 1 or len(columns) and not (0 <= columns.min() and columns.max() < column_count):
+            raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min(initial=0)} to {columns.max(initial=0)}")
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        wrong = np.flatnonzero((np.diff(columns) <= 0) & (np.diff(rows) == 0))
+        if len(wrong):
+            raise CallError(f"Pattern: columns {columns[wrong[0]]} and {columns[wrong[0] + 1]} of row {rows[wrong[0]]} do not rise; "
+                            "of_coordinates sorts them")
+        order = np.argsort(columns, kind="stable")
+        column_starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=column_count))])
+        self.shape = len(starts) - 1, int(column_count)
+        self.arrays = [np.ascontiguousarray(array, np.int32) for array in (starts, columns, column_starts, rows[order], order)]
+
+    @staticmethod
+    def of_coordinates(rows: Any, columns: Any, shape: Sequence[int]) -> tuple[Pattern, Any]:
+        """Of places in any order: the pattern, and the order in which it has them (values[order] are its values)."""
+        import numpy as np
+
+        rows, columns = np.asarray(rows), np.asarray(columns)
+        if rows.shape != columns.shape or rows.ndim != 1:
+            raise CallError(f"Pattern: there are rows {list(rows.shape)} and columns {list(columns.shape)}; each place has one of both")
+        if len(rows) and not (0 <= rows.min() and rows.max() < shape[0]):
+            raise CallError(f"Pattern: rows are from 0 to {shape[0] - 1}; there are some from {rows.min()} to {rows.max()}")
+        order = np.lexsort((columns, rows))
+        again = np.flatnonzero((np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0))
+        if len(again):
+            raise CallError(f"Pattern: row {rows[order[again[0]]]}, column {columns[order[again[0]]]} is there more than once")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+        return Pattern(starts, columns[order], shape[1]), order
+
+    @staticmethod
+    def of_mask(mask: Any) -> Pattern:
+        """Of a matrix of truth values: blocks are where it is true."""
+        import numpy as np
+
+        mask = np.asarray(mask)
+        if mask.ndim != 2:
+            raise CallError(f"Pattern: the mask has the shape {list(mask.shape)}; it is a matrix")
+        return Pattern.of_coordinates(*np.nonzero(mask), mask.shape)[0]
+
+    def __len__(self) -> int:
+        """How many blocks there are."""
+        return len(self.arrays[1])
+
+    def leaves(self, name: str, convert: Any = lambda array: array) -> dict[str, Any]:
+        """Its arrays as the leaves that `sparse(values, name)` has; `convert` makes each what a framework takes, as torch.from_numpy."""
+        return {f"{name}_{array}": convert(one) for array, one in zip(_PLACES, self.arrays)}
+
+
 # --- shapes and text ----------------------------------------------------------------------------------------------------
 
 
@@ -263,6 +339,8 @@ def _new_shape(term, leaves, known):
         return count * k, count * n
     if term.kind == "quantized":
         return _quantized_shape(term, leaves)
+    if term.kind == "sparse":
+        return _sparse_shape(term, leaves)
     if term.kind == "n_of_m":
         k, groups, n = _leaf(term, a[0], leaves, 3, "an array [K, G, n], of extents from 1")
         if _leaf(term, a[1], leaves, 3, "an array [K, G, n], of extents from 1") != (k, groups, n):
@@ -314,6 +392,22 @@ def _quantized_shape(term, leaves):
     return k, count * (8 // FORMATS[format_])
 
 
+def _sparse_shape(term, leaves):
+    values, *places = term.parts
+    for name in (values, *places):
+        if name not in leaves:
+            raise CallError(f"the leaf '{name}' of {term} is not given; there are {', '.join(leaves) or 'none'}")
+    shape, lengths = tuple(leaves[values]), [tuple(leaves[name]) for name in places]
+    if len(shape) not in (1, 3) or len(shape) == 3 and min(shape[1:]) < 1:
+        raise CallError(f"the leaf '{values}' of {term} has the shape {list(shape)}; it is an array [blocks, p, q] or [elements]")
+    wanted = [None, shape[:1], None, shape[:1], shape[:1]]
+    for name, length, one in zip(places, lengths, wanted):
+        if len(length) != 1 or one is None and length[0] < 2 or one is not None and length != one:
+            raise CallError(f"the leaf '{name}' of {term} has the shape {list(length)}; it is a Pattern's for {shape[0]} values")
+    p, q = shape[1:] or (1, 1)
+    return (lengths[0][0] - 1) * p, (lengths[2][0] - 1) * q
+
+
 def _text(shape):
     return f"{shape[0]} x {shape[1]}"
 
@@ -352,6 +446,9 @@ def lines(terms: Sequence[Term], leaves: Mapping[str, Sequence[int]], arguments:
             given = [arguments[name] for name in a[:3] if name is not None]
             words = [name + word for (name, _), word in zip(given, (" scales ", " offsets " if len(given) > 2 else "", ""))]
             return f"{a[3]} {''.join(words)} packing {a[4]} : {', '.join(type_ for _, type_ in given)}"
+        if one.kind == "sparse":
+            given = [arguments[name] for name in a]
+            return f"{given[0][0]} at ({', '.join(name for name, _ in given[1:])}) : {given[0][1]}, ({', '.join(type_ for _, type_ in given[1:])})"
         if one.kind == "n_of_m":
             (values, kind_), (places, at) = arguments[a[0]], arguments[a[1]]
             return f"{values} at {places} of {a[2]} : {kind_}, {at}"

@@ -15,6 +15,8 @@ import sys
 
 import numpy as np
 
+from drawloom.structured import Pattern
+
 EXTENTS = (1, 2, 3, 4, 6, 8, 9, 12, 16, 33)
 ROWS = (0, 1, 2, 7, 16, 33, 65)
 
@@ -104,7 +106,7 @@ class Tree:
             makers.append(self.fold)
         if inputs >= outputs:
             makers.append(self.select)
-        makers.append(self.quantized)
+        makers += [self.quantized, self.sparse, self.sparse]
         if any(outputs % m == 0 for m in range(2, 9)):
             makers.append(self.n_of_m)
         return makers
@@ -197,6 +199,22 @@ class Tree:
             return made.reshape(inputs, outputs)
 
         return self.emit(f"slr.n_of_m %a{v} at %a{p} of {m} : {self.type(v)}, {self.type(p)}"), matrix
+
+    def sparse(self, inputs, outputs, _):
+        p, q = (int(self.rng.choice([d for d in range(1, e + 1) if e % d == 0])) if self.rng.random() < 0.5 else 1 for e in (inputs, outputs))
+        mask = self.rng.random((inputs // p, outputs // q)) < self.rng.choice([0.1, 0.5, 1.0])
+        pattern = Pattern.of_mask(mask)
+        single = p * q == 1 and self.rng.random() < 0.5
+        v = self.leaf(*((len(pattern),) if single else (len(pattern), p, q)))
+        arrays = [self.given(array) for array in pattern.arrays]
+
+        def matrix(leaves):
+            made = np.zeros((inputs // p, p, outputs // q, q))
+            made.transpose(0, 2, 1, 3)[mask] = leaves[v].reshape(-1, p, q)
+            return made.reshape(inputs, outputs)
+
+        return self.emit(f"slr.sparse %a{v} at ({', '.join(f'%a{i}' for i in arrays)}) : {self.type(v)}, "
+                         f"({', '.join(self.type(i) for i in arrays)})"), matrix
 
     def sum(self, inputs, outputs, depth):
         parts = [self.term(inputs, outputs, depth - 1) for _ in range(self.rng.integers(1, 4))]

@@ -95,7 +95,9 @@ def _check(attributes, arguments):
         role = roles.get(name, "number")
         if role == "code" and one.dtype != "int8":
             raise CallTypeError(f"{what}: {name} is {one.dtype}; codes and places are int8 or uint8")
-        if role != "code" and one.dtype != x.dtype and (role != "scale" or one.dtype != "float32"):
+        if role == "index" and one.dtype != "int32":
+            raise CallTypeError(f"{what}: {name} is {one.dtype}; the arrays of a pattern are int32")
+        if role not in ("code", "index") and one.dtype != x.dtype and (role != "scale" or one.dtype != "float32"):
             raise CallTypeError(f"{what}: {name} is {one.dtype}, but x is {x.dtype}")
 
 

@@ -1,0 +1,385 @@
+//===- SparseTiles.cpp - products with sparse matrices as loops -----------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Single elements: a tile of rows is turned, so that vectors run along the
+// rows; a column's sums stay in registers while its elements go by. Blocks are
+// multiplied as small matrices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Block/Block.h"
+#include "dialects/Interfaces/ScalarBuilder.h"
+#include "dialects/Slr/Slr.h"
+#include "drawloom/IndexMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace drawloom::slr {
+namespace {
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+class LoopBuilder {
+public:
+  LoopBuilder(OpBuilder &b, Location loc, Type element)
+      : b(b), loc(loc), math(b, loc), element(element),
+        wide(computeType(element)) {}
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
+  Value add(Value i, Value j) { return arith::AddIOp::create(b, loc, i, j); }
+  Value times(Value i, int64_t factor) {
+    return arith::MulIOp::create(b, loc, i, index(factor));
+  }
+  Value at(Value array, Value i) {
+    Value element = tensor::ExtractOp::create(b, loc, array, i);
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), element);
+  }
+
+  /// for i in from .. to by `step`, carrying a tensor.
+  Value loop(Value from, Value to, int64_t step, Value init,
+             function_ref<Value(Value, Value)> body) {
+    auto op = scf::ForOp::create(b, loc, from, to, index(step), init);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(op.getBody());
+    Value next = body(op.getInductionVar(), op.getRegionIterArg(0));
+    scf::YieldOp::create(b, loc, next);
+    return op.getResult(0);
+  }
+  /// All of those from `starts[i]` on.
+  Value loopOver(Value starts, Value i, Value init,
+                 function_ref<Value(Value, Value)> body) {
+    Value from = at(starts, i), to = at(starts, add(i, index(1)));
+    return loop(from, to, 1, init, body);
+  }
+  /// Steps of the greatest of these sizes first, then what is left in smaller
+  /// ones, the last of which is 1.
+  Value loopInSteps(OpFoldResult count, ArrayRef<int64_t> steps, Value init,
+                    function_ref<Value(Value, int64_t, Value)> body) {
+    OpFoldResult from = number(0);
+    for (int64_t step : steps) {
+      OpFoldResult to = math.sub(count, math.rem(count, number(step)));
+      if (!isEqualConstantIntOrValue(from, to))
+        init = loop(
+            getValueOrCreateConstantIndexOp(b, loc, from),
+            getValueOrCreateConstantIndexOp(b, loc, to), step, init,
+            [&](Value i, Value carried) { return body(i, step, carried); });
+      from = to;
+    }
+    return init;
+  }
+
+  Value empty(ArrayRef<OpFoldResult> sizes, Type type) {
+    return tensor::EmptyOp::create(b, loc, sizes, type);
+  }
+  /// Of the type that is computed in.
+  Value zeros(ArrayRef<OpFoldResult> sizes) {
+    Value zero = arith::ConstantOp::create(
+        b, loc, cast<TypedAttr>(b.getFloatAttr(wide, 0.0)));
+    return linalg::FillOp::create(b, loc, zero, empty(sizes, wide))
+        .getResult(0);
+  }
+  Value transpose(Value x) {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
+    std::swap(sizes[0], sizes[1]);
+    return linalg::TransposeOp::create(
+               b, loc, x, empty(sizes, getElementTypeOrSelf(x.getType())),
+               ArrayRef<int64_t>{1, 0})
+        ->getResult(0);
+  }
+  /// A part without the dimensions in front, of one element each.
+  Value slice(Value x, ArrayRef<OpFoldResult> offsets,
+              ArrayRef<OpFoldResult> sizes, unsigned rank) {
+    SmallVector<OpFoldResult> strides(offsets.size(), number(1));
+    SmallVector<int64_t> shape;
+    for (OpFoldResult size : sizes.take_back(rank))
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    return tensor::ExtractSliceOp::create(
+        b, loc, RankedTensorType::get(shape, getElementTypeOrSelf(x.getType())),
+        x, offsets, sizes, strides);
+  }
+  Value insert(Value part, Value into, ArrayRef<OpFoldResult> offsets,
+               ArrayRef<OpFoldResult> sizes) {
+    SmallVector<OpFoldResult> strides(offsets.size(), number(1));
+    return tensor::InsertSliceOp::create(b, loc, part, into, offsets, sizes,
+                                         strides);
+  }
+  /// Rounded to the type of the rows.
+  Value rounded(Value x) {
+    if (wide == element)
+      return x;
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
+    AffineMap same = b.getMultiDimIdentityMap(sizes.size());
+    SmallVector<utils::IteratorType> parallel(sizes.size(),
+                                              utils::IteratorType::parallel);
+    Value out = empty(sizes, element);
+    return linalg::GenericOp::create(
+               b, loc, out.getType(), x, out, ArrayRef{same, same}, parallel,
+               [&](OpBuilder &inner, Location, ValueRange values) {
+                 ScalarBuilder scalar(inner, loc);
+                 linalg::YieldOp::create(inner, loc,
+                                         scalar.convert(values[0], element));
+               })
+        .getResult(0);
+  }
+  /// sum += left right, by these maps of a generic's loops.
+  Value accumulate(Value left, Value right, Value sum, ArrayRef<AffineMap> maps,
+                   ArrayRef<utils::IteratorType> loops) {
+    return linalg::GenericOp::create(
+               b, loc, sum.getType(), ValueRange{left, right}, sum, maps, loops,
+               [&](OpBuilder &inner, Location, ValueRange values) {
+                 ScalarBuilder scalar(inner, loc);
+                 Value a = scalar.widen(values[0]);
+                 Value c = scalar.widen(values[1]);
+                 Value product = arith::MulFOp::create(
+                     inner, loc, a, c, arith::FastMathFlags::contract);
+                 Value next =
+                     arith::AddFOp::create(inner, loc, values[2], product,
+                                           arith::FastMathFlags::contract);
+                 linalg::YieldOp::create(inner, loc, next);
+               })
+        .getResult(0);
+  }
+  /// sum[m, n] += left right, where k is dimension `leftK` and `rightK` of
+  /// them.
+  Value contract(Value left, unsigned leftK, Value right, unsigned rightK,
+                 Value sum) {
+    AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
+               k = b.getAffineDimExpr(2);
+    auto map = [&](AffineExpr i, AffineExpr j) {
+      return AffineMap::get(3, 0, {i, j}, b.getContext());
+    };
+    return linalg::ContractOp::create(
+               b, loc, sum.getType(), ValueRange{left, right}, ValueRange{sum},
+               b.getAffineMapArrayAttr({leftK ? map(m, k) : map(k, m),
+                                        rightK ? map(n, k) : map(k, n),
+                                        map(m, n)}))
+        .getResult(0);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  IndexMath math;
+  Type element;
+  FloatType wide;
+};
+
+} // namespace
+
+FailureOr<SmallVector<Value>>
+SparseLinearOp::decomposeOperation(OpBuilder &builder) {
+  LoopBuilder b(builder, getLoc(), typeOf(getX()).getElementType());
+  ArrayRef<int64_t> blocks = typeOf(getValues()).getShape();
+  int64_t p = blocks[1], q = blocks[2];
+  OpFoldResult t = tensor::getMixedSize(builder, getLoc(), getX(), 0);
+  int64_t outputs = typeOf(getY()).getDimSize(1);
+  bool transposed = getTranspose();
+  // Lists by what is written.
+  Value starts = transposed ? getRowStarts() : getColumnStarts();
+  Value sources = transposed ? getColumns() : getRows();
+  auto blockAt = [&](Value e) { return transposed ? e : b.at(getOrder(), e); };
+  OpFoldResult one = b.number(1), zero = b.number(0);
+  if (p * q == 1) {
+    Value turned = b.transpose(getX());
+    AffineMap along = builder.getMultiDimIdentityMap(1);
+    AffineMap scalar = AffineMap::get(1, 0, builder.getContext());
+    auto sumOf = [&](Value o) {
+      Value sum = b.loopOver(starts, o, b.zeros({t}), [&](Value e, Value part) {
+        Value source = b.at(sources, e);
+        Value value = tensor::ExtractOp::create(
+            builder, getLoc(), getValues(),
+            ValueRange{blockAt(e), b.index(0), b.index(0)});
+        Value row = b.slice(turned, {source, zero}, {one, t}, 1);
+        return b.accumulate(value, row, part, {scalar, along, along},
+                            utils::IteratorType::parallel);
+      });
+      return b.rounded(sum);
+    };
+    // Some columns are turned back while they are at hand.
+    Value y = b.empty({t, b.number(outputs)}, b.element);
+    y = b.loopInSteps(b.number(outputs), {16, 1}, y,
+                      [&](Value first, int64_t count, Value made) {
+                        Value some =
+                            b.loop(b.index(0), b.index(count), 1,
+                                   b.empty({b.number(count), t}, b.element),
+                                   [&](Value i, Value rows) {
+                                     return b.insert(sumOf(b.add(first, i)),
+                                                     rows, {i, zero}, {one, t});
+                                   });
+                        return b.insert(b.transpose(some), made, {zero, first},
+                                        {t, b.number(count)});
+                      });
+    return SmallVector<Value>{y};
+  }
+  int64_t in = transposed ? q : p, out = transposed ? p : q;
+  Value y = b.empty({t, b.number(outputs)}, b.element);
+  y = b.loop(
+      b.index(0), b.index(outputs / out), 1, y, [&](Value o, Value made) {
+        Value sum = b.loopOver(
+            starts, o, b.zeros({t, b.number(out)}), [&](Value e, Value part) {
+              Value source = b.times(b.at(sources, e), in);
+              Value rows =
+                  b.slice(getX(), {zero, source}, {t, b.number(in)}, 2);
+              Value block = b.slice(getValues(), {blockAt(e), zero, zero},
+                                    {one, b.number(p), b.number(q)}, 2);
+              return b.contract(rows, 1, block, transposed ? 1 : 0, part);
+            });
+        return b.insert(b.rounded(sum), made, {zero, b.times(o, out)},
+                        {t, b.number(out)});
+      });
+  return SmallVector<Value>{y};
+}
+
+namespace {
+/// The blocks of a sampled product, each some rows of the sparse matrix.
+class SampledParts {
+public:
+  SampledParts(SampledProductOp op, OpBuilder &builder)
+      : op(op), builder(builder), loc(op.getLoc()),
+        b(builder, loc, typeOf(op.getX()).getElementType()),
+        shape(typeOf(op.getValues()).getShape()),
+        outputs(typeOf(op.getG()).getDimSize(1)),
+        t(tensor::getMixedSize(builder, loc, op.getX(), 0)) {}
+
+  Value build() {
+    int64_t rows = typeOf(op.getRowStarts()).getDimSize(0) - 1;
+    int64_t inPart = llvm::divideCeil(rows, mostParts());
+    Value empty =
+        b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.element);
+    auto forall = scf::ForallOp::create(
+        builder, loc,
+        ArrayRef<OpFoldResult>{b.number(llvm::divideCeil(rows, inPart))}, empty,
+        std::nullopt);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(forall.getTerminator());
+    first = b.times(forall.getInductionVar(0), inPart);
+    last = arith::MinSIOp::create(builder, loc, b.add(first, b.index(inPart)),
+                                  b.index(rows));
+    begin = b.at(op.getRowStarts(), first);
+    Value end = b.at(op.getRowStarts(), last);
+    SmallVector<OpFoldResult> offsets{begin, zero(), zero()},
+        sizes{arith::SubIOp::create(builder, loc, end, begin).getResult(),
+              b.number(shape[1]), b.number(shape[2])};
+    Value sums = b.zeros(sizes);
+    if (isSingle()) {
+      // What is added up lies side by side, and is so by a tree.
+      forall->setAttr(block::withinRowsAttr, builder.getUnitAttr());
+      Value firstRead =
+          arith::MinSIOp::create(builder, loc, first, b.index(rows - inPart));
+      sums = addElements(sums, firstRead, inPart);
+    } else {
+      sums = addBlocks(sums);
+    }
+    sums = b.rounded(sums);
+    builder.setInsertionPointToStart(forall.getTerminator().getBody());
+    SmallVector<OpFoldResult> strides(3, b.number(1));
+    tensor::ParallelInsertSliceOp::create(builder, loc, sums,
+                                          forall.getRegionIterArgs()[0],
+                                          offsets, sizes, strides);
+    return forall.getResult(0);
+  }
+
+private:
+  OpFoldResult zero() { return b.number(0); }
+  bool isSingle() const { return shape[1] * shape[2] == 1; }
+
+  /// Several threads find some. With single elements each turns all rows of the
+  /// outputs, which should take little of its time.
+  int64_t mostParts() const {
+    return isSingle() ? std::clamp<int64_t>(shape[0] / (5 * outputs), 2, 8)
+                      : 64;
+  }
+
+  Value loopOverRow(Value r, Value init,
+                    function_ref<Value(Value, Value)> body) {
+    return b.loopOver(op.getRowStarts(), r, init, body);
+  }
+
+  /// The sum of block `e` goes on.
+  Value addTo(Value sums, Value e, unsigned rank,
+              function_ref<Value(Value)> next) {
+    Value place = arith::SubIOp::create(builder, loc, e, begin);
+    SmallVector<OpFoldResult> offsets{place, zero(), zero()},
+        sizes{b.number(1), b.number(shape[1]), b.number(shape[2])};
+    Value sum = next(b.slice(sums, offsets, sizes, rank));
+    return b.insert(sum, sums, offsets, sizes);
+  }
+
+  /// Some of all rows at a time, turned: they stay in the cache.
+  Value addElements(Value sums, Value firstRead, int64_t inPart) {
+    AffineMap along = builder.getMultiDimIdentityMap(1);
+    AffineMap scalar = AffineMap::get(1, 0, builder.getContext());
+    return b.loopInSteps(
+        t, {64, 16, 1}, sums, [&](Value at, int64_t step, Value carried) {
+          OpFoldResult size = b.number(step);
+          Value x = b.transpose(
+              b.slice(op.getX(), {at, firstRead}, {size, b.number(inPart)}, 2));
+          Value g = b.transpose(
+              b.slice(op.getG(), {at, zero()}, {size, b.number(outputs)}, 2));
+          return b.loop(first, last, 1, carried, [&](Value r, Value ofRow) {
+            Value row = arith::SubIOp::create(builder, loc, r, firstRead);
+            Value left = b.slice(x, {row, zero()}, {b.number(1), size}, 1);
+            return loopOverRow(r, ofRow, [&](Value e, Value made) {
+              Value right = b.slice(g, {b.at(op.getColumns(), e), zero()},
+                                    {b.number(1), size}, 1);
+              return addTo(made, e, 0, [&](Value sum) {
+                return b.accumulate(left, right, sum, {along, along, scalar},
+                                    utils::IteratorType::reduction);
+              });
+            });
+          });
+        });
+  }
+
+  /// Rows of one block's height are turned once for all blocks beside it.
+  Value addBlocks(Value sums) {
+    int64_t p = shape[1], q = shape[2];
+    return b.loop(first, last, 1, sums, [&](Value r, Value ofRow) {
+      Value left = b.times(r, p);
+      return b.loopInSteps(
+          t, {256, 64, 16, 4, 1}, ofRow,
+          [&](Value at, int64_t step, Value carried) {
+            Value x = b.transpose(b.slice(op.getX(), {at, left},
+                                          {b.number(step), b.number(p)}, 2));
+            return loopOverRow(r, carried, [&](Value e, Value made) {
+              Value right = b.times(b.at(op.getColumns(), e), q);
+              Value g = b.slice(op.getG(), {at, right},
+                                {b.number(step), b.number(q)}, 2);
+              return addTo(made, e, 2, [&](Value sum) {
+                return b.contract(x, 1, g, 0, sum);
+              });
+            });
+          });
+    });
+  }
+
+  SampledProductOp op;
+  OpBuilder &builder;
+  Location loc;
+  LoopBuilder b;
+  ArrayRef<int64_t> shape;
+  int64_t outputs;
+  OpFoldResult t;
+  Value first, last, begin;
+};
+} // namespace
+
+FailureOr<SmallVector<Value>>
+SampledProductOp::decomposeOperation(OpBuilder &builder) {
+  return SmallVector<Value>{SampledParts(*this, builder).build()};
+}
+
+} // namespace drawloom::slr
