@@ -1,0 +1,375 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The forward passes of PEFT's layers as structured weights.
+
+A pass is a function (layer, x, base) that computes the layer's result, or raises `Left` before it has changed anything or drawn a random
+number. Terms are written [out, in], as torch.nn.Linear keeps weights. They are made once for each configuration: of several adapters,
+the i-th has leaves whose names end in i.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from typing import Any, NamedTuple
+
+import torch
+
+from ..structured import Term, block_diagonal, dense, diagonal, fold, hadamard, kronecker, permute
+from .functional import structured_linear
+
+
+class Left(Exception):
+    """A call is left to PEFT; says why."""
+
+
+class Base(NamedTuple):
+    """The layer that is adapted. transformers' Conv1D keeps its weight `turned`, [in, out]."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+    turned: bool
+
+
+_PLAIN = frozenset([torch.Tensor, torch.nn.Parameter])
+
+
+def check_untouched(module: torch.nn.Module, what: str) -> None:
+    """A module whose own call is left out has nothing that watches or replaces it."""
+    if (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
+            or "forward" in module.__dict__):
+        raise Left(f"{what} has hooks")
+
+
+def _check_types(x, leaves):
+    for leaf in leaves:
+        if type(leaf) not in _PLAIN:
+            raise Left(f"a weight is a {type(leaf).__name__}")
+        if leaf.dtype != x.dtype:
+            raise Left(f"x is {_name(x)}, a weight is {_name(leaf)}")
+        if not leaf.is_cpu:
+            raise Left(f"a weight is on {leaf.device.type}")
+
+
+def _name(tensor):
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+@functools.cache
+def _conv1d():
+    return importlib.import_module("transformers.pytorch_utils").Conv1D
+
+
+def base_of(layer: Any) -> Base:
+    module = layer.base_layer
+    kind = type(module)
+    turned = kind is not torch.nn.Linear
+    if turned and kind is not _conv1d():
+        raise Left(f"the base is a {kind.__name__}")
+    check_untouched(module, "the base")
+    weight = module.weight
+    if weight.requires_grad:
+        raise Left("the base's weight trains")
+    return Base(weight, module.bias, turned)
+
+
+def _active(layer, owned):
+    """The names of the adapters that this layer has and that are active, in their order."""
+    names = [name for name in layer.active_adapters if name in owned]
+    if not names:
+        raise Left("no adapter is active")
+    return names
+
+
+def _check_dropout(module):
+    if type(module) is not torch.nn.Identity:
+        if type(module) is not torch.nn.Dropout:
+            raise Left(f"dropout is a {type(module).__name__}")
+        if module.training and module.p > 0:
+            raise Left("dropout is active")
+    check_untouched(module, "dropout")
+
+
+def _weight_of(module):
+    """Of a torch.nn.Linear within an adapter."""
+    if type(module) is not torch.nn.Linear:
+        raise Left(f"an adapter has a {type(module).__name__}")
+    check_untouched(module, "an adapter")
+    return module.weight
+
+
+# A scale is part of a program: a schedule must not make one in each step.
+_scales: set[float] = set()
+_MOST_SCALES = 256
+
+
+def _scale(value):
+    if value not in _scales:
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise Left("its scaling is not a finite number")
+        if len(_scales) >= _MOST_SCALES:
+            raise Left("scalings keep changing")
+        _scales.add(value)
+    return value
+
+
+def _base_term(turned) -> Term:
+    return dense("base").T if turned else dense("base")
+
+
+def _scaled(scale, term):
+    return term if scale == 1 else scale * term
+
+
+def _linear(x, base, term, leaves, bias):
+    leaves["base"] = base.weight
+    _check_types(x, leaves.values())
+    if bias is not None:
+        _check_types(x, (bias,))
+    return structured_linear(x, term, leaves, bias)
+
+
+# --- LoRA and DoRA ------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _lora_term(turned, scales):
+    return sum((_scaled(scale, dense(f"b{i}") @ dense(f"a{i}")) for i, scale in enumerate(scales)), _base_term(turned)).T
+
+
+def lora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names = _active(layer, layer.lora_A)
+    leaves, scales, bias = {}, [], base.bias
+    for i, name in enumerate(names):
+        variant = layer.lora_variant.get(name)
+        if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
+            raise Left(f"{type(variant).__name__} of {len(names)} adapters")
+        _check_dropout(layer.lora_dropout[name])
+        b, scale = layer.lora_B[name], _scale(layer.scaling[name])
+        leaves[f"a{i}"], leaves[f"b{i}"] = _weight_of(layer.lora_A[name]), _weight_of(b)
+        scales.append(scale)
+        if b.bias is not None:
+            _check_types(x, (b.bias,))
+            bias = scale * b.bias if bias is None else torch.add(bias, b.bias, alpha=scale)
+    term = _lora_term(base.turned, tuple(scales))
+    if variant is None:
+        return _linear(x, base, term, leaves, bias)
+    module = layer.lora_magnitude_vector[name]
+    check_untouched(module, "an adapter")
+    _check_types(x, (module.weight, base.weight))
+    gain = module.weight / _lengths(base, leaves["a0"], leaves["b0"], scale)
+    return _shifted(_linear(x, base, term, leaves, None), gain, bias)
+
+
+def _shifted(z, gain, bias):
+    """gain z + bias. Outside of the weight: its gradient takes z, which is kept, and not a second product."""
+    return z * gain if bias is None else torch.addcmul(bias, z, gain)
+
+
+def _lengths(base, a, b, scale):
+    """|W + scale B A| of each output, without making it. PEFT differentiates nothing through it."""
+    with torch.no_grad():
+        weight = base.weight.T if base.turned else base.weight
+        # In-place changes by way of .data leave no trace, so nothing is kept from call to call.
+        own = torch.linalg.vector_norm(weight, dim=1).square_()
+        squares = own + scale * (b * torch.addmm(weight @ a.T * 2, b, a @ a.T, alpha=scale)).sum(1)
+        if bool((squares < 0.01 * own).any()):
+            # An adapter that takes its base away leaves few digits of the difference.
+            return torch.linalg.vector_norm(torch.addmm(weight, b, a, alpha=scale), dim=1)
+        return squares.sqrt_()
+
+
+# --- VeRA and RandLoRA --------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _vera_term(turned, count):
+    return sum((diagonal(f"g{i}") @ dense(f"b{i}") @ diagonal(f"d{i}") @ dense(f"a{i}") for i in range(count)), _base_term(turned)).T
+
+
+def vera(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves = _active(layer, layer.vera_lambda_d), {}
+    for i, name in enumerate(names):
+        _check_dropout(layer.vera_dropout[name])
+        # One pair of matrices serves layers of all widths.
+        leaves[f"a{i}"], leaves[f"b{i}"] = layer.vera_A[name][:, :layer.in_features], layer.vera_B[name][:layer.out_features]
+        leaves[f"d{i}"], leaves[f"g{i}"] = layer.vera_lambda_d[name], layer.vera_lambda_b[name]
+    return _linear(x, base, _vera_term(base.turned, len(names)), leaves, base.bias)
+
+
+def randlora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves, scales = _active(layer, layer.randlora_lambda), {}, []
+    for i, name in enumerate(names):
+        _check_dropout(layer.randlora_dropout[name])
+        scales.append(_scale(layer.scaling[name]))
+        leaves[f"a{i}"], leaves[f"b{i}"] = layer.get_scaled_bases(name, device=x.device)
+    return _linear(x, base, _lora_term(base.turned, tuple(scales)), leaves, base.bias)
+
+
+# --- LoKr and LoHa ------------------------------------------------------------------------------------------------------
+
+
+def _drawn(layer, names):
+    """Those of the adapters that this call has. PEFT draws a number for each in training, also where none can drop out."""
+    if not layer.training:
+        return list(range(len(names)))
+    return [i for i, name in enumerate(names) if torch.rand(1) > layer.module_dropout[name]]
+
+
+def _check_rank_dropout(layer, name):
+    if layer.training and layer.rank_dropout[name]:
+        raise Left("dropout is active")
+
+
+@functools.cache
+def _lokr_term(parts):
+    """parts: (i, scale, whether the left factor is a product, whether the right one is)."""
+    def factor(name, product):
+        return dense(f"{name}a") @ dense(f"{name}b") if product else dense(name)
+
+    return sum((_scaled(scale, kronecker(factor(f"l{i}", left), factor(f"r{i}", right))) for i, scale, left, right in parts), dense("base")).T
+
+
+def lokr(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves, parts = _active(layer, layer.r), [], []
+    for i, name in enumerate(names):
+        _check_rank_dropout(layer, name)
+        left, right = name not in layer.lokr_w1, name not in layer.lokr_w2
+        own = {f"l{i}a": layer.lokr_w1_a[name], f"l{i}b": layer.lokr_w1_b[name]} if left else {f"l{i}": layer.lokr_w1[name]}
+        own |= {f"r{i}a": layer.lokr_w2_a[name], f"r{i}b": layer.lokr_w2_b[name]} if right else {f"r{i}": layer.lokr_w2[name]}
+        _check_types(x, own.values())
+        leaves.append(own)
+        parts.append((i, _scale(layer.scaling[name]), left, right))
+    _check_types(x, (base.weight,))
+    drawn = _drawn(layer, names)
+    return _linear(x, base, _lokr_term(tuple(parts[i] for i in drawn)), {key: leaf for i in drawn for key, leaf in leaves[i].items()}, base.bias)
+
+
+@functools.cache
+def _loha_term(parts):
+    return sum((_scaled(scale, hadamard(dense(f"a{i}") @ dense(f"b{i}"), dense(f"c{i}") @ dense(f"d{i}"))) for i, scale in parts), dense("base")).T
+
+
+def loha(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves, parts = _active(layer, layer.r), [], []
+    for i, name in enumerate(names):
+        _check_rank_dropout(layer, name)
+        own = {f"a{i}": layer.hada_w1_a[name], f"b{i}": layer.hada_w1_b[name], f"c{i}": layer.hada_w2_a[name], f"d{i}": layer.hada_w2_b[name]}
+        _check_types(x, own.values())
+        leaves.append(own)
+        # PEFT has it as a tensor of float32.
+        parts.append((i, _scale(torch.tensor(layer.scaling[name], dtype=torch.float32).item())))
+    _check_types(x, (base.weight,))
+    drawn = _drawn(layer, names)
+    return _linear(x, base, _loha_term(tuple(parts[i] for i in drawn)), {key: leaf for i in drawn for key, leaf in leaves[i].items()}, base.bias)
+
+
+# --- HiRA, MiSS and GraLoRA ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _hira_term(turned, count):
+    base = _base_term(turned)
+    return sum((hadamard(base, dense(f"b{i}") @ dense(f"a{i}")) for i in range(count)), base).T
+
+
+def hira(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves = _active(layer, layer.hira_A), {}
+    for i, name in enumerate(names):
+        _check_dropout(layer.hira_dropout[name])
+        leaves[f"a{i}"], leaves[f"b{i}"] = layer.hira_A[name], layer.hira_B[name]
+    return _linear(x, base, _hira_term(base.turned, len(names)), leaves, base.bias)
+
+
+@functools.cache
+def _miss_term(inputs, outputs, shapes):
+    term = dense("base").T
+    for i, (rank, width) in enumerate(shapes):
+        term += fold(inputs, inputs // rank) @ dense(f"d{i}") @ fold(outputs, outputs // width).T
+    return term
+
+
+def miss(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    if layer.miss_fn == "bat":
+        raise Left("its weights are multiplied by others")
+    names, leaves, shapes = _active(layer, layer.miss_block), {}, []
+    outputs, inputs = base.weight.shape
+    for i, name in enumerate(names):
+        _check_dropout(layer.miss_dropout[name])
+        block = leaves[f"d{i}"] = layer.miss_block[name]
+        rank, width = block.shape
+        if inputs % rank or outputs % width:
+            raise Left("its rank does not divide the channels")
+        shapes.append((rank, width))
+    return _linear(x, base, _miss_term(inputs, outputs, tuple(shapes)), leaves, base.bias)
+
+
+@functools.cache
+def _gralora_term(turned, parts):
+    """parts: (scale, blocks, rank, whether there is a low-rank matrix beside them)."""
+    term = _base_term(turned).T
+    for i, (scale, blocks, rank, general) in enumerate(parts):
+        own = block_diagonal(f"a{i}") @ permute([blocks, blocks, rank // blocks], [1, 0, 2]) @ block_diagonal(f"b{i}")
+        term += _scaled(scale, own + (dense(f"g{i}") @ dense(f"h{i}")).T if general else own)
+    return term
+
+
+def gralora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names, leaves, parts = _active(layer, layer.gralora_A), {}, []
+    if x.dim() not in (2, 3):
+        raise Left("x has other dimensions than PEFT takes")
+    for i, name in enumerate(names):
+        _check_dropout(layer.gralora_dropout[name])
+        leaves[f"a{i}"], leaves[f"b{i}"] = layer.gralora_A[name], layer.gralora_B[name]
+        blocks, rank, general = layer.gralora_k[name], layer.r[name], layer.hybrid_r[name] > 0
+        if rank % blocks:
+            raise Left("its rank is not that of whole blocks")
+        if general:
+            leaves[f"h{i}"], leaves[f"g{i}"] = (_weight_of(one[name]) for one in (layer.gralora_A_general, layer.gralora_B_general))
+        parts.append((_scale(layer.scaling[name]), blocks, rank, general))
+    return _linear(x, base, _gralora_term(base.turned, tuple(parts)), leaves, base.bias)
+
+
+# --- OFT and BOFT -------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _rotated_term(turned, order):
+    term = _base_term(turned).T
+    for i in reversed(order):
+        term = block_diagonal(f"r{i}") @ term
+    return term
+
+
+def oft(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names = _active(layer, layer.oft_R)
+    modules = [layer.oft_R[name] for name in names]
+    for module in modules:
+        check_untouched(module, "an adapter")
+        if module.coft:
+            raise Left("its rotation is projected in each call")
+        _check_types(x, (module.weight,))
+    leaves = {}
+    for i, module in enumerate(modules):
+        blocks = module._cayley_batch(module.weight, module.block_size, module.use_cayley_neumann, module.num_cayley_neumann_terms)
+        leaves[f"r{i}"] = blocks.expand(module.in_features // module.block_size, -1, -1) if module.block_share else blocks
+    return _linear(x, base, _rotated_term(base.turned, tuple(range(len(names)))), leaves, base.bias)
+
+
+def boft(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+    names = _active(layer, layer.boft_R)
+    for name in names:
+        check_untouched(layer.boft_dropout[name], "dropout")
+        if len(layer.boft_P) > 1 or len(layer.boft_R[name]) > 1:
+            raise Left("it has several factors")
+        _check_types(x, (layer.boft_R[name], layer.boft_s[name]))
+    _check_types(x, (base.weight,))
+    leaves, gain = {}, None
+    for i, name in enumerate(names):
+        leaves[f"r{i}"] = layer.boft_dropout[name](layer.cayley_batch(layer.boft_R[name][0])[None])[0]
+        gain = layer.boft_s[name] if gain is None else layer.boft_s[name] * gain
+    # The last adapter's rotation is the first.
+    z = _linear(x, base, _rotated_term(base.turned, tuple(reversed(range(len(names))))), leaves, None)
+    return _shifted(z, gain.squeeze(-1), base.bias)
