@@ -27,7 +27,7 @@ class Tuner(NamedTuple):
 
     module: str
     kind: str
-    forward: Callable[[Any, torch.Tensor, layers.Base], torch.Tensor]
+    forward: Callable[[Any, torch.Tensor], torch.Tensor]
 
 
 _TUNERS = {
@@ -58,7 +58,7 @@ def _check(kind, layer, x, arguments, options):
         raise Left("its adapters are disabled")
     if layer.merged:
         raise Left("its adapters are merged")
-    if type(x) is not torch.Tensor or x.is_nested or x.layout is not torch.strided:
+    if type(x) not in layers.PLAIN or x.is_nested or x.layout is not torch.strided or not x.dim():
         raise Left("x is no dense torch.Tensor")
     if not x.is_cpu:
         raise Left(f"x is on {x.device.type}")
@@ -81,7 +81,7 @@ def _patched(name, kind, original):
             return original(self, x, *args, **kwargs)
         try:
             _check(kind, self, x, args, kwargs)
-            result = forward(self, x, layers.base_of(self))
+            result = forward(self, x)
         except Left as reason:
             _left[name, str(reason)] += 1
             return original(self, x, *args, **kwargs)
@@ -91,11 +91,15 @@ def _patched(name, kind, original):
     return patched
 
 
-def patch_peft() -> list[str]:
+def patch_peft(*, always: bool = False) -> list[str]:
     """Has the layers of Hugging Face PEFT computed by Drawloom on the CPU, by `structured_linear`, those that exist and those that will.
     Classes, parameters and state dicts stay what they are. Calls that Drawloom does not compute go to PEFT as before; `patch_peft_report`
-    counts both. Returns the names of the tuners. A second call changes nothing; `unpatch_peft` takes it back. Raises CallError where the
-    package is missing or of another version than 0.21.2."""
+    counts both. Returns the names of the tuners. A second call changes nothing else; `unpatch_peft` takes it back. Raises CallError where
+    the package is missing or of another version than 0.21.2.
+
+    always  also computes calls of such shapes that PEFT's own pass was measured to be as fast, such as LoRA of few rows
+    """
+    layers.always = always
     try:
         found = importlib.metadata.version("peft")
     except importlib.metadata.PackageNotFoundError as error:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The forward passes of PEFT's layers as structured weights.
 
-A pass is a function (layer, x, base) that computes the layer's result, or raises `Left` before it has changed anything or drawn a random
+A pass is a function (layer, x) that computes the layer's result, or raises `Left` before it has changed anything or drawn a random
 number. Terms are written [out, in], as torch.nn.Linear keeps weights. They are made once for each configuration: of several adapters,
 the i-th has leaves whose names end in i.
 """
@@ -33,7 +33,21 @@ class Base(NamedTuple):
     turned: bool
 
 
-_PLAIN = frozenset([torch.Tensor, torch.nn.Parameter])
+PLAIN = frozenset([torch.Tensor, torch.nn.Parameter])
+
+# Whether calls are computed here, too, whose shapes do not pay.
+always = False
+
+
+def _check_pays(pays):
+    """Where the parts of a call are a wide frozen product and little else, there is little to gain."""
+    if not (pays or always):
+        raise Left("PEFT's own is as fast for these shapes")
+
+
+def _many_rows(x, weight, least, share):
+    rows = x.numel() // x.shape[-1]
+    return rows >= least and rows * share >= weight.numel()
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -45,7 +59,7 @@ def check_untouched(module: torch.nn.Module, what: str) -> None:
 
 def _check_types(x, leaves):
     for leaf in leaves:
-        if type(leaf) not in _PLAIN:
+        if type(leaf) not in PLAIN:
             raise Left(f"a weight is a {type(leaf).__name__}")
         if leaf.dtype != x.dtype:
             raise Left(f"x is {_name(x)}, a weight is {_name(leaf)}")
@@ -62,7 +76,7 @@ def _conv1d():
     return importlib.import_module("transformers.pytorch_utils").Conv1D
 
 
-def base_of(layer: Any) -> Base:
+def _base(layer, x) -> Base:
     module = layer.base_layer
     kind = type(module)
     turned = kind is not torch.nn.Linear
@@ -72,6 +86,8 @@ def base_of(layer: Any) -> Base:
     weight = module.weight
     if weight.requires_grad:
         raise Left("the base's weight trains")
+    if x.shape[-1] != weight.shape[0 if turned else 1]:
+        raise Left("x has other channels")
     return Base(weight, module.bias, turned)
 
 
@@ -123,12 +139,12 @@ def _scaled(scale, term):
     return term if scale == 1 else scale * term
 
 
-def _linear(x, base, term, leaves, bias):
+def _linear(x, base, term, leaves, bias, association="auto"):
     leaves["base"] = base.weight
     _check_types(x, leaves.values())
     if bias is not None:
         _check_types(x, (bias,))
-    return structured_linear(x, term, leaves, bias)
+    return structured_linear(x, term, leaves, bias, association=association)
 
 
 # --- LoRA and DoRA ------------------------------------------------------------------------------------------------------
@@ -139,9 +155,11 @@ def _lora_term(turned, scales):
     return sum((_scaled(scale, dense(f"b{i}") @ dense(f"a{i}")) for i, scale in enumerate(scales)), _base_term(turned)).T
 
 
-def lora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     names = _active(layer, layer.lora_A)
     leaves, scales, bias = {}, [], base.bias
+    _check_pays(layer.lora_variant or _many_rows(x, base.weight, 256, 512))
     for i, name in enumerate(names):
         variant = layer.lora_variant.get(name)
         if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
@@ -189,23 +207,31 @@ def _vera_term(turned, count):
     return sum((diagonal(f"g{i}") @ dense(f"b{i}") @ diagonal(f"d{i}") @ dense(f"a{i}") for i in range(count)), _base_term(turned)).T
 
 
-def vera(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def vera(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     names, leaves = _active(layer, layer.vera_lambda_d), {}
+    _check_pays(_many_rows(x, base.weight, 256, 512) and all(len(layer.vera_lambda_d[name]) <= 64 for name in names))
     for i, name in enumerate(names):
         _check_dropout(layer.vera_dropout[name])
         # One pair of matrices serves layers of all widths.
         leaves[f"a{i}"], leaves[f"b{i}"] = layer.vera_A[name][:, :layer.in_features], layer.vera_B[name][:layer.out_features]
         leaves[f"d{i}"], leaves[f"g{i}"] = layer.vera_lambda_d[name], layer.vera_lambda_b[name]
-    return _linear(x, base, _vera_term(base.turned, len(names)), leaves, base.bias)
+    return _linear(x, base, _vera_term(base.turned, len(names)), leaves, base.bias, "parts")
 
 
-def randlora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
-    names, leaves, scales = _active(layer, layer.randlora_lambda), {}, []
-    for i, name in enumerate(names):
+def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
+    names = _active(layer, layer.randlora_lambda)
+    _check_pays(_many_rows(x, base.weight, 256, 512))
+    _check_types(x, (base.weight, *(layer.randlora_lambda[name] for name in names), *(layer.randlora_B[name] for name in names)))
+    for name in names:
         _check_dropout(layer.randlora_dropout[name])
-        scales.append(_scale(layer.scaling[name]))
-        leaves[f"a{i}"], leaves[f"b{i}"] = layer.get_scaled_bases(name, device=x.device)
-    return _linear(x, base, _lora_term(base.turned, tuple(scales)), leaves, base.bias)
+    weight = base.weight.T if base.turned else base.weight
+    for name in names:
+        # Of full rank: one product makes the matrix.
+        inner, outer = layer.get_scaled_bases(name, device=x.device)
+        weight = torch.addmm(weight, outer, inner, alpha=layer.scaling[name])
+    return structured_linear(x, dense("base").T, {"base": weight}, base.bias)
 
 
 # --- LoKr and LoHa ------------------------------------------------------------------------------------------------------
@@ -232,8 +258,10 @@ def _lokr_term(parts):
     return sum((_scaled(scale, kronecker(factor(f"l{i}", left), factor(f"r{i}", right))) for i, scale, left, right in parts), dense("base")).T
 
 
-def lokr(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def lokr(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.r), [], []
+    _check_pays(_many_rows(x, base.weight, 32, math.inf))
     for i, name in enumerate(names):
         _check_rank_dropout(layer, name)
         left, right = name not in layer.lokr_w1, name not in layer.lokr_w2
@@ -247,23 +275,27 @@ def lokr(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
     return _linear(x, base, _lokr_term(tuple(parts[i] for i in drawn)), {key: leaf for i in drawn for key, leaf in leaves[i].items()}, base.bias)
 
 
-@functools.cache
-def _loha_term(parts):
-    return sum((_scaled(scale, hadamard(dense(f"a{i}") @ dense(f"b{i}"), dense(f"c{i}") @ dense(f"d{i}"))) for i, scale in parts), dense("base")).T
+def _khatri_rao(layer, name):
+    """(a b) o (c d) of rank r as one product of rank r r."""
+    a, b, c, d = (part[name] for part in (layer.hada_w1_a, layer.hada_w1_b, layer.hada_w2_a, layer.hada_w2_b))
+    return (a[:, :, None] * c[:, None, :]).flatten(1), (b[:, None, :] * d[None, :, :]).flatten(0, 1)
 
 
-def loha(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
-    names, leaves, parts = _active(layer, layer.r), [], []
-    for i, name in enumerate(names):
+def loha(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
+    names, scales = _active(layer, layer.r), []
+    thin = sum(layer.r[name] ** 2 for name in names) * sum(base.weight.shape)
+    _check_pays(_many_rows(x, base.weight, 32, math.inf) and 2 * thin <= base.weight.numel())
+    for name in names:
         _check_rank_dropout(layer, name)
-        own = {f"a{i}": layer.hada_w1_a[name], f"b{i}": layer.hada_w1_b[name], f"c{i}": layer.hada_w2_a[name], f"d{i}": layer.hada_w2_b[name]}
-        _check_types(x, own.values())
-        leaves.append(own)
+        _check_types(x, (layer.hada_w1_a[name], layer.hada_w1_b[name], layer.hada_w2_a[name], layer.hada_w2_b[name]))
         # PEFT has it as a tensor of float32.
-        parts.append((i, _scale(torch.tensor(layer.scaling[name], dtype=torch.float32).item())))
+        scales.append(_scale(torch.tensor(layer.scaling[name], dtype=torch.float32).item()))
     _check_types(x, (base.weight,))
-    drawn = _drawn(layer, names)
-    return _linear(x, base, _loha_term(tuple(parts[i] for i in drawn)), {key: leaf for i in drawn for key, leaf in leaves[i].items()}, base.bias)
+    leaves, drawn = {}, _drawn(layer, names)
+    for i, j in enumerate(drawn):
+        leaves[f"b{i}"], leaves[f"a{i}"] = _khatri_rao(layer, names[j])
+    return _linear(x, base, _lora_term(base.turned, tuple(scales[i] for i in drawn)), leaves, base.bias)
 
 
 # --- HiRA, MiSS and GraLoRA ---------------------------------------------------------------------------------------------
@@ -275,26 +307,31 @@ def _hira_term(turned, count):
     return sum((hadamard(base, dense(f"b{i}") @ dense(f"a{i}")) for i in range(count)), base).T
 
 
-def hira(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def hira(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     names, leaves = _active(layer, layer.hira_A), {}
+    _check_pays(_many_rows(x, base.weight, 128, 1024))
     for i, name in enumerate(names):
         _check_dropout(layer.hira_dropout[name])
         leaves[f"a{i}"], leaves[f"b{i}"] = layer.hira_A[name], layer.hira_B[name]
-    return _linear(x, base, _hira_term(base.turned, len(names)), leaves, base.bias)
+    return _linear(x, base, _hira_term(base.turned, len(names)), leaves, base.bias, "matrix")
 
 
 @functools.cache
 def _miss_term(inputs, outputs, shapes):
     term = dense("base").T
     for i, (rank, width) in enumerate(shapes):
-        term += fold(inputs, inputs // rank) @ dense(f"d{i}") @ fold(outputs, outputs // width).T
+        narrow = fold(inputs, inputs // rank) @ dense(f"d{i}")
+        term += narrow if width == outputs else narrow @ fold(outputs, outputs // width).T
     return term
 
 
-def miss(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def miss(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     if layer.miss_fn == "bat":
         raise Left("its weights are multiplied by others")
     names, leaves, shapes = _active(layer, layer.miss_block), {}, []
+    _check_pays(_many_rows(x, base.weight, 256, 512))
     outputs, inputs = base.weight.shape
     for i, name in enumerate(names):
         _check_dropout(layer.miss_dropout[name])
@@ -316,8 +353,10 @@ def _gralora_term(turned, parts):
     return term
 
 
-def gralora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def gralora(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.gralora_A), {}, []
+    _check_pays(_many_rows(x, base.weight, 128, 512))
     if x.dim() not in (2, 3):
         raise Left("x has other dimensions than PEFT takes")
     for i, name in enumerate(names):
@@ -336,40 +375,48 @@ def gralora(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
 
 
 @functools.cache
-def _rotated_term(turned, order):
-    term = _base_term(turned).T
-    for i in reversed(order):
-        term = block_diagonal(f"r{i}") @ term
+def _rotation_term(count):
+    term = block_diagonal("r0")
+    for i in range(1, count):
+        term = term @ block_diagonal(f"r{i}")
     return term
 
 
-def oft(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
-    names = _active(layer, layer.oft_R)
-    modules = [layer.oft_R[name] for name in names]
+def _rotated(x, rotations):
+    """Rows that blocks have rotated, of one adapter after the other. The base has them next, as PEFT calls it."""
+    return structured_linear(x, _rotation_term(len(rotations)), {f"r{i}": one for i, one in enumerate(rotations)}, association="parts")
+
+
+def oft(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    modules = [layer.oft_R[name] for name in _active(layer, layer.oft_R)]
+    _check_pays(x.numel() >= 1024 * x.shape[-1])
     for module in modules:
         check_untouched(module, "an adapter")
         if module.coft:
             raise Left("its rotation is projected in each call")
+        if x.shape[-1] != module.in_features:
+            raise Left("x has other channels")
         _check_types(x, (module.weight,))
-    leaves = {}
-    for i, module in enumerate(modules):
+    rotations = []
+    for module in modules:
         blocks = module._cayley_batch(module.weight, module.block_size, module.use_cayley_neumann, module.num_cayley_neumann_terms)
-        leaves[f"r{i}"] = blocks.expand(module.in_features // module.block_size, -1, -1) if module.block_share else blocks
-    return _linear(x, base, _rotated_term(base.turned, tuple(range(len(names)))), leaves, base.bias)
+        rotations.append(blocks.expand(module.in_features // module.block_size, -1, -1) if module.block_share else blocks)
+    return layer.base_layer(_rotated(x, rotations))
 
 
-def boft(layer: Any, x: torch.Tensor, base: Base) -> torch.Tensor:
+def boft(layer: Any, x: torch.Tensor) -> torch.Tensor:
     names = _active(layer, layer.boft_R)
     for name in names:
         check_untouched(layer.boft_dropout[name], "dropout")
         if len(layer.boft_P) > 1 or len(layer.boft_R[name]) > 1:
             raise Left("it has several factors")
+        if x.shape[-1] != layer.in_features:
+            raise Left("x has other channels")
         _check_types(x, (layer.boft_R[name], layer.boft_s[name]))
-    _check_types(x, (base.weight,))
-    leaves, gain = {}, None
-    for i, name in enumerate(names):
-        leaves[f"r{i}"] = layer.boft_dropout[name](layer.cayley_batch(layer.boft_R[name][0])[None])[0]
-        gain = layer.boft_s[name] if gain is None else layer.boft_s[name] * gain
+    rotations, gain = [], None
+    for name in names:
+        rotations.append(layer.boft_dropout[name](layer.cayley_batch(layer.boft_R[name][0])[None])[0])
+        gain = layer.boft_s[name][:, 0] if gain is None else layer.boft_s[name][:, 0] * gain
     # The last adapter's rotation is the first.
-    z = _linear(x, base, _rotated_term(base.turned, tuple(reversed(range(len(names))))), leaves, None)
-    return _shifted(z, gain.squeeze(-1), base.bias)
+    y, bias = layer.base_layer(_rotated(x, rotations[::-1])), layer.base_layer.bias
+    return y * gain if bias is None else torch.addcmul(bias - bias * gain, y, gain)
