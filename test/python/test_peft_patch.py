@@ -109,8 +109,9 @@ def step(model, x, seed=2):
 
 def assert_close(found, wanted, dtype):
     """The longest chain of sums: the inputs, the outputs, the rows, and as much again in an adapter, whose maps have some 8 products.
-    That many roundings are relative to terms' sizes, and random terms of n cancel to sqrt(n) < 12 of them."""
-    bound = 12 * (2 * (96 + OUT + ROWS) + 8) * torch.finfo(dtype).eps
+    That many roundings are relative to terms' sizes, and random terms of n cancel to sqrt(n) < 12 of them. Sums of bfloat16 are in
+    float32: only what is kept between products is rounded, 8 times at most."""
+    bound = (8 if dtype == torch.bfloat16 else 12 * (2 * (96 + OUT + ROWS) + 8)) * torch.finfo(dtype).eps
     for one, other in zip(found, wanted, strict=True):
         assert one.shape == other.shape and one.dtype == dtype
         assert (one.double() - other.double()).norm() <= bound * other.double().norm()
@@ -131,14 +132,15 @@ def reason_of(call, tuner="lora"):
     return reasons[0] if reasons else None
 
 
-@pytest.mark.parametrize("name, dtype", [*((name, torch.float64) for name in CASES), *((name, torch.float32) for name in ONE_EACH)])
+@pytest.mark.parametrize("name, dtype", [*((name, torch.float64) for name in CASES), *((name, torch.float32) for name in ONE_EACH),
+                                         ("DoRA", torch.bfloat16)])
 def test_values_and_gradients(name, dtype):
     tuner, make, inputs, _ = CASES[name]
-    model = adapted(make, inputs=inputs)
+    model = of_type(adapted(make, inputs=inputs), dtype)
     wanted = step(of_type(model, torch.float64), inputs_of(dtype, inputs=inputs).detach().double().requires_grad_())
     patch_peft(always=True)
     before = computed(tuner)
-    assert_close(step(of_type(model, dtype), inputs_of(dtype, inputs=inputs)), wanted, dtype)
+    assert_close(step(model, inputs_of(dtype, inputs=inputs)), wanted, dtype)
     assert computed(tuner) == before + 1
 
 
@@ -256,7 +258,7 @@ def test_state_dicts_go_both_ways():
     state = peft.get_peft_model_state_dict(one)
     unpatch_peft()
     other = adapted(CASES["LoRA"][1])
-    assert {name: value.shape for name, value in peft.get_peft_model_state_dict(other).items()} == {name: value.shape for name, value in state.items()}
+    assert list(peft.get_peft_model_state_dict(other)) == list(state)
     with torch.no_grad():
         for name, parameter in other.named_parameters():
             if "lora_" in name:
@@ -336,7 +338,8 @@ def test_a_language_model_trains_as_unpatched(method):
     losses = []
     for patched in (False, True):
         torch.manual_seed(0)
-        sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 50}
+        sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+                 "vocab_size": 50}
         model = LlamaForCausalLM(LlamaConfig(**sizes)).double()
         options = make()
         options.target_modules = layers

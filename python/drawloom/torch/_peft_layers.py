@@ -45,9 +45,13 @@ def _check_pays(pays):
         raise Left("PEFT's own is as fast for these shapes")
 
 
+def _rows(x):
+    return x.numel() // x.shape[-1]
+
+
 def _many_rows(x, weight, least, share):
-    rows = x.numel() // x.shape[-1]
-    return rows >= least and rows * share >= weight.numel()
+    """What a wide frozen product in single or double precision takes to be as fast as the library's: it is read again and again."""
+    return x.element_size() >= 4 and _rows(x) >= max(least, weight.numel() // share)
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -84,7 +88,7 @@ def _base(layer, x) -> Base:
         raise Left(f"the base is a {kind.__name__}")
     check_untouched(module, "the base")
     weight = module.weight
-    if weight.requires_grad:
+    if weight.requires_grad and torch.is_grad_enabled():
         raise Left("the base's weight trains")
     if x.shape[-1] != weight.shape[0 if turned else 1]:
         raise Left("x has other channels")
@@ -156,14 +160,13 @@ def _lora_term(turned, scales):
 
 
 def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
-    base = _base(layer, x)
-    names = _active(layer, layer.lora_A)
+    base, names = _base(layer, x), _active(layer, layer.lora_A)
+    variant = next((layer.lora_variant[name] for name in names if name in layer.lora_variant), None)
+    if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
+        raise Left(f"{type(variant).__name__} of {len(names)} adapters")
+    _check_pays(variant is not None or _many_rows(x, base.weight, 256, 512))
     leaves, scales, bias = {}, [], base.bias
-    _check_pays(layer.lora_variant or _many_rows(x, base.weight, 256, 512))
     for i, name in enumerate(names):
-        variant = layer.lora_variant.get(name)
-        if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
-            raise Left(f"{type(variant).__name__} of {len(names)} adapters")
         _check_dropout(layer.lora_dropout[name])
         b, scale = layer.lora_B[name], _scale(layer.scaling[name])
         leaves[f"a{i}"], leaves[f"b{i}"] = _weight_of(layer.lora_A[name]), _weight_of(b)
@@ -174,10 +177,10 @@ def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     term = _lora_term(base.turned, tuple(scales))
     if variant is None:
         return _linear(x, base, term, leaves, bias)
-    module = layer.lora_magnitude_vector[name]
-    check_untouched(module, "an adapter")
-    _check_types(x, (module.weight, base.weight))
-    gain = module.weight / _lengths(base, leaves["a0"], leaves["b0"], scale)
+    magnitude = layer.lora_magnitude_vector[names[0]]
+    check_untouched(magnitude, "an adapter")
+    _check_types(x, (magnitude.weight, base.weight, *leaves.values()))
+    gain = magnitude.weight / _lengths(base, leaves["a0"], leaves["b0"], scales[0])
     return _shifted(_linear(x, base, term, leaves, None), gain, bias)
 
 
@@ -189,14 +192,15 @@ def _shifted(z, gain, bias):
 def _lengths(base, a, b, scale):
     """|W + scale B A| of each output, without making it. PEFT differentiates nothing through it."""
     with torch.no_grad():
-        weight = base.weight.T if base.turned else base.weight
+        weight, a, b = (one.float() if one.element_size() < 4 else one for one in (base.weight, a, b))
+        weight = weight.T if base.turned else weight
         # In-place changes by way of .data leave no trace, so nothing is kept from call to call.
         own = torch.linalg.vector_norm(weight, dim=1).square_()
         squares = own + scale * (b * torch.addmm(weight @ a.T * 2, b, a @ a.T, alpha=scale)).sum(1)
         if bool((squares < 0.01 * own).any()):
             # An adapter that takes its base away leaves few digits of the difference.
-            return torch.linalg.vector_norm(torch.addmm(weight, b, a, alpha=scale), dim=1)
-        return squares.sqrt_()
+            squares = torch.linalg.vector_norm(torch.addmm(weight, b, a, alpha=scale), dim=1).square_()
+        return squares.sqrt_().to(base.weight.dtype)
 
 
 # --- VeRA and RandLoRA --------------------------------------------------------------------------------------------------
@@ -224,6 +228,8 @@ def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     names = _active(layer, layer.randlora_lambda)
     _check_pays(_many_rows(x, base.weight, 256, 512))
     _check_types(x, (base.weight, *(layer.randlora_lambda[name] for name in names), *(layer.randlora_B[name] for name in names)))
+    if x.element_size() < 4:
+        raise Left(f"x is {_name(x)}, PEFT's bases are float32")
     for name in names:
         _check_dropout(layer.randlora_dropout[name])
     weight = base.weight.T if base.turned else base.weight
@@ -261,7 +267,7 @@ def _lokr_term(parts):
 def lokr(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.r), [], []
-    _check_pays(_many_rows(x, base.weight, 32, math.inf))
+    _check_pays(_rows(x) >= 32)
     for i, name in enumerate(names):
         _check_rank_dropout(layer, name)
         left, right = name not in layer.lokr_w1, name not in layer.lokr_w2
@@ -285,7 +291,7 @@ def loha(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, scales = _active(layer, layer.r), []
     thin = sum(layer.r[name] ** 2 for name in names) * sum(base.weight.shape)
-    _check_pays(_many_rows(x, base.weight, 32, math.inf) and 2 * thin <= base.weight.numel())
+    _check_pays(_rows(x) >= 32 and 2 * thin <= base.weight.numel())
     for name in names:
         _check_rank_dropout(layer, name)
         _check_types(x, (layer.hada_w1_a[name], layer.hada_w1_b[name], layer.hada_w2_a[name], layer.hada_w2_b[name]))
@@ -389,7 +395,7 @@ def _rotated(x, rotations):
 
 def oft(layer: Any, x: torch.Tensor) -> torch.Tensor:
     modules = [layer.oft_R[name] for name in _active(layer, layer.oft_R)]
-    _check_pays(x.numel() >= 1024 * x.shape[-1])
+    _check_pays(_rows(x) >= 1024)
     for module in modules:
         check_untouched(module, "an adapter")
         if module.coft:
