@@ -40,7 +40,6 @@ always = False
 
 
 def _check_pays(pays):
-    """Where the parts of a call are a wide frozen product and little else, there is little to gain."""
     if not (pays or always):
         raise Left("PEFT's own is as fast for these shapes")
 
@@ -49,9 +48,10 @@ def _rows(x):
     return x.numel() // x.shape[-1]
 
 
-def _many_rows(x, weight, least, share):
-    """What a wide frozen product in single or double precision takes to be as fast as the library's: it is read again and again."""
-    return x.element_size() >= 4 and _rows(x) >= max(least, weight.numel() // share)
+def _many_rows(x, weight, share=512):
+    """Whether rows are so many that a layer that is little else than a wide frozen product gains: those of the library are faster for few
+    rows, and in half precision."""
+    return x.element_size() >= 4 and _rows(x) >= max(256, weight.numel() // share)
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -87,12 +87,13 @@ def _base(layer, x) -> Base:
     if turned and kind is not _conv1d():
         raise Left(f"the base is a {kind.__name__}")
     check_untouched(module, "the base")
-    weight = module.weight
+    weight, bias = module.weight, module.bias
+    _check_types(x, (weight,) if bias is None else (weight, bias))
     if weight.requires_grad and torch.is_grad_enabled():
         raise Left("the base's weight trains")
     if x.shape[-1] != weight.shape[0 if turned else 1]:
         raise Left("x has other channels")
-    return Base(weight, module.bias, turned)
+    return Base(weight, bias, turned)
 
 
 def _active(layer, owned):
@@ -144,10 +145,8 @@ def _scaled(scale, term):
 
 
 def _linear(x, base, term, leaves, bias, association="auto"):
-    leaves["base"] = base.weight
     _check_types(x, leaves.values())
-    if bias is not None:
-        _check_types(x, (bias,))
+    leaves["base"] = base.weight
     return structured_linear(x, term, leaves, bias, association=association)
 
 
@@ -164,7 +163,7 @@ def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     variant = next((layer.lora_variant[name] for name in names if name in layer.lora_variant), None)
     if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
         raise Left(f"{type(variant).__name__} of {len(names)} adapters")
-    _check_pays(variant is not None or _many_rows(x, base.weight, 256, 512))
+    _check_pays(variant is not None or _many_rows(x, base.weight))
     leaves, scales, bias = {}, [], base.bias
     for i, name in enumerate(names):
         _check_dropout(layer.lora_dropout[name])
@@ -179,7 +178,7 @@ def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
         return _linear(x, base, term, leaves, bias)
     magnitude = layer.lora_magnitude_vector[names[0]]
     check_untouched(magnitude, "an adapter")
-    _check_types(x, (magnitude.weight, base.weight, *leaves.values()))
+    _check_types(x, (magnitude.weight, *leaves.values()))
     gain = magnitude.weight / _lengths(base, leaves["a0"], leaves["b0"], scales[0])
     return _shifted(_linear(x, base, term, leaves, None), gain, bias)
 
@@ -214,7 +213,7 @@ def _vera_term(turned, count):
 def vera(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves = _active(layer, layer.vera_lambda_d), {}
-    _check_pays(_many_rows(x, base.weight, 256, 512) and all(len(layer.vera_lambda_d[name]) <= 64 for name in names))
+    _check_pays(_many_rows(x, base.weight) and all(len(layer.vera_lambda_d[name]) <= 64 for name in names))
     for i, name in enumerate(names):
         _check_dropout(layer.vera_dropout[name])
         # One pair of matrices serves layers of all widths.
@@ -226,8 +225,8 @@ def vera(layer: Any, x: torch.Tensor) -> torch.Tensor:
 def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names = _active(layer, layer.randlora_lambda)
-    _check_pays(_many_rows(x, base.weight, 256, 512))
-    _check_types(x, (base.weight, *(layer.randlora_lambda[name] for name in names), *(layer.randlora_B[name] for name in names)))
+    _check_pays(_many_rows(x, base.weight))
+    _check_types(x, (part[name] for part in (layer.randlora_lambda, layer.randlora_gamma, layer.randlora_A, layer.randlora_B) for name in names))
     if x.element_size() < 4:
         raise Left(f"x is {_name(x)}, PEFT's bases are float32")
     for name in names:
@@ -267,7 +266,7 @@ def _lokr_term(parts):
 def lokr(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.r), [], []
-    _check_pays(_rows(x) >= 32)
+    _check_pays(_rows(x) >= 64)
     for i, name in enumerate(names):
         _check_rank_dropout(layer, name)
         left, right = name not in layer.lokr_w1, name not in layer.lokr_w2
@@ -276,7 +275,6 @@ def lokr(layer: Any, x: torch.Tensor) -> torch.Tensor:
         _check_types(x, own.values())
         leaves.append(own)
         parts.append((i, _scale(layer.scaling[name]), left, right))
-    _check_types(x, (base.weight,))
     drawn = _drawn(layer, names)
     return _linear(x, base, _lokr_term(tuple(parts[i] for i in drawn)), {key: leaf for i in drawn for key, leaf in leaves[i].items()}, base.bias)
 
@@ -291,13 +289,12 @@ def loha(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, scales = _active(layer, layer.r), []
     thin = sum(layer.r[name] ** 2 for name in names) * sum(base.weight.shape)
-    _check_pays(_rows(x) >= 32 and 2 * thin <= base.weight.numel())
+    _check_pays(_rows(x) >= 64 and 2 * thin <= base.weight.numel())
     for name in names:
         _check_rank_dropout(layer, name)
         _check_types(x, (layer.hada_w1_a[name], layer.hada_w1_b[name], layer.hada_w2_a[name], layer.hada_w2_b[name]))
         # PEFT has it as a tensor of float32.
         scales.append(_scale(torch.tensor(layer.scaling[name], dtype=torch.float32).item()))
-    _check_types(x, (base.weight,))
     leaves, drawn = {}, _drawn(layer, names)
     for i, j in enumerate(drawn):
         leaves[f"b{i}"], leaves[f"a{i}"] = _khatri_rao(layer, names[j])
@@ -316,7 +313,7 @@ def _hira_term(turned, count):
 def hira(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves = _active(layer, layer.hira_A), {}
-    _check_pays(_many_rows(x, base.weight, 128, 1024))
+    _check_pays(_many_rows(x, base.weight, share=1024))
     for i, name in enumerate(names):
         _check_dropout(layer.hira_dropout[name])
         leaves[f"a{i}"], leaves[f"b{i}"] = layer.hira_A[name], layer.hira_B[name]
@@ -337,7 +334,7 @@ def miss(layer: Any, x: torch.Tensor) -> torch.Tensor:
     if layer.miss_fn == "bat":
         raise Left("its weights are multiplied by others")
     names, leaves, shapes = _active(layer, layer.miss_block), {}, []
-    _check_pays(_many_rows(x, base.weight, 256, 512))
+    _check_pays(_many_rows(x, base.weight))
     outputs, inputs = base.weight.shape
     for i, name in enumerate(names):
         _check_dropout(layer.miss_dropout[name])
@@ -362,7 +359,7 @@ def _gralora_term(turned, parts):
 def gralora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.gralora_A), {}, []
-    _check_pays(_many_rows(x, base.weight, 128, 512))
+    _check_pays(_many_rows(x, base.weight))
     if x.dim() not in (2, 3):
         raise Left("x has other dimensions than PEFT takes")
     for i, name in enumerate(names):
