@@ -42,7 +42,7 @@ _TUNERS = {
 _taken: Counter = Counter()
 _left: Counter = Counter()
 # By tuner: (class, its forward or None where it inherits one).
-_originals: dict[str, tuple[type, Any]] = {}
+_originals: dict[str, tuple[Any, Any]] = {}
 
 _TYPES = frozenset([torch.float32, torch.float64, torch.bfloat16, torch.float16])
 _transforms = torch._C._functorch.maybe_current_level
