@@ -11,7 +11,6 @@ torch = pytest.importorskip("torch")
 peft = pytest.importorskip("peft")
 from transformers.pytorch_utils import Conv1D  # noqa: E402
 
-import drawloom.torch  # noqa: E402
 from drawloom import CallError  # noqa: E402
 from drawloom.torch import patch_peft, patch_peft_report, unpatch_peft  # noqa: E402
 
@@ -363,7 +362,3 @@ def test_a_language_model_trains_as_unpatched(method):
     assert losses[0][-1] < losses[0][0]
     # AdamW divides by roots of small numbers in its first steps.
     torch.testing.assert_close(torch.tensor(losses[1]), torch.tensor(losses[0]), rtol=1e-9, atol=0)
-
-
-def test_there_is_nothing_else_to_know():
-    assert drawloom.torch.patch_peft is patch_peft and set(patch_peft_report()) == {"computed", "left"}
