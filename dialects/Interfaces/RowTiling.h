@@ -39,15 +39,14 @@ template <typename Op> struct RowTiling {
         operands.push_back(operand.get());
         continue;
       }
-      auto type =
-          ::mlir::cast<::mlir::RankedTensorType>(operand.get().getType());
+      auto sizes = ::mlir::tensor::getMixedSizes(b, op.getLoc(), operand.get());
+      sizes[0] = size;
+      ::llvm::SmallVector<::mlir::OpFoldResult> offsets(sizes.size(),
+                                                        b.getIndexAttr(0)),
+          strides(sizes.size(), b.getIndexAttr(1));
+      offsets[0] = offset;
       auto slice = ::mlir::tensor::ExtractSliceOp::create(
-          b, op.getLoc(), operand.get(),
-          ::llvm::ArrayRef<::mlir::OpFoldResult>{offset, b.getIndexAttr(0)},
-          ::llvm::ArrayRef<::mlir::OpFoldResult>{
-              size, b.getIndexAttr(type.getDimSize(1))},
-          ::llvm::ArrayRef<::mlir::OpFoldResult>{b.getIndexAttr(1),
-                                                 b.getIndexAttr(1)});
+          b, op.getLoc(), operand.get(), offsets, sizes, strides);
       result.generatedSlices.push_back(slice);
       operands.push_back(slice);
     }

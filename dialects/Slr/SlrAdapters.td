@@ -24,7 +24,8 @@ def Slr_AdapterLinearOp : Slr_Op<"adapter_linear", [
         "getIterationDomainTileFromResultTile"]>]> {
   let summary = "each row times the matrix of its adapter";
   let description = [{
-    y[t] = scales[l] x[t] matrices[l] with l = which[t]; with `transpose` the
+    y[t] = scales[l] x[t] matrices[l] with l = which[t], without `scales` without the
+    factor; with `transpose` the
     matrices are transposed. A row of which l is -1 gives zeros. f16 and bf16 are
     summed in f32.
 
@@ -50,11 +51,11 @@ def Slr_AdapterLinearOp : Slr_Op<"adapter_linear", [
     ```
   }];
   let arguments = (ins Drawloom_FloatTensor:$x, Drawloom_FloatTensor:$matrices,
-                       1DTensorOf<[I32]>:$which, Drawloom_FloatTensor:$scales, UnitAttr:$transpose);
+                       1DTensorOf<[I32]>:$which, Optional<Drawloom_FloatTensor>:$scales, UnitAttr:$transpose);
   let results = (outs Drawloom_FloatTensor:$y);
   let assemblyFormat = [{
-    $x `,` $matrices `by` $which `scales` $scales (`transpose` $transpose^)? attr-dict `:`
-    type($x) `,` type($matrices) `,` type($which) `,` type($scales) `->` type($y)
+    $x `,` $matrices `by` $which (`scales` $scales^)? (`transpose` $transpose^)? attr-dict `:`
+    type($x) `,` type($matrices) `,` type($which) (`,` type($scales)^)? `->` type($y)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -70,8 +71,8 @@ def Slr_AdapterOuterOp : Slr_Op<"adapter_outer", [
     DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
   let summary = "sums the outer products of rows by adapter";
   let description = [{
-    matrices[l] = scales[l] times the sum of x[t]^T g[t] over the rows t with
-    which[t] = l, added in order. f16 and bf16 are summed in f32. An adapter
+    matrices[l] = scales[l] (without `scales` 1) times the sum of x[t]^T g[t] over the
+    rows t with which[t] = l, added in order. f16 and bf16 are summed in f32. An adapter
     without rows gets zeros.
 
     Constraints:
@@ -84,11 +85,11 @@ def Slr_AdapterOuterOp : Slr_Op<"adapter_outer", [
     ```
   }];
   let arguments = (ins Drawloom_FloatTensor:$x, Drawloom_FloatTensor:$g,
-                       1DTensorOf<[I32]>:$which, Drawloom_FloatTensor:$scales);
+                       1DTensorOf<[I32]>:$which, Optional<Drawloom_FloatTensor>:$scales);
   let results = (outs Drawloom_FloatTensor:$matrices);
   let assemblyFormat = [{
-    $x `,` $g `by` $which `scales` $scales attr-dict `:`
-    type($x) `,` type($g) `,` type($which) `,` type($scales) `->` type($matrices)
+    $x `,` $g `by` $which (`scales` $scales^)? attr-dict `:`
+    type($x) `,` type($g) `,` type($which) (`,` type($scales)^)? `->` type($matrices)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

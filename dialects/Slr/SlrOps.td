@@ -7,6 +7,7 @@
 
 include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Interfaces/Interfaces.td"
+include "dialects/Slr/SlrAdapters.td"
 include "dialects/Slr/SlrDialect.td"
 include "dialects/Slr/SlrSparse.td"
 include "dialects/Slr/SlrTerms.td"

@@ -7,15 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/RowTiling.h"
+#include "dialects/Slr/LoopBuilder.h"
 #include "dialects/Slr/TermBuilder.h"
 
 using namespace mlir;
 
 namespace drawloom::slr {
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// The five arrays of an op, as they are in its operands.
 template <typename OpTy> static SmallVector<Value> placesOf(OpTy op) {
@@ -33,7 +30,7 @@ struct Extents {
 
 static FailureOr<Extents> extentsOf(std::optional<Location> loc, Value values,
                                     ArrayRef<Value> places) {
-  RankedTensorType type = typeOf(values);
+  RankedTensorType type = tensorType(values);
   if ((type.getRank() != 1 && type.getRank() != 3) || !type.hasStaticShape())
     return emitOptionalError(loc,
                              "the values of a sparse matrix are [blocks, "
@@ -41,12 +38,12 @@ static FailureOr<Extents> extentsOf(std::optional<Location> loc, Value values,
                              type);
   SmallVector<int64_t> lengths;
   for (Value array : places) {
-    if (!typeOf(array).hasStaticShape())
+    if (!tensorType(array).hasStaticShape())
       return emitOptionalError(loc,
                                "the arrays of places have known extents, "
                                "and this one is a ",
-                               typeOf(array));
-    lengths.push_back(typeOf(array).getDimSize(0));
+                               tensorType(array));
+    lengths.push_back(tensorType(array).getDimSize(0));
   }
   Extents extents{lengths[0] - 1, lengths[2] - 1, 1, 1, type.getDimSize(0)};
   if (type.getRank() == 3) {
@@ -61,7 +58,7 @@ static FailureOr<Extents> extentsOf(std::optional<Location> loc, Value values,
     if (lengths[i] != extents.count)
       return emitOptionalError(loc, extents.count,
                                " blocks have as many places, not ",
-                               typeOf(places[i]));
+                               tensorType(places[i]));
   return extents;
 }
 
@@ -92,7 +89,7 @@ Value SparseOp::apply(TermBuilder &b, Value x, int64_t dim, bool transposed) {
 }
 
 int64_t SparseOp::operationsOfRow() {
-  return 2 * typeOf(getValues()).getNumElements();
+  return 2 * tensorType(getValues()).getNumElements();
 }
 
 /// Calls `visit(row, column, block)` for every block, in the order of `values`.
@@ -158,10 +155,10 @@ HostTensor SparseOp::toDense(HostTerms &values) {
 static LogicalResult verifyRows(Operation *op, const Extents &extents,
                                 Value values, Value x, Value y) {
   auto check = [&](Value rows, int64_t extent) -> LogicalResult {
-    RankedTensorType type = typeOf(rows);
+    RankedTensorType type = tensorType(rows);
     if (type.getRank() == 2 && type.getDimSize(1) == extent &&
-        type.getDimSize(0) == typeOf(x).getDimSize(0) &&
-        type.getElementType() == typeOf(values).getElementType())
+        type.getDimSize(0) == tensorType(x).getDimSize(0) &&
+        type.getElementType() == tensorType(values).getElementType())
       return success();
     return op->emitOpError("has rows of ")
            << extent << " elements of the type of the values, as many of the "
@@ -176,7 +173,7 @@ LogicalResult SparseLinearOp::verify() {
       extentsOf(getLoc(), getValues(), placesOf(*this));
   if (failed(extents))
     return failure();
-  if (typeOf(getValues()).getRank() != 3)
+  if (tensorType(getValues()).getRank() != 3)
     return emitOpError("has values of three dimensions");
   return getTranspose()
              ? verifyRows(*this, *extents, getValues(), getY(), getX())
@@ -188,7 +185,7 @@ LogicalResult SampledProductOp::verify() {
       extentsOf(getLoc(), getValues(), placesOf(*this));
   if (failed(extents))
     return failure();
-  if (typeOf(getValues()).getRank() != 3)
+  if (tensorType(getValues()).getRank() != 3)
     return emitOpError("has values of three dimensions");
   return verifyRows(*this, *extents, getValues(), getX(), getG());
 }

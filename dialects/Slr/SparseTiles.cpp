@@ -13,9 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
-#include "dialects/Interfaces/ScalarBuilder.h"
+#include "dialects/Slr/LoopBuilder.h"
 #include "dialects/Slr/Slr.h"
-#include "drawloom/IndexMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,168 +23,14 @@
 using namespace mlir;
 
 namespace drawloom::slr {
-namespace {
-
-RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-class LoopBuilder {
-public:
-  LoopBuilder(OpBuilder &b, Location loc, Type element)
-      : b(b), loc(loc), math(b, loc), element(element),
-        wide(computeType(element)) {}
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
-  Value add(Value i, Value j) { return arith::AddIOp::create(b, loc, i, j); }
-  Value times(Value i, int64_t factor) {
-    return arith::MulIOp::create(b, loc, i, index(factor));
-  }
-  Value at(Value array, Value i) {
-    Value element = tensor::ExtractOp::create(b, loc, array, i);
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), element);
-  }
-
-  /// for i in from .. to by `step`, carrying a tensor.
-  Value loop(Value from, Value to, int64_t step, Value init,
-             function_ref<Value(Value, Value)> body) {
-    auto op = scf::ForOp::create(b, loc, from, to, index(step), init);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(op.getBody());
-    Value next = body(op.getInductionVar(), op.getRegionIterArg(0));
-    scf::YieldOp::create(b, loc, next);
-    return op.getResult(0);
-  }
-  /// All of those from `starts[i]` on.
-  Value loopOver(Value starts, Value i, Value init,
-                 function_ref<Value(Value, Value)> body) {
-    Value from = at(starts, i), to = at(starts, add(i, index(1)));
-    return loop(from, to, 1, init, body);
-  }
-  /// Steps of the greatest of these sizes first, then what is left in smaller
-  /// ones, the last of which is 1.
-  Value loopInSteps(OpFoldResult count, ArrayRef<int64_t> steps, Value init,
-                    function_ref<Value(Value, int64_t, Value)> body) {
-    OpFoldResult from = number(0);
-    for (int64_t step : steps) {
-      OpFoldResult to = math.sub(count, math.rem(count, number(step)));
-      if (!isEqualConstantIntOrValue(from, to))
-        init = loop(
-            getValueOrCreateConstantIndexOp(b, loc, from),
-            getValueOrCreateConstantIndexOp(b, loc, to), step, init,
-            [&](Value i, Value carried) { return body(i, step, carried); });
-      from = to;
-    }
-    return init;
-  }
-
-  Value empty(ArrayRef<OpFoldResult> sizes, Type type) {
-    return tensor::EmptyOp::create(b, loc, sizes, type);
-  }
-  /// Of the type that is computed in.
-  Value zeros(ArrayRef<OpFoldResult> sizes) {
-    Value zero = arith::ConstantOp::create(
-        b, loc, cast<TypedAttr>(b.getFloatAttr(wide, 0.0)));
-    return linalg::FillOp::create(b, loc, zero, empty(sizes, wide))
-        .getResult(0);
-  }
-  Value transpose(Value x) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
-    std::swap(sizes[0], sizes[1]);
-    return linalg::TransposeOp::create(
-               b, loc, x, empty(sizes, getElementTypeOrSelf(x.getType())),
-               ArrayRef<int64_t>{1, 0})
-        ->getResult(0);
-  }
-  /// A part without the dimensions in front, of one element each.
-  Value slice(Value x, ArrayRef<OpFoldResult> offsets,
-              ArrayRef<OpFoldResult> sizes, unsigned rank) {
-    SmallVector<OpFoldResult> strides(offsets.size(), number(1));
-    SmallVector<int64_t> shape;
-    for (OpFoldResult size : sizes.take_back(rank))
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-    return tensor::ExtractSliceOp::create(
-        b, loc, RankedTensorType::get(shape, getElementTypeOrSelf(x.getType())),
-        x, offsets, sizes, strides);
-  }
-  Value insert(Value part, Value into, ArrayRef<OpFoldResult> offsets,
-               ArrayRef<OpFoldResult> sizes) {
-    SmallVector<OpFoldResult> strides(offsets.size(), number(1));
-    return tensor::InsertSliceOp::create(b, loc, part, into, offsets, sizes,
-                                         strides);
-  }
-  /// Rounded to the type of the rows.
-  Value rounded(Value x) {
-    if (wide == element)
-      return x;
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, x);
-    AffineMap same = b.getMultiDimIdentityMap(sizes.size());
-    SmallVector<utils::IteratorType> parallel(sizes.size(),
-                                              utils::IteratorType::parallel);
-    Value out = empty(sizes, element);
-    return linalg::GenericOp::create(
-               b, loc, out.getType(), x, out, ArrayRef{same, same}, parallel,
-               [&](OpBuilder &inner, Location, ValueRange values) {
-                 ScalarBuilder scalar(inner, loc);
-                 linalg::YieldOp::create(inner, loc,
-                                         scalar.convert(values[0], element));
-               })
-        .getResult(0);
-  }
-  /// sum += left right, by these maps of a generic's loops.
-  Value accumulate(Value left, Value right, Value sum, ArrayRef<AffineMap> maps,
-                   ArrayRef<utils::IteratorType> loops) {
-    return linalg::GenericOp::create(
-               b, loc, sum.getType(), ValueRange{left, right}, sum, maps, loops,
-               [&](OpBuilder &inner, Location, ValueRange values) {
-                 ScalarBuilder scalar(inner, loc);
-                 Value a = scalar.widen(values[0]);
-                 Value c = scalar.widen(values[1]);
-                 Value product = arith::MulFOp::create(
-                     inner, loc, a, c, arith::FastMathFlags::contract);
-                 Value next =
-                     arith::AddFOp::create(inner, loc, values[2], product,
-                                           arith::FastMathFlags::contract);
-                 linalg::YieldOp::create(inner, loc, next);
-               })
-        .getResult(0);
-  }
-  /// sum[m, n] += left right, where k is dimension `leftK` and `rightK` of
-  /// them.
-  Value contract(Value left, unsigned leftK, Value right, unsigned rightK,
-                 Value sum) {
-    AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
-               k = b.getAffineDimExpr(2);
-    auto map = [&](AffineExpr i, AffineExpr j) {
-      return AffineMap::get(3, 0, {i, j}, b.getContext());
-    };
-    return linalg::ContractOp::create(
-               b, loc, sum.getType(), ValueRange{left, right}, ValueRange{sum},
-               b.getAffineMapArrayAttr({leftK ? map(m, k) : map(k, m),
-                                        rightK ? map(n, k) : map(k, n),
-                                        map(m, n)}))
-        .getResult(0);
-  }
-
-  OpBuilder &b;
-  Location loc;
-  IndexMath math;
-  Type element;
-  FloatType wide;
-};
-
-} // namespace
 
 FailureOr<SmallVector<Value>>
 SparseLinearOp::decomposeOperation(OpBuilder &builder) {
-  LoopBuilder b(builder, getLoc(), typeOf(getX()).getElementType());
-  ArrayRef<int64_t> blocks = typeOf(getValues()).getShape();
+  LoopBuilder b(builder, getLoc(), tensorType(getX()).getElementType());
+  ArrayRef<int64_t> blocks = tensorType(getValues()).getShape();
   int64_t p = blocks[1], q = blocks[2];
   OpFoldResult t = tensor::getMixedSize(builder, getLoc(), getX(), 0);
-  int64_t outputs = typeOf(getY()).getDimSize(1);
+  int64_t outputs = tensorType(getY()).getDimSize(1);
   bool transposed = getTranspose();
   // Lists by what is written.
   Value starts = transposed ? getRowStarts() : getColumnStarts();
@@ -249,13 +94,13 @@ class SampledParts {
 public:
   SampledParts(SampledProductOp op, OpBuilder &builder)
       : op(op), builder(builder), loc(op.getLoc()),
-        b(builder, loc, typeOf(op.getX()).getElementType()),
-        shape(typeOf(op.getValues()).getShape()),
-        outputs(typeOf(op.getG()).getDimSize(1)),
+        b(builder, loc, tensorType(op.getX()).getElementType()),
+        shape(tensorType(op.getValues()).getShape()),
+        outputs(tensorType(op.getG()).getDimSize(1)),
         t(tensor::getMixedSize(builder, loc, op.getX(), 0)) {}
 
   Value build() {
-    int64_t rows = typeOf(op.getRowStarts()).getDimSize(0) - 1;
+    int64_t rows = tensorType(op.getRowStarts()).getDimSize(0) - 1;
     int64_t inPart = llvm::divideCeil(rows, mostParts());
     Value empty =
         b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.element);

@@ -260,8 +260,10 @@ class Pattern:
                 raise CallError(f"Pattern: {what} is {array.dtype}{list(array.shape)}; it is a list of integers")
         if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():
             raise CallError(f"Pattern: row_starts rise from 0 to {len(columns)}, the number of columns that are given, one for each row and one more")
-        if column_count < 1 or len(columns) and not (0 <= columns.min() and columns.max() < column_count):
-            raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min(initial=0)} to {columns.max(initial=0)}")
+        if column_count < 1:
+            raise CallError(f"Pattern: there are {column_count} columns; there is at least one")
+        if len(columns) and not (0 <= columns.min() and columns.max() < column_count):
+            raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min()} to {columns.max()}")
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         wrong = np.flatnonzero((np.diff(columns) <= 0) & (np.diff(rows) == 0))
         if len(wrong):

@@ -13,7 +13,7 @@ from . import Array, Spec, register, sizes
 ASSOCIATIONS = "auto", "parts", "matrix"
 
 
-_terms = functools.lru_cache(maxsize=1024)(structured.loads)
+term_list = functools.lru_cache(maxsize=1024)(structured.loads)
 
 
 def known(term):
@@ -59,6 +59,11 @@ def operands(terms, leaves, biases):
     return [leaves[name] for name in names], [one for one in biases if one is not None], f"[{texts}]", biased
 
 
+def shape_text(array):
+    """How messages call an array, or what is given in its place."""
+    return f"of the shape {list(array.shape)}" if hasattr(array, "shape") else f"a {type(array).__name__}"
+
+
 def spec(terms, biased, association):
     """`terms`: the text of a list of terms; `biased` has "1" for each term with a bias, and "0" for one without."""
     return Spec("structured", (("terms", terms), ("biased", biased), ("association", association)))
@@ -66,7 +71,7 @@ def spec(terms, biased, association):
 
 def _split(attributes, arguments):
     """The terms, their leaves by their names, and a bias or None for each term."""
-    terms = _terms(attributes["terms"])
+    terms = term_list(attributes["terms"])
     names = structured.leaves_of(terms)
     rest = iter(arguments[1 + len(names):])
     return terms, dict(zip(names, arguments[1:])), [next(rest) if has == "1" else None for has in attributes["biased"]]
@@ -80,7 +85,7 @@ def _check(attributes, arguments):
     x, what = arguments[0], "structured_linear"
     if attributes["association"] not in ASSOCIATIONS:
         raise CallError(f"{what}: association is '{attributes['association']}'; it is one of {', '.join(ASSOCIATIONS)}")
-    names, biases = structured.leaves_of(_terms(attributes["terms"])), attributes["biased"].count("1")
+    names, biases = structured.leaves_of(term_list(attributes["terms"])), attributes["biased"].count("1")
     if len(arguments) != 1 + len(names) + biases:
         raise CallError(f"{what}: there are {len(names)} leaves ({', '.join(names)}), but {len(arguments) - 1 - biases} are given")
     terms, leaves, biases = _split(attributes, arguments)
@@ -111,34 +116,41 @@ def _axes(attributes, arguments):
     return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows] * len(attributes["biased"])
 
 
+def mlir_product(terms, leaves, given, association, x_name, x, results):
+    """Lines that make %product:n, the products of x with these terms; the leaves are called `given`."""
+    inside = {name: (f"%leaf{i}", one.text) for i, (name, one) in enumerate(leaves.items())}
+    head = [f"  ^bb0({', '.join(f'{name}: {type_}' for name, type_ in inside.values())}):"] if inside else []
+    many = f":{len(terms)}" if len(terms) > 1 else ""
+    return [f"  %product{many} = slr.linear {x_name}({', '.join(given)}) attributes {{association = \"{association}\"}} {{", *head,
+            *structured.lines(terms, _shapes(leaves), inside),
+            f"  }} : {x.text}, ({', '.join(one.text for one in leaves.values())}) -> ({', '.join(one.text for one in results)})"]
+
+
 def _body(attributes, arguments, results, names):
     terms, leaves, biases = _split(attributes, arguments)
-    inside = {name: (f"%leaf{i}", one.text) for i, (name, one) in enumerate(leaves.items())}
     given, rest = names[1:1 + len(leaves)], iter(names[1 + len(leaves):])
-    head = [f"  ^bb0({', '.join(f'{name}: {type_}' for name, type_ in inside.values())}):"] if inside else []
-    association = f"attributes {{association = \"{attributes['association']}\"}}"
-    lines = [f"  %product:{len(terms)} = slr.linear {names[0]}({', '.join(given)}) {association} {{", *head,
-             *structured.lines(terms, _shapes(leaves), inside),
-             f"  }} : {arguments[0].text}, ({', '.join(one.text for one in leaves.values())}) -> ({', '.join(one.text for one in results)})"]
+    lines = mlir_product(terms, leaves, given, attributes["association"], names[0], arguments[0], results)
     values = []
     for i, (y, bias) in enumerate(zip(results, biases)):
-        values.append(f"%product#{i}" if bias is None else f"%shifted{i}")
+        product = f"%product#{i}" if len(terms) > 1 else "%product"
+        values.append(product if bias is None else f"%shifted{i}")
         if bias is not None:
-            lines += _shift(i, y, bias, next(rest))
+            lines += _shift(i, product, y, bias, next(rest))
     return lines, values
 
 
-def _shift(i, y, bias, name):
+def _shift(i, product, y, bias, name):
     """Lines that add the bias called `name` to product i."""
     maps = "affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>"
     return [f"  %empty{i} = tensor.empty({sizes(y)}) : {y.text}",
             f"  %shifted{i} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\"]}} "
-            f"ins(%product#{i}, {name} : {y.text}, {bias.text}) outs(%empty{i} : {y.text}) {{",
-            f"  ^bb0(%p: {_scalar(y)}, %b: {_scalar(y)}, %o: {_scalar(y)}):", f"    %s = arith.addf %p, %b : {_scalar(y)}",
-            f"    linalg.yield %s : {_scalar(y)}", f"  }} -> {y.text}"]
+            f"ins({product}, {name} : {y.text}, {bias.text}) outs(%empty{i} : {y.text}) {{",
+            f"  ^bb0(%p: {of_element(y)}, %b: {of_element(y)}, %o: {of_element(y)}):", f"    %s = arith.addf %p, %b : {of_element(y)}",
+            f"    linalg.yield %s : {of_element(y)}", f"  }} -> {y.text}"]
 
 
-def _scalar(array):
+def of_element(array):
+    """Its element type in MLIR."""
     return Array(array.dtype, ()).text[len("tensor<"):-1]
 
 

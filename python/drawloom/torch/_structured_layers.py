@@ -68,7 +68,8 @@ class StructuredLinear(torch.nn.Module):
 
     def materialize(self) -> torch.Tensor:
         """The weight as torch.nn.Linear keeps it, [out, in]."""
-        first = next(iter(self._leaves().values()), self.bias)
+        roles = self.term.roles
+        first = next((leaf for name, leaf in self._leaves().items() if roles[name] == "number"), self.bias)
         options = {} if first is None else {"dtype": first.dtype, "device": first.device}
         return functional.structured_linear(torch.eye(self.in_features, **options), self.term, self._leaves(),
                                             association=self.association).T

@@ -17,7 +17,7 @@ from ..structured import Term
 from . import _dispatch
 from ._dispatch import derivative, intern, need
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational", "structured_linear"]
+__all__ = ["adapted_linear", "frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "rational", "structured_linear"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[Tensor, Sequence[Tensor]]]
@@ -261,3 +261,65 @@ def structured_linear(x: Tensor, term: Term | Sequence[Term], leaves: Mapping[st
     given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in given]
     results = _structured_op(x, given, *rest, association)
     return tuple(results) if terms is term else results[0]
+
+
+# --- adapters of rows ---------------------------------------------------------------------------------------------------
+
+_adapted_specs: dict[tuple, Spec] = {}
+
+
+def _spec_adapted(x, a, b, which, scales, leaves, bias, term):
+    key = term, bias is not None
+    return _adapted_specs.get(key) or _adapted_specs.setdefault(key, intern(Spec("adapted_linear", (
+        ("term", term), ("bias", bias is not None)))))
+
+
+def _flatten_adapted(x, a, b, which, scales, leaves, bias, term):
+    return (x, a, b, which, scales, *leaves, *(() if bias is None else (bias,)))
+
+
+def _join_adapted(tensors, x, a, b, which, scales, leaves, bias, term):
+    n = 5 + len(leaves)
+    return *tensors[:5], list(tensors[5:n]), None if bias is None else tensors[n], term
+
+
+def _autocast_adapted(dtype, x, a, b, which, scales, leaves, bias, term):
+    x, biases, leaves = _autocast_structured(dtype, x, [] if bias is None else [bias], leaves)
+    (a, b), _ = _autocast_structured(dtype, x, [a, b], [])[1:]
+    return x, a, b, which, scales, leaves, biases[0] if biases else None, term
+
+
+_adapted_op = _dispatch.define(
+    "adapted_linear(Tensor x, Tensor a, Tensor b, Tensor which, Tensor scales, Tensor[] leaves, Tensor? bias, str term) -> Tensor",
+    _spec_adapted, _flatten_adapted, _join_adapted, autocast=_autocast_adapted)
+
+
+def adapted_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], a: Tensor, b: Tensor, which: Tensor, scales: Tensor | None = None,
+                   bias: Tensor | None = None) -> Tensor:
+    """y_t = x_t W + scales[l] b[l] a[l] x_t + bias with l = which_t: rows share a weight, and each has a low-rank adapter of its own.
+
+    x       [..., in]
+    term    W of in x out, an expression of `drawloom.structured`; `leaves` are the arrays that it is made of
+    a, b    the adapters, [adapters, rank, in] and [adapters, out, rank]: those of fewer ranks have zeros behind them
+    which   the adapter of each row, integers of x's shape without the last dimension, or of its first dimensions alone; -1 is none
+    scales  [adapters], float32, or None for 1; it has no gradient
+    bias    [out], or None
+
+    Rows of one adapter are best side by side: sixteen of them are multiplied together. A row's result has the same bits whatever rows
+    are beside it. All of x, W, a, b and the bias have gradients, any number of times.
+    """
+    need(isinstance(a, Tensor) and a.ndim == 3, f"adapted_linear: a is {_structured.shape_text(a)}; it is [adapters, rank, in]")
+    need(x.ndim >= 1, "adapted_linear: x is a scalar; its last dimension is that of channels")
+    need(not which.is_floating_point() and which.dtype is not torch.bool and which.shape == x.shape[:which.ndim] and which.ndim < x.ndim,
+         f"adapted_linear: which is {which.dtype} {list(which.shape)}; it has an integer for each row of x {list(x.shape)}, or for each of its "
+         "first dimensions")
+    if which.numel():
+        low, high = torch.aminmax(which)
+        need(low >= -1 and high < a.shape[0], f"adapted_linear: there are adapters from 0 to {a.shape[0] - 1}, and -1 for none; `which` has "
+             f"numbers from {int(low)} to {int(high)}")
+    rows = which.reshape(which.shape + (1,) * (x.ndim - 1 - which.ndim)).expand(x.shape[:-1]).reshape(-1).to(torch.int32)
+    scales = torch.ones(a.shape[0]) if scales is None else scales.detach()
+    given, biases, text, _ = _structured.operands([_known(term)], leaves, [bias])
+    given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in given]
+    y = _adapted_op(x.reshape(-1, x.shape[-1]), a, b, rows, scales, given, bias, text)
+    return y.reshape(*x.shape[:-1], y.shape[-1])

@@ -1,0 +1,193 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Codes, sparse weights, and adapters by rows: against dense matrices in float64."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import drawloom.torch as dt  # noqa: E402
+from drawloom import CallError  # noqa: E402
+from drawloom.structured import Pattern, dense, n_of_m, quantized, sparse  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def close(given, wanted, **options):
+    torch.testing.assert_close(given, wanted, rtol=1e-12, atol=1e-12, **options)
+
+
+def dense_of(layer):
+    """The matrix of a pattern's layer, from its arrays."""
+    starts, columns = layer.pattern_row_starts.tolist(), layer.pattern_columns.tolist()
+    p, q = layer.values.shape[1:] if layer.values.ndim == 3 else (1, 1)
+    rows = [r for r, (a, b) in enumerate(zip(starts, starts[1:])) for _ in range(a, b)]
+    full = torch.zeros(layer.in_features, layer.out_features, dtype=layer.values.dtype)
+    for e, (r, c) in enumerate(zip(rows, columns)):
+        full[r * p:(r + 1) * p, c * q:(c + 1) * q] = layer.values[e].detach().reshape(p, q)
+    return full
+
+
+@pytest.mark.parametrize("block", [(1, 1), (4, 8), (3, 1)])
+def test_a_block_sparse_layer_trains_its_blocks_alone(block):
+    pattern = Pattern.of_mask(torch.rand(6, 5) < 0.4)
+    layer = dt.nn.BlockSparseLinear(pattern, block, dtype=torch.float64)
+    x = torch.randn(7, 3, layer.in_features, dtype=torch.float64, requires_grad=True)
+    w = dense_of(layer).requires_grad_()
+    y, wanted = layer(x), x @ w + layer.bias
+    close(y, wanted)
+    g = torch.randn_like(y)
+    dx, dv = torch.autograd.grad(y, (x, layer.values), g)
+    wanted_dx, dw = torch.autograd.grad(wanted, (x, w), g)
+    close(dx, wanted_dx)
+    layer.values.data = dv
+    close(dense_of(layer), dw * (dense_of(dt.nn.BlockSparseLinear(pattern, block, dtype=torch.float64)) != 0))
+    assert dv.shape == (len(pattern), *block)
+
+
+def test_an_sltrain_layer_is_low_rank_and_sparse():
+    layer = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
+    layer.b.data.normal_()
+    x = torch.randn(9, 20, dtype=torch.float64)
+    close(layer(x), x @ (4 * layer.a @ layer.b + dense_of(layer)) + layer.bias)
+    assert layer.values.shape == (60,)
+    other = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
+    assert torch.equal(layer.pattern_columns, other.pattern_columns)
+    assert dt.nn.SLTrainLinear(4, 4, 2, density=0.0)(torch.randn(2, 4)).shape == (2, 4)
+
+
+def test_a_sparse_gradient_is_central_differences():
+    pattern = Pattern.of_mask(torch.rand(8, 6) < 0.5)
+    values = torch.randn(len(pattern), dtype=torch.float64, requires_grad=True)
+    x = torch.randn(5, 8, dtype=torch.float64, requires_grad=True)
+    leaves = pattern.leaves("p", torch.from_numpy)
+    assert torch.autograd.gradgradcheck(lambda x, v: dt.structured_linear(x, sparse("v", "p"), {"v": v, **leaves}).square(), (x, values))
+
+
+def test_rows_have_the_same_bits_beside_any_others():
+    pattern = Pattern.of_mask(torch.rand(64, 64) < 0.2)
+    layer = dt.nn.BlockSparseLinear(pattern, (1, 1))
+    x = torch.randn(200, 64)
+    with torch.no_grad():
+        all_rows = layer(x)
+        assert all(torch.equal(layer(x[i:j]), all_rows[i:j]) for i, j in ((0, 1), (3, 20), (64, 130), (199, 200), (5, 5)))
+
+
+@pytest.mark.parametrize("order", ["any", "sorted"])
+def test_each_row_has_its_own_adapter(order):
+    base = torch.nn.Linear(12, 20, dtype=torch.float64)
+    layer = dt.nn.MultiLoRALinear(base, {"a": 4, "b": 2, "c": 3})
+    layer.lora_b.data.normal_()
+    layer.lora_b.data[1, :, 2:] = 0
+    names = ["a", "b", None, "c"] * 5
+    if order == "sorted":
+        names.sort(key=str)
+    x = torch.randn(len(names), 7, 12, dtype=torch.float64, requires_grad=True)
+    y = layer(x, names)
+    wanted = torch.stack([base(row) if name is None else base(row) + 16 / layer.ranks[name] * (
+        row @ layer.lora_a[i].T @ layer.lora_b[i].T) for row, name, i in ((r, n, ["a", "b", "c", None].index(n)) for r, n in zip(x, names))])
+    close(y, wanted)
+    g = torch.randn_like(y)
+    for given, other in zip(torch.autograd.grad(y, (x, layer.lora_a, layer.lora_b), g),
+                            torch.autograd.grad(wanted, (x, layer.lora_a, layer.lora_b), g)):
+        close(given, other)
+    close(layer.merge("b")(x), base(x) + 8 * (x @ layer.lora_a[1].T @ layer.lora_b[1].T))
+
+
+def test_a_batch_of_adapters_has_the_bits_of_each_alone():
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(64, 48), {"a": 8, "b": 8})
+    layer.lora_b.data.normal_()
+    x = torch.randn(6, 10, 64)
+    names = ["a", "b", "b", "a", None, "a"]
+    with torch.no_grad():
+        together = layer(x, names)
+        assert all(torch.equal(layer(x[i:i + 1], names[i:i + 1]), together[i:i + 1]) for i in range(6))
+
+
+def test_padding_of_smaller_ranks_stays_zero():
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(8, 8), {"a": 1, "b": 4})
+    optimizer = torch.optim.AdamW(layer.parameters(), 0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        layer(torch.randn(16, 8), ["a", "b"] * 8).square().sum().backward()
+        optimizer.step()
+    assert not layer.lora_a[0, 1:].any() and not layer.lora_b[0, :, 1:].any() and layer.lora_b[0].any()
+
+
+def test_adapters_that_nobody_has_get_zeros():
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(8, 8), {"a": 2, "b": 2})
+    layer(torch.randn(0, 8), torch.zeros(0, dtype=torch.int64)).sum().backward()
+    assert not layer.lora_a.grad.any()
+    layer(torch.randn(3, 8), [None, None, None]).sum().backward()
+    assert not layer.lora_a.grad.any() and not layer.lora_b.grad.any()
+
+
+def test_two_of_four_are_a_dense_matrix_of_zeros():
+    values = torch.randn(6, 4, 2, dtype=torch.float64, requires_grad=True)
+    places = torch.tensor([[0, 1], [1, 3], [2, 0], [3, 2]], dtype=torch.uint8).expand(6, 4, 2).contiguous()
+    w = torch.zeros(6, 4, 4, dtype=torch.float64).scatter(2, places.long(), values).reshape(6, 16)
+    x = torch.randn(5, 6, dtype=torch.float64)
+    y = dt.structured_linear(x, n_of_m("v", "p", 4), {"v": values, "p": places})
+    close(y, x @ w)
+    g = torch.randn_like(y)
+    close(torch.autograd.grad(y, values, g)[0], torch.autograd.grad(x @ w, values, g)[0])
+
+
+def test_scales_of_codes_train():
+    codes = torch.randint(0, 256, (6, 8), dtype=torch.uint8)
+    scales = torch.rand(6, 2, dtype=torch.float64, requires_grad=True)
+    offsets = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
+    w = torch.stack([codes & 15, codes >> 4], 2).reshape(6, 2, 8) * scales[:, :, None] + offsets[:, :, None]
+    x = torch.randn(5, 6, dtype=torch.float64)
+    y = dt.structured_linear(x, quantized("c", "s", "o", format="uint4"), {"c": codes, "s": scales, "o": offsets})
+    close(y, x @ w.reshape(6, 16))
+    for given, wanted in zip(torch.autograd.grad(y.sum(), (scales, offsets), retain_graph=True),
+                             torch.autograd.grad((x @ w.reshape(6, 16)).sum(), (scales, offsets))):
+        close(given, wanted)
+
+
+def test_patterns_are_sorted_and_checked():
+    pattern, order = Pattern.of_coordinates([2, 0, 2], [1, 3, 0], (3, 4))
+    assert order.tolist() == [1, 2, 0] and [a.tolist() for a in pattern.arrays] == [[0, 1, 1, 3], [3, 0, 1], [0, 1, 2, 2, 3], [2, 2, 0], [1, 2, 0]]
+    assert len(Pattern.of_mask(np.zeros((2, 3), bool))) == 0
+    for arguments, message in (
+            (([0, 2], [1, 0], 3), "columns 1 and 0 of row 0 do not rise; of_coordinates sorts them"),
+            (([0, 1], [3], 3), "columns are from 0 to 2; there are some from 3 to 3"),
+            (([0, 2, 1], [1, 2], 3), "row_starts rise from 0 to 2"),
+            (([0.0, 1.0], [1], 3), "row_starts is float64")):
+        with pytest.raises(CallError, match=message):
+            Pattern(*arguments)
+    with pytest.raises(CallError, match="row 1, column 1 is there more than once"):
+        Pattern.of_coordinates([1, 1], [1, 1], (2, 2))
+    with pytest.raises(CallError, match="rows are from 0 to 1; there are some from 0 to 2"):
+        Pattern.of_coordinates([0, 2], [1, 1], (2, 2))
+
+
+def test_what_does_not_fit_is_refused():
+    x, codes, scales = torch.randn(2, 4), torch.zeros(4, 4, dtype=torch.uint8), torch.ones(4, 2)
+    for term, leaves, message in (
+            (quantized("c", "s", format="nf4"), {"c": codes, "s": torch.ones(4, 3)}, "4 bytes in a row of 'c' are not 3 groups"),
+            (quantized("c", "s", format="nf4"), {"c": codes, "s": torch.ones(3, 1)}, "has 3 rows for 4 rows of codes"),
+            (quantized("c", "s", format="nf4"), {"c": codes.int(), "s": scales}, "c is int32; codes and places are int8 or uint8"),
+            (n_of_m("v", "p", 2), {"v": torch.ones(4, 2, 3), "p": torch.zeros(4, 2, 3, dtype=torch.int8)}, "3 values are not among 2 neighbours"),
+            (dense("c") + quantized("c", "s", format="uint8"), {"c": codes, "s": scales}, "holds a number in one place and a code in another")):
+        with pytest.raises((CallError, TypeError), match=message):
+            dt.structured_linear(x, term, leaves)
+    with pytest.raises(CallError, match="format is 'nf3'; it is one of nf4"):
+        quantized("c", "s", format="nf3")
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(4, 4), {"a": 2})
+    with pytest.raises(CallError, match="there is no adapter 'z'; there are a"):
+        layer(x, ["a", "z"])
+    with pytest.raises(CallError, match="there are adapters from 0 to 0, and -1 for none; `which` has numbers from 0 to 1"):
+        layer(x, torch.tensor([0, 1]))
+    with pytest.raises(CallError, match="it has an integer for each row"):
+        layer(x, torch.tensor([0, 0, 0]))
+    with pytest.raises(CallError, match="the rank of adapter 'a' is 0"):
+        dt.nn.MultiLoRALinear(torch.nn.Linear(4, 4), {"a": 0})
+    with pytest.raises(CallError, match="density is 2"):
+        dt.nn.SLTrainLinear(4, 4, 2, density=2)
