@@ -17,6 +17,7 @@ from .. import _drawloom  # noqa: E402
 from . import context_parallel, linrec, nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
 from ._pyg import patch_pyg, patch_pyg_report, unpatch_pyg  # noqa: E402
+from ._quantized import DoubleScales, QuantizedTensor, quantize, read_gguf  # noqa: E402
 from ._table import FeatureTable  # noqa: E402
 from .functional import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational, structured_linear  # noqa: E402
 from .graph import Graph, message_passing, where  # noqa: E402
@@ -24,5 +25,6 @@ from .graph import Graph, message_passing, where  # noqa: E402
 # One pool of threads for torch's ops and these.
 _drawloom.use_openmp()
 
-__all__ = ["FeatureTable", "Graph", "context_parallel", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp",
-           "linrec", "message_passing", "nn", "optim", "patch_pyg", "patch_pyg_report", "rational", "structured_linear", "unpatch_pyg", "where"]
+__all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "context_parallel", "frequency_encode", "fuse", "fused_mlp",
+           "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "optim", "patch_pyg", "patch_pyg_report", "quantize", "rational",
+           "read_gguf", "structured_linear", "unpatch_pyg", "where"]

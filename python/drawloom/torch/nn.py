@@ -14,10 +14,12 @@ import torch
 from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
 from . import functional
 from ._graph_layers import CompGCNConv, GATConv, GATv2Conv, GINConv, HGTConv, RGATConv, RGCNConv, SAGEConv, SimpleHGNConv
+from ._quantized_layers import QDoRALinear, QLoRALinear, QuantizedLinear
 from ._structured_layers import DoRALinear, KroneckerLinear, LoRALinear, MonarchLinear, StructuredLinear
 
 __all__ = ["CompGCNConv", "DoRALinear", "FrequencyEncoding", "FusedMLP", "GATConv", "GATv2Conv", "GINConv", "GRKAN", "HGTConv",
-           "KroneckerLinear", "LoRALinear", "MonarchLinear", "RGATConv", "RGCNConv", "Rational", "SAGEConv", "SimpleHGNConv", "StructuredLinear"]
+           "KroneckerLinear", "LoRALinear", "MonarchLinear", "QDoRALinear", "QLoRALinear", "QuantizedLinear", "RGATConv", "RGCNConv", "Rational",
+           "SAGEConv", "SimpleHGNConv", "StructuredLinear"]
 
 
 def _tables(groups, degrees, form, init, options):
