@@ -7,6 +7,7 @@
     benchmarks/run.py --suite kan                          # all cases, one thread
     benchmarks/run.py --suite kan --quick --case mlp       # cases whose names begin so, fewer runs
     benchmarks/run.py --suite framework                    # whole training steps, called through the frameworks
+    benchmarks/run.py --suite peft                         # a step of each layer of PEFT, by Drawloom and by PEFT
     benchmarks/run.py --suite kan --threads 2 --json out.json
 
 Contenders take turns, and medians count, so that a busy machine disturbs all alike. Rivals get a tuned allocator
@@ -28,8 +29,8 @@ import time
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUITES = {"framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "recurrence": "recurrence_suite",
-          "structured": "structured_suite"}
+SUITES = {"framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "peft": "peft_suite",
+          "recurrence": "recurrence_suite", "structured": "structured_suite"}
 TUNED = {
     "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1",
     "THP_MEM_ALLOC_ENABLE": "1",
@@ -168,6 +169,7 @@ def main():
         torch.compiler.reset()
         rows.append({**measure(case, options, roofs), "isa": about["isa"]})
         show(rows[-1])
+    print(f"{statistics.geometric_mean(row['ratio'] for row in rows):.2f} x the best rival, the geometric mean of {len(rows)} cases")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"about": about, "rows": rows}, indent=2) + "\n")
 
