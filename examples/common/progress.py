@@ -1,9 +1,10 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A progress bar for the Python examples."""
+"""A progress bar for the Python examples, and their end on request."""
 
 import shutil
+import signal
 import sys
 import time
 
@@ -35,3 +36,22 @@ class Bar:
         elif int(10 * done) > self._shown:
             self._shown = int(10 * done)
             print(f"  {self._label}step {step}/{self._total}  {text}", file=sys.stderr, flush=True)
+
+
+class Interrupt:
+    """Ctrl-C asks for an end after the step that is being computed; a second one ends at once."""
+
+    def __init__(self):
+        self.asked = False
+
+    def __enter__(self):
+        self.before = signal.signal(signal.SIGINT, self.ask)
+        return self
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGINT, self.before)
+
+    def ask(self, *_):
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True

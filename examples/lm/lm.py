@@ -11,7 +11,6 @@ import json
 import math
 import os
 import pathlib
-import signal
 import statistics
 import sys
 import time
@@ -21,11 +20,11 @@ from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
 import drawloom.torch.linrec as linrec  # noqa: E402
+import curves  # noqa: E402
 import model as models  # noqa: E402
-import pictures  # noqa: E402
 import reference  # noqa: E402
 import text  # noqa: E402
-from progress import Bar  # noqa: E402
+from progress import Bar, Interrupt  # noqa: E402
 
 NAMES = {"gla": "GLA", "retnet": "RetNet", "mamba2": "Mamba-2", "gdn": "Gated DeltaNet", "kda": "Kimi delta attention",
          "rwkv7": "RWKV-7", "transformer": "Transformer"}
@@ -76,25 +75,6 @@ def parse(arguments):
     if not options.prompt:
         parser.error("--prompt is empty; it is one byte or more")
     return options
-
-
-class Interrupt:
-    """Ctrl-C asks for an end after the step that is being computed; a second one ends at once."""
-
-    def __init__(self):
-        self.asked = False
-
-    def __enter__(self):
-        self.before = signal.signal(signal.SIGINT, self.ask)
-        return self
-
-    def __exit__(self, *_):
-        signal.signal(signal.SIGINT, self.before)
-
-    def ask(self, *_):
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
 
 
 def settings_of(options, names=SETTINGS):
@@ -292,7 +272,7 @@ def run(options, data, interrupt):
         found[ours]["step in turns, ms"] = {name: 1e3 * value for name, value in times.items()}
     path.write_text(json.dumps({"settings": settings_of(options, TIMED), "models": found}, indent=1) + "\n")
     caption = f"{options.layers} layers of {options.width} channels, {options.batch} pieces of {options.context} bytes a step"
-    pictures.write_curves(options.output / "curves.png", {name: one["history"] for name, one in found.items()}, caption)
+    curves.write(options.output / "curves.png", {name: one["history"] for name, one in found.items()}, caption)
     print(f"picture: {options.output / 'curves.png'}; figures: {path}")
 
 

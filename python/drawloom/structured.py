@@ -264,7 +264,7 @@ class Pattern:
             raise CallError(f"Pattern: there are {column_count} columns; there is at least one")
         if len(columns) and not (0 <= columns.min() and columns.max() < column_count):
             raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min()} to {columns.max()}")
-        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        rows: Any = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         wrong = np.flatnonzero((np.diff(columns) <= 0) & (np.diff(rows) == 0))
         if len(wrong):
             raise CallError(f"Pattern: columns {columns[wrong[0]]} and {columns[wrong[0] + 1]} of row {rows[wrong[0]]} do not rise; "
@@ -299,7 +299,8 @@ class Pattern:
         mask = np.asarray(mask)
         if mask.ndim != 2:
             raise CallError(f"Pattern: the mask has the shape {list(mask.shape)}; it is a matrix")
-        return Pattern.of_coordinates(*np.nonzero(mask), mask.shape)[0]
+        rows, columns = np.nonzero(mask)
+        return Pattern.of_coordinates(rows, columns, mask.shape)[0]
 
     def __len__(self) -> int:
         """How many blocks there are."""

@@ -28,7 +28,7 @@ SMALL = ["--width=32", "--layers=2", "--heads=2", "--context=48", "--batch=4", "
 @pytest.fixture(scope="module", autouse=True)
 def modules():
     """The example's modules, whose names others have, too."""
-    names = ("lm", "model", "pictures", "reference", "text", "axes", "progress")
+    names = ("lm", "model", "curves", "reference", "text", "axes", "progress")
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

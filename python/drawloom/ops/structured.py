@@ -28,6 +28,12 @@ def _known(term):
     return structured.dumps(term), structured.leaves_of([term]), str(term)
 
 
+@functools.lru_cache(maxsize=1024)
+def roles(terms):
+    """What each leaf of a list of terms holds, in the order of the op; `terms` is the list's text."""
+    return list(structured.roles_of(_terms(terms)).values())
+
+
 def sequences(term, bias):
     """Terms and a bias or None for each, of a term and its bias or of several."""
     if not isinstance(term, (list, tuple)):

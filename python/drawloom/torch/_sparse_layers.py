@@ -113,7 +113,7 @@ class MultiLoRALinear(torch.nn.Module):
         self.lora_a = torch.nn.Parameter(a)
         self.lora_b = torch.nn.Parameter(torch.zeros(len(adapters), base.out_features, most, **options))
         self._scales = [alpha / (math.sqrt(rank) if rslora else rank) for rank in adapters.values()]
-        self._numbers = {None: -1, "": -1, **{name: number for number, name in enumerate(adapters)}}
+        self._numbers: dict[str | None, int] = {None: -1, "": -1, **{name: number for number, name in enumerate(adapters)}}
         self._term = dense("weight").T
 
     def forward(self, x: torch.Tensor, which: torch.Tensor | Sequence[str | None]) -> torch.Tensor:

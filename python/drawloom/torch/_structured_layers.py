@@ -64,7 +64,10 @@ class StructuredLinear(torch.nn.Module):
         return torch.nn.functional.linear(x, self._merged, self.bias)
 
     def _by_parts(self, x):
-        return functional.structured_linear(x, self.term, self._leaves(), self.bias, association=self.association)
+        return self._multiply(x, self.bias)
+
+    def _multiply(self, x, bias):
+        return functional.structured_linear(x, self.term, self._leaves(), bias, association=self.association)
 
     def materialize(self) -> torch.Tensor:
         """The weight as torch.nn.Linear keeps it, [out, in]."""
@@ -125,31 +128,15 @@ def _uniform(shape, inputs, options):
     return torch.nn.Parameter(torch.empty(shape, **options).uniform_(-bound, bound))
 
 
-class LoRALinear(StructuredLinear):
-    """A frozen linear layer with a low-rank adapter: y = x W^T + (alpha / r) x A^T B^T + bias (arXiv 2106.09685).
+class PeftState(StructuredLinear):
+    """What layers with PEFT's parameters share: their states under PEFT's names."""
 
-    base      the torch.nn.Linear that is adapted; its weight and bias become buffers
-    r, alpha  the rank and the scale's numerator; `rslora` divides it by sqrt(r) instead (arXiv 2312.03732)
-
-    Trains `lora_a` [r, in], drawn as torch.nn.Linear's weight, and `lora_b` [out, r], which starts at zero. One program computes
-    both products with the base's, forward and backward.
-    """
-
-    #: What PEFT calls its parameters.
+    #: What PEFT calls the parameters, and what of the base is in its layer's state.
     _peft = {"lora_a": "lora_A", "lora_b": "lora_B"}
-
-    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
-        name = type(self).__name__
-        _count(name, "r", r)
-        if not isinstance(base, torch.nn.Linear):
-            raise CallError(f"{name}: the base is a torch.nn.Linear, not a {type(base).__name__}")
-        weight = base.weight.detach()
-        options = {"dtype": weight.dtype, "device": weight.device}
-        scale = alpha / (math.sqrt(r) if rslora else r)
-        super().__init__((dense("weight") + scale * (dense("lora_b") @ dense("lora_a"))).T, {
-            "weight": weight, "lora_b": torch.nn.Parameter(torch.zeros(base.out_features, r, **options)),
-            "lora_a": _uniform((r, base.in_features), base.in_features, options)}, None if base.bias is None else base.bias.detach())
-        self.scale = scale
+    _peft_base: tuple[str, ...] = ("weight", "bias")
+    scale: float
+    lora_a: torch.nn.Parameter
+    lora_b: torch.nn.Parameter
 
     def _peft_names(self, adapter):
         """Of what PEFT's state dicts have for this layer, by our names."""
@@ -158,7 +145,7 @@ class LoRALinear(StructuredLinear):
                 return f"{theirs}.{adapter}.weight"
             return theirs if theirs == "lora_magnitude_vector" else f"{theirs}.weight"
 
-        base = {own: f"base_layer.{own}" for own in ("weight", "bias") if getattr(self, own) is not None}
+        base = {own: f"base_layer.{own}" for own in self._peft_base if getattr(self, own) is not None}
         return {**({} if adapter is None else base), **{own: name(theirs) for own, theirs in self._peft.items()}}
 
     def peft_state_dict(self, adapter: str | None = "default") -> dict[str, torch.Tensor]:
@@ -188,6 +175,30 @@ class LoRALinear(StructuredLinear):
                     getattr(self, own).copy_(state[theirs])
 
 
+class LoRALinear(PeftState):
+    """A frozen linear layer with a low-rank adapter: y = x W^T + (alpha / r) x A^T B^T + bias (arXiv 2106.09685).
+
+    base      the torch.nn.Linear that is adapted; its weight and bias become buffers
+    r, alpha  the rank and the scale's numerator; `rslora` divides it by sqrt(r) instead (arXiv 2312.03732)
+
+    Trains `lora_a` [r, in], drawn as torch.nn.Linear's weight, and `lora_b` [out, r], which starts at zero. One program computes
+    both products with the base's, forward and backward.
+    """
+
+    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
+        name = type(self).__name__
+        _count(name, "r", r)
+        if not isinstance(base, torch.nn.Linear):
+            raise CallError(f"{name}: the base is a torch.nn.Linear, not a {type(base).__name__}")
+        weight = base.weight.detach()
+        options = {"dtype": weight.dtype, "device": weight.device}
+        scale = alpha / (math.sqrt(r) if rslora else r)
+        super().__init__((dense("weight") + scale * (dense("lora_b") @ dense("lora_a"))).T, {
+            "weight": weight, "lora_b": torch.nn.Parameter(torch.zeros(base.out_features, r, **options)),
+            "lora_a": _uniform((r, base.in_features), base.in_features, options)}, None if base.bias is None else base.bias.detach())
+        self.scale = scale
+
+
 # Of a weight: (what tells that it is as it was, the squared length of each row).
 _squares: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
@@ -209,7 +220,45 @@ def _squared_rows(weight):
     return known[1]
 
 
-class DoRALinear(LoRALinear):
+class RowLengths(PeftState):
+    """What DoRA's layers share: the rows of base and adapter, V, have the lengths `magnitude`, and those of V itself count as constants."""
+
+    _peft = {**PeftState._peft, "magnitude": "lora_magnitude_vector"}
+
+    def _start(self):
+        # V is W: lora_b is zero.
+        self.magnitude = torch.nn.Parameter(self._lengths().to(self.lora_a.dtype))
+
+    def _of_base(self):
+        """The squares of the lengths of W's rows, in float32 or float64, and W A^T."""
+        raise NotImplementedError
+
+    def _lengths(self):
+        """|V_o|, in float32 or float64."""
+        with torch.no_grad(), torch.autocast(self.lora_a.device.type, enabled=False):
+            squares, inner = self._of_base()
+            a, b = self.lora_a.to(squares.dtype), self.lora_b.to(squares.dtype)
+            changed = squares + ((2 * self.scale * inner.to(squares.dtype) + self.scale ** 2 * (b @ (a @ a.T))) * b).sum(1)
+            # What rounding leaves of a row that the adapter takes away is not negative, and no row has the length zero to divide by.
+            limits = torch.finfo(squares.dtype)
+            return torch.maximum(changed, limits.eps * squares).clamp_min(limits.tiny).sqrt()
+
+    def _factors(self, dtype):
+        return (self.magnitude / self._lengths()).to(dtype)
+
+    def _by_parts(self, x):
+        z = self._multiply(x, None)
+        # The gradient of the factors takes z, which is kept: no product is computed again for it.
+        factors = self._factors(z.dtype)
+        return z * factors if self.bias is None else torch.addcmul(self.bias.to(z.dtype), z, factors)
+
+    def materialize(self) -> torch.Tensor:
+        """The weight as torch.nn.Linear keeps it, [out, in]."""
+        weight = super().materialize()
+        return self._factors(weight.dtype)[:, None] * weight
+
+
+class DoRALinear(RowLengths, LoRALinear):
     """A frozen linear layer with a low-rank adapter whose rows have lengths that train (arXiv 2402.09353):
 
         y = x V^T diag(m / |V_o|) + bias,   V = W + (alpha / r) B A
@@ -224,37 +273,12 @@ class DoRALinear(LoRALinear):
     torch.autograd.graph.increment_version(layer.weight).
     """
 
-    _peft = {**LoRALinear._peft, "magnitude": "lora_magnitude_vector"}
-
     def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
         super().__init__(base, r, alpha, rslora=rslora)
-        # V is W: lora_b is zero.
-        self.magnitude = torch.nn.Parameter(self._lengths().to(self.weight.dtype))
+        self._start()
 
-    def _lengths(self):
-        """|V_o|, in float32 or float64."""
-        with torch.no_grad(), torch.autocast(self.weight.device.type, enabled=False):
-            squares = _squared_rows(self.weight)
-            a, b = self.lora_a.to(squares.dtype), self.lora_b.to(squares.dtype)
-            inner = (self.weight @ self.lora_a.to(self.weight.dtype).T).to(squares.dtype)
-            changed = squares + ((2 * self.scale * inner + self.scale ** 2 * (b @ (a @ a.T))) * b).sum(1)
-            # What rounding leaves of a row that the adapter takes away is not negative, and no row has the length zero to divide by.
-            limits = torch.finfo(squares.dtype)
-            return torch.maximum(changed, limits.eps * squares).clamp_min(limits.tiny).sqrt()
-
-    def _factors(self, dtype):
-        return (self.magnitude / self._lengths()).to(dtype)
-
-    def _by_parts(self, x):
-        z = functional.structured_linear(x, self.term, self._leaves(), association=self.association)
-        # The gradient of the factors takes z, which is kept: no product is computed again for it.
-        factors = self._factors(z.dtype)
-        return z * factors if self.bias is None else torch.addcmul(self.bias.to(z.dtype), z, factors)
-
-    def materialize(self) -> torch.Tensor:
-        """The weight as torch.nn.Linear keeps it, [out, in]."""
-        weight = super().materialize()
-        return self._factors(weight.dtype)[:, None] * weight
+    def _of_base(self):
+        return _squared_rows(self.weight), self.weight @ self.lora_a.to(self.weight.dtype).T
 
 
 class MonarchLinear(StructuredLinear):

@@ -213,12 +213,13 @@ def _join_structured(tensors, x, leaves, biases, *rest):
     return tensors[0], list(tensors[1:n]), list(tensors[n:]), *rest
 
 
-def _autocast_structured(dtype, x, leaves, biases, *rest):
-    def cast(tensors):
-        # As torch's own products: double precision stays.
-        return [one if one.dtype == torch.float64 or not one.is_floating_point() else one.to(dtype) for one in tensors]
+def _autocast_structured(dtype, x, leaves, biases, terms, *rest):
+    def cast(one, role="number"):
+        # As torch's own products: double precision stays. So do scales of codes, which are few, and would lose digits of all that they scale.
+        stays = one.dtype == torch.float64 or not one.is_floating_point() or role == "scale" and one.dtype == torch.float32
+        return one if stays else one.to(dtype)
 
-    return *cast([x]), cast(leaves), cast(biases), *rest
+    return cast(x), list(map(cast, leaves, _structured.roles(terms))), list(map(cast, biases)), terms, *rest
 
 
 _structured_op = _dispatch.define(

@@ -14,12 +14,13 @@ import torch
 from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
 from . import functional
 from ._graph_layers import CompGCNConv, GATConv, GATv2Conv, GINConv, HGTConv, RGATConv, RGCNConv, SAGEConv, SimpleHGNConv
+from ._quantized_layers import QDoRALinear, QLoRALinear, QuantizedLinear
 from ._sparse_layers import BlockSparseLinear, MultiLoRALinear, SLTrainLinear
 from ._structured_layers import DoRALinear, KroneckerLinear, LoRALinear, MonarchLinear, StructuredLinear
 
 __all__ = ["BlockSparseLinear", "CompGCNConv", "DoRALinear", "FrequencyEncoding", "FusedMLP", "GATConv", "GATv2Conv", "GINConv", "GRKAN", "HGTConv",
-           "KroneckerLinear", "LoRALinear", "MonarchLinear", "MultiLoRALinear", "RGATConv", "RGCNConv", "Rational", "SAGEConv", "SLTrainLinear",
-           "SimpleHGNConv", "StructuredLinear"]
+           "KroneckerLinear", "LoRALinear", "MonarchLinear", "MultiLoRALinear", "QDoRALinear", "QLoRALinear", "QuantizedLinear", "RGATConv",
+           "RGCNConv", "Rational", "SAGEConv", "SLTrainLinear", "SimpleHGNConv", "StructuredLinear"]
 
 
 def _tables(groups, degrees, form, init, options):

@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The text that is learnt: the King James Bible, 4.1 MB of 1611, out of Debian's package bible-kjv; or a file."""
+"""The text that language models learn: the King James Bible, 4.1 MB of 1611, out of Debian's package bible-kjv; or a file."""
 
 from __future__ import annotations
 

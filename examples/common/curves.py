@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The picture that a run leaves behind."""
+"""The picture that the training of language models leaves behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def faint(colour):
     return tuple(255 - (255 - part) // 3 for part in colour)
 
 
-def write_curves(path: pathlib.Path, runs: dict[str, list[dict]], caption: str) -> None:
+def write(path: pathlib.Path, runs: dict[str, list[dict]], caption: str) -> None:
     """Bits per byte over the bytes read and over the seconds: training faint, held-out text strong. runs: {name: history}, a
     history being a list of {"step", "bytes", "seconds", "loss", "held out" or None}."""
     canvas = Image.new("RGB", SIZE, "white")
