@@ -26,12 +26,6 @@ from .graph import Graph, message_passing, where  # noqa: E402
 # One pool of threads for torch's ops and these.
 _drawloom.use_openmp()
 
-<<<<<<< HEAD
-__all__ = ["FeatureTable", "Graph", "adapted_linear", "context_parallel", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp",
-           "linrec", "message_passing", "nn", "optim", "patch_peft", "patch_peft_report", "patch_pyg", "patch_pyg_report", "rational",
-           "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]
-=======
-__all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "context_parallel", "frequency_encode", "fuse", "fused_mlp",
-           "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "optim", "patch_peft", "patch_peft_report", "patch_pyg", "patch_pyg_report",
-           "quantize", "rational", "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]
->>>>>>> fine
+__all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "adapted_linear", "context_parallel", "frequency_encode", "fuse",
+           "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "optim", "patch_peft", "patch_peft_report", "patch_pyg",
+           "patch_pyg_report", "quantize", "rational", "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]
