@@ -191,3 +191,15 @@ def test_what_does_not_fit_is_refused():
         dt.nn.MultiLoRALinear(torch.nn.Linear(4, 4), {"a": 0})
     with pytest.raises(CallError, match="density is 2"):
         dt.nn.SLTrainLinear(4, 4, 2, density=2)
+
+
+def test_autocast_takes_rows_with_adapters_in_half_precision():
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(32, 16), {"a": 4})
+    layer.lora_b.data.normal_()
+    x = torch.randn(20, 32)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x, ["a"] * 20)
+    assert y.dtype == torch.bfloat16
+    torch.testing.assert_close(y.float(), layer(x, ["a"] * 20), rtol=0.05, atol=0.3)
+    y.sum().backward()
+    assert layer.lora_a.grad.dtype == torch.float32 and layer.lora_a.grad.any()

@@ -31,7 +31,7 @@ def _known(term):
 @functools.lru_cache(maxsize=1024)
 def roles(terms):
     """What each leaf of a list of terms holds, in the order of the op; `terms` is the list's text."""
-    return list(structured.roles_of(_terms(terms)).values())
+    return list(structured.roles_of(term_list(terms)).values())
 
 
 def sequences(term, bias):

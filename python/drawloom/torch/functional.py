@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Union, overload
 
@@ -213,12 +214,14 @@ def _join_structured(tensors, x, leaves, biases, *rest):
     return tensors[0], list(tensors[1:n]), list(tensors[n:]), *rest
 
 
-def _autocast_structured(dtype, x, leaves, biases, terms, *rest):
-    def cast(one, role="number"):
-        # As torch's own products: double precision stays. So do scales of codes, which are few, and would lose digits of all that they scale.
-        stays = one.dtype == torch.float64 or not one.is_floating_point() or role == "scale" and one.dtype == torch.float32
-        return one if stays else one.to(dtype)
+def _cast(dtype, one, role="number"):
+    # As torch's own products: double precision stays. So do scales of codes, which are few, and would lose digits of all that they scale.
+    stays = one.dtype == torch.float64 or not one.is_floating_point() or role == "scale" and one.dtype == torch.float32
+    return one if stays else one.to(dtype)
 
+
+def _autocast_structured(dtype, x, leaves, biases, terms, *rest):
+    cast = functools.partial(_cast, dtype)
     return cast(x), list(map(cast, leaves, _structured.roles(terms))), list(map(cast, biases)), terms, *rest
 
 
@@ -285,9 +288,9 @@ def _join_adapted(tensors, x, a, b, which, scales, leaves, bias, term):
 
 
 def _autocast_adapted(dtype, x, a, b, which, scales, leaves, bias, term):
-    x, biases, leaves = _autocast_structured(dtype, x, [] if bias is None else [bias], leaves)
-    (a, b), _ = _autocast_structured(dtype, x, [a, b], [])[1:]
-    return x, a, b, which, scales, leaves, biases[0] if biases else None, term
+    cast = functools.partial(_cast, dtype)
+    leaves = list(map(cast, leaves, _structured.roles(term)))
+    return cast(x), cast(a), cast(b), which, scales, leaves, None if bias is None else cast(bias), term
 
 
 _adapted_op = _dispatch.define(
