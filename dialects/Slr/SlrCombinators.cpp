@@ -69,26 +69,35 @@ LogicalResult SumOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// What becomes one matrix: those that are no matrices as they are, where all
-/// of them together cost more than one; and several of codes, which are made in
-/// any case.
+/// What becomes one matrix: parts of which all together cost more than it does;
+/// and beside a matrix that is made in any case what is a matrix as well.
 static SmallVector<Value> joinedTerms(SumOp op, Association association) {
-  SmallVector<Value> joined, quantized;
-  int64_t operations = 0;
+  SmallVector<Value> parts, matrices;
+  int64_t operations = 0, quantized = 0;
+  bool isMade = false;
   if (association != Association::Auto)
-    return joined;
-  for (Value term : op.getTerms())
-    if (isQuantized(term)) {
-      quantized.push_back(term);
-    } else if (!isDense(term)) {
-      joined.push_back(term);
+    return {};
+  for (Value term : op.getTerms()) {
+    quantized += isQuantized(term);
+    isMade |= isMadeAnyway(term);
+    if (isDense(term) || isQuantized(term) || isMadeAnyway(term)) {
+      matrices.push_back(term);
+    } else {
+      parts.push_back(term);
       operations += operationsOfRow(term);
     }
-  if (joined.size() < 2 || operations <= operationsAsMatrix(op.getTerm()))
-    joined.clear();
-  if (!joined.empty() || quantized.size() > 1)
-    llvm::append_range(joined, quantized);
-  return joined;
+  }
+  // One part decides for itself.
+  if (parts.size() < 2 ||
+      !isWorthAMatrix(operations, operationsAsMatrix(op.getTerm())))
+    parts.clear();
+  if (isMade || quantized > 1) {
+    llvm::append_range(parts, matrices);
+  } else if (!parts.empty()) {
+    // A base stays as it is: it has no gradient, which the sum would have.
+    llvm::copy_if(matrices, std::back_inserter(parts), isQuantized);
+  }
+  return parts;
 }
 
 Value SumOp::apply(TermBuilder &b, Value x, int64_t dim, bool transposed) {

@@ -39,6 +39,13 @@ bool isQuantized(Value term) {
   return withoutTransposes(term).getDefiningOp<QuantizedOp>();
 }
 
+bool isMadeAnyway(Value term) {
+  term = withoutTransposes(term);
+  while (auto scale = term.getDefiningOp<ScaleOp>())
+    term = withoutTransposes(scale.getScaled());
+  return term.getDefiningOp<HadamardOp>();
+}
+
 int64_t operationsOfRow(Value term) {
   return cast<TermOpInterface>(term.getDefiningOp()).operationsOfRow();
 }
@@ -46,6 +53,10 @@ int64_t operationsOfRow(Value term) {
 int64_t operationsAsMatrix(Value term) {
   TermType type = termType(term);
   return 2 * type.getInputs() * type.getOutputs();
+}
+
+bool isWorthAMatrix(int64_t operations, int64_t asMatrix) {
+  return 3 * operations > 4 * asMatrix;
 }
 
 Chain chainOf(ValueRange factors, Association association) {
@@ -58,10 +69,11 @@ Chain chainOf(ValueRange factors, Association association) {
     if (association == Association::Parts)
       continue;
     for (size_t from = 0; from + 1 < i; ++from) {
-      int64_t asMatrix = best[from] + 2 * termType(factors[from]).getInputs() *
-                                          termType(factors[i - 1]).getOutputs();
-      if (asMatrix < best[i]) {
-        best[i] = asMatrix;
+      int64_t asMatrix = 2 * termType(factors[from]).getInputs() *
+                         termType(factors[i - 1]).getOutputs();
+      if (best[from] + asMatrix < best[i] &&
+          isWorthAMatrix(best[i] - best[from], asMatrix)) {
+        best[i] = best[from] + asMatrix;
         begin[i] = from;
       }
     }

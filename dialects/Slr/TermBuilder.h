@@ -29,10 +29,15 @@ struct Chain {
 /// row.
 Chain chainOf(mlir::ValueRange factors, Association association);
 
-/// Whether a term is a matrix as it is, perhaps transposed, and whether it is
-/// one of codes.
+/// Whether a term is a matrix as it is, perhaps transposed, one of codes, or one
+/// that is made for rows and for gradients, whatever is beside it.
 bool isDense(Value term);
 bool isQuantized(Value term);
+bool isMadeAnyway(Value term);
+
+/// Whether what takes a row so many operations is better made as a matrix: it
+/// has to be made, and its whole gradient, which takes a part of what it saves.
+bool isWorthAMatrix(int64_t operations, int64_t asMatrix);
 
 /// Multiplications and additions that a row takes, as it is written or as a
 /// matrix.

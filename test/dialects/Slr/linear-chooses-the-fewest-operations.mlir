@@ -77,19 +77,41 @@ func.func @some_of_them(%x: tensor<?x64xf32>, %a: tensor<64x256xf32>, %b: tensor
 // CHECK: linalg.contract {{.*}} -> tensor<64x64xf32>
 // CHECK: linalg.contract {{.*}} -> tensor<64x64xf32>
 // CHECK: linalg.contract {{.*}} ins(%arg0, %{{.*}} : tensor<?x64xf32>, tensor<64x64xf32>)
-func.func @many_terms(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %a: tensor<64x20xf32>, %b: tensor<20x64xf32>, %c: tensor<64x20xf32>, %d: tensor<20x64xf32>)
+func.func @many_terms(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %a: tensor<64x24xf32>, %b: tensor<24x64xf32>, %c: tensor<64x24xf32>, %d: tensor<24x64xf32>)
     -> tensor<?x64xf32> {
   %y = slr.linear %x(%w, %a, %b, %c, %d) {
-  ^bb0(%w0: tensor<64x64xf32>, %a0: tensor<64x20xf32>, %b0: tensor<20x64xf32>, %c0: tensor<64x20xf32>, %d0: tensor<20x64xf32>):
+  ^bb0(%w0: tensor<64x64xf32>, %a0: tensor<64x24xf32>, %b0: tensor<24x64xf32>, %c0: tensor<64x24xf32>, %d0: tensor<24x64xf32>):
     %0 = slr.dense %w0 : tensor<64x64xf32>
-    %1 = slr.dense %a0 : tensor<64x20xf32>
-    %2 = slr.dense %b0 : tensor<20x64xf32>
-    %3 = slr.dense %c0 : tensor<64x20xf32>
-    %4 = slr.dense %d0 : tensor<20x64xf32>
-    %5 = slr.product %1, %2 : !slr.term<64x20>, !slr.term<20x64>
-    %6 = slr.product %3, %4 : !slr.term<64x20>, !slr.term<20x64>
+    %1 = slr.dense %a0 : tensor<64x24xf32>
+    %2 = slr.dense %b0 : tensor<24x64xf32>
+    %3 = slr.dense %c0 : tensor<64x24xf32>
+    %4 = slr.dense %d0 : tensor<24x64xf32>
+    %5 = slr.product %1, %2 : !slr.term<64x24>, !slr.term<24x64>
+    %6 = slr.product %3, %4 : !slr.term<64x24>, !slr.term<24x64>
     %7 = slr.sum %0, %5, %6 : !slr.term<64x64>, !slr.term<64x64>, !slr.term<64x64>
     slr.yield %7 : !slr.term<64x64>
-  } : tensor<?x64xf32>, (tensor<64x64xf32>, tensor<64x20xf32>, tensor<20x64xf32>, tensor<64x20xf32>, tensor<20x64xf32>) -> tensor<?x64xf32>
+  } : tensor<?x64xf32>, (tensor<64x64xf32>, tensor<64x24xf32>, tensor<24x64xf32>, tensor<64x24xf32>, tensor<24x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// An elementwise product is made as a matrix, and has a matrix's gradient: the
+// base is added to it.
+// CHECK-LABEL: func.func @beside_a_matrix
+// CHECK: %[[M:.+]] = linalg.contract {{.*}} -> tensor<64x64xf32>
+// CHECK: %[[H:.+]] = linalg.generic {{.*}} ins(%arg1, %[[M]]
+// CHECK: %[[W:.+]] = linalg.generic {{.*}} ins(%arg1, %[[H]]
+// CHECK: linalg.contract {{.*}} ins(%arg0, %[[W]]
+// CHECK-NOT: linalg.contract
+func.func @beside_a_matrix(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %a: tensor<64x4xf32>, %b: tensor<4x64xf32>) -> tensor<?x64xf32> {
+  %y = slr.linear %x(%w, %a, %b) {
+  ^bb0(%w0: tensor<64x64xf32>, %a0: tensor<64x4xf32>, %b0: tensor<4x64xf32>):
+    %0 = slr.dense %w0 : tensor<64x64xf32>
+    %1 = slr.dense %a0 : tensor<64x4xf32>
+    %2 = slr.dense %b0 : tensor<4x64xf32>
+    %3 = slr.product %1, %2 : !slr.term<64x4>, !slr.term<4x64>
+    %4 = slr.hadamard %0, %3 : !slr.term<64x64>, !slr.term<64x64>
+    %5 = slr.sum %0, %4 : !slr.term<64x64>, !slr.term<64x64>
+    slr.yield %5 : !slr.term<64x64>
+  } : tensor<?x64xf32>, (tensor<64x64xf32>, tensor<64x4xf32>, tensor<4x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
