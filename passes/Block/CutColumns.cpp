@@ -284,6 +284,142 @@ private:
 
 } // namespace
 
+/// Columns and rows of a part of a wide sum: it stays in the second-level cache
+/// while all rows are added to it, some at a time.
+static constexpr int64_t partOfSum[] = {256, 512};
+static constexpr int64_t rowsAtOnce[] = {256, 64, 16, 4, 1};
+
+/// Whether an op adds up products over the rows: y[m, n] += x[row, m] g[row,
+/// n].
+static bool isSum(LinalgOp op, RowAnalysis &rows) {
+  if (!isPlainProduct(op) || op.getNumLoops() != 3 ||
+      op.getNumParallelLoops() != 2)
+    return false;
+  std::optional<unsigned> row = rows.rowLoop(op);
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  return row && out.getNumResults() == 2 && out.isProjectedPermutation() &&
+         !out.isFunctionOfDim(*row) &&
+         typeOf(op->getResult(0)).hasStaticShape() &&
+         llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           AffineMap map = op.getMatchingIndexingMap(input);
+           return map.getNumResults() == 2 && map.isProjectedPermutation() &&
+                  map.getDimPosition(0) == *row;
+         });
+}
+
+/// The largest divisor of an extent up to `most` that whole vectors fit into; 0
+/// where there is none of some size.
+static int64_t partOf(int64_t extent, int64_t most) {
+  for (int64_t part = std::min(extent, most); part >= 64; --part)
+    if (extent % part == 0 && part % 16 == 0)
+      return part;
+  return 0;
+}
+
+/// A sum over rows that is too large for blocks of rows to carry: each block
+/// has a part of it, and goes through all rows in their order.
+static Value buildParts(OpBuilder &b, LinalgOp op, OpFoldResult rows,
+                        ArrayRef<int64_t> part) {
+  Location loc = op.getLoc();
+  IndexMath math(b, loc);
+  OpFoldResult zero = math.number(0);
+  RankedTensorType type = typeOf(op->getResult(0));
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  // The input that has the result's rows, and the other one.
+  Value left, right;
+  for (OpOperand *input : op.getDpsInputOperands())
+    (op.getMatchingIndexingMap(input).getDimPosition(1) == out.getDimPosition(0)
+         ? left
+         : right) = input->get();
+  Value init = op.getDpsInits()[0];
+  Value empty =
+      tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  auto forall = scf::ForallOp::create(
+      b, loc,
+      ArrayRef<OpFoldResult>{math.number(type.getDimSize(0) / part[0]),
+                             math.number(type.getDimSize(1) / part[1])},
+      empty, std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getTerminator());
+  SmallVector<OpFoldResult> offsets, sizes, strides(2, math.number(1));
+  for (unsigned i = 0; i < 2; ++i) {
+    offsets.push_back(math.mul(OpFoldResult(forall.getInductionVar(i)),
+                               math.number(part[i])));
+    sizes.push_back(math.number(part[i]));
+  }
+  Value sum = tensor::EmptyOp::create(b, loc, part, type.getElementType());
+  if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
+    sum = linalg::FillOp::create(b, loc, fill.getInputs(), sum).getResult(0);
+  } else {
+    Value from =
+        tensor::ExtractSliceOp::create(b, loc, init, offsets, sizes, strides);
+    sum = linalg::CopyOp::create(b, loc, from, sum).getResult(0);
+  }
+  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
+             t = b.getAffineDimExpr(2);
+  auto map = [&](AffineExpr i, AffineExpr j) {
+    return AffineMap::get(3, 0, {i, j}, b.getContext());
+  };
+  OpFoldResult from = zero;
+  for (int64_t step : rowsAtOnce) {
+    OpFoldResult to = math.sub(rows, math.rem(rows, math.number(step)));
+    auto bound = [&](OpFoldResult value) {
+      return getValueOrCreateConstantIndexOp(b, loc, value);
+    };
+    auto loop = scf::ForOp::create(b, loc, bound(from), bound(to),
+                                   bound(math.number(step)), sum);
+    from = to;
+    sum = loop.getResult(0);
+    OpBuilder::InsertionGuard loopGuard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    auto some = [&](Value of, unsigned side) -> Value {
+      return tensor::ExtractSliceOp::create(
+          b, loc, of,
+          ArrayRef<OpFoldResult>{loop.getInductionVar(), offsets[side]},
+          ArrayRef<OpFoldResult>{math.number(step), sizes[side]}, strides);
+    };
+    // Turned once: a product reads its left side along the inner dimension.
+    Value turned = tensor::EmptyOp::create(b, loc, ArrayRef{part[0], step},
+                                           typeOf(left).getElementType());
+    turned = linalg::TransposeOp::create(b, loc, some(left, 0), turned,
+                                         ArrayRef<int64_t>{1, 0})
+                 ->getResult(0);
+    Value more = linalg::ContractOp::create(
+                     b, loc, sum.getType(), ValueRange{turned, some(right, 1)},
+                     ValueRange{loop.getRegionIterArg(0)},
+                     b.getAffineMapArrayAttr({map(m, t), map(t, n), map(m, n)}))
+                     .getResult(0);
+    scf::YieldOp::create(b, loc, more);
+  }
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, sum, forall.getRegionIterArgs()[0], offsets, sizes, strides);
+  return forall.getResult(0);
+}
+
+bool cutWideSums(Block &block, RowAnalysis &rows,
+                 const RowCostOptions &options) {
+  bool any = false;
+  for (auto op : llvm::make_early_inc_range(block.getOps<LinalgOp>())) {
+    if (!isSum(op, rows) ||
+        bytesOf(typeOf(op->getResult(0))) < options.columnBytes)
+      continue;
+    RankedTensorType type = typeOf(op->getResult(0));
+    int64_t part[] = {partOf(type.getDimSize(0), partOfSum[0]),
+                      partOf(type.getDimSize(1), partOfSum[1])};
+    OpBuilder b(op);
+    OpFoldResult extent = rows.extent(b, block);
+    if (!part[0] || !part[1] || !extent)
+      continue;
+    Value made = buildParts(b, op, extent, part);
+    op->getResult(0).replaceAllUsesWith(made);
+    rows.forget(op);
+    op->erase();
+    any = true;
+  }
+  return any;
+}
+
 bool cutWideProducts(Block &block, RowAnalysis &rows,
                      const RowCostOptions &options) {
   SmallVector<Chain> chains;

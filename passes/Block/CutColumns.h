@@ -19,6 +19,12 @@ namespace drawloom {
 bool cutWideProducts(mlir::Block &block, RowAnalysis &rows,
                      const RowCostOptions &options);
 
+/// Sums over rows that are too large for blocks of rows to carry become blocks
+/// of some of their elements, which go through all rows. Returns whether there
+/// were any.
+bool cutWideSums(mlir::Block &block, RowAnalysis &rows,
+                 const RowCostOptions &options);
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_PASSES_BLOCK_CUTCOLUMNS_H

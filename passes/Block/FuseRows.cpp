@@ -309,9 +309,13 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
                         "the function's arguments static shapes");
     if (Operation *op = rows->findRowsAgainstRows(block))
       return missed(op, "the op relates rows with rows");
-    if (rows->isOpen() && wideProducts &&
-        cutWideProducts(block, *rows, costs)) {
-      rows = rows->refreshed(block);
+    if (wideProducts && (rows->isOpen() || rows->isOfCall())) {
+      // Programs for one call have the bits of those for all.
+      bool cut = cutWideSums(block, *rows, costs);
+      if (rows->isOpen() && cutWideProducts(block, *rows, costs))
+        cut = true;
+      if (cut)
+        rows = rows->refreshed(block);
       if (!rows)
         return success();
     }
