@@ -203,3 +203,28 @@ def test_autocast_takes_rows_with_adapters_in_half_precision():
     torch.testing.assert_close(y.float(), layer(x, ["a"] * 20), rtol=0.05, atol=0.3)
     y.sum().backward()
     assert layer.lora_a.grad.dtype == torch.float32 and layer.lora_a.grad.any()
+
+
+def test_shira_adds_sparse_values_to_a_frozen_matrix():
+    w, x = torch.randn(8, 6, dtype=torch.float64), torch.randn(5, 8, dtype=torch.float64, requires_grad=True)
+    mask = torch.rand(8, 6) < 0.3
+    pattern = Pattern.of_mask(mask)
+    v = torch.randn(len(pattern), dtype=torch.float64, requires_grad=True)
+    y = dt.structured_linear(x, dense("w") + 2.0 * sparse("v", "p"), {"w": w, "v": v, **pattern.leaves("p", torch.from_numpy)})
+    wanted = x @ (w + 2 * torch.zeros(8, 6, dtype=torch.float64).masked_scatter(mask, v))
+    close(y, wanted)
+    g = torch.randn_like(y)
+    for given, other in zip(torch.autograd.grad(y, (x, v), g), torch.autograd.grad(wanted, (x, v), g)):
+        close(given, other)
+
+
+def test_slope_is_two_of_four_and_a_low_rank_adapter():
+    x = torch.randn(5, 8, dtype=torch.float64, requires_grad=True)
+    values, a, b = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((8, 3, 2), (8, 2), (2, 12)))
+    places = torch.tensor([0, 3], dtype=torch.int8).expand(8, 3, 2).contiguous()
+    y = dt.structured_linear(x, n_of_m("v", "p", 4) + dense("a") @ dense("b"), {"v": values, "p": places, "a": a, "b": b})
+    wanted = x @ (torch.zeros(8, 3, 4, dtype=torch.float64).scatter(2, places.long(), values).reshape(8, 12) + a @ b)
+    close(y, wanted)
+    g = torch.randn_like(y)
+    for given, other in zip(torch.autograd.grad(y, (x, values, a, b), g), torch.autograd.grad(wanted, (x, values, a, b), g)):
+        close(given, other)

@@ -120,8 +120,8 @@ def fused_mlp(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | N
                        `rational`, which also says what `form` is
     output_activation  of the last layer; None for none
 
-    What stands between the layers is not kept in memory: the backward pass computes it again, row by row. float16 and bfloat16
-    are multiplied with sums in float32. Differentiable any number of times.
+    What stands between the layers is not kept: the backward pass computes it again, row by row, or beside weights of 2 MiB and more for all
+    rows at once. float16 and bfloat16 are multiplied with sums in float32. Differentiable any number of times.
     """
     return _mlp_op(x, list(weights), list(biases or ()), _tables(activation_params), activation, output_activation or "none",
                    "none", form)
