@@ -16,9 +16,10 @@ import math
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn.functional import pad
 
 from ..structured import Term, block_diagonal, dense, diagonal, fold, hadamard, kronecker, permute
-from .functional import structured_linear
+from .functional import adapted_linear, structured_linear
 
 
 class Left(Exception):
@@ -158,7 +159,9 @@ def _lora_term(turned, scales):
     return sum((_scaled(scale, dense(f"b{i}") @ dense(f"a{i}")) for i, scale in enumerate(scales)), _base_term(turned)).T
 
 
-def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
+def lora(layer: Any, x: torch.Tensor, adapter_names: list[str] | None = None) -> torch.Tensor:
+    if adapter_names is not None:
+        return _lora_of_samples(layer, x, adapter_names)
     base, names = _base(layer, x), _active(layer, layer.lora_A)
     variant = next((layer.lora_variant[name] for name in names if name in layer.lora_variant), None)
     if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
@@ -181,6 +184,33 @@ def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     _check_types(x, (magnitude.weight, *leaves.values()))
     gain = magnitude.weight / _lengths(base, leaves["a0"], leaves["b0"], scales[0])
     return _shifted(_linear(x, base, term, leaves, None), gain, bias)
+
+
+def _lora_of_samples(layer, x, names):
+    """Each sample has the adapter of its name, or none where the layer has none of that name."""
+    base = _base(layer, x)
+    if x.dim() < 2 or len(names) != len(x):
+        raise Left("there is not a name for each sample")
+    used = [name for name in dict.fromkeys(names) if name in layer.lora_A]
+    if not used:
+        raise Left("no adapter is active")
+    adapters = []
+    for name in used:
+        if name in layer.lora_variant:
+            raise Left(f"{type(layer.lora_variant[name]).__name__} beside other adapters")
+        _check_dropout(layer.lora_dropout[name])
+        a, b = _weight_of(layer.lora_A[name]), _weight_of(layer.lora_B[name])
+        if layer.lora_B[name].bias is not None:
+            raise Left("an adapter of samples has a bias")
+        _check_types(x, (a, b))
+        adapters.append((a, b, layer.scaling[name]))
+    rank = max(len(a) for a, _, _ in adapters)
+    inner = torch.stack([pad(a, (0, 0, 0, rank - len(a))) for a, _, _ in adapters])
+    # Scales are in b: adapted_linear's own are float32.
+    outer = torch.stack([pad(b, (0, rank - b.shape[1])) * scale for _, b, scale in adapters])
+    places = {name: i for i, name in enumerate(used)}
+    which = torch.tensor([places.get(name, -1) for name in names], dtype=torch.int32)
+    return adapted_linear(x, _base_term(base.turned).T, {"base": base.weight}, inner, outer, which, bias=base.bias)
 
 
 def _shifted(z, gain, bias):
