@@ -43,6 +43,7 @@ CASES = {
     "BOFT": ("boft", lambda: config("BOFT", boft_block_size=4), IN, False),
     "BOFT with dropout": ("boft", lambda: config("BOFT", boft_block_size=4, boft_dropout=0.5), IN, False),
     "HiRA": ("hira", lambda: config("Hira", r=3), IN, True),
+    "SHiRA": ("shira", lambda: config("Shira", r=3), IN, False),
     "GraLoRA": ("gralora", lambda: config("Gralora", r=8, gralora_k=4), IN, True),
     "GraLoRA, hybrid": ("gralora", lambda: config("Gralora", r=8, gralora_k=4, hybrid_r=3), IN, False),
 }

@@ -38,6 +38,7 @@ _TUNERS = {
     "randlora": Tuner("randlora.layer", "Linear", layers.randlora), "miss": Tuner("miss.layer", "MissLinear", layers.miss),
     "oft": Tuner("oft.layer", "Linear", layers.oft), "hira": Tuner("hira.layer", "Linear", layers.hira),
     "gralora": Tuner("gralora.layer", "Linear", layers.gralora), "boft": Tuner("boft.layer", "Linear", layers.boft),
+    "shira": Tuner("shira.layer", "Linear", layers.shira),
 }
 
 # Calls by tuner: computed here, and left to PEFT, with the reasons.
@@ -121,7 +122,7 @@ def _replace(kind, attribute, by):
 
 
 def patch_peft(*, always: bool = False) -> list[str]:
-    """Has the layers of Hugging Face PEFT computed by Drawloom on the CPU, by `structured_linear`, those that exist and those that will.
+    """Has the layers of Hugging Face PEFT computed by Drawloom on the CPU, those that exist and those that will.
     Classes, parameters and state dicts stay what they are. Calls that Drawloom does not compute go to PEFT as before; `patch_peft_report`
     counts both. LoRA's `adapter_names` are taken in training, too. Returns the names of the tuners. A second call changes nothing else; `unpatch_peft` takes it back. Raises CallError where
     the package is missing or of another version than 0.21.2.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import pad
 
-from ..structured import Term, block_diagonal, dense, diagonal, fold, hadamard, kronecker, permute
+from ..structured import Term, block_diagonal, dense, diagonal, fold, kronecker, permute
 from .functional import adapted_linear, structured_linear
 
 
@@ -49,10 +49,10 @@ def _rows(x):
     return x.numel() // x.shape[-1]
 
 
-def _many_rows(x, weight, share=512):
+def _many_rows(x, weight):
     """Whether rows are so many that a layer that is little else than a wide frozen product gains: those of the library are faster for few
     rows, and in half precision."""
-    return x.element_size() >= 4 and _rows(x) >= max(256, weight.numel() // share)
+    return x.element_size() >= 4 and _rows(x) >= max(64, weight.numel() // 8192)
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -145,6 +145,11 @@ def _scaled(scale, term):
     return term if scale == 1 else scale * term
 
 
+def _whole(x, base, weight):
+    """With a weight that is made in each call and trains: the library's product is the faster one for its gradient."""
+    return torch.nn.functional.linear(x, weight, base.bias)
+
+
 def _linear(x, base, term, leaves, bias, association="auto"):
     _check_types(x, leaves.values())
     leaves["base"] = base.weight
@@ -191,6 +196,7 @@ def _lora_of_samples(layer, x, names):
     base = _base(layer, x)
     if x.dim() < 2 or len(names) != len(x):
         raise Left("there is not a name for each sample")
+    _check_pays(x.element_size() >= 4 and _rows(x) >= (128 if torch.is_grad_enabled() else 512))
     used = [name for name in dict.fromkeys(names) if name in layer.lora_A]
     if not used:
         raise Left("no adapter is active")
@@ -232,7 +238,7 @@ def _lengths(base, a, b, scale):
         return squares.sqrt_().to(base.weight.dtype)
 
 
-# --- VeRA and RandLoRA --------------------------------------------------------------------------------------------------
+# --- VeRA, RandLoRA and SHiRA -------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -255,7 +261,8 @@ def vera(layer: Any, x: torch.Tensor) -> torch.Tensor:
 def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names = _active(layer, layer.randlora_lambda)
-    _check_pays(_many_rows(x, base.weight))
+    # The matrix takes as long for few rows as for many.
+    _check_pays(_rows(x) >= max(base.weight.shape))
     _check_types(x, (part[name] for part in (layer.randlora_lambda, layer.randlora_gamma, layer.randlora_A, layer.randlora_B) for name in names))
     if x.element_size() < 4:
         raise Left(f"x is {_name(x)}, PEFT's bases are float32")
@@ -266,7 +273,19 @@ def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
         # Of full rank: one product makes the matrix.
         inner, outer = layer.get_scaled_bases(name, device=x.device)
         weight = torch.addmm(weight, outer, inner, alpha=layer.scaling[name])
-    return structured_linear(x, dense("base").T, {"base": weight}, base.bias)
+    return _whole(x, base, weight)
+
+
+def shira(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base, names = _base(layer, x), _active(layer, layer.shira_weight)
+    if base.turned:
+        raise Left("the base is a Conv1D")
+    _check_types(x, (layer.shira_weight[name] for name in names))
+    weight = base.weight.reshape(-1)
+    for name in names:
+        rows, columns = layer.shira_indices[name].long()
+        weight = weight.index_add(0, rows * base.weight.shape[1] + columns, layer.shira_weight[name], alpha=layer.scaling[name])
+    return _whole(x, base, weight.view_as(base.weight))
 
 
 # --- LoKr and LoHa ------------------------------------------------------------------------------------------------------
@@ -334,20 +353,15 @@ def loha(layer: Any, x: torch.Tensor) -> torch.Tensor:
 # --- HiRA, MiSS and GraLoRA ---------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _hira_term(turned, count):
-    base = _base_term(turned)
-    return sum((hadamard(base, dense(f"b{i}") @ dense(f"a{i}")) for i in range(count)), base).T
-
-
 def hira(layer: Any, x: torch.Tensor) -> torch.Tensor:
-    base = _base(layer, x)
-    names, leaves = _active(layer, layer.hira_A), {}
-    _check_pays(_many_rows(x, base.weight, share=1024))
-    for i, name in enumerate(names):
+    base, change = _base(layer, x), None
+    for name in _active(layer, layer.hira_A):
         _check_dropout(layer.hira_dropout[name])
-        leaves[f"a{i}"], leaves[f"b{i}"] = layer.hira_A[name], layer.hira_B[name]
-    return _linear(x, base, _hira_term(base.turned, len(names)), leaves, base.bias, "matrix")
+        a, b = layer.hira_A[name], layer.hira_B[name]
+        _check_types(x, (a, b))
+        change = b @ a if change is None else torch.addmm(change, b, a)
+    weight = base.weight.T if base.turned else base.weight
+    return _whole(x, base, torch.addcmul(weight, weight, change))
 
 
 @functools.cache
@@ -373,7 +387,7 @@ def miss(layer: Any, x: torch.Tensor) -> torch.Tensor:
         if inputs % rank or outputs % width:
             raise Left("its rank does not divide the channels")
         shapes.append((rank, width))
-    return _linear(x, base, _miss_term(inputs, outputs, tuple(shapes)), leaves, base.bias)
+    return _linear(x, base, _miss_term(inputs, outputs, tuple(shapes)), leaves, base.bias, "parts")
 
 
 @functools.cache
