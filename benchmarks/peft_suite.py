@@ -19,7 +19,7 @@ LAYERS = [("LoRA", "Lora", {"r": 16, "lora_alpha": 32}, "1.2", "1.2"), ("DoRA", 
           ("MiSS", "Miss", {"r": 64}, "1.1", "1.1"),
           ("MiSS mini", "Miss", {"r": 64, "mini_r": 64, "init_weights": "mini"}, "1.1", "1.1"), ("OFT", "OFT", {"oft_block_size": 32}, "1.15", "1.2"),
           ("BOFT", "BOFT", {"boft_block_size": 4}, "4.5", "20"), ("HiRA", "Hira", {"r": 32}, "1.8", "2"),
-          ("GraLoRA", "Gralora", {"r": 32, "gralora_k": 2}, "1.2", "1.2")]
+          ("SHiRA", "Shira", {"r": 32}, "1.2", "1.5"), ("GraLoRA", "Gralora", {"r": 32, "gralora_k": 2}, "1.2", "1.2")]
 
 
 def case_of(rows, method, kind, options, goal):

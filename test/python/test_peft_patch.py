@@ -43,6 +43,7 @@ CASES = {
     "BOFT": ("boft", lambda: config("BOFT", boft_block_size=4), IN, False),
     "BOFT with dropout": ("boft", lambda: config("BOFT", boft_block_size=4, boft_dropout=0.5), IN, False),
     "HiRA": ("hira", lambda: config("Hira", r=3), IN, True),
+    "SHiRA": ("shira", lambda: config("Shira", r=3), IN, False),
     "GraLoRA": ("gralora", lambda: config("Gralora", r=8, gralora_k=4), IN, True),
     "GraLoRA, hybrid": ("gralora", lambda: config("Gralora", r=8, gralora_k=4, hybrid_r=3), IN, False),
 }
@@ -287,11 +288,78 @@ def test_what_is_left_to_peft_and_why():
     with torch.autocast("cpu", torch.bfloat16):
         assert reason_of(lambda: layer(x)) == "autocast is on"
     assert reason_of(lambda: torch.func.vjp(layer, x.detach())) == "torch.jit or torch.func looks at it"
-    assert reason_of(lambda: layer(x, adapter_names=["default"] * ROWS)) == "it is called with more than x"
+    assert reason_of(lambda: layer(x, alora_offsets=None)) == "it is called with more than x"
     layer.base_layer.bfloat16()
     assert reason_of(lambda: layer(x.bfloat16())) == "x is bfloat16, a weight is float32"
     layer.set_adapter([])
     assert reason_of(lambda: layer(x.bfloat16())) == "no adapter is active"
+
+
+def adapters_of_ranks(**options):
+    """Three adapters of other ranks and scales, all of which train, in float64."""
+    model = of_type(adapted(CASES["LoRA"][1], **options), torch.float64)
+    model.add_adapter("wide", config("Lora", r=9, lora_alpha=3))
+    model.add_adapter("unused", config("Lora", r=2))
+    model.base_model.set_adapter(["default", "wide", "unused"])
+    return model.double()
+
+
+# "unused" is no name of any sample.
+NAMES = ["wide", "__base__", "default", "wide", "default", "default"]
+
+
+@pytest.mark.parametrize("options", [{}, {"turned": True, "bias": False}], ids=["Linear", "Conv1D"])
+@pytest.mark.parametrize("shape", [(len(NAMES),), (len(NAMES), 3)], ids=["rows", "rows of samples"])
+def test_adapters_by_samples_train(shape, options):
+    model, x = adapters_of_ranks(**options), inputs_of(torch.float64, *shape)
+    layer = model.base_model.model.lin
+    with torch.no_grad():
+        of_peft = model.eval()(x, adapter_names=NAMES)
+    parameters = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    cotangent = torch.randn_like(of_peft)
+    samples = []
+    for sample, name in zip(x, NAMES):
+        y = layer.base_layer(sample)
+        if name != "__base__":
+            y = y + layer.scaling[name] * (sample @ layer.lora_A[name].weight.T @ layer.lora_B[name].weight.T)
+        samples.append(y)
+    wanted = torch.autograd.grad(torch.stack(samples), [x, *parameters.values()], cotangent, allow_unused=True)
+    patch_peft(always=True)
+    before = computed("lora")
+    y = model.train()(x, adapter_names=NAMES)
+    assert computed("lora") == before + 1 and model.base_model.training
+    found = torch.autograd.grad(y, [x, *parameters.values()], cotangent, allow_unused=True)
+    assert [name for name, one in zip(parameters, found[1:]) if one is None] == [name for name in parameters if "unused" in name]
+    assert [one is None for one in found] == [one is None for one in wanted]
+    assert_close([y, *(one for one in found if one is not None)], [of_peft, *(one for one in wanted if one is not None)], torch.float64)
+
+
+def test_adapters_by_samples_that_are_left_to_peft():
+    model, x = adapters_of_ranks(), inputs_of(torch.float64)
+    layer = model.base_model.model.lin
+    wanted = model.eval()(x, adapter_names=NAMES)
+    patch_peft(always=True)
+    layer.lora_dropout["wide"] = torch.nn.Dropout(0.0)
+    model.train()
+    handle = layer.lora_A["wide"].register_forward_hook(lambda *given: None)
+    assert reason_of(lambda: assert_close([model(x, adapter_names=NAMES)], [wanted], torch.float64)) == "an adapter has hooks"
+    handle.remove()
+    assert reason_of(lambda: model(x, adapter_names=["__base__"] * ROWS)) == "no adapter is active"
+
+
+def test_wrong_adapters_by_samples_are_refused_as_by_peft():
+    model, x = adapters_of_ranks(), inputs_of(torch.float64)
+    with pytest.raises(ValueError, match="training mode"):
+        model(x, adapter_names=NAMES)
+    patch_peft(always=True)
+    with pytest.raises(ValueError, match="non-existing adapter"):
+        model(x, adapter_names=["other"] * ROWS)
+    with pytest.raises(ValueError, match="Length of `adapter_names`"):
+        model.base_model.model.lin(x, adapter_names=["wide"])
+    assert model.base_model.training
+    model.base_model.model.gradient_checkpointing = True
+    with pytest.raises(CallError, match="gradient checkpointing"):
+        model(x, adapter_names=NAMES)
 
 
 def test_shapes_that_do_not_pay_are_left_to_peft():
@@ -314,12 +382,13 @@ def test_compiled_models_are_pefts():
 
 def test_patched_twice_and_taken_back():
     kinds = [peft.tuners.lora.layer.Linear, peft.tuners.lokr.layer.Linear, peft.tuners.oft.layer.Linear]
-    before = [kind.forward for kind in kinds]
+    before, hooks = [kind.forward for kind in kinds], peft.LoraModel._enable_peft_forward_hooks
     names = patch_peft()
     assert names == patch_peft() and "lora" in names
     assert all(kind.forward is not forward for kind, forward in zip(kinds, before))
     unpatch_peft()
     assert [kind.forward for kind in kinds] == before and "forward" not in vars(kinds[1])
+    assert peft.LoraModel._enable_peft_forward_hooks is hooks
 
 
 def test_another_version_is_refused(monkeypatch):

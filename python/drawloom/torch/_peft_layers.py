@@ -16,9 +16,10 @@ import math
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn.functional import pad
 
-from ..structured import Term, block_diagonal, dense, diagonal, fold, hadamard, kronecker, permute
-from .functional import structured_linear
+from ..structured import Term, block_diagonal, dense, diagonal, fold, kronecker, permute
+from .functional import adapted_linear, structured_linear
 
 
 class Left(Exception):
@@ -48,10 +49,10 @@ def _rows(x):
     return x.numel() // x.shape[-1]
 
 
-def _many_rows(x, weight, share=512):
+def _many_rows(x, weight):
     """Whether rows are so many that a layer that is little else than a wide frozen product gains: those of the library are faster for few
     rows, and in half precision."""
-    return x.element_size() >= 4 and _rows(x) >= max(256, weight.numel() // share)
+    return x.element_size() >= 4 and _rows(x) >= max(64, weight.numel() // 8192)
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -144,6 +145,11 @@ def _scaled(scale, term):
     return term if scale == 1 else scale * term
 
 
+def _whole(x, base, weight):
+    """With a weight that is made in each call and trains: the library's product is the faster one for its gradient."""
+    return torch.nn.functional.linear(x, weight, base.bias)
+
+
 def _linear(x, base, term, leaves, bias, association="auto"):
     _check_types(x, leaves.values())
     leaves["base"] = base.weight
@@ -158,7 +164,9 @@ def _lora_term(turned, scales):
     return sum((_scaled(scale, dense(f"b{i}") @ dense(f"a{i}")) for i, scale in enumerate(scales)), _base_term(turned)).T
 
 
-def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
+def lora(layer: Any, x: torch.Tensor, adapter_names: list[str] | None = None) -> torch.Tensor:
+    if adapter_names is not None:
+        return _lora_of_samples(layer, x, adapter_names)
     base, names = _base(layer, x), _active(layer, layer.lora_A)
     variant = next((layer.lora_variant[name] for name in names if name in layer.lora_variant), None)
     if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
@@ -183,6 +191,34 @@ def lora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     return _shifted(_linear(x, base, term, leaves, None), gain, bias)
 
 
+def _lora_of_samples(layer, x, names):
+    """Each sample has the adapter of its name, or none where the layer has none of that name."""
+    base = _base(layer, x)
+    if x.dim() < 2 or len(names) != len(x):
+        raise Left("there is not a name for each sample")
+    _check_pays(x.element_size() >= 4 and _rows(x) >= (128 if torch.is_grad_enabled() else 512))
+    used = [name for name in dict.fromkeys(names) if name in layer.lora_A]
+    if not used:
+        raise Left("no adapter is active")
+    adapters = []
+    for name in used:
+        if name in layer.lora_variant:
+            raise Left(f"{type(layer.lora_variant[name]).__name__} beside other adapters")
+        _check_dropout(layer.lora_dropout[name])
+        a, b = _weight_of(layer.lora_A[name]), _weight_of(layer.lora_B[name])
+        if layer.lora_B[name].bias is not None:
+            raise Left("an adapter of samples has a bias")
+        _check_types(x, (a, b))
+        adapters.append((a, b, layer.scaling[name]))
+    rank = max(len(a) for a, _, _ in adapters)
+    inner = torch.stack([pad(a, (0, 0, 0, rank - len(a))) for a, _, _ in adapters])
+    # Scales are in b: adapted_linear's own are float32.
+    outer = torch.stack([pad(b, (0, rank - b.shape[1])) * scale for _, b, scale in adapters])
+    places = {name: i for i, name in enumerate(used)}
+    which = torch.tensor([places.get(name, -1) for name in names], dtype=torch.int32)
+    return adapted_linear(x, _base_term(base.turned).T, {"base": base.weight}, inner, outer, which, bias=base.bias)
+
+
 def _shifted(z, gain, bias):
     """gain z + bias. Outside of the weight: its gradient takes z, which is kept, and not a second product."""
     return z * gain if bias is None else torch.addcmul(bias, z, gain)
@@ -202,7 +238,7 @@ def _lengths(base, a, b, scale):
         return squares.sqrt_().to(base.weight.dtype)
 
 
-# --- VeRA and RandLoRA --------------------------------------------------------------------------------------------------
+# --- VeRA, RandLoRA and SHiRA -------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -225,7 +261,8 @@ def vera(layer: Any, x: torch.Tensor) -> torch.Tensor:
 def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names = _active(layer, layer.randlora_lambda)
-    _check_pays(_many_rows(x, base.weight))
+    # The matrix takes as long for few rows as for many.
+    _check_pays(_rows(x) >= max(base.weight.shape))
     _check_types(x, (part[name] for part in (layer.randlora_lambda, layer.randlora_gamma, layer.randlora_A, layer.randlora_B) for name in names))
     if x.element_size() < 4:
         raise Left(f"x is {_name(x)}, PEFT's bases are float32")
@@ -236,7 +273,19 @@ def randlora(layer: Any, x: torch.Tensor) -> torch.Tensor:
         # Of full rank: one product makes the matrix.
         inner, outer = layer.get_scaled_bases(name, device=x.device)
         weight = torch.addmm(weight, outer, inner, alpha=layer.scaling[name])
-    return structured_linear(x, dense("base").T, {"base": weight}, base.bias)
+    return _whole(x, base, weight)
+
+
+def shira(layer: Any, x: torch.Tensor) -> torch.Tensor:
+    base, names = _base(layer, x), _active(layer, layer.shira_weight)
+    if base.turned:
+        raise Left("the base is a Conv1D")
+    _check_types(x, (layer.shira_weight[name] for name in names))
+    weight = base.weight.reshape(-1)
+    for name in names:
+        rows, columns = layer.shira_indices[name].long()
+        weight = weight.index_add(0, rows * base.weight.shape[1] + columns, layer.shira_weight[name], alpha=layer.scaling[name])
+    return _whole(x, base, weight.view_as(base.weight))
 
 
 # --- LoKr and LoHa ------------------------------------------------------------------------------------------------------
@@ -304,20 +353,15 @@ def loha(layer: Any, x: torch.Tensor) -> torch.Tensor:
 # --- HiRA, MiSS and GraLoRA ---------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _hira_term(turned, count):
-    base = _base_term(turned)
-    return sum((hadamard(base, dense(f"b{i}") @ dense(f"a{i}")) for i in range(count)), base).T
-
-
 def hira(layer: Any, x: torch.Tensor) -> torch.Tensor:
-    base = _base(layer, x)
-    names, leaves = _active(layer, layer.hira_A), {}
-    _check_pays(_many_rows(x, base.weight, share=1024))
-    for i, name in enumerate(names):
+    base, change = _base(layer, x), None
+    for name in _active(layer, layer.hira_A):
         _check_dropout(layer.hira_dropout[name])
-        leaves[f"a{i}"], leaves[f"b{i}"] = layer.hira_A[name], layer.hira_B[name]
-    return _linear(x, base, _hira_term(base.turned, len(names)), leaves, base.bias, "matrix")
+        a, b = layer.hira_A[name], layer.hira_B[name]
+        _check_types(x, (a, b))
+        change = b @ a if change is None else torch.addmm(change, b, a)
+    weight = base.weight.T if base.turned else base.weight
+    return _whole(x, base, torch.addcmul(weight, weight, change))
 
 
 @functools.cache
@@ -343,7 +387,7 @@ def miss(layer: Any, x: torch.Tensor) -> torch.Tensor:
         if inputs % rank or outputs % width:
             raise Left("its rank does not divide the channels")
         shapes.append((rank, width))
-    return _linear(x, base, _miss_term(inputs, outputs, tuple(shapes)), leaves, base.bias)
+    return _linear(x, base, _miss_term(inputs, outputs, tuple(shapes)), leaves, base.bias, "parts")
 
 
 @functools.cache
