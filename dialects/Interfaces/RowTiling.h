@@ -15,6 +15,7 @@
 #define DRAWLOOM_DIALECTS_INTERFACES_ROWTILING_H
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
 namespace drawloom {
@@ -98,6 +99,52 @@ template <typename Op> struct RowTiling {
     shapes.push_back(
         {::mlir::tensor::getMixedSize(b, op.getLoc(), op.getX(), 0),
          b.getIndexAttr(type.getDimSize(1))});
+    return ::mlir::success();
+  }
+};
+
+/// Where an operand is a cast that forgets the number of rows, computes on what
+/// was cast: the casts move behind the op, until they meet their opposites.
+template <typename Op> struct RememberRows : ::mlir::OpRewritePattern<Op> {
+  using ::mlir::OpRewritePattern<Op>::OpRewritePattern;
+  ::mlir::LogicalResult
+  matchAndRewrite(Op op, ::mlir::PatternRewriter &rewriter) const override {
+    auto resultType =
+        ::mlir::cast<::mlir::RankedTensorType>(op->getResult(0).getType());
+    if (!resultType.isDynamicDim(0))
+      return ::mlir::failure();
+    int64_t rows = ::mlir::ShapedType::kDynamic;
+    for (::mlir::OpOperand &operand : op->getOpOperands())
+      if (op.isRowOperand(operand.getOperandNumber()))
+        if (auto forgets =
+                operand.get().getDefiningOp<::mlir::tensor::CastOp>())
+          if (auto type = ::mlir::dyn_cast<::mlir::RankedTensorType>(
+                  forgets.getSource().getType());
+              type && !type.isDynamicDim(0))
+            rows = type.getDimSize(0);
+    if (::mlir::ShapedType::isDynamic(rows))
+      return ::mlir::failure();
+
+    auto withRows = [&](::mlir::RankedTensorType type) {
+      ::llvm::SmallVector<int64_t> shape(type.getShape());
+      shape[0] = rows;
+      return type.clone(shape);
+    };
+    ::llvm::SmallVector<::mlir::Value> operands;
+    for (::mlir::OpOperand &operand : op->getOpOperands()) {
+      ::mlir::Value value = operand.get();
+      if (op.isRowOperand(operand.getOperandNumber()))
+        value = ::mlir::tensor::CastOp::create(
+            rewriter, op.getLoc(),
+            withRows(::mlir::cast<::mlir::RankedTensorType>(value.getType())),
+            value);
+      operands.push_back(value);
+    }
+    auto known = Op::create(rewriter, op.getLoc(),
+                            ::mlir::TypeRange(withRows(resultType)), operands,
+                            op->getAttrs());
+    rewriter.replaceOpWithNewOp<::mlir::tensor::CastOp>(op, resultType,
+                                                        known->getResult(0));
     return ::mlir::success();
   }
 };

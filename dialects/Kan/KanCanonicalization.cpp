@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/RowTiling.h"
 #include "dialects/Kan/Kan.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -16,49 +17,6 @@ using namespace mlir;
 namespace drawloom::kan {
 
 namespace {
-
-/// Where an operand is a cast that forgets the number of rows, computes on what
-/// was cast: the casts move behind the op, until they meet their opposites.
-template <typename Op> struct RememberRows : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
-    if (!resultType.isDynamicDim(0))
-      return failure();
-    int64_t rows = ShapedType::kDynamic;
-    for (OpOperand &operand : op->getOpOperands())
-      if (op.isRowOperand(operand.getOperandNumber()))
-        if (auto forgets = operand.get().getDefiningOp<tensor::CastOp>())
-          if (auto type =
-                  dyn_cast<RankedTensorType>(forgets.getSource().getType());
-              type && !type.isDynamicDim(0))
-            rows = type.getDimSize(0);
-    if (ShapedType::isDynamic(rows))
-      return failure();
-
-    auto withRows = [&](RankedTensorType type) {
-      SmallVector<int64_t> shape(type.getShape());
-      shape[0] = rows;
-      return type.clone(shape);
-    };
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value value = operand.get();
-      if (op.isRowOperand(operand.getOperandNumber()))
-        value = tensor::CastOp::create(
-            rewriter, op.getLoc(),
-            withRows(cast<RankedTensorType>(value.getType())), value);
-      operands.push_back(value);
-    }
-    auto known =
-        Op::create(rewriter, op.getLoc(), TypeRange(withRows(resultType)),
-                   operands, op->getAttrs());
-    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, resultType,
-                                                known->getResult(0));
-    return success();
-  }
-};
 
 /// Formulas on tensors of any number of rows splat their constants to a size
 /// that is an operand. Once it is a constant it belongs into the type, from

@@ -137,7 +137,7 @@ AdapterLinearOp::decomposeOperation(OpBuilder &builder) {
                         });
         });
       });
-  return SmallVector<Value>{y};
+  return SmallVector<Value>{b.typed(y, getY().getType())};
 }
 
 /// Into how many parts several threads find some, where an adapter's matrix has

@@ -72,14 +72,27 @@ Value LoopBuilder::loopInSteps(
   return init;
 }
 
+SmallVector<OpFoldResult> LoopBuilder::folded(Sizes sizes) {
+  return llvm::map_to_vector(sizes, [&](OpFoldResult size) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    return known ? number(*known) : size;
+  });
+}
+
 Value LoopBuilder::empty(Sizes sizes, Type type) {
-  return tensor::EmptyOp::create(b, loc, sizes, type);
+  return tensor::EmptyOp::create(b, loc, folded(sizes), type);
 }
 
 Value LoopBuilder::zeros(Sizes sizes) {
   Value zero = arith::ConstantOp::create(
       b, loc, cast<TypedAttr>(b.getFloatAttr(wide, 0.0)));
   return linalg::FillOp::create(b, loc, zero, empty(sizes, wide)).getResult(0);
+}
+
+Value LoopBuilder::typed(Value x, Type type) {
+  return x.getType() == type
+             ? x
+             : tensor::CastOp::create(b, loc, type, x).getResult();
 }
 
 Value LoopBuilder::transpose(Value x) {
@@ -98,13 +111,13 @@ Value LoopBuilder::slice(Value x, Sizes offsets, Sizes sizes, unsigned rank) {
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   return tensor::ExtractSliceOp::create(
       b, loc, RankedTensorType::get(shape, getElementTypeOrSelf(x.getType())),
-      x, offsets, sizes, strides);
+      x, offsets, folded(sizes), strides);
 }
 
 Value LoopBuilder::insert(Value part, Value into, Sizes offsets, Sizes sizes) {
   SmallVector<OpFoldResult> strides(offsets.size(), number(1));
-  return tensor::InsertSliceOp::create(b, loc, part, into, offsets, sizes,
-                                       strides);
+  return tensor::InsertSliceOp::create(b, loc, part, into, offsets,
+                                       folded(sizes), strides);
 }
 
 Value LoopBuilder::rounded(Value x) {

@@ -57,6 +57,8 @@ public:
   /// Of the type that is computed in.
   Value zeros(Sizes sizes);
   Value transpose(Value x);
+  /// Of a type that leaves extents open which are known here.
+  Value typed(Value x, mlir::Type type);
   /// A part, of which the last `rank` dimensions are kept: those in front of
   /// them have one element each.
   Value slice(Value x, Sizes offsets, Sizes sizes, unsigned rank);
@@ -73,6 +75,11 @@ public:
   Value contract(Value left, unsigned leftK, Value right, unsigned rightK,
                  Value sum);
 
+private:
+  /// Sizes that are constants as numbers: types say them then.
+  llvm::SmallVector<OpFoldResult> folded(Sizes sizes);
+
+public:
   OpBuilder &b;
   mlir::Location loc;
   IndexMath math;

@@ -79,6 +79,11 @@ LogicalResult AdapterLinearOp::verify() {
 
 DRAWLOOM_TILE_ROWS(AdapterLinearOp)
 
+void AdapterLinearOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                  MLIRContext *context) {
+  patterns.add<RememberRows<AdapterLinearOp>>(context);
+}
+
 static LogicalResult refuseScales(Operation *op,
                                   const llvm::SmallBitVector &needed) {
   if (needed.size() > 3 && needed.test(3))

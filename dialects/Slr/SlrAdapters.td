@@ -57,6 +57,7 @@ def Slr_AdapterLinearOp : Slr_Op<"adapter_linear", [
     $x `,` $matrices `by` $which (`scales` $scales^)? (`transpose` $transpose^)? attr-dict `:`
     type($x) `,` type($matrices) `,` type($which) (`,` type($scales)^)? `->` type($y)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isRowOperand(unsigned operandNumber) { return operandNumber == 0 || operandNumber == 2; }

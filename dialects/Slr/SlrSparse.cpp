@@ -192,6 +192,11 @@ LogicalResult SampledProductOp::verify() {
 
 DRAWLOOM_TILE_ROWS(SparseLinearOp)
 
+void SparseLinearOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                 MLIRContext *context) {
+  patterns.add<RememberRows<SparseLinearOp>>(context);
+}
+
 FailureOr<SmallVector<Value>>
 SparseLinearOp::buildVjp(OpBuilder &builder, ValueRange cotangents,
                          const llvm::SmallBitVector &needed) {

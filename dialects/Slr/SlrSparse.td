@@ -73,6 +73,7 @@ def Slr_SparseLinearOp : Slr_Op<"sparse_linear", [
   let assemblyFormat = !strconcat(
       "$x `,` $values ", Slr_PlacesOf.format, "(`transpose` $transpose^)? attr-dict `:` type($x) `,` type($values) `,`",
       Slr_PlacesOf.types, "`->` type($y)");
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isRowOperand(unsigned operandNumber) { return operandNumber == 0; }

@@ -67,7 +67,7 @@ SparseLinearOp::decomposeOperation(OpBuilder &builder) {
                         return b.insert(b.transpose(some), made, {zero, first},
                                         {t, b.number(count)});
                       });
-    return SmallVector<Value>{y};
+    return SmallVector<Value>{b.typed(y, getY().getType())};
   }
   int64_t in = transposed ? q : p, out = transposed ? p : q;
   Value y = b.empty({t, b.number(outputs)}, b.element);
@@ -85,7 +85,7 @@ SparseLinearOp::decomposeOperation(OpBuilder &builder) {
         return b.insert(b.rounded(sum), made, {zero, b.times(o, out)},
                         {t, b.number(out)});
       });
-  return SmallVector<Value>{y};
+  return SmallVector<Value>{b.typed(y, getY().getType())};
 }
 
 namespace {
@@ -103,7 +103,7 @@ public:
     int64_t rows = tensorType(op.getRowStarts()).getDimSize(0) - 1;
     int64_t inPart = llvm::divideCeil(rows, mostParts());
     Value empty =
-        b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.element);
+        b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.wide);
     auto forall = scf::ForallOp::create(
         builder, loc,
         ArrayRef<OpFoldResult>{b.number(llvm::divideCeil(rows, inPart))}, empty,
@@ -128,13 +128,15 @@ public:
     } else {
       sums = addBlocks(sums);
     }
-    sums = b.rounded(sums);
     builder.setInsertionPointToStart(forall.getTerminator().getBody());
     SmallVector<OpFoldResult> strides(3, b.number(1));
     tensor::ParallelInsertSliceOp::create(builder, loc, sums,
                                           forall.getRegionIterArgs()[0],
                                           offsets, sizes, strides);
-    return forall.getResult(0);
+    // A block has as many as its rows say, and no memory for others beside
+    // them.
+    builder.setInsertionPointAfter(forall);
+    return b.rounded(forall.getResult(0));
   }
 
 private:

@@ -94,7 +94,8 @@ bool goesOn(LinalgOp op, OpOperand &use, RowAnalysis &rows) {
          });
 }
 
-Chain chainFrom(LinalgOp product, RowAnalysis &rows) {
+Chain chainFrom(LinalgOp product, RowAnalysis &rows,
+                const DenseSet<Operation *> &taken) {
   Chain chain{product};
   while (true) {
     Value value = chain.back()->getResult(0);
@@ -102,8 +103,8 @@ Chain chainFrom(LinalgOp product, RowAnalysis &rows) {
       return chain;
     OpOperand &use = *value.use_begin();
     auto next = dyn_cast<LinalgOp>(use.getOwner());
-    if (!next || next->getBlock() != product->getBlock() ||
-        !goesOn(next, use, rows))
+    if (!next || taken.contains(next) ||
+        next->getBlock() != product->getBlock() || !goesOn(next, use, rows))
       return chain;
     chain.push_back(next);
   }
@@ -434,7 +435,7 @@ bool cutWideProducts(Block &block, RowAnalysis &rows,
     alone.ops.push_back(op);
     if (!measureRows(alone, rows, options).isWide)
       continue;
-    Chain &chain = chains.emplace_back(chainFrom(op, rows));
+    Chain &chain = chains.emplace_back(chainFrom(op, rows, taken));
     for (LinalgOp member : chain)
       taken.insert(member);
   }

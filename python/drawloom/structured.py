@@ -254,14 +254,14 @@ class Pattern:
         """Of the arrays of CSR, with rising columns in each row."""
         import numpy as np
 
-        starts, columns = (np.asarray(array) for array in (row_starts, columns))
+        starts, columns = (np.asarray(array) if np.size(array) else np.zeros(0, np.int64) for array in (row_starts, columns))
         for what, array in (("row_starts", starts), ("columns", columns)):
             if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
                 raise CallError(f"Pattern: {what} is {array.dtype}{list(array.shape)}; it is a list of integers")
         if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():
             raise CallError(f"Pattern: row_starts rise from 0 to {len(columns)}, the number of columns that are given, one for each row and one more")
-        if column_count < 1:
-            raise CallError(f"Pattern: there are {column_count} columns; there is at least one")
+        if not isinstance(column_count, Integral) or not 1 <= column_count < 2**31:
+            raise CallError(f"Pattern: there are {column_count} columns; it is a number from 1 that 32 bits hold")
         if len(columns) and not (0 <= columns.min() and columns.max() < column_count):
             raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min()} to {columns.max()}")
         rows: Any = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -280,6 +280,8 @@ class Pattern:
         import numpy as np
 
         rows, columns = np.asarray(rows), np.asarray(columns)
+        if len(shape) != 2:
+            raise CallError(f"Pattern: the shape is {list(shape)}; it is a pair, of rows and columns")
         if rows.shape != columns.shape or rows.ndim != 1:
             raise CallError(f"Pattern: there are rows {list(rows.shape)} and columns {list(columns.shape)}; each place has one of both")
         if len(rows) and not (0 <= rows.min() and rows.max() < shape[0]):

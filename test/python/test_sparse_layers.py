@@ -228,3 +228,34 @@ def test_slope_is_two_of_four_and_a_low_rank_adapter():
     g = torch.randn_like(y)
     for given, other in zip(torch.autograd.grad(y, (x, values, a, b), g), torch.autograd.grad(wanted, (x, values, a, b), g)):
         close(given, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("block", [(1, 1), (3, 2)])
+def test_sparse_values_train_in_half_types(dtype, block):
+    layer = dt.nn.BlockSparseLinear(Pattern.of_mask(torch.rand(4, 6) < 0.6), block, dtype=dtype)
+    x = torch.randn(20, layer.in_features).to(dtype)
+    (gradient,) = torch.autograd.grad(layer(x).sum(), layer.values)
+    starts, p = layer.pattern_row_starts.tolist(), block[0]
+    rows = [r for r, (a, b) in enumerate(zip(starts, starts[1:])) for _ in range(a, b)]
+    wanted = torch.stack([x.double()[:, r * p:(r + 1) * p].sum(0)[:, None].expand(block) for r in rows])
+    # One rounding of what is summed in float32.
+    torch.testing.assert_close(gradient.double(), wanted, rtol=2.0**-8 if dtype is torch.bfloat16 else 2.0**-11, atol=1e-4)
+
+
+def test_two_wide_products_share_rows_and_meet():
+    # Each is cut along columns; what reads both belongs to one of them.
+    x, v, w = torch.randn(70, 512, requires_grad=True), torch.randn(512, 1056), torch.randn(512, 1056)
+    a, b = torch.randn(512, 2), torch.randn(2, 1056)
+    y, z = dt.structured_linear(x, [dense("v") + dense("a") @ dense("b"), dense("w")], {"v": v, "w": w, "a": a, "b": b})
+    (given,) = torch.autograd.grad(y.sum() + z.sum(), x)
+    wanted = (v.double() + a.double() @ b.double() + w.double()).sum(1).expand(70, 512)
+    torch.testing.assert_close(given.double(), wanted, rtol=1e-4, atol=1e-2)
+
+
+def test_which_is_any_kind_of_integer():
+    layer = dt.nn.MultiLoRALinear(torch.nn.Linear(4, 4), {"a": 2, "b": 2})
+    layer.lora_b.data.normal_()
+    x, numbers = torch.randn(3, 4), [1, 0, 1]
+    wanted = layer(x, torch.tensor(numbers))
+    assert all(torch.equal(layer(x, torch.tensor(numbers, dtype=dtype)), wanted) for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32))

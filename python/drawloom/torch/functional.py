@@ -317,10 +317,11 @@ def adapted_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], a: Tenso
     need(not which.is_floating_point() and which.dtype is not torch.bool and which.shape == x.shape[:which.ndim] and which.ndim < x.ndim,
          f"adapted_linear: which is {which.dtype} {list(which.shape)}; it has an integer for each row of x {list(x.shape)}, or for each of its "
          "first dimensions")
-    if which.numel():
-        low, high = torch.aminmax(which)
+    # What a compiler or vmap looks at has no values yet.
+    if which.numel() and not torch.compiler.is_compiling() and not torch._C._functorch.is_functorch_wrapped_tensor(which):
+        low, high = (int(one) for one in torch.aminmax(which))
         need(low >= -1 and high < a.shape[0], f"adapted_linear: there are adapters from 0 to {a.shape[0] - 1}, and -1 for none; `which` has "
-             f"numbers from {int(low)} to {int(high)}")
+             f"numbers from {low} to {high}")
     rows = which.reshape(which.shape + (1,) * (x.ndim - 1 - which.ndim)).expand(x.shape[:-1]).reshape(-1).to(torch.int32)
     scales = torch.ones(a.shape[0]) if scales is None else scales.detach()
     given, biases, text, _ = _structured.operands([_known(term)], leaves, [bias])
