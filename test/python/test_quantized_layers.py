@@ -147,6 +147,15 @@ def test_states_and_copies_are_the_same_layer(kind, double_scales):
     assert torch.equal(other(x), layer(x)) and torch.equal(copy.deepcopy(layer)(x), layer(x))
 
 
+@pytest.mark.parametrize("kind", [QLoRALinear, QDoRALinear])
+def test_one_graph_holds_a_layer(kind):
+    layer = trained(kind(linear_of(), r=3))
+    x = torch.randn(4, 128, requires_grad=True)
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    (expected,), (found,) = (torch.autograd.grad(one(x).sum(), x) for one in (layer, compiled))
+    assert torch.equal(compiled(x), layer(x)) and torch.equal(found, expected)
+
+
 @pytest.mark.parametrize("change", [torch.nn.Module.bfloat16, torch.nn.Module.half, torch.nn.Module.double])
 @pytest.mark.parametrize("double_scales", [False, True])
 def test_the_type_of_a_layer_is_not_that_of_its_weight(change, double_scales):

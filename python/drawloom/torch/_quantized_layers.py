@@ -46,7 +46,7 @@ class QuantizedLinear(StructuredLinear):
         scales = weight.scales.codes if double else weight.scales
         super().__init__((base if adapter is None else base + adapter).T, {"codes": weight.codes, "scales": scales, **offsets, **(leaves or {})},
                          bias)
-        self._form = weight.format, weight.packing, weight.shape
+        self._frozen_term, self._form = base.T, (weight.format, weight.packing, weight.shape)
         self._block = weight.scales.block if double else None
         for name in ("table", "scales", "offset"):
             self.register_buffer(f"scales_{name}", getattr(weight.scales, name) if double else None)
@@ -164,7 +164,5 @@ class QDoRALinear(RowLengths, QLoRALinear):
         return [*super()._frozen(), "squares"]
 
     def _of_base(self):
-        leaves, (format, packing, _) = self._leaves(), self._form
-        names = [name for name in ("codes", "scales", "offsets") if name in leaves]
-        term = quantized(*names, format=format, packing=packing).T
-        return self.squares, functional.structured_linear(self.lora_a.to(self.squares.dtype), term, {name: leaves[name] for name in names}).T
+        leaves = {name: leaf for name, leaf in self._leaves().items() if name in ("codes", "scales", "offsets")}
+        return self.squares, functional.structured_linear(self.lora_a.to(self.squares.dtype), self._frozen_term, leaves).T
