@@ -324,7 +324,7 @@ def test_adapters_by_samples_train(shape, options):
             y = y + layer.scaling[name] * (sample @ layer.lora_A[name].weight.T @ layer.lora_B[name].weight.T)
         samples.append(y)
     wanted = torch.autograd.grad(torch.stack(samples), [x, *parameters.values()], cotangent, allow_unused=True)
-    patch_peft(always=True)
+    patch_peft(always=True, train_samples=True)
     before = computed("lora")
     y = model.train()(x, adapter_names=NAMES)
     assert computed("lora") == before + 1 and model.base_model.training
@@ -338,7 +338,7 @@ def test_adapters_by_samples_that_are_left_to_peft():
     model, x = adapters_of_ranks(), inputs_of(torch.float64)
     layer = model.base_model.model.lin
     wanted = model.eval()(x, adapter_names=NAMES)
-    patch_peft(always=True)
+    patch_peft(always=True, train_samples=True)
     layer.lora_dropout["wide"] = torch.nn.Dropout(0.0)
     model.train()
     handle = layer.lora_A["wide"].register_forward_hook(lambda *given: None)
@@ -349,9 +349,12 @@ def test_adapters_by_samples_that_are_left_to_peft():
 
 def test_wrong_adapters_by_samples_are_refused_as_by_peft():
     model, x = adapters_of_ranks(), inputs_of(torch.float64)
-    with pytest.raises(ValueError, match="training mode"):
-        model(x, adapter_names=NAMES)
-    patch_peft(always=True)
+    for option in (None, False):
+        if option is not None:
+            patch_peft(always=True, train_samples=option)
+        with pytest.raises(ValueError, match="training mode"):
+            model(x, adapter_names=NAMES)
+    patch_peft(always=True, train_samples=True)
     with pytest.raises(ValueError, match="non-existing adapter"):
         model(x, adapter_names=["other"] * ROWS)
     with pytest.raises(ValueError, match="Length of `adapter_names`"):

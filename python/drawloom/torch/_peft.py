@@ -95,13 +95,13 @@ def _patched(name, kind, original):
 
 
 def _with_training(original):
-    """LoraModel's context for `adapter_names`, which PEFT refuses in training. Its other checks stay."""
+    """LoraModel's context for `adapter_names`, which PEFT refuses in training, for `train_samples`. Its other checks stay."""
     @functools.wraps(original)
     @contextlib.contextmanager
     def hooks(self, *args, **kwargs):
         with contextlib.ExitStack() as stack:
             training = self.training
-            if training and kwargs.get("adapter_names") is not None:
+            if training and layers.train_samples and kwargs.get("adapter_names") is not None:
                 if any(getattr(module, "gradient_checkpointing", False) for module in self.modules()):
                     raise CallError("patch_peft: adapter_names in training with gradient checkpointing, which computes layers again when PEFT has "
                                     "forgotten the names; call gradient_checkpointing_disable()")
@@ -121,15 +121,15 @@ def _replace(kind, attribute, by):
     setattr(kind, attribute, by)
 
 
-def patch_peft(*, always: bool = False) -> list[str]:
+def patch_peft(*, always: bool = False, train_samples: bool = False) -> list[str]:
     """Has the layers of Hugging Face PEFT computed by Drawloom on the CPU, those that exist and those that will. Classes, parameters and
-    state dicts stay what they are. Calls that Drawloom does not compute go to PEFT as before; `patch_peft_report` counts both. LoRA's
-    `adapter_names`, which PEFT refuses in training, are taken there, too. Returns the names of the tuners. A second call changes nothing
-    else; `unpatch_peft` takes it back. Raises CallError where the package is missing or of another version than 0.21.2.
+    state dicts stay what they are. Calls that Drawloom does not compute go to PEFT as before; `patch_peft_report` counts both.
+    Returns the names of the tuners. A second call changes nothing but the options; `unpatch_peft` takes it back. Raises CallError where the package is missing or of another version than 0.21.2.
 
-    always  also computes calls of such shapes that PEFT's own pass was measured to be as fast, such as LoRA of few rows
+    always         also computes calls of such shapes that PEFT's own pass was measured to be as fast, such as LoRA of few rows
+    train_samples  also takes `adapter_names`, an adapter for each sample, in training, where PEFT raises ValueError
     """
-    layers.always = always
+    layers.always, layers.train_samples = always, train_samples
     try:
         found = importlib.metadata.version("peft")
     except importlib.metadata.PackageNotFoundError as error:

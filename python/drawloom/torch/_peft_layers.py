@@ -38,6 +38,8 @@ PLAIN = frozenset([torch.Tensor, torch.nn.Parameter])
 
 # Whether calls are computed here, too, whose shapes do not pay.
 always = False
+# Whether `adapter_names` are taken in training.
+train_samples = False
 
 
 def _check_pays(pays):
