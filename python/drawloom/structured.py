@@ -260,9 +260,8 @@ class Pattern:
                 raise CallError(f"Pattern: {what} is {array.dtype}{list(array.shape)}; it is a list of integers")
         if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():
             raise CallError(f"Pattern: row_starts rise from 0 to {len(columns)}, the number of columns that are given, one for each row and one more")
-        count: Any = column_count
-        if not isinstance(count, Integral) or not 1 <= count < 2**31:
-            raise CallError(f"Pattern: there are {column_count} columns; it is a number from 1 that 32 bits hold")
+        if _number("Pattern", "the number of columns", column_count) >= 2**31:
+            raise CallError(f"Pattern: there are {column_count} columns; 32 bits hold their numbers")
         if len(columns) and not (0 <= columns.min() and columns.max() < column_count):
             raise CallError(f"Pattern: columns are from 0 to {column_count - 1}; there are some from {columns.min()} to {columns.max()}")
         rows: Any = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
