@@ -262,7 +262,9 @@ def run(options, loaded, interrupt):
                    "sample after": written, "history": rounded(one.history)}
     path.write_text(json.dumps({"settings": settings_of(options), "runs": found}, indent=1) + "\n")
     caption = f"rank {options.rank}, {options.batch} pieces of {options.context} tokens a step; before: {before:.3f} bits per byte"
-    curves.write(options.output / "curves.png", {name: one["history"] for name, one in found.items()}, caption)
+    first = {"step": 0, "bytes": 0, "seconds": 0.0}
+    curves.write(options.output / "curves.png", {name: [{**first, "loss": one["before"], "held out": one["before"]}, *one["history"]]
+                                                 for name, one in found.items()}, caption)
     print(f"picture: {options.output / 'curves.png'}; figures: {path}")
 
 
