@@ -222,14 +222,13 @@ def train(options, data, run, interrupt, label, checkpoint=None):
 
 
 def write(model, tokenizer, options):
-    """What the model writes behind the prompt."""
+    """What the model writes behind the prompt. It stays in train(), where it computes the same, as it has no dropout: in eval() bitsandbytes
+    packs weights for good in a way that trains no more."""
     given = tokenizer(options.prompt, return_tensors="pt", add_special_tokens=False)
-    model.eval()
     torch.manual_seed(options.seed)
     with torch.no_grad():
         found = model.generate(input_ids=given["input_ids"], attention_mask=given["attention_mask"], max_new_tokens=options.sample, do_sample=True,
                                temperature=options.temperature, top_k=None, top_p=None, pad_token_id=tokenizer.pad_token_id or 0)
-    model.train()
     return tokenizer.decode(found[0], skip_special_tokens=True)
 
 
@@ -263,7 +262,9 @@ def run(options, loaded, interrupt):
                    "sample after": written, "history": rounded(one.history)}
     path.write_text(json.dumps({"settings": settings_of(options), "runs": found}, indent=1) + "\n")
     caption = f"rank {options.rank}, {options.batch} pieces of {options.context} tokens a step; before: {before:.3f} bits per byte"
-    curves.write(options.output / "curves.png", {name: one["history"] for name, one in found.items()}, caption)
+    first = {"step": 0, "bytes": 0, "seconds": 0.0}
+    curves.write(options.output / "curves.png", {name: [{**first, "loss": one["before"], "held out": one["before"]}, *one["history"]]
+                                                 for name, one in found.items()}, caption)
     print(f"picture: {options.output / 'curves.png'}; figures: {path}")
 
 
