@@ -9,6 +9,7 @@
 #include "codegen/cpu/Canonicalize.h"
 #include "codegen/cpu/DeepDots.h"
 #include "codegen/cpu/HalfPrecisionDots.h"
+#include "codegen/cpu/HoistTiles.h"
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/PrepareTensors.h"
@@ -27,7 +28,6 @@
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "passes/Block/RowMaterialize.h"
 #include "passes/Graph/OpenExtents.h"
 #include "llvm/Support/MathExtras.h"
@@ -812,45 +812,6 @@ LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
   return success();
 }
 
-/// Bytes of the tiles that a loop reads at places that it does not change, and
-/// would carry in registers.
-int64_t carriedBytes(scf::ForOp loop) {
-  int64_t bytes = 0;
-  for (BlockArgument argument : loop.getRegionIterArgs())
-    for (Operation *user : argument.getUsers())
-      if (auto read = dyn_cast<vector::TransferReadOp>(user);
-          read && llvm::all_of(read.getIndices(), [&](Value index) {
-            return loop.isDefinedOutsideOfLoop(index);
-          })) {
-        VectorType type = read.getVectorType();
-        int64_t bits = type.getElementType().isIndex()
-                           ? 64
-                           : type.getElementTypeBitWidth();
-        bytes += type.getNumElements() * llvm::divideCeil(bits, 8);
-      }
-  return bytes;
-}
-
-/// A loop carries no more tiles than this, several times what the registers
-/// hold: beyond, each goes through the stack anyway, and assigning registers
-/// takes more than linear time.
-constexpr int64_t mostCarriedBytes = 16 * 1024;
-
-/// Hoisting on tensors keeps accumulators in registers: a tile that a loop
-/// reads and writes becomes a vector that the loop carries. Not out of
-/// scf.forall: what leaves it would have to be handed to each block through
-/// memory.
-void hoist(RewriterBase &rewriter, func::FuncOp function) {
-  SmallVector<scf::ForOp> loops;
-  function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  for (scf::ForOp loop : loops)
-    moveLoopInvariantCode(loop);
-  // From the innermost out: each may be replaced.
-  for (scf::ForOp loop : loops)
-    if (carriedBytes(loop) <= mostCarriedBytes)
-      (void)hoistLoopInvariantSubsets(rewriter, loop);
-}
-
 void CpuSchedule::runOnOperation() {
   func::FuncOp function = getOperation();
   if (function.isExternal())
@@ -903,7 +864,7 @@ void CpuSchedule::runOnOperation() {
     scheduler.schedule(*block);
   if (failed(vectorize(rewriter, function)) || failed(foldSlices(function)))
     return signalPassFailure();
-  hoist(rewriter, function);
+  hoistTiles(rewriter, function);
   // The tiles that only carried a sum into its loop and out are gone now.
   if (failed(foldSlices(function)) || failed(takeScalarsAsSuch(function)))
     return signalPassFailure();

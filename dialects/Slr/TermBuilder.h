@@ -29,8 +29,8 @@ struct Chain {
 /// row.
 Chain chainOf(mlir::ValueRange factors, Association association);
 
-/// Whether a term is a matrix as it is, perhaps transposed, one of codes, or one
-/// that is made for rows and for gradients, whatever is beside it.
+/// Whether a term is a matrix as it is, perhaps transposed, one of codes, or
+/// one that is made for rows and for gradients, whatever is beside it.
 bool isDense(Value term);
 bool isQuantized(Value term);
 bool isMadeAnyway(Value term);
