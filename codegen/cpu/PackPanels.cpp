@@ -244,6 +244,67 @@ static int64_t usesByBlocks(Operation *dot, Operation *point, int64_t uses) {
   return uses;
 }
 
+using WriteColumns =
+    llvm::function_ref<Value(OpBuilder &b, OpFoldResult offset, Value to)>;
+
+/// Fills panels one after the other, or in blocks where no block is around
+/// them; the last one in part.
+static Value fillPanels(RewriterBase &rewriter, Location loc,
+                        RankedTensorType type, int64_t columns, bool inBlocks,
+                        WriteColumns write) {
+  Value panels = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                         type.getElementType());
+  int64_t rows = type.getDimSize(1), width = type.getDimSize(2),
+          whole = columns / width;
+  auto offsetOf = [&](OpBuilder &b, Value panel) {
+    return affine::makeComposedFoldedAffineApply(
+        b, loc, b.getAffineDimExpr(0) * width, {panel});
+  };
+  if (inBlocks) {
+    auto bound = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(rewriter, loc, value);
+    };
+    panels = scf::ForOp::create(
+                 rewriter, loc, bound(0), bound(whole), bound(1), panels,
+                 [&](OpBuilder &b, Location, Value panel, ValueRange into) {
+                   PanelPlace place(b, panel, rows, width);
+                   Value made =
+                       write(b, offsetOf(b, panel), place.in(b, loc, into[0]));
+                   scf::YieldOp::create(b, loc,
+                                        tensor::InsertSliceOp::create(
+                                            b, loc, made, into[0], place.at,
+                                            place.extent, place.strides)
+                                            .getResult());
+                 })
+                 .getResult(0);
+  } else {
+    // What is packed for all blocks is packed in blocks itself.
+    panels =
+        scf::ForallOp::create(
+            rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(whole)},
+            panels, std::nullopt,
+            [&](OpBuilder &b, Location, ValueRange arguments) {
+              PanelPlace place(b, arguments[0], rows, width);
+              Value made = write(b, offsetOf(b, arguments[0]),
+                                 place.in(b, loc, arguments[1]));
+              auto end = scf::InParallelOp::create(b, loc);
+              b.setInsertionPointToStart(end.getBody());
+              tensor::ParallelInsertSliceOp::create(b, loc, made, arguments[1],
+                                                    place.at, place.extent,
+                                                    place.strides);
+            })
+            .getResult(0);
+  }
+  if (int64_t rest = columns % width) {
+    PanelPlace place(rewriter, rewriter.getIndexAttr(whole), rows, rest);
+    Value made = write(rewriter, rewriter.getIndexAttr(whole * width),
+                       place.in(rewriter, loc, panels));
+    panels = tensor::InsertSliceOp::create(
+        rewriter, loc, made, panels, place.at, place.extent, place.strides);
+  }
+  return panels;
+}
+
 std::optional<Panels> packPanels(RewriterBase &rewriter,
                                  ArrayRef<PanelReader> readers, int64_t width) {
   OpOperand &input = *readers.front().input;
@@ -298,57 +359,8 @@ std::optional<Panels> packPanels(RewriterBase &rewriter,
     source.finish(rewriter);
     return packed;
   }
-  Value panels = tensor::EmptyOp::create(rewriter, loc, type3.getShape(),
-                                         type.getElementType());
-  int64_t whole = columns / width;
-  auto offsetOf = [&](OpBuilder &b, Value panel) {
-    return affine::makeComposedFoldedAffineApply(
-        b, loc, b.getAffineDimExpr(0) * width, {panel});
-  };
-  if (inBlocks) {
-    auto bound = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(rewriter, loc, value);
-    };
-    panels = scf::ForOp::create(
-                 rewriter, loc, bound(0), bound(whole), bound(1), panels,
-                 [&](OpBuilder &b, Location, Value panel, ValueRange into) {
-                   PanelPlace place(b, panel, rows, width);
-                   Value made =
-                       write(b, offsetOf(b, panel), place.in(b, loc, into[0]));
-                   scf::YieldOp::create(b, loc,
-                                        tensor::InsertSliceOp::create(
-                                            b, loc, made, into[0], place.at,
-                                            place.extent, place.strides)
-                                            .getResult());
-                 })
-                 .getResult(0);
-  } else {
-    // What is packed for all blocks is packed in blocks itself.
-    panels =
-        scf::ForallOp::create(
-            rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(whole)},
-            panels, std::nullopt,
-            [&](OpBuilder &b, Location, ValueRange arguments) {
-              PanelPlace place(b, arguments[0], rows, width);
-              Value made = write(b, offsetOf(b, arguments[0]),
-                                 place.in(b, loc, arguments[1]));
-              auto end = scf::InParallelOp::create(b, loc);
-              b.setInsertionPointToStart(end.getBody());
-              tensor::ParallelInsertSliceOp::create(b, loc, made, arguments[1],
-                                                    place.at, place.extent,
-                                                    place.strides);
-            })
-            .getResult(0);
-  }
-  if (int64_t rest = columns % width) {
-    PanelPlace place(rewriter, rewriter.getIndexAttr(whole), rows, rest);
-    Value made = write(rewriter, rewriter.getIndexAttr(whole * width),
-                       place.in(rewriter, loc, panels));
-    panels = tensor::InsertSliceOp::create(
-        rewriter, loc, made, panels, place.at, place.extent, place.strides);
-  }
+  packed.tensor = fillPanels(rewriter, loc, type3, columns, inBlocks, write);
   source.finish(rewriter);
-  packed.tensor = panels;
   return packed;
 }
 

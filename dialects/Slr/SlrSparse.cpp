@@ -168,26 +168,24 @@ static LogicalResult verifyRows(Operation *op, const Extents &extents,
                  succeeded(check(y, extents.columns * extents.q)));
 }
 
-LogicalResult SparseLinearOp::verify() {
+template <typename OpTy>
+static LogicalResult verifySparse(OpTy op, Value inputs, Value outputs) {
   FailureOr<Extents> extents =
-      extentsOf(getLoc(), getValues(), placesOf(*this));
+      extentsOf(op.getLoc(), op.getValues(), placesOf(op));
   if (failed(extents))
     return failure();
-  if (tensorType(getValues()).getRank() != 3)
-    return emitOpError("has values of three dimensions");
-  return getTranspose()
-             ? verifyRows(*this, *extents, getValues(), getY(), getX())
-             : verifyRows(*this, *extents, getValues(), getX(), getY());
+  if (tensorType(op.getValues()).getRank() != 3)
+    return op.emitOpError("has values of three dimensions");
+  return verifyRows(op, *extents, op.getValues(), inputs, outputs);
+}
+
+LogicalResult SparseLinearOp::verify() {
+  return getTranspose() ? verifySparse(*this, getY(), getX())
+                        : verifySparse(*this, getX(), getY());
 }
 
 LogicalResult SampledProductOp::verify() {
-  FailureOr<Extents> extents =
-      extentsOf(getLoc(), getValues(), placesOf(*this));
-  if (failed(extents))
-    return failure();
-  if (tensorType(getValues()).getRank() != 3)
-    return emitOpError("has values of three dimensions");
-  return verifyRows(*this, *extents, getValues(), getX(), getG());
+  return verifySparse(*this, getX(), getG());
 }
 
 DRAWLOOM_TILE_ROWS(SparseLinearOp)
