@@ -51,21 +51,57 @@ static llvm::DenseSet<unsigned> givenClasses(Block &block,
   return given;
 }
 
+namespace {
+/// Work is counted in body operations; the class of each loop gets its op's.
+/// The batch takes part in every layer, a layer's width only in its own.
+struct Candidate {
+  int64_t work = 0, extent = 0;
+  /// Of the results of ops that sum over it: blocks would carry these.
+  int64_t sumBytes = 0;
+  bool isParallel = false, isOpen = false;
+};
+using Candidates = llvm::MapVector<unsigned, Candidate>;
+} // namespace
+
+/// The class whose rows blocks share.
+static std::pair<unsigned, Candidate> chooseRows(const Candidates &candidates,
+                                                 bool anyOpen) {
+  // Where some are open, only these: a width that two of them share has the
+  // work of both.
+  int64_t mostWork = 0;
+  for (const auto &[id, candidate] : candidates)
+    if (!anyOpen || candidate.isOpen)
+      mostWork = std::max(mostWork, candidate.work);
+  // Among the classes of the heavy ops: one that is parallel somewhere, if
+  // possible with sums that blocks can carry, the longest.
+  constexpr int64_t mostSumBytes = 512 * 1024;
+  unsigned best = 0;
+  Candidate chosen;
+  for (const auto &[id, candidate] : candidates) {
+    if (2 * candidate.work < mostWork ||
+        (anyOpen ? !candidate.isOpen : candidate.extent <= 1))
+      continue;
+    // Of open ones the work says which is longest.
+    auto weight = [](const Candidate &one) {
+      return std::make_tuple(one.isParallel,
+                             one.isOpen || one.sumBytes <= mostSumBytes,
+                             one.isOpen ? one.work : one.extent);
+    };
+    if (chosen.work == 0 || weight(candidate) > weight(chosen)) {
+      best = id;
+      chosen = candidate;
+    }
+  }
+  return {best, chosen};
+}
+
 std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
   DimensionClasses classes(block);
-  // Work is counted in body operations; the class of each loop gets its op's.
-  // The batch takes part in every layer, a layer's width only in its own.
-  struct Candidate {
-    int64_t work = 0, extent = 0;
-    /// Of the results of ops that sum over it: blocks would carry these.
-    int64_t sumBytes = 0;
-    bool isParallel = false, isOpen = false;
-  };
   // Of an open extent nothing is known but that it may be large.
   constexpr int64_t assumedRows = 1 << 16;
   bool anyOpen = false, ofCall = false;
   llvm::DenseSet<unsigned> given = givenClasses(block, classes);
-  llvm::MapVector<unsigned, Candidate> candidates;
+  Candidates candidates;
   auto count = [&](linalg::LinalgOp linalgOp) {
     Operation &op = *linalgOp;
     SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
@@ -128,32 +164,7 @@ std::optional<RowAnalysis> RowAnalysis::create(Block &block) {
     for (linalg::LinalgOp op : moves)
       if (op.hasDynamicShape())
         count(op);
-  // Where some are open, only these: a width that two of them share has the
-  // work of both.
-  int64_t mostWork = 0;
-  for (auto &[id, candidate] : candidates)
-    if (!anyOpen || candidate.isOpen)
-      mostWork = std::max(mostWork, candidate.work);
-  // Among the classes of the heavy ops: one that is parallel somewhere, if
-  // possible with sums that blocks can carry, the longest.
-  constexpr int64_t mostSumBytes = 512 * 1024;
-  unsigned best = 0;
-  Candidate chosen;
-  for (auto &[id, candidate] : candidates) {
-    if (2 * candidate.work < mostWork ||
-        (anyOpen ? !candidate.isOpen : candidate.extent <= 1))
-      continue;
-    // Of open ones the work says which is longest.
-    auto weight = [](const Candidate &one) {
-      return std::make_tuple(one.isParallel,
-                             one.isOpen || one.sumBytes <= mostSumBytes,
-                             one.isOpen ? one.work : one.extent);
-    };
-    if (chosen.work == 0 || weight(candidate) > weight(chosen)) {
-      best = id;
-      chosen = candidate;
-    }
-  }
+  auto [best, chosen] = chooseRows(candidates, anyOpen);
   if (chosen.work == 0 || (!chosen.isOpen && chosen.extent <= 1))
     return std::nullopt;
   if (!chosen.isOpen && block.getParentOp()->hasAttr(noGivenRowsAttr))
