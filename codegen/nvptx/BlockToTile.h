@@ -72,6 +72,7 @@ private:
   mlir::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
   mlir::LogicalResult convertInsert(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult convertPad(mlir::tensor::PadOp op);
+  mlir::LogicalResult convertConcat(mlir::tensor::ConcatOp op);
   mlir::LogicalResult
   convertParallelInsert(mlir::tensor::ParallelInsertSliceOp op);
   mlir::LogicalResult convertReshape(mlir::Operation *op);

@@ -239,6 +239,35 @@ LogicalResult BlockToTile::convertPad(tensor::PadOp op) {
   return success();
 }
 
+LogicalResult BlockToTile::convertConcat(tensor::ConcatOp op) {
+  RankedTensorType type = op.getResultType();
+  if (!type.hasStaticShape())
+    return op.emitError("a concatenation of unknown extents, ")
+           << type << ", has no form on a GPU yet";
+  Location loc = op.getLoc();
+  Home place;
+  if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
+    place = home(whole.getDest());
+  Value memory = place.kind == Home::Memory ? place.value : allocate(loc, type);
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1));
+  int64_t at = 0;
+  for (Value input : op.getInputs()) {
+    FailureOr<Value> elements = asTile(input);
+    if (failed(elements))
+      return failure();
+    auto part = cast<RankedTensorType>(input.getType());
+    offsets[op.getDim()] = builder.getIndexAttr(at);
+    at += part.getDimSize(op.getDim());
+    SmallVector<OpFoldResult> sizes =
+        getAsIndexOpFoldResult(builder.getContext(), part.getShape());
+    tile::StoreOp::create(builder, loc, *elements,
+                          subview(loc, memory, part, offsets, sizes, strides));
+  }
+  setMemory(op.getResult(), memory, /*writable=*/true);
+  return success();
+}
+
 LogicalResult BlockToTile::convertReshape(Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
@@ -315,6 +344,8 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
     return convertInsert(insert);
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return convertPad(pad);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return convertConcat(concat);
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
     return convertReshape(op);
   if (auto cast = dyn_cast<tensor::CastOp>(op)) {

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/Block.h"
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/Slr/LoopBuilder.h"
 #include "dialects/Slr/Slr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -100,7 +101,9 @@ public:
         t(tensor::getMixedSize(builder, loc, op.getX(), 0)) {}
 
   Value build() {
-    int64_t rows = tensorType(op.getRowStarts()).getDimSize(0) - 1;
+    if (machineFactsOf(op).lockstep)
+      return buildInLockstep();
+    int64_t rows = rowCount();
     int64_t inPart = llvm::divideCeil(rows, mostParts());
     Value empty =
         b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.wide);
@@ -141,6 +144,7 @@ public:
 
 private:
   OpFoldResult zero() { return b.number(0); }
+  int64_t rowCount() { return tensorType(op.getRowStarts()).getDimSize(0) - 1; }
   bool isSingle() const { return shape[1] * shape[2] == 1; }
 
   /// Several threads find some. With single elements each turns all rows of the
@@ -148,6 +152,67 @@ private:
   int64_t mostParts() const {
     return isSingle() ? std::clamp<int64_t>(shape[0] / (5 * outputs), 2, 8)
                       : 64;
+  }
+
+  /// Lanes work on one sum together, and no memory of theirs has an extent that
+  /// the arrays say.
+  Value buildInLockstep() {
+    if (shape[0] == 0)
+      return b.empty(getAsIndexOpFoldResult(builder.getContext(), shape),
+                     b.element);
+    int64_t p = shape[1], q = shape[2];
+    // Lanes read what lies side by side.
+    Value x = isSingle() ? b.transpose(op.getX()) : op.getX();
+    Value g = isSingle() ? b.transpose(op.getG()) : op.getG();
+    Value empty =
+        b.empty(getAsIndexOpFoldResult(builder.getContext(), shape), b.element);
+    auto forall = scf::ForallOp::create(
+        builder, loc, ArrayRef<OpFoldResult>{b.number(shape[0])}, empty,
+        std::nullopt);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(forall.getTerminator());
+    Value e = forall.getInductionVar(0);
+    Value r = b.times(rowOf(e), p), c = b.times(b.at(op.getColumns(), e), q);
+    SmallVector<OpFoldResult> sizes{b.number(1), b.number(p), b.number(q)};
+    AffineMap along = builder.getMultiDimIdentityMap(1);
+    AffineMap scalar = AffineMap::get(1, 0, builder.getContext());
+    Value sum = b.zeros(isSingle() ? ArrayRef<OpFoldResult>()
+                                   : ArrayRef(sizes).drop_front());
+    sum = b.loopInSteps(
+        t, {256, 64, 16, 4, 1}, sum,
+        [&](Value at, int64_t step, Value carried) {
+          OpFoldResult count = b.number(step);
+          if (isSingle())
+            return b.accumulate(b.slice(x, {r, at}, {b.number(1), count}, 1),
+                                b.slice(g, {c, at}, {b.number(1), count}, 1),
+                                carried, {along, along, scalar},
+                                utils::IteratorType::reduction);
+          return b.contract(b.slice(x, {at, r}, {count, sizes[1]}, 2), 0,
+                            b.slice(g, {at, c}, {count, sizes[2]}, 2), 0,
+                            carried);
+        });
+    sum = b.rounded(sum);
+    builder.setInsertionPointToStart(forall.getTerminator().getBody());
+    SmallVector<OpFoldResult> offsets{e, zero(), zero()},
+        strides(3, b.number(1));
+    tensor::ParallelInsertSliceOp::create(builder, loc, sum,
+                                          forall.getRegionIterArgs()[0],
+                                          offsets, sizes, strides);
+    return forall.getResult(0);
+  }
+
+  /// The row of block `e`: the last whose start is not behind it.
+  Value rowOf(Value e) {
+    Value row = b.index(0);
+    for (int64_t step = llvm::PowerOf2Ceil(rowCount()) / 2; step > 0;
+         step /= 2) {
+      Value next = b.least(b.add(row, b.index(step)), b.index(rowCount()));
+      Value isBefore =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
+                                b.at(op.getRowStarts(), next), e);
+      row = arith::SelectOp::create(builder, loc, isBefore, next, row);
+    }
+    return row;
   }
 
   Value loopOverRow(Value r, Value init,
