@@ -266,5 +266,7 @@ def cases():
             out += [mlp(element, entry, width=width) for entry in ("forward", "train")]
     # Which are cases of this module.
     import gpu_graph_cells
+    import gpu_structured_cells
 
-    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr(), *gpu_graph_cells.cases()]
+    return [*out, adamw(quick=True), gla(), gla_steps(), rgcn(), rgcn_segments(), lora(), block_sparse(), csr(), *gpu_graph_cells.cases(),
+            *gpu_structured_cells.cases()]

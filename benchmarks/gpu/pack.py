@@ -201,7 +201,7 @@ def pack_fragments(folder, architecture, modules):
 def copy_scripts(folder):
     target = folder / "benchmarks"
     shutil.copytree(HERE / "gpu", target / "gpu", ignore=shutil.ignore_patterns("__pycache__", "*.cpp"))
-    for name in ("gpu.sh", "gpu_programs.py", "gpu_graph_cells.py", "gpu_recurrence_cells.py", "kan_programs.py"):
+    for name in ("gpu.sh", "gpu_programs.py", "gpu_graph_cells.py", "gpu_recurrence_cells.py", "gpu_structured_cells.py", "kan_programs.py"):
         shutil.copy(HERE / name, target)
     (folder / "test" / "block-programs").mkdir(parents=True)
     for path in (ROOT / "test" / "block-programs").glob("*.py"):

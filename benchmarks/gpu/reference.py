@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 import gpu_graph_cells
+import gpu_structured_cells
 import inputs
 from gpu.checks import as_float64
 
@@ -116,6 +117,37 @@ def graph_layer(model, entry, rows, tensors):
     return [y.detach()] if entry == "forward" else list(torch.autograd.grad(y, leaves, tensors[-1]))
 
 
+# What bitsandbytes' NF4 codes stand for.
+NF4 = (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+       -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+       0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)
+
+
+def matrix_of(name, leaves):
+    """W [inputs, outputs] of gpu_structured_cells.py."""
+    if name.startswith("LoRA"):
+        return leaves["w"] + leaves["a"] @ leaves["b"]
+    if name.startswith("NF4"):
+        codes, scales = leaves["codes"].long() & 255, leaves["scales"]
+        values = torch.tensor(NF4, dtype=scales.dtype, device=scales.device)[torch.stack([codes >> 4, codes & 15], 2).flatten(1)]
+        return (values.reshape(*scales.shape, -1) * scales[:, :, None]).flatten(1) + leaves["a"] @ leaves["b"]
+    if name == "Monarch":
+        turn = torch.arange(gpu_structured_cells.SIDE**2, device=leaves["left"].device).reshape(gpu_structured_cells.SIDE, -1).T.flatten()
+        return torch.block_diag(*leaves["left"])[:, turn] @ torch.block_diag(*leaves["right"])[:, turn]
+    values, starts, columns = leaves["values"], leaves["at_row_starts"], leaves["at_columns"].long()
+    blocks = torch.zeros(len(starts) - 1, len(leaves["at_column_starts"]) - 1, *values.shape[1:], dtype=values.dtype, device=values.device)
+    return blocks.index_put((rows_of(starts, values.device), columns), values).transpose(1, 2).flatten(2).flatten(0, 1)
+
+
+def structured(name, entry, tensors):
+    """x W, and what autograd makes of it for the gradients of x and of what trains."""
+    (model,) = [one for one in gpu_structured_cells.MODELS if one.name == name]
+    x, leaves = tensors[0].detach().requires_grad_(), dict(zip(model.leaves, tensors[1:]))
+    trained = [leaves[one].requires_grad_() for one in model.trained]
+    y = x @ matrix_of(name, leaves)
+    return [y.detach()] if entry == "forward" else list(torch.autograd.grad(y, [x, *trained], tensors[-1]))
+
+
 def rows_of(starts, device):
     """For each stored entry the row that it is of."""
     return torch.repeat_interleave(torch.arange(len(starts) - 1, device=device), (starts[1:] - starts[:-1]).to(device))
@@ -178,6 +210,9 @@ def reference(case, arrays, rows, device):
     if name.startswith("graph"):
         _, model, entry = name.split()
         return Reference(graph_layer(model, entry, rows, tensors))
+    if name.startswith("weights "):
+        model, entry = name.removeprefix("weights ").rsplit(" ", 1)
+        return Reference(structured(model, entry, tensors))
     with torch.no_grad():
         if name == "AdamW":
             return Reference(adamw(*tensors[:4], float(numbers[4]), int(numbers[5])))

@@ -24,6 +24,11 @@ namespace drawloom::nvptx {
 
 /// Rewrites one block program into a kernel over tiles. What it cannot say is
 /// an error that names the op.
+/// Whether an op is several products of 16-bit numbers with sums in f32, which
+/// are one product of their rows one below the other.
+bool isBatchOfDots(mlir::linalg::LinalgOp op,
+                   const mlir::linalg::ContractionDimensions &dims);
+
 class BlockToTile {
 public:
   BlockToTile(mlir::func::FuncOp program, int64_t maxGrid)
@@ -85,7 +90,7 @@ private:
   mlir::LogicalResult convertFill(mlir::linalg::FillOp op);
   /// Nothing where the op is no product of two matrices.
   std::optional<mlir::LogicalResult> convertDot(mlir::linalg::LinalgOp op);
-  std::optional<mlir::LogicalResult>
+  mlir::LogicalResult
   convertBatch(mlir::linalg::LinalgOp op,
                const mlir::linalg::ContractionDimensions &dims);
   mlir::LogicalResult convertGeneric(mlir::linalg::GenericOp op);

@@ -123,6 +123,7 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addNestedPass<func::FuncOp>(createAccumulateWide());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createNvptxLoopOverBatches());
     pm.addNestedPass<func::FuncOp>(createNvptxSpillArrays());
     pm.addPass(createNvptxOutlineKernels());
     // No cleanup in between: that would take the empty tensors that blocks fill

@@ -63,30 +63,38 @@ static std::optional<bool> isInOrder(AffineMap map, unsigned rows,
   return std::nullopt;
 }
 
-/// Several products of 16-bit numbers with sums in f32, as one product of their
-/// rows one below the other.
-std::optional<LogicalResult>
-BlockToTile::convertBatch(linalg::LinalgOp op,
-                          const linalg::ContractionDimensions &dims) {
+bool isBatchOfDots(linalg::LinalgOp op,
+                   const linalg::ContractionDimensions &dims) {
+  if (dims.batch.size() != 1 || dims.m.size() != 1 || dims.n.size() != 1 ||
+      dims.k.size() != 1)
+    return false;
   unsigned batch = dims.batch[0], m = dims.m[0], n = dims.n[0], k = dims.k[0];
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto isIn = [&](AffineMap map, ArrayRef<unsigned> order) {
     return map == AffineMap::getMultiDimMapWithTargets(map.getNumDims(), order,
                                                        op.getContext());
   };
-  bool transposed = isIn(maps[1], {batch, n, k});
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   Type element = getElementTypeOrSelf(op.getDpsInputs()[0]);
-  if (!isIn(maps[0], {batch, m, k}) || !isIn(maps[2], {batch, m, n}) ||
-      (!transposed && !isIn(maps[1], {batch, k, n})) ||
-      !(element.isBF16() || element.isF16()) ||
-      getElementTypeOrSelf(op.getDpsInputs()[1]) != element ||
-      !getElementTypeOrSelf(op.getDpsInits()[0]).isF32() ||
-      llvm::any_of(extents, ShapedType::isDynamic) || extents[m] % 16 != 0 ||
-      !llvm::isPowerOf2_64(extents[m]) ||
-      !llvm::isPowerOf2_64(extents[batch]) || extents[n] % 8 != 0 ||
-      extents[k] % 16 != 0)
-    return std::nullopt;
+  return isIn(maps[0], {batch, m, k}) && isIn(maps[2], {batch, m, n}) &&
+         (isIn(maps[1], {batch, n, k}) || isIn(maps[1], {batch, k, n})) &&
+         (element.isBF16() || element.isF16()) &&
+         getElementTypeOrSelf(op.getDpsInputs()[1]) == element &&
+         getElementTypeOrSelf(op.getDpsInits()[0]).isF32() &&
+         llvm::none_of(extents, ShapedType::isDynamic) &&
+         extents[m] % 16 == 0 && llvm::isPowerOf2_64(extents[m]) &&
+         llvm::isPowerOf2_64(extents[batch]) && extents[n] % 8 == 0 &&
+         extents[k] % 16 == 0;
+}
+
+LogicalResult
+BlockToTile::convertBatch(linalg::LinalgOp op,
+                          const linalg::ContractionDimensions &dims) {
+  unsigned batch = dims.batch[0], m = dims.m[0], n = dims.n[0], k = dims.k[0];
+  bool transposed = op.getIndexingMapsArray()[1] ==
+                    AffineMap::getMultiDimMapWithTargets(
+                        op.getNumLoops(), {batch, n, k}, op.getContext());
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
   Location loc = op.getLoc();
   auto below = [&](Value tensor) -> FailureOr<Value> {
     FailureOr<Value> tile = asTile(tensor);
@@ -127,8 +135,7 @@ BlockToTile::convertBatch(linalg::LinalgOp op,
 std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
-  if (succeeded(dims) && dims->batch.size() == 1 && dims->m.size() == 1 &&
-      dims->n.size() == 1 && dims->k.size() == 1)
+  if (succeeded(dims) && isBatchOfDots(op, *dims))
     return convertBatch(op, *dims);
   if (failed(dims) || !dims->batch.empty() || dims->m.size() != 1 ||
       dims->n.size() != 1 || dims->k.size() != 1)

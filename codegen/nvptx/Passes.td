@@ -117,6 +117,22 @@ def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NvptxLoopOverBatches : Pass<"nvptx-loop-over-batches", "::mlir::func::FuncOp"> {
+  let summary = "Multiply the matrices of a batch one by one";
+  let description = [{
+    A contraction with one dimension that both operands and the result have, and
+    of more than `registers` terms, becomes a loop over that dimension, or the
+    one product that it is, unless instructions multiply all of it.
+
+    Example: test/codegen/nvptx/loop-over-batches.mlir
+  }];
+  let options = [Option<"registers", "registers", "int64_t", "16384",
+                        "Terms that a block holds in registers at most">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
   let summary = "Turn kernels over tiles into llvm and nvvm";
   let description = [{

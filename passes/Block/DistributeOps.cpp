@@ -228,8 +228,9 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
       return {};
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims(op);
-    if (failed(dims) || !dims->batch.empty() || dims->m.size() != 1 ||
-        dims->n.size() != 1)
+    bool isBatch = succeeded(dims) && dims->batch.size() == 1;
+    if (failed(dims) || dims->batch.size() > 1 || dims->m.size() != 1 ||
+        dims->n.size() != 1 || (isBatch && pieceIterations == 0))
       return {};
     constexpr int64_t rows = 128, fewRows = 64, columns = 128, enough = 16;
     auto largestDivisor = [](int64_t extent, int64_t most) {
@@ -254,6 +255,8 @@ struct DistributeOps : impl::DistributeOpsBase<DistributeOps> {
                                        Builder(op).getIndexAttr(0));
       pieces[m] = Builder(op).getIndexAttr(rowPiece);
       pieces[n] = Builder(op).getIndexAttr(columnPiece);
+      if (isBatch)
+        pieces[dims->batch.front()] = Builder(op).getIndexAttr(1);
       return pieces;
     }
     bool many = ranges[m] >= fewRows * enough && ranges[m] < rows * enough;
