@@ -320,6 +320,7 @@ Outcome Core::drop(RecordId id, std::string &why) {
   cancelReads(id);
   release(*record);
   hungry -= record->hungry;
+  setWanting(*record, false);
   if (record->callers != 0)
     demanded.erase(std::find(demanded.begin(), demanded.end(), id.index));
   if (record->failureNumber != 0)

@@ -175,6 +175,7 @@ private:
     enum class State : uint8_t { Free, Putting, Kept } state = State::Free;
     bool hungry = false;  ///< A put that waits.
     bool lacking = false; ///< The machine has no memory for a buffer.
+    bool wanting = false; ///< A borrow that waits for a buffer.
     std::string site, failure;
     uint64_t bytes = 0, due = 0, failureNumber = 0;
     std::vector<Piece> pieces;
@@ -275,12 +276,12 @@ private:
   bool isResident(const Piece &piece) const;
   bool takeIdle(Record &record, uint32_t index, uint64_t bytes);
   Outcome makeBuffer(uint32_t index, bool urgent, std::string &why);
+  void setWanting(Record &record, bool wants);
   void freeBuffer(Record &record);
   void settleBuffer(uint32_t buffer);
   void unmap(uint32_t buffer);
   bool evict(uint32_t wanting);
   void addBufferBytes(int64_t bytes);
-  bool isAllResident(const Record &record) const;
   void releaseSlots(Record &record);
   void readAgain(Record &record, uint32_t piece);
   bool mismatch(Record &record, const View &view, uint32_t sum);
@@ -328,6 +329,7 @@ private:
   uint64_t promised = 0;        ///< Blocks that puts may still take.
   unsigned dying = 0;           ///< Blocks of no record, under way.
   unsigned hungry = 0, finishing = 0;
+  unsigned wanting = 0;           ///< Records whose borrows wait for a buffer.
   std::vector<uint32_t> demanded; ///< Records with callers.
   std::vector<RecordId> paused;   ///< Whose callers ran out of time.
   std::vector<uint32_t> loading;  ///< Records with buffers to be read to.

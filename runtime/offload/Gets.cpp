@@ -45,6 +45,7 @@ Outcome Core::view(RecordId id, uint32_t index, bool whole, View &view,
       return Outcome::LacksMemory;
     }
     Outcome made = makeBuffer(id.index, true, why);
+    setWanting(*record, made == Outcome::Wait);
     if (made != Outcome::Ready)
       return made;
   }
@@ -197,6 +198,7 @@ void Core::end(RecordId id, bool complete) {
   if (--record->callers != 0)
     return;
   demanded.erase(std::find(demanded.begin(), demanded.end(), id.index));
+  setWanting(*record, false);
   if (complete)
     releaseSlots(*record);
   else

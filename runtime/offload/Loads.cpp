@@ -107,11 +107,6 @@ bool Core::isResident(const Piece &piece) const {
   return blocks[piece.block].slot != none;
 }
 
-bool Core::isAllResident(const Record &record) const {
-  return std::all_of(record.pieces.begin(), record.pieces.end(),
-                     [&](const Piece &piece) { return isResident(piece); });
-}
-
 /// A piece is not where it was; somebody may want it.
 void Core::readAgain(Record &record, uint32_t piece) {
   record.scan = std::min(record.scan, piece);
@@ -208,7 +203,7 @@ Outcome Core::makeBuffer(uint32_t index, bool urgent, std::string &why) {
       leaked += buffer.lent == 0 && buffer.leaks != 0 ? buffer.bytes : 0;
     }
     // Somebody else is about to borrow one that is not lent yet, or to get it.
-    if (lent + leaked != bufferBytes)
+    if (lent + leaked + idle != bufferBytes)
       return Outcome::Wait;
     why = nameOf(record) + " finds no memory: records that are borrowed hold " +
           std::to_string(lent) + " of the " +
@@ -224,6 +219,13 @@ Outcome Core::makeBuffer(uint32_t index, bool urgent, std::string &why) {
   loading.push_back(index);
   dirty = true;
   return Outcome::Ready;
+}
+
+void Core::setWanting(Record &record, bool wants) {
+  wanting += wants;
+  wanting -= record.wanting;
+  record.wanting = wants;
+  dirty |= !wants;
 }
 
 /// Takes the buffer of the record that is wanted last of those that nobody
@@ -332,14 +334,17 @@ void Core::expectAll() {
 /// Gives buffers to those that are expected, as far as there is room.
 void Core::startLoads() {
   std::string why;
+  // What becomes free is for those that wait for it now.
+  if (wanting != 0)
+    return;
   for (; expectedNext < expected.size(); ++expectedNext) {
     RecordId id = expected[expectedNext];
     Record *record = alive(id);
     if (!record || record->position != expectedNext ||
-        !record->failure.empty() || record->buffer != none ||
-        isAllResident(*record))
+        !record->failure.empty() || record->buffer != none)
       continue;
-    // What is larger than the memory is read when it is got.
+    // One that is still in staging memory is to find room, too, when it is
+    // borrowed. What is larger than the memory is read when it is got.
     if (makeBuffer(id.index, false, why) == Outcome::Wait)
       return;
   }

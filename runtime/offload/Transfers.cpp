@@ -92,7 +92,8 @@ void Core::submit(Flight &flight, uint64_t now, Work &work) {
 /// Those that were to be tried again at some time.
 void Core::resubmit(uint64_t now, Work &work) {
   for (Flight &flight : flights) {
-    if (!flight.used || flight.onDevice || flight.at > now)
+    if (!flight.used || flight.onDevice ||
+        (flight.at > now && !flight.cancelled))
       continue;
     if (flight.cancelled)
       retire(flight);
