@@ -102,9 +102,9 @@ DRAWLOOM_API DrawloomError *drawloomStoreExpect(DrawloomStore *store,
 DRAWLOOM_API DrawloomError *drawloomStoreGet(DrawloomStore *store,
                                              DrawloomRecord record, void *to,
                                              int64_t nanoseconds, int *done);
-/** Lends a record's bytes in memory of the store's, at a multiple of 4096. It
- * lasts until drawloomStoreReturn, also where the record is dropped before.
- * Several that borrow one record get the same memory. After so many
+/** Lends a record's bytes in memory of the store's, at a multiple of 4096, to
+ * be read. It lasts until drawloomStoreReturn, also where the record is dropped
+ * before. Several that borrow one record get the same memory. After so many
  * nanoseconds `*data` is NULL and there is no error. Where borrowed records
  * leave no memory for it, that is DRAWLOOM_ERROR_MEMORY; drawloomStoreGet works
  * even then. */

@@ -53,6 +53,11 @@ std::string Core::nameOf(const Record &record) const {
          std::to_string(record.bytes) + " bytes,";
 }
 
+std::string Core::siteOf(RecordId id) {
+  Record *record = alive(id);
+  return record ? record->site : "";
+}
+
 Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
                   std::string &why) {
   id = RecordId();
@@ -312,11 +317,14 @@ void Core::release(Record &record) {
 }
 
 Outcome Core::drop(RecordId id, std::string &why) {
-  Record *record = alive(id);
-  if (!record) {
-    find(id, why);
+  if (!find(id, why))
     return Outcome::Misused;
-  }
+  remove(id);
+  return Outcome::Ready;
+}
+
+void Core::remove(RecordId id) {
+  Record *record = alive(id);
   cancelReads(id);
   release(*record);
   hungry -= record->hungry;
@@ -333,7 +341,6 @@ Outcome Core::drop(RecordId id, std::string &why) {
   record->generation = generation == 0 ? 1 : generation;
   freeRecords.push_back(id.index);
   changed = true;
-  return Outcome::Ready;
 }
 
 /// The record's bytes are lost; what is left of it is the message.
@@ -381,10 +388,9 @@ Outcome Core::finish(std::string &why) const {
 }
 
 void Core::shut() {
-  std::string why;
   for (uint32_t i = 0; i < records.size(); ++i)
     if (records[i].state != Record::State::Free)
-      static_cast<void>(drop(idOf(i), why));
+      remove(idOf(i));
   while (!idleBuffers.empty())
     unmap(idleBuffers.front());
 }

@@ -105,7 +105,8 @@ public:
   };
   Outcome fill(RecordId id, Span &span, std::string &why);
   void filled(RecordId id, uint32_t sum);
-  /// Also ends a put that failed.
+  /// Ends a put that failed.
+  void giveUp(RecordId id) { remove(id); }
   Outcome drop(RecordId id, std::string &why);
   Outcome expect(const RecordId *ids, size_t count, std::string &why);
   void expectAll();
@@ -122,7 +123,8 @@ public:
   bool seen(const View &view, uint32_t sum);
   /// `complete` where no more of it is wanted.
   void end(RecordId id, bool complete);
-  /// Where the pieces are that all have been seen as a whole.
+  /// Where the pieces are that all have been seen as a whole; null where the
+  /// record has failed or was dropped since.
   void *lend(RecordId id);
   Status giveBack(void *memory);
 
@@ -146,7 +148,11 @@ public:
   /// Null where there is no memory.
   void mapped(uint32_t buffer, void *memory);
   void complete(const Completion &completion, uint64_t now);
+  /// Transfers that have not ended, and those of them that may never.
   size_t underWay() const;
+  size_t abandoned() const;
+  /// "" of one that is gone.
+  std::string siteOf(RecordId id);
 
   /// Set where the thread has something to do, and where those that wait should
   /// look again; whoever acts on it takes it back.
@@ -263,6 +269,7 @@ private:
   void freeBlock(uint32_t block);
   void loseExtent(Block &block);
   void release(Record &record);
+  void remove(RecordId id);
   void fail(uint32_t index, const std::string &message);
   void failBlock(uint32_t block, const std::string &message);
   bool allLeaked() const;
@@ -329,6 +336,7 @@ private:
   uint64_t promised = 0;        ///< Blocks that puts may still take.
   unsigned dying = 0;           ///< Blocks of no record, under way.
   unsigned hungry = 0, finishing = 0;
+  bool starved = false;           ///< A get waits for a slot.
   unsigned wanting = 0;           ///< Records whose borrows wait for a buffer.
   std::vector<uint32_t> demanded; ///< Records with callers.
   std::vector<RecordId> paused;   ///< Whose callers ran out of time.

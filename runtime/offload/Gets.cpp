@@ -207,7 +207,10 @@ void Core::end(RecordId id, bool complete) {
 }
 
 void *Core::lend(RecordId id) {
-  uint32_t number = records[id.index].buffer;
+  Record *record = alive(id);
+  if (!record || record->buffer == none)
+    return nullptr;
+  uint32_t number = record->buffer;
   Buffer &buffer = buffers[number];
   ++buffer.lent;
   lentBuffers[buffer.memory] = number;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/offload/Trace.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -15,7 +16,11 @@ namespace drawloom::runtime::offload {
 void Trace::add(const char *name, int lane, const std::string &site,
                 uint64_t begin, uint64_t end, uint64_t bytes) {
   Event event = {name, lane, {}, begin, end, bytes};
-  std::strncpy(event.site, site.c_str(), sizeof(event.site) - 1);
+  // Not in the midst of a character of several bytes.
+  size_t length = std::min(site.size(), sizeof(event.site) - 1);
+  while (length > 0 && length < site.size() && (site[length] & 0xc0) == 0x80)
+    --length;
+  std::memcpy(event.site, site.data(), length);
   if (events.size() < most) {
     events.push_back(event);
     return;

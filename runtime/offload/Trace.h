@@ -36,7 +36,7 @@ public:
   size_t size() const { return events.size(); }
 
 private:
-  const size_t most;
+  size_t most;
   size_t next = 0; ///< The oldest, once the ring is full.
   std::vector<Event> events;
 };

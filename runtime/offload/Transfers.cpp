@@ -27,9 +27,10 @@ void Core::advance(uint64_t now, Work &work) {
   // What somebody waits for, then what makes room for those that put, then what
   // may be read ahead, then what may be written.
   bool sent = true;
+  starved = false;
   for (size_t i = 0; i < demanded.size(); ++i)
     sent &= read(demanded[i], true, now, work);
-  if (sent && hungry != 0)
+  if (sent && (hungry != 0 || starved))
     write(now, work);
   startLoads();
   for (size_t i = 0; i < loading.size();) {
@@ -138,8 +139,10 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
     }
     if (!toBuffer && piece.slot == none) {
       uint32_t slot = takeSlot(true, i == record.cursor);
-      if (slot == none)
+      if (slot == none) {
+        starved |= i == record.cursor;
         return sent;
+      }
       piece.slot = slot;
     }
     Flight &flight = flights[newFlight(Transfer::Kind::Read, now)];
@@ -168,7 +171,7 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
 
 /// Starts to write blocks.
 void Core::write(uint64_t now, Work &work) {
-  bool isPressed = hungry != 0 || finishing != 0;
+  bool isPressed = hungry != 0 || finishing != 0 || starved;
   if (openBlock != none && isPressed) {
     bool moving = std::any_of(flights.begin(), flights.end(), [](auto &flight) {
       return flight.used && flight.block != none &&
@@ -431,6 +434,13 @@ void Core::bury(unsigned file) {
     moveBlock(number, why);
   }
   changed = dirty = true;
+}
+
+size_t Core::abandoned() const {
+  return static_cast<size_t>(
+      std::count_if(flights.begin(), flights.end(), [](const Flight &flight) {
+        return flight.used && flight.abandoned;
+      }));
 }
 
 size_t Core::underWay() const {

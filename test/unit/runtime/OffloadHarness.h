@@ -151,8 +151,7 @@ public:
       Core::Span span;
       outcome = until([&] { return core->fill(id, span, why); });
       if (outcome != Outcome::Ready) {
-        std::string other;
-        EXPECT_EQ(core->drop(id, other), Outcome::Ready);
+        core->giveUp(id);
         return outcome;
       }
       if (!span.memory)
