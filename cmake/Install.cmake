@@ -39,7 +39,7 @@ install(EXPORT DrawloomToolTargets NAMESPACE Drawloom:: DESTINATION "${package}"
   COMPONENT tools)
 
 install(FILES include/drawloom-c/runtime.h include/drawloom-c/drawloom.h include/drawloom-c/graph.h
-  include/drawloom-c/table.h
+  include/drawloom-c/offload.h include/drawloom-c/table.h
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom-c" COMPONENT runtime)
 install(FILES include/drawloom/Runtime.h include/drawloom/Drawloom.h
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom" COMPONENT runtime)

@@ -63,7 +63,9 @@ typedef enum DrawloomErrorCode {
   DRAWLOOM_ERROR_FILE = 7,
   /** A GPU does not do what a call needs: it has no memory left, a kernel
    * failed, perhaps one of an earlier call. */
-  DRAWLOOM_ERROR_DEVICE = 8
+  DRAWLOOM_ERROR_DEVICE = 8,
+  /** A disk did not give back what was stored on it, or has no room. */
+  DRAWLOOM_ERROR_STORAGE = 9
 } DrawloomErrorCode;
 
 DRAWLOOM_API void drawloomErrorDestroy(DrawloomError *error);

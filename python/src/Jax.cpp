@@ -94,6 +94,7 @@ static Failure describe(DrawloomError *error) {
   case DRAWLOOM_ERROR_CANCELLED:
   case DRAWLOOM_ERROR_FILE:
   case DRAWLOOM_ERROR_DEVICE:
+  case DRAWLOOM_ERROR_STORAGE:
     break;
   }
   if (std::string location = drawloomErrorLocation(error); !location.empty())

@@ -1,0 +1,414 @@
+//===- OffloadStoreTest.cpp - the C interface to stores of records --------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "drawloom-c/offload.h"
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr uint64_t mebibyte = uint64_t(1) << 20;
+using Bytes = std::vector<char>;
+
+/// Bytes that differ from those of other seeds.
+Bytes contents(uint64_t seed, uint64_t count) {
+  Bytes bytes(count);
+  uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
+  for (char &byte : bytes) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    byte = static_cast<char>(state >> 56);
+  }
+  return bytes;
+}
+
+std::string message(DrawloomError *error, DrawloomErrorCode code) {
+  if (!error)
+    return "";
+  EXPECT_EQ(drawloomErrorCode(error), code);
+  std::string text = drawloomErrorMessage(error);
+  drawloomErrorDestroy(error);
+  return text;
+}
+std::string message(DrawloomError *error) {
+  return message(error, DRAWLOOM_ERROR_STORAGE);
+}
+
+/// Of each device, in a folder of its own.
+class Stores : public testing::TestWithParam<const char *> {
+protected:
+  Stores() : folder(testing::TempDir() + "drawloom-store-XXXXXX") {
+    if (!::mkdtemp(folder.data()))
+      ADD_FAILURE() << folder << ": " << std::strerror(errno);
+    name = folder.c_str();
+    options.size = sizeof(options);
+    options.folders = &name;
+    options.folderCount = 1;
+    options.capacity = 64 * mebibyte;
+    options.memory = 16 * mebibyte;
+    options.device = GetParam();
+  }
+  ~Stores() override {
+    if (store)
+      EXPECT_EQ(message(drawloomStoreClose(store, -1)), "");
+    // Nothing is left in it.
+    EXPECT_EQ(::rmdir(folder.c_str()), 0) << std::strerror(errno);
+  }
+  void open() { ASSERT_EQ(message(drawloomStoreOpen(&options, &store)), ""); }
+  DrawloomRecord put(const Bytes &bytes, const char *site = "layer",
+                     uint64_t due = DRAWLOOM_DUE_UNKNOWN) {
+    DrawloomRecord record;
+    EXPECT_EQ(message(drawloomStorePut(store, bytes.data(), bytes.size(), site,
+                                       due, 0, &record)),
+              "");
+    return record;
+  }
+  Bytes get(DrawloomRecord record, uint64_t count) {
+    Bytes bytes(count);
+    int done = 0;
+    EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, &done)),
+              "");
+    EXPECT_EQ(done, 1);
+    return bytes;
+  }
+  void drop(DrawloomRecord record) {
+    EXPECT_EQ(message(drawloomStoreDrop(store, record)), "");
+  }
+  void finish() {
+    int done = 0;
+    EXPECT_EQ(message(drawloomStoreFinish(store, -1, &done)), "");
+    EXPECT_EQ(done, 1);
+  }
+  DrawloomStoreCounts counts() {
+    DrawloomStoreCounts counts = {};
+    counts.size = sizeof(counts);
+    drawloomStoreStatistics(store, &counts);
+    return counts;
+  }
+
+  std::string folder;
+  const char *name;
+  DrawloomStoreOptions options = {};
+  DrawloomStore *store = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Offload, Stores,
+                         testing::Values("memory", "threads", "io_uring"),
+                         [](const auto &info) {
+                           return std::string(info.param);
+                         });
+
+TEST_P(Stores, GiveBackWhatWasPut) {
+  open();
+  std::vector<DrawloomRecord> records;
+  uint64_t sizes[] = {0,
+                      1,
+                      4095,
+                      4096,
+                      70001,
+                      mebibyte - 1,
+                      mebibyte,
+                      mebibyte + 1,
+                      9 * mebibyte + 5};
+  for (uint64_t size : sizes)
+    records.push_back(put(contents(size, size)));
+  finish();
+  for (size_t i = 0; i < records.size(); ++i)
+    EXPECT_TRUE(get(records[i], sizes[i]) == contents(sizes[i], sizes[i]));
+  EXPECT_EQ(message(drawloomStoreExpect(store, records.data(), records.size())),
+            "");
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (sizes[i] > 8 * mebibyte) // More than it may lend.
+      continue;
+    void *data = nullptr;
+    ASSERT_EQ(message(drawloomStoreBorrow(store, records[i], -1, &data)), "");
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4096, 0u);
+    drop(records[i]);
+    EXPECT_EQ(std::memcmp(data, contents(sizes[i], sizes[i]).data(), sizes[i]),
+              0);
+    EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+  }
+  EXPECT_LE(counts().mostMemory, options.memory);
+  EXPECT_EQ(counts().records, 1u);
+}
+
+TEST_P(Stores, WaitForTheDisk) {
+  // More than the memory, again and again.
+  open();
+  for (uint64_t round = 0; round < 3; ++round) {
+    std::vector<DrawloomRecord> records;
+    for (uint64_t i = 0; i < 24; ++i)
+      records.push_back(
+          put(contents(i + round, 2 * mebibyte), "layer", 24 - i));
+    EXPECT_EQ(message(drawloomStoreExpect(store, nullptr, 0)), "");
+    for (uint64_t i = 24; i-- > 0;) {
+      void *data = nullptr;
+      ASSERT_EQ(message(drawloomStoreBorrow(store, records[i], -1, &data)), "");
+      drop(records[i]);
+      EXPECT_EQ(std::memcmp(data, contents(i + round, 2 * mebibyte).data(),
+                            2 * mebibyte),
+                0);
+      EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+    }
+  }
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_LE(counts().mostMemory, options.memory);
+  EXPECT_EQ(counts().retries + counts().mismatches + counts().failures, 0u);
+}
+
+TEST_P(Stores, ServeThreadsSideBySide) {
+  options.capacity = 256 * mebibyte;
+  open();
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      std::vector<std::pair<DrawloomRecord, uint64_t>> kept;
+      for (uint64_t i = 0; i < 60; ++i) {
+        uint64_t seed = thread * 1000 + i, size = seed * 7919 % 1500000;
+        kept.push_back({put(contents(seed, size), "layer", 100 - i), seed});
+        if (i % 3 != 2)
+          continue;
+        auto [record, wanted] = kept[i % kept.size()];
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i % kept.size()));
+        uint64_t count = wanted * 7919 % 1500000;
+        if (i % 2 == 0) {
+          EXPECT_TRUE(get(record, count) == contents(wanted, count));
+        } else {
+          void *data = nullptr;
+          ASSERT_EQ(message(drawloomStoreBorrow(store, record, -1, &data)), "");
+          EXPECT_EQ(std::memcmp(data, contents(wanted, count).data(), count),
+                    0);
+          EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+        }
+        drop(record);
+        while (kept.size() > 8) {
+          drop(kept.front().first);
+          kept.erase(kept.begin());
+        }
+      }
+      for (auto &one : kept)
+        drop(one.first);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_EQ(counts().lent, 0u);
+  EXPECT_LE(counts().mostMemory, options.memory);
+}
+
+TEST_P(Stores, LetOneRecordBeGotByMany) {
+  open();
+  Bytes bytes = contents(1, 5 * mebibyte + 77);
+  DrawloomRecord record = put(bytes);
+  std::vector<DrawloomRecord> others;
+  for (uint64_t i = 0; i < 12; ++i) // It is no longer in memory.
+    others.push_back(put(contents(i, mebibyte)));
+  finish();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 6; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 4; ++i)
+        if (thread % 2 == 0) {
+          EXPECT_TRUE(get(record, bytes.size()) == bytes);
+        } else {
+          void *data = nullptr;
+          ASSERT_EQ(message(drawloomStoreBorrow(store, record, -1, &data)), "");
+          EXPECT_EQ(std::memcmp(data, bytes.data(), bytes.size()), 0);
+          EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+        }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
+  options.faults = "op=read;do=delay 3000";
+  open();
+  Bytes bytes = contents(1, 7 * mebibyte), found(bytes.size());
+  DrawloomRecord record = put(bytes);
+  std::vector<DrawloomRecord> others;
+  for (uint64_t i = 0; i < 12; ++i)
+    others.push_back(put(contents(i, mebibyte)));
+  finish();
+  int done = 0, calls = 0;
+  for (; !done && calls < 10000; ++calls)
+    ASSERT_EQ(
+        message(drawloomStoreGet(store, record, found.data(), 500'000, &done)),
+        "");
+  EXPECT_GT(calls, 1);
+  EXPECT_TRUE(found == bytes);
+  void *data = nullptr;
+  for (calls = 0; !data && calls < 10000; ++calls)
+    ASSERT_EQ(message(drawloomStoreBorrow(store, record, 500'000, &data)), "");
+  EXPECT_GT(calls, 1);
+  EXPECT_EQ(std::memcmp(data, bytes.data(), bytes.size()), 0);
+  EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+  EXPECT_GT(counts().getStall, 3'000'000u);
+}
+
+TEST_P(Stores, TellWhatIsWrong) {
+  open();
+  DrawloomRecord record = put(contents(1, 100));
+  EXPECT_EQ(message(drawloomStorePut(store, &record, 8, "x", 0, 4, &record),
+                    DRAWLOOM_ERROR_CALL),
+            "a put knows no flag 4: there are none yet");
+  EXPECT_EQ(message(drawloomStoreDrop(store, record), DRAWLOOM_ERROR_CALL),
+            "there is no record 0 of generation 0 in the store: it was "
+            "dropped, or never put");
+  Bytes large(1000);
+  EXPECT_NE(message(drawloomStorePut(store, large.data(), 100 * mebibyte,
+                                     "layer7", 0, 0, &record))
+                .find("the record of 'layer7' has 104857600 bytes, for which "
+                      "there is no room"),
+            std::string::npos);
+  EXPECT_EQ(message(drawloomStoreReturn(store, &large), DRAWLOOM_ERROR_CALL),
+            "what is returned was not borrowed from this store, or has been "
+            "returned before");
+  DrawloomStore *other = nullptr;
+  auto refused = [&](DrawloomStoreOptions given) {
+    std::string text =
+        message(drawloomStoreOpen(&given, &other), DRAWLOOM_ERROR_CALL);
+    EXPECT_EQ(other, nullptr);
+    return text;
+  };
+  DrawloomStoreOptions given = options;
+  given.folderCount = 0;
+  EXPECT_EQ(refused(given), "a store needs a folder on the disk that it is to "
+                            "use; there is no default");
+  given = options;
+  given.capacity = 0;
+  EXPECT_EQ(refused(given), "a store of 0 bytes in 1 folders cannot be: each "
+                            "needs 1 MiB or more");
+  given = options;
+  given.memory = mebibyte;
+  EXPECT_EQ(refused(given), "a store cannot work with 1048576 bytes of memory: "
+                            "it needs 8388608");
+  given = options;
+  given.faults = "op=seek;do=drop";
+  EXPECT_NE(refused(given).find("'op=seek' in the faults 'op=seek;do=drop' is "
+                                "none of"),
+            std::string::npos);
+  given = options;
+  given.faults = "op=open;do=errno EACCES";
+  EXPECT_NE(
+      message(drawloomStoreOpen(&given, &other)).find("Permission denied"),
+      std::string::npos);
+}
+
+TEST_P(Stores, EndInAnErrorThatNamesTheSite) {
+  options.faults = "op=read;do=errno EIO";
+  open();
+  DrawloomRecord record = put(contents(1, mebibyte), "encoder.3");
+  DrawloomRecord fine = put(contents(2, 10), "encoder.4");
+  for (uint64_t i = 0; i < 12; ++i)
+    put(contents(i, mebibyte));
+  finish();
+  Bytes bytes(mebibyte);
+  int done = 0;
+  std::string text =
+      message(drawloomStoreGet(store, record, bytes.data(), -1, &done));
+  EXPECT_NE(text.find("the record of 'encoder.3', 1048576 bytes, cannot be "
+                      "read back: reading from byte "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" of the file in '" + folder +
+                      "' failed: "
+                      "Input/output error, 3 times"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(done, 0);
+  // It stays so until it is dropped.
+  EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, &done)),
+            text);
+  EXPECT_EQ(message(drawloomStoreFinish(store, -1, &done)), text);
+  drop(record);
+  finish();
+  static_cast<void>(fine);
+}
+
+TEST_P(Stores, EndWhereTheDiskHangs) {
+  options.faults = "op=write;nth=3;do=never";
+  options.timeout = 100'000'000;
+  open();
+  std::vector<DrawloomRecord> records;
+  for (uint64_t i = 0; i < 6; ++i)
+    records.push_back(put(contents(i, mebibyte), "encoder"));
+  int done = 0;
+  std::string text = message(drawloomStoreFinish(store, -1, &done));
+  EXPECT_NE(text.find("'" + folder + "' has not answered for 100 ms"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(counts().deadFolders, 1u);
+  EXPECT_GE(counts().leaked, mebibyte);
+  text = message(drawloomStoreClose(store, 100'000'000));
+  store = nullptr;
+  EXPECT_NE(text.find("cannot be given back"), std::string::npos) << text;
+}
+
+TEST_P(Stores, CloseWithRecordsAndWritesUnderWay) {
+  open();
+  for (uint64_t i = 0; i < 30; ++i)
+    put(contents(i, mebibyte));
+  EXPECT_EQ(message(drawloomStoreClose(store, -1)), "");
+  store = nullptr;
+}
+
+TEST_P(Stores, AreDeadInAChild) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no threads across a fork";
+#endif
+  open();
+  DrawloomRecord record = put(contents(1, 100));
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10); // A hang is a failure, not a test that never ends.
+    Bytes bytes(100);
+    int done = 0;
+    std::string text =
+        message(drawloomStoreGet(store, record, bytes.data(), -1, &done),
+                DRAWLOOM_ERROR_CALL);
+    bool right = text == "the store was opened before this process was forked: "
+                         "open another in the process that uses it";
+    right &= counts().puts == 0;
+    right &= drawloomStoreClose(store, -1) == nullptr;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(get(record, 100) == contents(1, 100));
+}
+
+void keep(void *context, const char *text) {
+  *static_cast<std::string *>(context) = text;
+}
+
+TEST_P(Stores, SayWhatTheyUseAndWhatHappened) {
+  std::string text;
+  ASSERT_EQ(message(drawloomStoreProbe(&options, keep, &text)), "");
+  EXPECT_EQ(text.find("device: "), 0u) << text;
+  EXPECT_NE(text.find("folder '" + folder + "': 64 MiB on "), std::string::npos)
+      << text;
+  open();
+  DrawloomRecord record = put(contents(1, 2 * mebibyte), "a \"site\"");
+  finish();
+  get(record, 2 * mebibyte);
+  ASSERT_EQ(message(drawloomStoreTrace(store, keep, &text)), "");
+  for (const char *event :
+       {"\"put\"", "\"get\"", "\"write\"", "a \\\"site\\\""})
+    EXPECT_NE(text.find(event), std::string::npos) << event;
+}
+
+} // namespace
