@@ -41,8 +41,17 @@ def gradients(context, function, *inputs):
     return [value.detach(), *torch.autograd.grad(value, [one for one in inputs if one.requires_grad])]
 
 
+# How `trained` runs its models; see test_bits_within_torchs_other_ways.
+WAYS = {"plain": lambda step: step,
+        "compiled": lambda step: torch.compile(step, backend="aot_eager"),
+        "checkpointed": lambda step: lambda *inputs: checkpoint(step, *inputs, use_reentrant=False),
+        "in bfloat16": lambda step: torch.autocast("cpu", torch.bfloat16)(step)}
+way = "plain"
+
+
 def trained(context, model, *inputs, step=lambda model, *inputs: model(*inputs).square().mean(), times=3):
     """The losses and the last gradients of some steps."""
+    step = WAYS[way](step)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     losses = []
     for _ in range(times):
@@ -541,22 +550,35 @@ def run(function, context):
     return function(context)
 
 
+def same(function, share):
+    """Compares; a call before may take another way than later ones. The report."""
+    run(function, contextlib.nullcontext())
+    expected = run(function, contextlib.nullcontext())
+    free = Offload(MemoryStore(), 1 << 40)
+    run(function, free)
+    store = MemoryStore()
+    spill = Offload(store, int(share * free.report().peak))
+    found = run(function, spill)
+    assert len(found) == len(expected)
+    assert all(map(torch.equal, found, expected))
+    # Nothing stays behind.
+    del found
+    assert spill.kept == 0 and not store.records and not spill._alive
+    assert free.report().saves > 0
+    return spill.report()
+
+
 @pytest.mark.parametrize("share", [0, 0.4, 10])
 @pytest.mark.parametrize("name", CASES)
 def test_bits_are_those_of_steps_without_it(name, share):
     """share: of what is saved, how much the memory holds."""
-    # Twice, since the first call of a function may take another way than later ones.
-    run(CASES[name], contextlib.nullcontext())
-    expected = run(CASES[name], contextlib.nullcontext())
-    free = Offload(MemoryStore(), 1 << 40)
-    run(CASES[name], free)
-    store = MemoryStore()
-    spill = Offload(store, int(share * free.report().peak))
-    found = run(CASES[name], spill)
-    assert len(found) == len(expected)
-    assert all(map(torch.equal, found, expected))
-    assert free.report().saves > 0
-    assert bool(spill.report().moved) == (share < 1)
-    # Nothing stays behind.
-    del found
-    assert spill.kept == 0 and not store.records and not spill._alive
+    assert bool(same(CASES[name], share).moved) == (share < 1)
+
+
+@pytest.mark.parametrize("name", ["relu_in_place", "dropout", "embeddings_and_cross_entropy", "convolutions_and_batch_norm", "attention", "an_lstm",
+                                  "weights_with_a_norm_of_their_own", "tied_weights", "layers_of_drawloom"])
+@pytest.mark.parametrize("other", ["compiled", "checkpointed", "in bfloat16"])
+def test_bits_within_torchs_other_ways(name, other, monkeypatch):
+    monkeypatch.setitem(globals(), "way", other)
+    torch._dynamo.reset()
+    same(CASES[name], 0)

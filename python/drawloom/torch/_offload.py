@@ -8,11 +8,13 @@ from __future__ import annotations
 import collections
 import contextlib
 import ctypes
+import functools
 import os
 import re
+import sys
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -189,7 +191,7 @@ class Offload:
         if self._closed:
             raise CallError("offload: it is closed; make another one")
         try:
-            torch._C._autograd._push_saved_tensors_default_hooks(self._pack, self._unpack)
+            torch._C._autograd._push_saved_tensors_default_hooks(*(functools.partial(hook, self) for hook in _hooks()))
         except RuntimeError as error:
             raise self._explained(error) or error from error
         depth = self._depth.__dict__.setdefault("entered", [])
@@ -464,6 +466,16 @@ class Offload:
                 self._reap()
                 self._closed = True
                 self._store.close()
+
+
+def _hooks() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    return _untraced_hooks() if "torch._dynamo" in sys.modules else (Offload._pack, Offload._unpack)
+
+
+@functools.cache
+def _untraced_hooks() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Else torch.compile, where it breaks a graph, compiles the hooks too."""
+    return torch.compiler.disable(Offload._pack), torch.compiler.disable(Offload._unpack)
 
 
 def _unfit(tensor: Tensor) -> str | None:
