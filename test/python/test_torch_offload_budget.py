@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.torch.offload: its budget, what it learns, what it refuses, what it says, and what failures leave behind."""
 
+import copy
 import gc
 import json
 import os
@@ -276,6 +277,12 @@ def test_what_stays_where_it_is_is_counted():
         loss = (nested * nested).values().sum()
     loss.backward()
     assert spill.report().left["subclasses of Tensor"][0] >= 1
+    old = torch.nested.nested_tensor([torch.randn(300, 300), torch.randn(200, 300)], requires_grad=True)
+    count = left["not dense"][0]
+    with spill:
+        loss = torch.nested.to_padded_tensor(old * old, 0.0).sum()
+    loss.backward()
+    assert spill.report().left["not dense"][0] > count
     meta = torch.ones(WIDTH, WIDTH, device="meta", requires_grad=True)
     with spill:
         meta.exp()
@@ -327,7 +334,8 @@ def test_torch_func_is_refused_with_torchs_words(x):
 @pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace")
 @pytest.mark.parametrize("backend, where", [("aot_eager", "context outside"), ("aot_eager", "context inside"), ("inductor", "context outside")])
 def test_compiled_models(backend, where, x):
-    model, spill = layers(2), Offload(MemoryStore(), 0)
+    # Of which torch.compile's backward pass overwrites what was saved.
+    model, spill = nn.Sequential(layers(2), nn.LayerNorm(WIDTH), nn.GELU(), nn.Dropout(0.1)), Offload(MemoryStore(), 0)
     torch._dynamo.reset()
 
     def inside(x):
@@ -340,6 +348,7 @@ def test_compiled_models(backend, where, x):
         found = []
         for context in (torch.enable_grad(), spill):
             model.zero_grad()
+            torch.manual_seed(3)
             if forward_of and context is spill:
                 loss = forward_of(x)
             else:
@@ -445,6 +454,8 @@ def test_a_wrapped_module_is_one_within_the_context(x):
     assert all(map(torch.equal, step(model, torch.enable_grad(), x), expected))
     report = spill.report()
     assert report.passes == 1 and report.saves == 1
+    step(copy.deepcopy(model), torch.enable_grad(), x)
+    assert spill.report().passes == 2
     with pytest.raises(RuntimeError):
         model[2](x[:, :3])
     assert torch._C._autograd._top_saved_tensors_default_hooks(False) is None

@@ -143,8 +143,8 @@ class _Block:
 
     def span_of(self, tensor: Tensor) -> _Span:
         width = tensor.dtype.itemsize
-        begin = tensor.storage_offset() * width
-        end = begin + (sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride())) + 1) * width if tensor.numel() else begin
+        begin = int(tensor.storage_offset()) * width
+        end = begin + int(sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride())) + 1) * width if tensor.numel() else begin
         for span in self.spans:
             if span.begin <= begin and end <= span.begin + span.size:
                 return span
@@ -222,6 +222,10 @@ class Offload:
         module.register_forward_pre_hook(self._enter_module)
         module.register_forward_hook(self._exit_module, always_call=True)
         return module
+
+    def __deepcopy__(self, memo: Any) -> Offload:
+        # Copies of wrapped modules share it.
+        return self
 
     def _enter_module(self, module: nn.Module, inputs: Any) -> None:
         self.__enter__()
@@ -468,14 +472,16 @@ class Offload:
                 self._store.close()
 
 
-def _hooks() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    return _untraced_hooks() if "torch._dynamo" in sys.modules else (Offload._pack, Offload._unpack)
+_untraced: list[Callable[..., Any]] = []
 
 
-@functools.cache
-def _untraced_hooks() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Else torch.compile, where it breaks a graph, compiles the hooks too."""
-    return torch.compiler.disable(Offload._pack), torch.compiler.disable(Offload._unpack)
+def _hooks() -> Sequence[Callable[..., Any]]:
+    if "torch._dynamo" not in sys.modules:
+        return Offload._pack, Offload._unpack
+    if not _untraced:
+        # Else torch.compile, where it breaks a graph, compiles the hooks too.
+        _untraced.extend((torch.compiler.disable(Offload._pack), torch.compiler.disable(Offload._unpack)))
+    return _untraced
 
 
 def _unfit(tensor: Tensor) -> str | None:
@@ -488,7 +494,7 @@ def _unfit(tensor: Tensor) -> str | None:
         return "within torch.func"
     if tensor.device.type != "cpu":
         return f"on {tensor.device.type}"
-    if tensor.layout is not torch.strided or tensor.is_quantized:
+    if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
         return "not dense"
     return "inference tensors" if tensor.is_inference() else None
 

@@ -24,7 +24,8 @@ def amount(size: float) -> str:
     unit = 0
     while size >= 1023.5 and unit < 5:
         size, unit = size / 1024, unit + 1
-    return f"{size:.0f} {'B KiB MiB GiB TiB PiB'.split()[unit]}" if size >= 99.5 or not unit else f"{size:.3g} {'B KiB MiB GiB TiB PiB'.split()[unit]}"
+    number = f"{size:.0f}" if size >= 99.5 else f"{size:.3g}"
+    return f"{number} {'B KiB MiB GiB TiB PiB'.split()[unit]}"
 
 
 @dataclasses.dataclass(frozen=True)

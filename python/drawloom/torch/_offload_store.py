@@ -161,8 +161,8 @@ class FileStore:
                     return number, self._free[number, size].pop()
             used = sum(file.end for file in self._files)
             if self._capacity is not None and used + size > self._capacity:
-                raise StorageError(f"offload: {site} of {size:,} bytes does not fit: {used:,} of the capacity of {self._capacity:,} bytes are in use. "
-                                   "Give a larger capacity, or more memory")
+                raise StorageError(f"offload: {site} of {size:,} bytes does not fit: {used:,} of the capacity of {self._capacity:,} bytes "
+                                   "are in use. Give a larger capacity, or more memory")
             self._next = (self._next + 1) % len(self._files)
             file = self._files[self._next]
             offset, file.end = file.end, file.end + size
