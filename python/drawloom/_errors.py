@@ -64,8 +64,12 @@ class DeviceError(Error):
     """A GPU does not do what a call needs: it has no memory left, a kernel failed, perhaps one of an earlier call."""
 
 
+class StorageError(Error, OSError):
+    """A disk does not do what a call needs: it is full, a write or a read failed, or what was read is not what was written."""
+
+
 # By DrawloomErrorCode.
-_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError, 8: DeviceError}
+_CLASSES = {1: CompileError, 2: TargetError, 3: CallError, 4: OutOfMemory, 6: Cancelled, 7: FileError, 8: DeviceError, 9: StorageError}
 
 
 def make(code: int, message: str, location: str, phase: str, reproducer: str) -> Error:

@@ -16,6 +16,7 @@ if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
 from .. import _drawloom  # noqa: E402
 from . import context_parallel, linrec, nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
+from ._offload import offload  # noqa: E402
 from ._peft import patch_peft, patch_peft_report, unpatch_peft  # noqa: E402
 from ._pyg import patch_pyg, patch_pyg_report, unpatch_pyg  # noqa: E402
 from ._quantized import DoubleScales, QuantizedTensor, quantize, read_gguf  # noqa: E402
@@ -27,5 +28,5 @@ from .graph import Graph, message_passing, where  # noqa: E402
 _drawloom.use_openmp()
 
 __all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "adapted_linear", "context_parallel", "frequency_encode", "fuse",
-           "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "optim", "patch_peft", "patch_peft_report", "patch_pyg",
+           "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "offload", "optim", "patch_peft", "patch_peft_report", "patch_pyg",
            "patch_pyg_report", "quantize", "rational", "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]
