@@ -216,7 +216,7 @@ def test_dropout_is_that_of_peft(name):
     inputs = x, x.transpose(0, -2)
     wanted = [step(model, rows) for rows in inputs]
     assert not torch.equal(wanted[0][0], step(model, x, seed=3)[0])
-    patch_peft()
+    patch_peft(always=True)
     before = computed("lora")
     for rows, results in zip(inputs, wanted):
         assert_close(step(model, rows), results, torch.float64)
@@ -402,10 +402,13 @@ def test_wrong_adapters_by_samples_are_refused_as_by_peft():
 
 
 def test_shapes_that_do_not_pay_are_left_to_peft():
-    model = adapted(CASES["LoRA"][1])
     patch_peft()
-    assert reason_of(lambda: model(inputs_of(torch.float32))) == "PEFT's own is as fast for these shapes"
-    assert reason_of(lambda: model(inputs_of(torch.float32, 2, 1024))) is None
+    # The fewest rows that have 2^18 elements of x and y, or 2^16 with dropout.
+    for options, least in (({}, 2**18), ({"lora_dropout": 0.1}, 2**16)):
+        model = adapted(lambda options=options: config("Lora", r=4, **options))
+        rows = -(-least // (IN + OUT))
+        assert reason_of(lambda: model(inputs_of(torch.float32, rows - 1))) == "PEFT's own is as fast for these shapes"
+        assert reason_of(lambda: model(inputs_of(torch.float32, rows))) is None
 
 
 def test_compiled_models_are_pefts():
