@@ -356,7 +356,7 @@ def test_what_does_not_fit_is_refused():
         (lambda: QLoRALinear(base, r=0), "QLoRALinear: r is 0; it is a number from 1"),
         (lambda: QLoRALinear(base, alpha=math.nan), "alpha is nan; it is a finite number"),
         (lambda: QLoRALinear(torch.nn.Identity()), "a QuantizedLinear or a QuantizedTensor, not a Identity"),
-        (lambda: QLoRALinear(base, format="int4"), "quantize: format is 'int4'; it is one of nf4, fp4"),
+        (lambda: QLoRALinear(base, format="int3"), "quantize: format is 'int3'; it is one of nf4, fp4"),
         (lambda: QLoRALinear(base, group=96), "group is 96; it is an even number that divides the 128 elements of a row"),
         (lambda: QuantizedLinear(base.weight), "the weight is a QuantizedTensor, not a Parameter"),
         (lambda: quantize(torch.ones(4)), "weight is torch.float32 [4]; it is a matrix [out, in] of floats"),

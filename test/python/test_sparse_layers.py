@@ -55,7 +55,16 @@ def test_an_sltrain_layer_is_low_rank_and_sparse():
     layer = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
     layer.b.data.normal_()
     x = torch.randn(9, 20, dtype=torch.float64)
-    close(layer(x), x @ (4 * layer.a @ layer.b + dense_of(layer)) + layer.bias)
+    w = dense_of(layer).requires_grad_()
+    y, wanted = layer(x), x @ (4 * layer.a @ layer.b + w) + layer.bias
+    close(y, wanted)
+    g = torch.randn_like(y)
+    *given, values = torch.autograd.grad(y, (layer.a, layer.b, layer.bias, layer.values), g)
+    *others, whole = torch.autograd.grad(wanted, (layer.a, layer.b, layer.bias, w), g)
+    for one, other in zip(given, others):
+        close(one, other)
+    # The values are in the order of rows.
+    close(values, whole[w != 0])
     assert layer.values.shape == (60,)
     other = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
     assert torch.equal(layer.pattern_columns, other.pattern_columns)
