@@ -125,7 +125,8 @@ def test_stochastic_rounding_is_the_generators():
 def test_pruning_keeps_the_largest(block, own):
     weight, importance = weight_of(dtype=torch.float64).requires_grad_(), weight_of(seed=7).exp() if own else None
     found = dt.prune(weight, 0.25, block=block, importance=importance, decay=0.5)
-    sizes = (weight.detach().abs() if importance is None else importance).numpy().reshape(6 // block[0], block[0], 64 // block[1], block[1]).sum((1, 3))
+    p, q = block
+    sizes = (weight.detach().abs() if importance is None else importance).numpy().reshape(6 // p, p, 64 // q, q).sum((1, 3))
     kept = np.zeros(sizes.size, bool)
     kept[np.argsort(-sizes.ravel())[:sizes.size // 4]] = True
     mask = torch.from_numpy(np.kron(kept.reshape(sizes.shape), np.ones(block)))
