@@ -87,6 +87,13 @@ class Term:
                 _join_roles(found, {part: role})
         return found
 
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """The names of the arrays of places that n_of_m terms have, and of how many neighbours these are."""
+        if self.kind == "n_of_m":
+            return [(self.parts[1], self.parts[2])]
+        return [one for part in self.parts if isinstance(part, Term) for one in part.places]
+
     def shape(self, leaves: Mapping[str, Sequence[int]]) -> tuple[int, int]:
         """(K, N), where the leaves have these shapes. Raises CallError where they do not fit."""
         return _shape(self, leaves, {})

@@ -4,16 +4,21 @@
 """Random expressions of structured weights, as `slr` programs and in NumPy.
 
     test/python/structured_trees.py --count 10000 --seed 7      # beyond what pytest tries
+    test/python/structured_trees.py --by emulator --jobs 2      # on the emulated GPU; or in the interpreter
 
 What a program gives is compared with x W in double precision, where W is made by its definition; gradients with
-central differences of that, each leaf's in a random direction.
+that of a complex step, each leaf's in a random direction.
 """
 
 import argparse
+import functools
 import math
+import multiprocessing
 import sys
+import time
 
 import numpy as np
+import runner
 
 from drawloom.structured import Pattern
 
@@ -68,9 +73,10 @@ def unpacked(codes, groups, bits, packing):
 class Tree:
     """An expression: lines of MLIR, leaves, and the matrix that these make."""
 
-    def __init__(self, rng, element="f32"):
+    def __init__(self, rng, element="f32", without=()):
         self.rng = rng
         self.element = element
+        self.without = without
         self.lines = []
         self.leaves = []
 
@@ -94,6 +100,7 @@ class Tree:
     def term(self, inputs, outputs, depth):
         """The name of a new term, and a function of the leaves that gives its matrix."""
         makers = self.combinators(inputs, outputs) if depth > 0 and self.rng.random() < 0.85 else self.kinds(inputs, outputs)
+        makers = [maker for maker in makers if maker.__name__ not in self.without]
         return makers[self.rng.integers(len(makers))](inputs, outputs, depth)
 
     def kinds(self, inputs, outputs):
@@ -193,7 +200,7 @@ class Tree:
         p = self.given(self.rng.integers(0, m, (inputs, outputs // m, n)).astype(np.int8))
 
         def matrix(leaves):
-            made = np.zeros((inputs, outputs // m, m))
+            made = np.zeros((inputs, outputs // m, m), leaves[v].dtype)
             for i in range(n):
                 made += np.eye(m)[leaves[p][:, :, i]] * leaves[v][:, :, i, None]
             return made.reshape(inputs, outputs)
@@ -209,7 +216,7 @@ class Tree:
         arrays = [self.given(array) for array in pattern.arrays]
 
         def matrix(leaves):
-            made = np.zeros((inputs // p, p, outputs // q, q))
+            made = np.zeros((inputs // p, p, outputs // q, q), leaves[v].dtype)
             made.transpose(0, 2, 1, 3)[mask] = leaves[v].reshape(-1, p, q)
             return made.reshape(inputs, outputs)
 
@@ -277,13 +284,13 @@ class Tree:
 
 
 class Program:
-    """A random tree's program: its value, all gradients, and its matrix."""
+    """A random tree's program: its value, all gradients, and its matrix. `without`: terms that are not drawn."""
 
-    def __init__(self, seed, element="f32", depth=3, association=None):
+    def __init__(self, seed, element="f32", depth=3, association=None, without=()):
         rng = np.random.default_rng(seed)
         self.inputs, self.outputs = (int(e) for e in rng.choice(EXTENTS, 2))
         self.rows = int(rng.choice(ROWS))
-        tree = Tree(rng, element)
+        tree = Tree(rng, element, without)
         root, self.matrix = tree.term(self.inputs, self.outputs, depth)
         self.leaves = tree.leaves
         self.x = rng.uniform(-1, 1, (self.rows, self.inputs))
@@ -326,54 +333,72 @@ func.func @all(%x: {x}, %g: {y}{arguments}) -> ({y}, {kinds}, {m}) {{
         yield "gradient of x", np.abs(results[1] - g @ w.T).max(initial=0), size
         yield "matrix", np.abs(results[-1] - w).max(initial=0), size
         for result, i in zip(results[2:-1], self.trains):
-            leaf = leaves[i]
-            direction = self.rng.uniform(-1, 1, leaf.shape)
-            step = 1e-6
-
-            def loss(factor):
-                moved = list(leaves)
-                moved[i] = leaf + factor * step * direction
-                return (g * (x @ self.matrix(moved))).sum()
-
-            slope = (loss(1) - loss(-1)) / (2 * step)
+            direction = self.rng.uniform(-1, 1, leaves[i].shape)
+            moved = list(leaves)
+            # Of an analytic function f(a + i h) = f(a) + i h f'(a) + O(h^2), and nothing cancels however small h is.
+            moved[i] = leaves[i] + 1e-30j * direction
+            slope = (g * (x @ self.matrix(moved))).sum().imag / 1e-30
             given = float((np.asarray(result, np.float64) * direction).sum())
             yield f"gradient of leaf {i}", abs(given - slope), np.abs(result).sum() + size * max(self.rows, 1)
 
 
-def failures(seed, element="f32", isa=None, **options):
-    """What a program does wrong, in words."""
-    import drawloom
+# What computes a program: the CPU's code in this process, or drawloom-run for the interpreter (in double precision) and the emulated GPU.
+TARGETS = "cpu", "interpreter", "emulator"
+# Terms that a GPU does not compute yet, or not their gradients.
+NOT_ON_GPU = "sparse", "concat"
 
+
+def failures(seed, element="f32", isa=None, by="cpu", **options):
+    """What a program does wrong, in words."""
     program = Program(seed, element, **options)
-    results = drawloom.compile(program.text, isa=isa, cache=False).all(*program.arguments())
+    if by == "cpu":
+        import drawloom
+
+        results = drawloom.compile(program.text, isa=isa, cache=False).all(*program.arguments())
+    else:
+        results = runner.run(program.text, "all", program.arguments(), target=by)
     # Columns that almost vanish are normalised: single precision shows that in the gradients of what they are made of.
-    tolerance = {"f32": (2e-5, 5e-4), "f64": (1e-12, 1e-7)}[element]
+    tolerance = {"f32": (2e-5, 5e-4), "f64": (1e-13, 1e-11)}["f64" if by == "interpreter" else element]
     return [f"seed {seed}: {what} is off by {error:.3g}, of {size:.3g}" for what, error, size in program.differences(results)
             if not error <= tolerance["leaf" in what] * size]
+
+
+def attempt(seed, **options):
+    """What is wrong, in words."""
+    try:
+        return failures(seed, "f64" if seed % 5 == 4 else "f32", **options)
+    except Exception as error:  # noqa: BLE001: every one is a finding
+        return [f"seed {seed}: {error}"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=100, help="how many trees (default: 100)")
     parser.add_argument("--seed", type=int, default=0, help="of the first (default: 0)")
+    parser.add_argument("--by", choices=TARGETS, default="cpu", help="what computes them (default: cpu)")
     parser.add_argument("--isa", help="compile for this instruction set (default: this machine's)")
+    parser.add_argument("--without", nargs="*", default=None, metavar="TERM",
+                        help=f"draw none of these terms (default: none of {' and '.join(NOT_ON_GPU)} on the emulator)")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes (default: 1)")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no tree after this time (default: until all are tried)")
     parser.add_argument("--print", action="store_true", help="only print the first program")
     options = parser.parse_args()
+    without = (NOT_ON_GPU if options.by == "emulator" else ()) if options.without is None else options.without
     if options.print:
-        print(Program(options.seed).text)
+        print(Program(options.seed, "f64" if options.seed % 5 == 4 else "f32", without=without).text)
         return 0
-    wrong = 0
-    for seed in range(options.seed, options.seed + options.count):
-        try:
-            found = failures(seed, "f64" if seed % 5 == 4 else "f32", isa=options.isa)
-        except Exception as error:  # noqa: BLE001: every one is a finding
-            found = [f"seed {seed}: {error}"]
-        wrong += bool(found)
-        for text in found:
-            print(text)
-        if sys.stderr.isatty():
-            print(f"\r{seed - options.seed + 1} of {options.count}, {wrong} wrong", end="", file=sys.stderr)
-    print(f"{options.count} trees, {wrong} wrong")
+    end, tried, wrong = time.monotonic() + 60 * options.minutes, 0, 0
+    try_one = functools.partial(attempt, isa=options.isa, by=options.by, without=without)
+    with multiprocessing.Pool(options.jobs) as pool:
+        for found in pool.imap(try_one, range(options.seed, options.seed + options.count)):
+            tried, wrong = tried + 1, wrong + bool(found)
+            for text in found:
+                print(text, flush=True)
+            if sys.stderr.isatty():
+                print(f"\r{tried} of {options.count}, {wrong} wrong", end="", file=sys.stderr)
+            if time.monotonic() > end:
+                break
+    print(f"{tried} trees, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -197,6 +197,40 @@ def test_random_numbers_are_those_that_peft_draws(name):
         assert (found - wanted).abs().max() < 1e-5
 
 
+# By name: (options of the adapters' configurations, options of the model, the shape of x).
+DROPOUTS = {
+    "LoRA": ([{}], {}, (ROWS,)), "rsLoRA with biases": ([{"use_rslora": True, "lora_bias": True}], {}, (2, 3)),
+    "three adapters, one without": ([{}, {"lora_dropout": 0.0}, {"r": 2}], {}, (ROWS,)), "DoRA": ([{"use_dora": True}], {}, (2, 3)),
+    "DoRA without a bias": ([{"use_dora": True}], {"bias": False}, (ROWS,)),
+    "LoRA of Conv1D": ([{}], {"turned": True}, (ROWS,)), "DoRA of Conv1D": ([{"use_dora": True}], {"turned": True}, (ROWS,)),
+}
+
+
+@pytest.mark.parametrize("name", DROPOUTS)
+def test_dropout_is_that_of_peft(name):
+    adapters, options, shape = DROPOUTS[name]
+    makes = iter([config("Lora", **{"r": 4, "lora_alpha": 6, "lora_dropout": 0.5, **own}) for own in adapters])
+    model = of_type(adapted(lambda: next(makes), [f"a{i}" for i in range(len(adapters))], **options), torch.float64)
+    x = inputs_of(torch.float64, *shape)
+    # Numbers are drawn in the order of memory: also where that is not the order of rows.
+    inputs = x, x.transpose(0, -2)
+    wanted = [step(model, rows) for rows in inputs]
+    assert not torch.equal(wanted[0][0], step(model, x, seed=3)[0])
+    patch_peft(always=True)
+    before = computed("lora")
+    for rows, results in zip(inputs, wanted):
+        assert_close(step(model, rows), results, torch.float64)
+    assert computed("lora") == before + 2
+
+
+def test_dropout_of_other_tuners_is_pefts():
+    model = of_type(adapted(lambda: config("Miss", r=8, miss_dropout=0.5)), torch.float64)
+    patch_peft(always=True)
+    assert reason_of(lambda: model(inputs_of(torch.float64)), "miss") == "dropout is active"
+    model.eval()
+    assert reason_of(lambda: model(inputs_of(torch.float64)), "miss") is None
+
+
 def test_merged_and_disabled_layers_are_pefts():
     model = of_type(adapted(CASES["LoRA"][1]), torch.float64)
     layer, x = model.base_model.model.lin, inputs_of(torch.float64)
@@ -281,8 +315,10 @@ def test_what_is_left_to_peft_and_why():
     layer.base_layer.weight.requires_grad_(True)
     assert reason_of(lambda: layer(x)) == "the base's weight trains"
     layer.base_layer.weight.requires_grad_(False)
-    layer.lora_dropout["default"] = torch.nn.Dropout(0.5)
-    assert reason_of(lambda: layer(x)) == "dropout is active"
+    layer.lora_dropout["default"] = torch.nn.AlphaDropout(0.5)
+    assert reason_of(lambda: layer(x)) == "dropout is a AlphaDropout"
+    layer.lora_dropout["default"] = torch.nn.Dropout(0.5, inplace=True)
+    assert reason_of(lambda: layer(x.clone())) == "dropout is in place"
     layer.eval()
     assert reason_of(lambda: layer(x)) is None
     with torch.autocast("cpu", torch.bfloat16):
@@ -366,10 +402,13 @@ def test_wrong_adapters_by_samples_are_refused_as_by_peft():
 
 
 def test_shapes_that_do_not_pay_are_left_to_peft():
-    model = adapted(CASES["LoRA"][1])
     patch_peft()
-    assert reason_of(lambda: model(inputs_of(torch.float32))) == "PEFT's own is as fast for these shapes"
-    assert reason_of(lambda: model(inputs_of(torch.float32, 2, 1024))) is None
+    # The fewest rows that have 2^18 elements of x and y, or 2^16 with dropout.
+    for options, least in (({}, 2**18), ({"lora_dropout": 0.1}, 2**16)):
+        model = adapted(lambda options=options: config("Lora", r=4, **options))
+        rows = -(-least // (IN + OUT))
+        assert reason_of(lambda: model(inputs_of(torch.float32, rows - 1))) == "PEFT's own is as fast for these shapes"
+        assert reason_of(lambda: model(inputs_of(torch.float32, rows))) is None
 
 
 def test_compiled_models_are_pefts():
@@ -400,8 +439,8 @@ def test_another_version_is_refused(monkeypatch):
         patch_peft()
 
 
-@pytest.mark.parametrize("method", ["LoRA", "DoRA"])
-def test_a_language_model_trains_as_unpatched(method):
+@pytest.mark.parametrize("method, dropout", [("LoRA", 0.0), ("LoRA", 0.1), ("DoRA", 0.0), ("DoRA", 0.1)])
+def test_a_language_model_trains_as_unpatched(method, dropout):
     from transformers import LlamaConfig, LlamaForCausalLM
 
     layers = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -413,7 +452,7 @@ def test_a_language_model_trains_as_unpatched(method):
                  "vocab_size": 50}
         model = LlamaForCausalLM(LlamaConfig(**sizes)).double()
         options = make()
-        options.target_modules = layers
+        options.target_modules, options.lora_dropout = layers, dropout
         model = peft.get_peft_model(model, options).double().train()
         model.enable_input_require_grads()
         model.gradient_checkpointing_enable({"use_reentrant": False})

@@ -140,6 +140,33 @@ def test_values_and_gradients_are_those_of_the_formula(kind, dtype):
     assert ((layer.materialize().double() - weight.detach()).abs() <= rounding(layer) * size_of(layer)).all()
 
 
+@pytest.mark.parametrize("kind", [LoRALinear, DoRALinear, QLoRALinear, QDoRALinear])
+def test_dropout_is_of_the_adapters_rows(kind):
+    layer = trained(kind(linear_of(), r=3, alpha=6, dropout=0.5))
+    weight = (layer.quantized.dequantize() if hasattr(layer, "quantized") else layer.weight).double()
+    x, given = torch.randn(2, 5, 128).requires_grad_(), torch.randn(2, 5, 12)
+    torch.manual_seed(4)
+    y = layer(x)
+    found = [y, *torch.autograd.grad(y, [x, *layer.parameters()], given)]
+
+    torch.manual_seed(4)
+    kept = (torch.nn.functional.dropout(torch.ones_like(x), 0.5) * x).double()
+    a, b = layer.lora_a.double(), layer.lora_b.double()
+    if hasattr(layer, "magnitude"):
+        changed = weight + 2.0 * b @ a
+        gain = layer.magnitude.double() / changed.detach().norm(dim=1)
+        expected = (x.double() - kept) @ weight.T + gain * (kept @ changed.T) + layer.bias.double()
+    else:
+        expected = x.double() @ weight.T + 2.0 * kept @ a.T @ b.T + layer.bias.double()
+    wanted = [expected, *torch.autograd.grad(expected, [x, *layer.parameters()], given.double())]
+    for one, other in zip(found, wanted, strict=True):
+        assert (one.double() - other).norm() <= TOLERANCES[torch.float32] * other.double().norm()
+    layer.eval()
+    torch.testing.assert_close(layer(x), torch.nn.functional.linear(x, layer.merge().weight, layer.bias))
+    with pytest.raises(CallError, match=f"{kind.__name__}: dropout is 1; it is a probability below 1"):
+        kind(linear_of(), dropout=1)
+
+
 def test_an_untrained_layer_is_its_base_in_codes():
     base = linear_of()
     x = torch.randn(7, 128)
@@ -356,7 +383,7 @@ def test_what_does_not_fit_is_refused():
         (lambda: QLoRALinear(base, r=0), "QLoRALinear: r is 0; it is a number from 1"),
         (lambda: QLoRALinear(base, alpha=math.nan), "alpha is nan; it is a finite number"),
         (lambda: QLoRALinear(torch.nn.Identity()), "a QuantizedLinear or a QuantizedTensor, not a Identity"),
-        (lambda: QLoRALinear(base, format="int4"), "quantize: format is 'int4'; it is one of nf4, fp4"),
+        (lambda: QLoRALinear(base, format="int3"), "quantize: format is 'int3'; it is one of nf4, fp4"),
         (lambda: QLoRALinear(base, group=96), "group is 96; it is an even number that divides the 128 elements of a row"),
         (lambda: QuantizedLinear(base.weight), "the weight is a QuantizedTensor, not a Parameter"),
         (lambda: quantize(torch.ones(4)), "weight is torch.float32 [4]; it is a matrix [out, in] of floats"),

@@ -55,7 +55,16 @@ def test_an_sltrain_layer_is_low_rank_and_sparse():
     layer = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
     layer.b.data.normal_()
     x = torch.randn(9, 20, dtype=torch.float64)
-    close(layer(x), x @ (4 * layer.a @ layer.b + dense_of(layer)) + layer.bias)
+    w = dense_of(layer).requires_grad_()
+    y, wanted = layer(x), x @ (4 * layer.a @ layer.b + w) + layer.bias
+    close(y, wanted)
+    g = torch.randn_like(y)
+    *given, values = torch.autograd.grad(y, (layer.a, layer.b, layer.bias, layer.values), g)
+    *others, whole = torch.autograd.grad(wanted, (layer.a, layer.b, layer.bias, w), g)
+    for one, other in zip(given, others):
+        close(one, other)
+    # The values are in the order of rows.
+    close(values, whole[w != 0])
     assert layer.values.shape == (60,)
     other = dt.nn.SLTrainLinear(20, 30, 4, density=0.1, seed=3, dtype=torch.float64)
     assert torch.equal(layer.pattern_columns, other.pattern_columns)
@@ -139,6 +148,27 @@ def test_two_of_four_are_a_dense_matrix_of_zeros():
     close(torch.autograd.grad(y, values, g)[0], torch.autograd.grad(x @ w, values, g)[0])
 
 
+def test_places_are_checked_where_they_are_known():
+    jax = pytest.importorskip("jax")
+    import drawloom.jax as dj
+
+    places, values = torch.tensor([[[0]], [[1]], [[1]], [[0]]], dtype=torch.int8), torch.randn(4, 1, 1)
+    x, term = torch.randn(3, 4), n_of_m("v", "p", 2)
+    wanted = dt.structured_linear(x, term, {"v": values, "p": places})
+    compiled = torch.compile(lambda x, places: dt.structured_linear(x, term, {"v": values, "p": places}), backend="aot_eager", fullgraph=True)
+    assert torch.equal(compiled(x, places), wanted)
+    mapped = torch.func.vmap(lambda x, v: dt.structured_linear(x, term, {"v": v, "p": places}), (0, None))(x[:, None], values)
+    assert torch.equal(mapped[:, 0], wanted)
+
+    def of_jax(places):
+        return dj.structured_linear(x.numpy(), term, {"v": values.numpy(), "p": places})
+
+    for function in (of_jax, jax.jit(of_jax)):
+        assert np.array_equal(function(places.numpy()), wanted)
+    with pytest.raises(CallError, match="the places 'p' of n_of_m.* are from 0 to 1; there are some from 3 to 4"):
+        of_jax(places.numpy() + 3)
+
+
 def test_scales_of_codes_train():
     codes = torch.randint(0, 256, (6, 8), dtype=torch.uint8)
     scales = torch.rand(6, 2, dtype=torch.float64, requires_grad=True)
@@ -176,6 +206,10 @@ def test_what_does_not_fit_is_refused():
             (quantized("c", "s", format="nf4"), {"c": codes, "s": torch.ones(3, 1)}, "has 3 rows for 4 rows of codes"),
             (quantized("c", "s", format="nf4"), {"c": codes.int(), "s": scales}, "c is int32; codes and places are int8 or uint8"),
             (n_of_m("v", "p", 2), {"v": torch.ones(4, 2, 3), "p": torch.zeros(4, 2, 3, dtype=torch.int8)}, "3 values are not among 2 neighbours"),
+            (n_of_m("v", "p", 2), {"v": torch.ones(4, 1, 1), "p": torch.full((4, 1, 1), 2, dtype=torch.uint8)},
+             "the places 'p' of n_of_m.* are from 0 to 1; there are some from 2 to 2"),
+            (dense("w") + n_of_m("v", "p", 2).T, {"w": torch.ones(4, 2), "v": torch.ones(2, 2, 1), "p": torch.full((2, 2, 1), -1, dtype=torch.int8)},
+             "from 0 to 1; there are some from -1 to -1"),
             (dense("c") + quantized("c", "s", format="uint8"), {"c": codes, "s": scales}, "holds a number in one place and a code in another")):
         with pytest.raises((CallError, TypeError), match=message):
             dt.structured_linear(x, term, leaves)

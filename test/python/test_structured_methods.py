@@ -5,11 +5,14 @@
 
 Weights are [in, out] here: rows x give x W."""
 
+import math
+
 import pytest
 import torch
 
 import drawloom.torch
-from drawloom.structured import block_diagonal, concat, dense, diagonal, fold, hadamard, identity, kronecker, normalize_columns, permute, select
+from drawloom.structured import (Pattern, block_diagonal, concat, dense, diagonal, fold, hadamard, identity, kronecker, normalize_columns, permute,
+                                 select, sparse)
 
 K, N, R = 24, 16, 4
 ROWS = 11
@@ -73,8 +76,6 @@ METHODS = {
                 lambda r, l: torch.einsum("kpq,qks->kpsq", r, l).reshape(K, N)),
     "S2FT": (dense("w") + select(6, 3, K) @ dense("p"), {"w": W, "p": (6, N)}, "p",
              lambda w, p: w + torch.cat([torch.zeros(3, N, dtype=w.dtype), p, torch.zeros(K - 9, N, dtype=w.dtype)])),
-    "LOST": (0.7 * (dense("a") @ dense("b")) + 0.3 * (select(6, 3, K) @ dense("p")), {"a": A, "b": B, "p": (6, N)}, "abp",
-             lambda a, b, p: 0.7 * a @ b + 0.3 * torch.cat([torch.zeros(3, N, dtype=a.dtype), p, torch.zeros(K - 9, N, dtype=a.dtype)])),
     "BD-LoRA, A in blocks": (dense("w") + 2.0 * (block_diagonal("a") @ dense("b")), {"w": W, "a": (2, 12, 3), "b": (6, N)}, "ab",
                              lambda w, a, b: w + 2.0 * torch.block_diag(*a) @ b),
     "BD-LoRA, B in blocks": (dense("w") + 2.0 * (dense("a") @ block_diagonal("b")), {"w": W, "a": (K, 6), "b": (2, 3, 8)}, "ab",
@@ -185,6 +186,120 @@ def maestro_formula(x, a, b, prefix=3):
     return x @ a[:, :prefix] @ b[:prefix]
 
 
+CHANNELS = [2, 3, 7, 11, 20]
+PLACES = torch.tensor([[(i + j) % 3 == 0 for j in range(N)] for i in range(K)])
+
+
+def panel(rows):
+    """Whole rows of W at these inputs, as a sparse weight of blocks of 1 x N, and its pattern's leaves."""
+    pattern, _ = Pattern.of_coordinates(rows, [0] * len(rows), (K, 1))
+    return sparse("p", "at"), pattern.leaves("at", torch.from_numpy)
+
+
+def paca(x, w, p):
+    """PaCA (arXiv 2503.01905): some of the inputs' rows of W train, and the others stay. w is zero in these rows."""
+    term, leaves = panel(CHANNELS)
+    return drawloom.torch.structured_linear(x, dense("w") + term, {"w": rows_cleared(w), "p": p[:, None], **leaves})
+
+
+def rows_cleared(w):
+    return w.index_fill(0, torch.tensor(CHANNELS), 0.0)
+
+
+def paca_formula(x, w, p):
+    return x @ w.index_copy(0, torch.tensor(CHANNELS), p)
+
+
+def lost(x, a, b, p, gamma=0.7):
+    """LOST (arXiv 2508.02668): a low-rank weight and one of chosen inputs, mixed."""
+    term, leaves = panel(CHANNELS)
+    return drawloom.torch.structured_linear(x, gamma * (dense("a") @ dense("b")) + (1 - gamma) * term, {"a": a, "b": b, "p": p[:, None], **leaves})
+
+
+def lost_formula(x, a, b, p, gamma=0.7):
+    return gamma * x @ a @ b + (1 - gamma) * x[:, CHANNELS] @ p
+
+
+def largest(gradient, density=0.5):
+    return gradient * (gradient.abs() >= gradient.abs().flatten().sort(descending=True).values[round(density * gradient.numel()) - 1])
+
+
+def spar_cl(x, v):
+    """SparCL (arXiv 2209.09476): a sparse weight whose pattern changes between steps, and of its gradient the largest elements."""
+    v = v * 1
+    if v.requires_grad:
+        v.register_hook(largest)
+    return drawloom.torch.structured_linear(x, sparse("v", "p"), {"v": v, **Pattern.of_mask(PLACES).leaves("p", torch.from_numpy)})
+
+
+class LargestGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, w):
+        return w.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return largest(gradient, 0.5 * int(PLACES.sum()) / PLACES.numel())
+
+
+def spar_cl_formula(x, v):
+    # Of the gradient of the whole matrix those at the places, of which the largest.
+    return x @ (LargestGradient.apply(torch.zeros(K, N, dtype=x.dtype).masked_scatter(PLACES, v)) * PLACES)
+
+
+G = 4
+KEPT = torch.tensor([[(i + j) % 2 == 0 for j in range(N // G)] for i in range(K)])
+
+
+def gqsa(x, v, s, z):
+    """GQSA (arXiv 2412.17560): groups of neighbours, of which some are left out and the others are integers of 4 bits with a scale and an
+    offset each, all of which train."""
+    values = drawloom.torch.fake_quantize(v, format="uint4", scales=s.abs() + 0.1, offsets=z)
+    pattern = Pattern.of_mask(KEPT)
+    return drawloom.torch.structured_linear(x, sparse("v", "p"), {"v": values[:, None], **pattern.leaves("p", torch.from_numpy)})
+
+
+def gqsa_formula(x, v, s, z):
+    s = s.abs() + 0.1
+    u = (v - z) / s
+    inside = (u >= 0) & (u <= 15)
+    # Rounding counts as the identity.
+    code = torch.where(inside, u + (u.round() - u).detach(), u.detach().clamp(0, 15))
+    w = torch.zeros(K, N // G, G, dtype=x.dtype)
+    w[KEPT] = code * s + z
+    return x @ w.reshape(K, N)
+
+
+HADAMARD = torch.tensor([[(-1) ** bin(i & j).count("1") / math.sqrt(8) for j in range(8)] for i in range(8)], dtype=torch.float64)
+
+
+def quest_scales(rows):
+    """Of each group a power of two below 2.92247856 / 6 standard deviations."""
+    return torch.exp2((2.92247856 / 6 * rows.unflatten(-1, (-1, 8)).std(-1, correction=0)).log2().floor()).detach()
+
+
+def quartet(x, w):
+    """Quartet (arXiv 2505.14669): rows and weights are rotated in groups, of which each has a power of two as its scale, and rounded to four
+    bits; the gradients' straight-through parts. W is [out, in] here."""
+    x, w = ((one.unflatten(-1, (-1, 8)) @ HADAMARD).flatten(-2) for one in (x, w.T))
+    x, w = (drawloom.torch.fake_quantize(one, format="e2m1", scales=quest_scales(one)) for one in (x, w))
+    return drawloom.torch.structured_linear(x, dense("w").T, {"w": w})
+
+
+def quartet_formula(x, w):
+    rotation = torch.block_diag(*[HADAMARD] * (K // 8))
+    grid = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], dtype=torch.float64)
+
+    def rounded(rows):
+        s = quest_scales(rows).repeat_interleave(8, -1)
+        u = rows / s
+        value = grid[(u.abs()[..., None] - grid).abs().argmin(-1)] * u.sign() * s
+        # The mask of what is not clipped.
+        return torch.where(u.abs() <= 6, rows, 0) - torch.where(u.abs() <= 6, rows, 0).detach() + value.detach()
+
+    return rounded(x @ rotation) @ rounded(w.T @ rotation).T
+
+
 # Name: (the method, its formula, shapes, which of them train).
 COMPOSED = {
     "MoS": (mos, mos_formula, {"w": W, "pool_a": (POOL, K // SHARDS), "private_a": (2, K // SHARDS), "pool_b": (POOL, N // 2),
@@ -193,6 +308,11 @@ COMPOSED = {
                 ("bank", "logits_a", "logits_b")),
     "FlyLoRA": (fly_lora, fly_lora_formula, {"w": W, "a": A, "b": B, "d": (R,)}, ("b",)),
     "Maestro": (maestro, maestro_formula, {"a": A, "b": B}, ("a", "b")),
+    "PaCA": (paca, paca_formula, {"w": W, "p": (len(CHANNELS), N)}, ("p",)),
+    "LOST": (lost, lost_formula, {"a": A, "b": B, "p": (len(CHANNELS), N)}, ("a", "b", "p")),
+    "SparCL": (spar_cl, spar_cl_formula, {"v": (int(PLACES.sum()),)}, ("v",)),
+    "GQSA": (gqsa, gqsa_formula, {"v": (int(KEPT.sum()), G), "s": (int(KEPT.sum()), 1), "z": (int(KEPT.sum()), 1)}, ("v", "s", "z")),
+    "Quartet": (quartet, quartet_formula, {"w": W}, ("w",)),
 }
 
 
@@ -209,3 +329,64 @@ def test_method_with_parts_outside(method):
     results = [[y, *torch.autograd.grad(y, [x, *(leaves[name] for name in trained)], g)] for y in (ours(x, **leaves), formula(x, **leaves))]
     for one, other in zip(*results, strict=True):
         assert (one - other).norm() < 1e-12 * other.norm()
+
+
+# --- initial values -----------------------------------------------------------------------------------------------------
+
+
+def pissa(w):
+    """PiSSA (arXiv 2404.02948): the adapter begins as the largest singular triplets, and the rest of W stays."""
+    u, s, v = torch.linalg.svd(w, full_matrices=False)
+    a, b = u[:, :R] * s[:R].sqrt(), s[:R].sqrt()[:, None] * v[:R]
+    return w - a @ b, a, b
+
+
+def olora(w):
+    """OLoRA (arXiv 2406.01775): it begins as the first columns of Q and the first rows of R in W = Q R."""
+    q, r = torch.linalg.qr(w)
+    return w - q[:, :R] @ r[:R], q[:, :R], r[:R]
+
+
+def loftq(w, steps=5):
+    """LoftQ (arXiv 2310.08659): in turns the base is W without the adapter in codes, and the adapter the largest singular triplets of what these
+    leave."""
+    a, b = torch.zeros(K, R, dtype=w.dtype), torch.zeros(R, N, dtype=w.dtype)
+    for _ in range(steps):
+        base = drawloom.torch.fake_quantize(w - a @ b, group=8, double_scales=False)
+        u, s, v = torch.linalg.svd(w - base, full_matrices=False)
+        a, b = u[:, :R] * s[:R].sqrt(), s[:R].sqrt()[:, None] * v[:R]
+    return base, a, b
+
+
+@pytest.mark.parametrize("begin, rest", [(pissa, 0.0), (olora, 0.0), (loftq, None)])
+def test_initial_values(begin, rest):
+    """Adapters that begin as a part of W: values and gradients are LoRA's with these, and the layer begins as W, or nearer to it than codes are."""
+    generator = torch.Generator().manual_seed(3)
+    w, x = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in (W, (ROWS, K)))
+    base, a, b = begin(w)
+    a, b = a.contiguous().requires_grad_(), b.contiguous().requires_grad_()
+    y = drawloom.torch.structured_linear(x, dense("w") + dense("a") @ dense("b"), {"w": base, "a": a, "b": b})
+    if rest is None:
+        codes = drawloom.torch.fake_quantize(w, group=8, double_scales=False)
+        assert (base + a @ b - w).norm() < 0.8 * (codes - w).norm()
+        wanted = x @ (base + a @ b)
+    else:
+        wanted = x @ w
+    assert (y - wanted).norm() < 1e-12 * wanted.norm()
+    g = torch.randn(y.shape, generator=generator, dtype=torch.float64)
+    for one, other in zip(torch.autograd.grad(y, (a, b), g), (x.T @ (g @ b.T), (x @ a).T @ g), strict=True):
+        assert (one - other).norm() < 1e-12 * other.norm()
+
+
+def test_gradients_that_are_rounded_stochastically_have_the_mean_of_those_that_are_not():
+    """As Quartet multiplies by them backwards, in four bits."""
+    generator = torch.Generator().manual_seed(0)
+    g, w = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in ((1, 8), (8, 3)))
+    # Powers of two by 4/3, so that nothing is beyond 6 of them.
+    scales = torch.exp2(g.abs().amax(1, keepdim=True).log2().floor() - 2) * 4 / 3
+    count = 20000
+    drawn = drawloom.torch.fake_quantize(g.expand(count, 8), format="e2m1", scales=scales.expand(count, 1), generator=generator)
+    found, wanted = (drawn @ w).mean(0), (g @ w)[0]
+    # Hoeffding for sums of independent numbers, each within a gap of at most 2 scales times its weight; 10^-9 for the three of them.
+    bound = ((2 * scales[0] * w).square().sum(0) * math.log(6 / 1e-9) / (2 * count)).sqrt()
+    assert ((found - wanted).abs() <= bound + 1e-5 * w.abs().sum(0)).all()

@@ -21,3 +21,13 @@ def test_tree_in_double_precision(seed):
 @pytest.mark.parametrize("seed", range(200, 206))
 def test_tree_on_older_processors(seed, isa):
     assert not structured_trees.failures(seed, isa=isa)
+
+
+@pytest.mark.parametrize("seed", range(300, 306))
+def test_tree_in_the_interpreter(seed):
+    assert not structured_trees.failures(seed, by="interpreter")
+
+
+@pytest.mark.parametrize("seed", range(400, 408))
+def test_tree_on_the_emulated_gpu(seed):
+    assert not structured_trees.failures(seed, by="emulator", without=structured_trees.NOT_ON_GPU)

@@ -36,6 +36,14 @@ def _array(value, what):
         raise CallTypeError(f"{what} is no array: {error}") from None
 
 
+def _range_of(integers):
+    """The least and the greatest of an array's numbers, or None where it has none yet, or not all of them here."""
+    if isinstance(integers, jax.core.Tracer) or not getattr(integers, "is_fully_addressable", True) or not np.size(integers):
+        return None
+    integers = np.asarray(integers)
+    return (int(integers.min()), int(integers.max())) if np.issubdtype(integers.dtype, np.integer) else None
+
+
 def _apply(spec, names, arrays, directions=None):
     """The spec on x and parameters; `names` are those of the arguments that messages name. With directions, vectors of x's
     channels, the results of the spec along these."""
@@ -225,8 +233,8 @@ def structured_linear(x: ArrayLike, term: Term | Sequence[Term], leaves: Mapping
     """
     terms, biases = _structured.sequences(term, bias)
     known = [_structured.known(one) for one in terms]
-    given, shifts, text, biased = _structured.operands(known, leaves, biases)
-    names = [f"leaf '{name}'" for name in dict.fromkeys(name for _, own, _ in known for name in own)]
+    given, shifts, text, biased = _structured.operands(known, leaves, biases, _range_of)
+    names = [f"leaf '{name}'" for name in dict.fromkeys(name for _, own, *_ in known for name in own)]
     arrays = [_array(one, f"structured_linear: {name}") for name, one in zip(["x", *names, *["bias"] * len(shifts)], [x, *given, *shifts])]
     # Codes are bits: the op has one type for them.
     arrays = [jax.lax.bitcast_convert_type(one, jnp.int8) if one.dtype == jnp.uint8 else one for one in arrays]

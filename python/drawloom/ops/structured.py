@@ -17,7 +17,7 @@ term_list = functools.lru_cache(maxsize=1024)(structured.loads)
 
 
 def known(term):
-    """Text of a term, the names of its leaves, and how messages call it."""
+    """Text of a term, the names of its leaves, how messages call it, and its leaves that are places, as Term.places says."""
     if not isinstance(term, structured.Term):
         raise CallError(f"structured_linear: {term!r} is no term; drawloom.structured makes them")
     return _known(term)
@@ -25,7 +25,7 @@ def known(term):
 
 @functools.lru_cache(maxsize=1024)
 def _known(term):
-    return structured.dumps(term), structured.leaves_of([term]), str(term)
+    return structured.dumps(term), structured.leaves_of([term]), str(term), term.places
 
 
 @functools.lru_cache(maxsize=1024)
@@ -49,18 +49,24 @@ def sequences(term, bias):
     return term, bias
 
 
-def operands(terms, leaves, biases):
-    """(leaves, biases, texts, biased) for what is `known` of each term: arrays in the order of the op, and its attributes."""
+def operands(terms, leaves, biases, range_of=lambda array: None):
+    """(leaves, biases, texts, biased) for what is `known` of each term: arrays in the order of the op, and its attributes. `range_of` gives the
+    least and the greatest number of an array, or None where there are none yet."""
     names = []
-    for _, own, what in terms:
+    for _, own, what, places in terms:
         for name in own:
             if name not in leaves:
                 raise CallError(f"structured_linear: the leaf '{name}' of {what} is not given")
             if name not in names:
                 names.append(name)
+        for name, m in places:
+            # Programs pass over what is beside its neighbours.
+            low, high = range_of(leaves[name]) or (0, 0)
+            if low < 0 or high >= m:
+                raise CallError(f"structured_linear: the places '{name}' of {what} are from 0 to {m - 1}; there are some from {low} to {high}")
     for name in leaves:
         if name not in names:
-            raise CallError(f"structured_linear: {' and '.join([what for *_, what in terms])} has no leaf '{name}'")
+            raise CallError(f"structured_linear: {' and '.join([what for _, _, what, _ in terms])} has no leaf '{name}'")
     texts, biased = ", ".join([text for text, *_ in terms]), "".join(["0" if one is None else "1" for one in biases])
     return [leaves[name] for name in names], [one for one in biases if one is not None], f"[{texts}]", biased
 

@@ -18,8 +18,9 @@ from . import context_parallel, linrec, nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
 from ._offload import offload  # noqa: E402
 from ._peft import patch_peft, patch_peft_report, unpatch_peft  # noqa: E402
+from ._pruned import as_n_of_m, as_sparse, prune, prune_n_of_m  # noqa: E402
 from ._pyg import patch_pyg, patch_pyg_report, unpatch_pyg  # noqa: E402
-from ._quantized import DoubleScales, QuantizedTensor, quantize, read_gguf  # noqa: E402
+from ._quantized import DoubleScales, QuantizedTensor, fake_quantize, quantize, read_gguf  # noqa: E402
 from ._table import FeatureTable  # noqa: E402
 from .functional import adapted_linear, frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational, structured_linear  # noqa: E402
 from .graph import Graph, message_passing, where  # noqa: E402
@@ -27,6 +28,7 @@ from .graph import Graph, message_passing, where  # noqa: E402
 # One pool of threads for torch's ops and these.
 _drawloom.use_openmp()
 
-__all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "adapted_linear", "context_parallel", "frequency_encode", "fuse",
-           "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "offload", "optim", "patch_peft", "patch_peft_report", "patch_pyg",
-           "patch_pyg_report", "quantize", "rational", "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]
+__all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "adapted_linear", "as_n_of_m", "as_sparse", "context_parallel",
+           "fake_quantize", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "offload",
+           "optim", "patch_peft", "patch_peft_report", "patch_pyg", "patch_pyg_report", "prune", "prune_n_of_m", "quantize", "rational",
+           "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]

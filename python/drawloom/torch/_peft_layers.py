@@ -51,10 +51,10 @@ def _rows(x):
     return x.numel() // x.shape[-1]
 
 
-def _many_rows(x, weight):
-    """Whether rows are so many that a layer that is little else than a wide frozen product gains: those of the library are faster for few
-    rows, and in half precision."""
-    return x.element_size() >= 4 and _rows(x) >= max(64, weight.numel() // 8192)
+def _many_rows(x, weight, least=2**18, bytes=4):
+    """Whether rows are so many that a layer that is little else than a wide frozen product gains. What it saves are passes over rows of x and
+    y, of which there must be more than a call costs; and the library's product is faster in half precision."""
+    return x.element_size() >= bytes and _rows(x) * sum(weight.shape) >= least
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -107,13 +107,20 @@ def _active(layer, owned):
     return names
 
 
-def _check_dropout(module):
-    if type(module) is not torch.nn.Identity:
-        if type(module) is not torch.nn.Dropout:
-            raise Left(f"dropout is a {type(module).__name__}")
-        if module.training and module.p > 0:
-            raise Left("dropout is active")
+def _drops(module):
+    """Whether a module of dropout changes what it is given."""
+    if type(module) not in (torch.nn.Identity, torch.nn.Dropout):
+        raise Left(f"dropout is a {type(module).__name__}")
     check_untouched(module, "dropout")
+    active = type(module) is torch.nn.Dropout and module.training and module.p > 0
+    if active and module.inplace:
+        raise Left("dropout is in place")
+    return active
+
+
+def _check_dropout(module):
+    if _drops(module):
+        raise Left("dropout is active")
 
 
 def _weight_of(module):
@@ -173,24 +180,49 @@ def lora(layer: Any, x: torch.Tensor, adapter_names: list[str] | None = None) ->
     variant = next((layer.lora_variant[name] for name in names if name in layer.lora_variant), None)
     if variant is not None and (type(variant).__name__ != "DoraLinearVariant" or len(names) > 1):
         raise Left(f"{type(variant).__name__} of {len(names)} adapters")
-    _check_pays(variant is not None or _many_rows(x, base.weight))
-    leaves, scales, bias = {}, [], base.bias
-    for i, name in enumerate(names):
-        _check_dropout(layer.lora_dropout[name])
-        b, scale = layer.lora_B[name], _scale(layer.scaling[name])
-        leaves[f"a{i}"], leaves[f"b{i}"] = _weight_of(layer.lora_A[name]), _weight_of(b)
-        scales.append(scale)
+    dropouts = [layer.lora_dropout[name] for name in names]
+    dropped = any([_drops(one) for one in dropouts])
+    _check_pays(variant is not None or (_many_rows(x, base.weight, 2**16, 2) if dropped else _many_rows(x, base.weight)))
+    adapters, bias = [], base.bias
+    for name in names:
+        a, b, scale = layer.lora_A[name], layer.lora_B[name], layer.scaling[name]
+        adapters.append((_weight_of(a), _weight_of(b), scale if dropped and variant is None else _scale(scale)))
         if b.bias is not None:
             _check_types(x, (b.bias,))
             bias = scale * b.bias if bias is None else torch.add(bias, b.bias, alpha=scale)
-    term = _lora_term(base.turned, tuple(scales))
-    if variant is None:
-        return _linear(x, base, term, leaves, bias)
-    magnitude = layer.lora_magnitude_vector[names[0]]
+    _check_types(x, (part for a, b, _ in adapters for part in (a, b)))
+    if variant is not None:
+        return _dora(layer, x, base._replace(bias=bias), layer.lora_magnitude_vector[names[0]], adapters[0], dropouts[0] if dropped else None)
+    if dropped:
+        return _lora_with_dropout(x, base._replace(bias=bias), adapters, dropouts)
+    leaves = {f"{part}{i}": weight for i, adapter in enumerate(adapters) for part, weight in zip("ab", adapter)}
+    return _linear(x, base, _lora_term(base.turned, tuple(scale for *_, scale in adapters)), leaves, bias)
+
+
+def _lora_with_dropout(x, base, adapters, dropouts):
+    """Each adapter has rows of its own, so it shares no blocks with the base. Its product is summed where the base's is."""
+    y = _plain(x.reshape(-1, x.shape[-1]), base)
+    for (a, b, scale), dropout in zip(adapters, dropouts):
+        # Numbers are drawn in the order of x's elements in memory.
+        y.addmm_(torch.nn.functional.linear(dropout(x).reshape(-1, x.shape[-1]), a), b.T, alpha=scale)
+    return y.view(*x.shape[:-1], y.shape[-1])
+
+
+def _plain(x, base):
+    return torch.nn.functional.linear(x, base.weight.T if base.turned else base.weight, base.bias)
+
+
+def _dora(layer, x, base, magnitude, adapter, dropout):
+    a, b, scale = adapter
     check_untouched(magnitude, "an adapter")
-    _check_types(x, (magnitude.weight, *leaves.values()))
-    gain = magnitude.weight / _lengths(base, leaves["a0"], leaves["b0"], scales[0])
-    return _shifted(_linear(x, base, term, leaves, None), gain, bias)
+    _check_types(x, (magnitude.weight,))
+    if dropout is not None and not layer.training:
+        raise Left("dropout is active within a layer that is not in training")
+    gain = magnitude.weight / _lengths(base, a, b, scale)
+    kept = x if dropout is None else dropout(x)
+    z = _linear(kept, base, _lora_term(base.turned, (scale,)), {"a0": a, "b0": b}, None)
+    # What is dropped goes through the base as it is.
+    return _shifted(z, gain, base.bias if dropout is None else _plain(x - kept, base))
 
 
 def _lora_of_samples(layer, x, names):
@@ -405,7 +437,7 @@ def _gralora_term(turned, parts):
 def gralora(layer: Any, x: torch.Tensor) -> torch.Tensor:
     base = _base(layer, x)
     names, leaves, parts = _active(layer, layer.gralora_A), {}, []
-    _check_pays(_many_rows(x, base.weight))
+    _check_pays(_many_rows(x, base.weight, 2**17))
     if x.dim() not in (2, 3):
         raise Left("x has other dimensions than PEFT takes")
     for i, name in enumerate(names):

@@ -23,18 +23,30 @@ _TABLES = {
             -0.091050036251544952, 0.0, 0.079580299556255341, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
             0.44070982933044434, 0.56261700391769409, 0.72295683622360229, 1.0),
     "fp4": tuple(sign * value for sign in (1, -1) for value in (0.0, 1 / 192, 2 / 3, 1.0, 1 / 3, 1 / 2, 1 / 6, 1 / 4)),
+    # Of the microscaling formats of the Open Compute Project; compiled programs do not decode it.
+    "e2m1": tuple(sign * value for sign in (1, -1) for value in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)),
 }
 
 
 @functools.cache
 def values_of(format: str) -> Tensor:
     """What each code of a format stands for, in float32."""
-    codes = torch.arange(2 ** FORMATS[format])
     if format in _TABLES:
         return torch.tensor(_TABLES[format])
+    codes = torch.arange(2 ** FORMATS[format])
     if format.startswith("f8"):
         return codes.to(torch.uint8).view(torch.float8_e4m3fn if format == "f8e4m3fn" else torch.float8_e5m2).float()
     return (torch.where(codes < len(codes) // 2, codes, codes - len(codes)) if format.startswith("int") else codes).float()
+
+
+def _packed(elements, bits, packing):
+    """[K, G, group] -> [K, bytes]."""
+    rows, groups, _ = elements.shape
+    count = 8 // bits
+    parts = elements.view(rows, groups, count, -1).unbind(2) if packing == "parts" else elements.view(rows, groups, -1, count).unbind(3)
+    if packing == "high_first":
+        parts = parts[::-1]
+    return functools.reduce(torch.bitwise_or, [part << (i * bits) for i, part in enumerate(parts)]).view(rows, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +125,10 @@ class QuantizedTensor:
 
     def packed(self, packing: str) -> QuantizedTensor:
         """The same elements in another packing."""
-        bits, (rows, groups) = FORMATS[self.format], self.scales.shape
+        bits = FORMATS[self.format]
         if packing == self.packing or bits == 8:
             return replace(self, packing=packing)
-        count = 8 // bits
-        elements = self.elements()
-        parts = (elements.view(rows, groups, count, -1).unbind(2) if packing == "parts" else elements.view(rows, groups, -1, count).unbind(3))
-        if packing == "high_first":
-            parts = parts[::-1]
-        codes = functools.reduce(torch.bitwise_or, [part << (i * bits) for i, part in enumerate(parts)])
-        return replace(self, codes=codes.view(rows, -1), packing=packing)
+        return replace(self, codes=_packed(self.elements(), bits, packing), packing=packing)
 
     def dequantize(self, dtype: torch.dtype = torch.float32) -> Tensor:
         """The tensor in floats. It is computed in float32 and rounded to `dtype`; in float64 for float64."""
@@ -141,11 +147,23 @@ class QuantizedTensor:
 # --- of floats ----------------------------------------------------------------------------------------------------------
 
 
-def _nearest(scaled, table):
-    """Index of the number of `table` that is nearest; of two that are as near the lower one. In float32, as bitsandbytes computes it."""
-    order = torch.argsort(table, stable=True)
-    ordered = table[order]
-    return order.to(torch.uint8)[torch.bucketize(scaled, (ordered[:-1] + ordered[1:]) / 2, out_int32=True)]
+@functools.cache
+@torch.compiler.assume_constant_result
+def _in_order(format):
+    """The numbers of a format, rising, and their codes. Some codes of eight bits are no numbers."""
+    pairs = [(value, code) for code, value in enumerate(values_of(format).tolist()) if math.isfinite(value)]
+    return tuple(zip(*sorted(pairs, key=lambda pair: pair[0])))
+
+
+def _rounded(scaled, values, generator=None):
+    """Index of the number of `values`, which rise, that is nearest; of two that are as near the lower one. In float32, as bitsandbytes computes
+    it. With a generator one of the two neighbours, the nearer one the more often: the mean is what was given."""
+    if generator is None:
+        return torch.bucketize(scaled, (values[:-1] + values[1:]) / 2, out_int32=True)
+    upper = torch.bucketize(scaled, values).clamp_(1, len(values) - 1)
+    low, high = values[upper - 1], values[upper]
+    drawn = torch.rand(scaled.shape, generator=generator, device=scaled.device, dtype=scaled.dtype)
+    return upper - (drawn >= (scaled - low) / (high - low)).int()
 
 
 def _scaled(rows):
@@ -172,31 +190,98 @@ def _double(scales, block=256):
     filled = torch.nn.functional.pad(rest, (0, -len(rest) % block)).view(-1, block)
     scaled, largest = _scaled(filled)
     table = _dynamic_table().to(scales.device)
-    return DoubleScales(_nearest(scaled, table).flatten()[:len(rest)].view_as(scales), table.clone(), largest, offset, block)
+    codes = _rounded(scaled, table).to(torch.uint8)
+    return DoubleScales(codes.flatten()[:len(rest)].view_as(scales), table.clone(), largest, offset, block)
 
 
-def quantize(weight: Tensor, *, format: str = "nf4", group: int = 64, double_scales: bool = True) -> QuantizedTensor:
+def _check_quantize(what, weight, format, formats, group, scales, offsets):
+    if format not in formats:
+        raise CallError(f"{what}: format is {format!r}; it is one of {', '.join(formats)}")
+    if weight.dim() != 2 or not weight.is_floating_point() or 0 in weight.shape:
+        raise CallError(f"{what}: weight is {weight.dtype} {list(weight.shape)}; it is a matrix [out, in] of floats, of extents from 1")
+    rows, row = weight.shape
+    if offsets is not None and (scales is None or offsets.shape != scales.shape):
+        raise CallError(f"{what}: offsets have the shape {list(offsets.shape)}, scales {'are not given' if scales is None else list(scales.shape)}; "
+                        "they are given together, in one shape")
+    if scales is not None:
+        if scales.dim() != 2 or scales.shape[0] != rows or row % max(scales.shape[1], 1):
+            raise CallError(f"{what}: scales have the shape {list(scales.shape)}; they are [{rows}, G], and G divides the {row} elements of a row")
+        group = row // scales.shape[1]
+        if not torch.compiler.is_compiling() and not bool((scales > 0).all()):
+            raise CallError(f"{what}: a scale is {scales.min().item():g}; they are positive")
+    count = 8 // FORMATS.get(format, 8)
+    if group < 1 or group % count or row % group:
+        of = {1: "a number", 2: "an even number"}.get(count, f"a multiple of {count}")
+        raise CallError(f"{what}: group is {group}; it is {of} that divides the {row} elements of a row")
+    return group
+
+
+def _coded(weight, format, group, scales, offsets, generator):
+    """(codes [K, G, group], scales [K, G], offsets [K, G] or None) of a matrix."""
+    rows = weight.float().reshape(len(weight), -1, group)
+    values, numbers = _in_order(format)
+    low, high = values[0], values[-1]
+    if scales is not None:
+        shifted = rows if offsets is None else rows - offsets[:, :, None].float()
+        scaled = shifted / scales[:, :, None].float()
+    elif low == 0:
+        offsets = rows.amin(-1)
+        scaled, largest = _scaled(rows - offsets[:, :, None])
+        scaled, scales = scaled * high, largest / high
+    else:
+        scaled, largest = _scaled(rows)
+        scaled, scales = scaled * high, largest / high
+    numbers = torch.tensor(numbers, dtype=torch.uint8, device=weight.device)
+    return numbers[_rounded(scaled.clamp(low, high), torch.tensor(values, device=weight.device), generator)], scales, offsets
+
+
+def quantize(weight: Tensor, *, format: str = "nf4", group: int = 64, double_scales: bool = True, scales: Tensor | None = None,
+             offsets: Tensor | None = None, generator: torch.Generator | None = None) -> QuantizedTensor:
     """A matrix in codes: of each group of a row those whose values are nearest to w / max |w|, and max |w| as the scale (arXiv 2305.14314).
 
-    weight         [out, in], floats
-    format         "nf4", or "fp4"; the codes are bitsandbytes', bit for bit
-    group          neighbours in a row that share a scale, an even number that divides `in`
-    double_scales  whether scales are in codes of 8 bits, too
+    weight           [out, in], floats
+    format           "nf4" or "fp4", whose codes are bitsandbytes', bit for bit; or one of `drawloom.structured.quantized`: the largest of its
+                     values stands for max |w|, and unsigned integers are of w - min w, which is the offset
+    group            neighbours in a row that share a scale, so many that divide `in`, and whose codes fill bytes
+    double_scales    whether scales are in codes of 8 bits, too
+    scales, offsets  those to take instead, [out, G], so groups are of in / G and scales stay as they are; what is outside of
+                     the range is at its end
+    generator        rounds stochastically, by this generator's numbers: to one of the two neighbours, so that the mean is w
     """
-    if format not in _TABLES:
-        raise CallError(f"quantize: format is {format!r}; it is one of {', '.join(_TABLES)}")
-    if weight.dim() != 2 or not weight.is_floating_point() or 0 in weight.shape:
-        raise CallError(f"quantize: weight is {weight.dtype} {list(weight.shape)}; it is a matrix [out, in] of floats, of extents from 1")
-    rows, row = weight.shape
-    if group < 2 or group % 2 or row % group:
-        raise CallError(f"quantize: group is {group}; it is an even number that divides the {row} elements of a row")
+    group = _check_quantize("quantize", weight, format, FORMATS, group, scales, offsets)
     with torch.no_grad():
-        scaled, scales = _scaled(weight.float().reshape(rows, -1, group))
-        codes = _nearest(scaled.clamp_(-1, 1), values_of(format).to(weight.device))
-        # Of a group the first half is in the low bits, the second above it.
-        low, high = codes.chunk(2, 2)
-        return QuantizedTensor((low | high << 4).view(rows, -1), _double(scales) if double_scales else scales, None, format, "parts",
-                               (rows, row))
+        given = scales is not None
+        codes, scales, offsets = _coded(weight, format, group, scales, offsets, generator)
+        if given:
+            scales, offsets = scales.detach(), None if offsets is None else offsets.detach()
+        elif double_scales:
+            scales = _double(scales)
+        # Of a group the first part is in the low bits, the next above it.
+        return QuantizedTensor(_packed(codes, FORMATS[format], "parts"), scales, offsets, format, "parts", tuple(weight.shape))
+
+
+def fake_quantize(weight: Tensor, *, format: str = "nf4", group: int = 64, double_scales: bool = True, scales: Tensor | None = None,
+                  offsets: Tensor | None = None, generator: torch.Generator | None = None) -> Tensor:
+    """What `quantize` makes of a matrix, as floats, to train with: quantize(weight, ...).dequantize(), with straight-through derivatives.
+
+    The gradient of `weight` is that of the result where w is inside the range of its group, and zero outside, which there is with given
+    scales alone. `scales` and `offsets` that are given train, too, the codes as constants (arXiv 1902.08153, 2004.09576): each element
+    adds g (c - u) to the gradient of its scale where u = (w - offset) / scale is inside the range, and g c outside, where it adds g to
+    that of its offset. The arguments are those of `quantize`, and "e2m1" is a format besides.
+    """
+    group = _check_quantize("fake_quantize", weight, format, [*FORMATS, "e2m1"], group, scales, offsets)
+    computed = torch.promote_types(weight.dtype, torch.float32)
+    with torch.no_grad():
+        codes, own, offset = _coded(weight, format, group, scales, offsets, generator)
+        values = values_of(format).to(weight.device, computed)[codes.int()]
+    if scales is None:
+        own = (_double(own).float() if double_scales else own)[:, :, None].to(computed)
+        made = values * own if offset is None else values * own + offset[:, :, None].to(computed)
+        return made.view_as(weight).to(weight.dtype) + (weight - weight.detach())
+    steps, rows, (ends, _) = scales[:, :, None].to(computed), weight.reshape(codes.shape).to(computed), _in_order(format)
+    places = ((rows if offsets is None else rows - offsets[:, :, None].to(computed)) / steps).clamp(ends[0], ends[-1])
+    made = (values + (places - places.detach())) * steps
+    return (made if offsets is None else made + offsets[:, :, None].to(computed)).view_as(weight).to(weight.dtype)
 
 
 def of_bitsandbytes(what: str, layer: torch.nn.Module) -> QuantizedTensor:

@@ -15,7 +15,7 @@ from .._errors import CallError
 from ..structured import dense, quantized
 from . import functional
 from ._quantized import DoubleScales, QuantizedTensor, of_bitsandbytes, quantize
-from ._structured_layers import PeftState, RowLengths, StructuredLinear, _count, _uniform
+from ._structured_layers import PeftLayer, RowLengths, StructuredLinear, _count, _uniform
 
 
 class QuantizedLinear(StructuredLinear):
@@ -81,9 +81,12 @@ class QuantizedLinear(StructuredLinear):
         return leaves
 
     def _multiply(self, x, bias):
-        roles = self.term.roles
-        leaves = {name: leaf.to(x.dtype) if roles[name] == "number" else leaf for name, leaf in self._leaves().items()}
-        return functional.structured_linear(x, self.term, leaves, None if bias is None else bias.to(x.dtype), association=self.association)
+        return self._product(x, self.term, bias)
+
+    def _product(self, x, term, bias):
+        roles = term.roles
+        leaves = {name: leaf.to(x.dtype) if roles[name] == "number" else leaf for name, leaf in self._leaves().items() if name in roles}
+        return functional.structured_linear(x, term, leaves, None if bias is None else bias.to(x.dtype), association=self.association)
 
     def materialize(self) -> torch.Tensor:
         """The weight as torch.nn.Linear keeps it, [out, in]."""
@@ -114,13 +117,14 @@ def _of_base(what, base, options):
     return quantize(base.weight.detach(), **options), base.bias
 
 
-class QLoRALinear(PeftState, QuantizedLinear):
+class QLoRALinear(PeftLayer, QuantizedLinear):
     """A frozen linear layer in codes of a few bits with a low-rank adapter: y = x W^T + (alpha / r) x A^T B^T + bias (arXiv 2305.14314).
 
     base      a torch.nn.Linear, whose weight is put in codes here as `format`, `group` and `double_scales` say (see
               `drawloom.torch.quantize`); or what has codes, which are taken as they are: a bitsandbytes.nn.Linear4bit, a
               `QuantizedLinear` or a `QuantizedTensor`, as `drawloom.torch.read_gguf` gives them. Its bias becomes a buffer
     r, alpha  the rank and the scale's numerator; `rslora` divides it by sqrt(r) instead (arXiv 2312.03732)
+    dropout   the probability with which, in training, an element of the adapter's x is zero; the base's x is as it is
 
     Trains `lora_a` [r, in], drawn as torch.nn.Linear's weight, and `lora_b` [out, r], which starts at zero, both in float32; x may be
     of another type of floats. One program decodes the weight and computes both products, forward and backward: no matrix
@@ -129,8 +133,8 @@ class QLoRALinear(PeftState, QuantizedLinear):
 
     _peft_base = ("bias",)
 
-    def __init__(self, base: Base, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, format: str = "nf4", group: int = 64,
-                 double_scales: bool = True) -> None:
+    def __init__(self, base: Base, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, dropout: float = 0.0, format: str = "nf4",
+                 group: int = 64, double_scales: bool = True) -> None:
         name = type(self).__name__
         _count(name, "r", r)
         if not isinstance(alpha, Real) or not math.isfinite(alpha):
@@ -141,7 +145,10 @@ class QLoRALinear(PeftState, QuantizedLinear):
         outputs, inputs = weight.shape[0], weight.shape[-1]
         self._set_up(weight, None if bias is None else bias.detach(), scale * (dense("lora_b") @ dense("lora_a")),
                      {"lora_b": torch.nn.Parameter(torch.zeros(outputs, r, **options)), "lora_a": _uniform((r, inputs), inputs, options)})
-        self.scale = scale
+        self._set_adapter(scale, dropout)
+
+    def _frozen_product(self, x, bias):
+        return self._product(x, self._frozen_term, bias)
 
     def materialize(self) -> torch.Tensor:
         """The weight as torch.nn.Linear keeps it, [out, in]."""
@@ -154,9 +161,9 @@ class QLoRALinear(PeftState, QuantizedLinear):
 class QDoRALinear(RowLengths, QLoRALinear):
     """`DoRALinear` with a frozen weight in codes of a few bits. The arguments are QLoRALinear's."""
 
-    def __init__(self, base: Base, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, format: str = "nf4", group: int = 64,
-                 double_scales: bool = True) -> None:
-        super().__init__(base, r, alpha, rslora=rslora, format=format, group=group, double_scales=double_scales)
+    def __init__(self, base: Base, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, dropout: float = 0.0, format: str = "nf4",
+                 group: int = 64, double_scales: bool = True) -> None:
+        super().__init__(base, r, alpha, rslora=rslora, dropout=dropout, format=format, group=group, double_scales=double_scales)
         self.register_buffer("squares", self.quantized.dequantize().square().sum(1))
         self._start()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -128,8 +128,8 @@ def _uniform(shape, inputs, options):
     return torch.nn.Parameter(torch.empty(shape, **options).uniform_(-bound, bound))
 
 
-class PeftState(StructuredLinear):
-    """What layers with PEFT's parameters share: their states under PEFT's names."""
+class PeftLayer(StructuredLinear):
+    """What layers with PEFT's parameters share: dropout of the adapter's rows, and their states under PEFT's names."""
 
     #: What PEFT calls the parameters, and what of the base is in its layer's state.
     _peft = {"lora_a": "lora_A", "lora_b": "lora_B"}
@@ -137,6 +137,27 @@ class PeftState(StructuredLinear):
     scale: float
     lora_a: torch.nn.Parameter
     lora_b: torch.nn.Parameter
+
+    def _set_adapter(self, scale, dropout):
+        if not isinstance(dropout, Real) or not 0 <= dropout < 1:
+            raise CallError(f"{type(self).__name__}: dropout is {dropout!r}; it is a probability below 1")
+        self.scale, self.dropout = scale, float(dropout)
+
+    def _frozen_product(self, x, bias):
+        """Rows times the base alone."""
+        raise NotImplementedError
+
+    def _by_parts(self, x):
+        if not (self.training and self.dropout):
+            return super()._by_parts(x)
+        # The adapter has rows of its own, so it shares no blocks with the base.
+        narrow = torch.nn.functional.linear(torch.nn.functional.dropout(x, self.dropout), self.lora_a.to(x.dtype))
+        y = self._frozen_product(x, self.bias)
+        return torch.addmm(y.reshape(-1, self.out_features), narrow.reshape(-1, narrow.shape[-1]), self.lora_b.to(x.dtype).T,
+                           alpha=self.scale).view(y.shape)
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + (f", dropout={self.dropout:g}" if self.dropout else "")
 
     def _peft_names(self, adapter):
         """Of what PEFT's state dicts have for this layer, by our names."""
@@ -175,17 +196,18 @@ class PeftState(StructuredLinear):
                     getattr(self, own).copy_(state[theirs])
 
 
-class LoRALinear(PeftState):
+class LoRALinear(PeftLayer):
     """A frozen linear layer with a low-rank adapter: y = x W^T + (alpha / r) x A^T B^T + bias (arXiv 2106.09685).
 
     base      the torch.nn.Linear that is adapted; its weight and bias become buffers
     r, alpha  the rank and the scale's numerator; `rslora` divides it by sqrt(r) instead (arXiv 2312.03732)
+    dropout   the probability with which, in training, an element of the adapter's x is zero; the base's x is as it is
 
     Trains `lora_a` [r, in], drawn as torch.nn.Linear's weight, and `lora_b` [out, r], which starts at zero. One program computes
     both products with the base's, forward and backward.
     """
 
-    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
+    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, dropout: float = 0.0) -> None:
         name = type(self).__name__
         _count(name, "r", r)
         if not isinstance(base, torch.nn.Linear):
@@ -196,7 +218,10 @@ class LoRALinear(PeftState):
         super().__init__((dense("weight") + scale * (dense("lora_b") @ dense("lora_a"))).T, {
             "weight": weight, "lora_b": torch.nn.Parameter(torch.zeros(base.out_features, r, **options)),
             "lora_a": _uniform((r, base.in_features), base.in_features, options)}, None if base.bias is None else base.bias.detach())
-        self.scale = scale
+        self._set_adapter(scale, dropout)
+
+    def _frozen_product(self, x, bias):
+        return torch.nn.functional.linear(x, self.weight, bias)
 
 
 # Of a weight: (what tells that it is as it was, the squared length of each row).
@@ -220,10 +245,10 @@ def _squared_rows(weight):
     return known[1]
 
 
-class RowLengths(PeftState):
+class RowLengths(PeftLayer):
     """What DoRA's layers share: the rows of base and adapter, V, have the lengths `magnitude`, and those of V itself count as constants."""
 
-    _peft = {**PeftState._peft, "magnitude": "lora_magnitude_vector"}
+    _peft = {**PeftLayer._peft, "magnitude": "lora_magnitude_vector"}
 
     def _start(self):
         # V is W: lora_b is zero.
@@ -247,10 +272,14 @@ class RowLengths(PeftState):
         return (self.magnitude / self._lengths()).to(dtype)
 
     def _by_parts(self, x):
-        z = self._multiply(x, None)
+        drops = self.training and self.dropout
+        kept = torch.nn.functional.dropout(x, self.dropout) if drops else x
+        z = self._multiply(kept, None)
         # The gradient of the factors takes z, which is kept: no product is computed again for it.
-        factors = self._factors(z.dtype)
-        return z * factors if self.bias is None else torch.addcmul(self.bias.to(z.dtype), z, factors)
+        factors, bias = self._factors(z.dtype), None if self.bias is None else self.bias.to(z.dtype)
+        # What is dropped goes through the base as it is.
+        rest = self._frozen_product(x - kept, bias) if drops else bias
+        return z * factors if rest is None else torch.addcmul(rest, z, factors)
 
     def materialize(self) -> torch.Tensor:
         """The weight as torch.nn.Linear keeps it, [out, in]."""
@@ -273,8 +302,8 @@ class DoRALinear(RowLengths, LoRALinear):
     torch.autograd.graph.increment_version(layer.weight).
     """
 
-    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False) -> None:
-        super().__init__(base, r, alpha, rslora=rslora)
+    def __init__(self, base: torch.nn.Linear, r: int = 8, alpha: float = 16.0, *, rslora: bool = False, dropout: float = 0.0) -> None:
+        super().__init__(base, r, alpha, rslora=rslora, dropout=dropout)
         self._start()
 
     def _of_base(self):

@@ -230,6 +230,15 @@ _structured_op = _dispatch.define(
     _flatten_structured, _join_structured, autocast=_autocast_structured)
 
 
+def _range_of(integers):
+    """The least and the greatest of a tensor's numbers, or None."""
+    # What a compiler or vmap looks at has no values yet; other types are wrong, which is said later.
+    if (torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(integers) or integers.is_meta or not integers.numel()
+            or integers.is_floating_point()):
+        return None
+    return tuple(int(one) for one in torch.aminmax(integers))
+
+
 @torch.compiler.assume_constant_result
 def _known(term):
     return _structured.known(term)
@@ -260,7 +269,7 @@ def structured_linear(x: Tensor, term: Term | Sequence[Term], leaves: Mapping[st
     leaves' own shapes. float16 and bfloat16 are multiplied with sums in float32. Differentiable any number of times.
     """
     terms, biases = _structured.sequences(term, bias)
-    given, *rest = _structured.operands([_known(one) for one in terms], leaves, biases)
+    given, *rest = _structured.operands([_known(one) for one in terms], leaves, biases, _range_of)
     # Codes are bits: the op has one type for them.
     given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in given]
     results = _structured_op(x, given, *rest, association)
@@ -317,14 +326,12 @@ def adapted_linear(x: Tensor, term: Term, leaves: Mapping[str, Tensor], a: Tenso
     need(not which.is_floating_point() and which.dtype is not torch.bool and which.shape == x.shape[:which.ndim] and which.ndim < x.ndim,
          f"adapted_linear: which is {which.dtype} {list(which.shape)}; it has an integer for each row of x {list(x.shape)}, or for each of its "
          "first dimensions")
-    # What a compiler or vmap looks at has no values yet.
-    if which.numel() and not torch.compiler.is_compiling() and not torch._C._functorch.is_functorch_wrapped_tensor(which):
-        low, high = (int(one) for one in torch.aminmax(which))
-        need(low >= -1 and high < a.shape[0], f"adapted_linear: there are adapters from 0 to {a.shape[0] - 1}, and -1 for none; `which` has "
-             f"numbers from {low} to {high}")
+    low, high = _range_of(which) or (-1, -1)
+    need(low >= -1 and high < a.shape[0], f"adapted_linear: there are adapters from 0 to {a.shape[0] - 1}, and -1 for none; `which` has "
+         f"numbers from {low} to {high}")
     rows = which.reshape(which.shape + (1,) * (x.ndim - 1 - which.ndim)).expand(x.shape[:-1]).reshape(-1).to(torch.int32)
     scales = torch.ones(a.shape[0]) if scales is None else scales.detach()
-    given, biases, text, _ = _structured.operands([_known(term)], leaves, [bias])
+    given, biases, text, _ = _structured.operands([_known(term)], leaves, [bias], _range_of)
     given = [leaf.view(torch.int8) if leaf.dtype == torch.uint8 else leaf for leaf in given]
     y = _adapted_op(x.reshape(-1, x.shape[-1]), a, b, rows, scales, given, bias, text)
     return y.reshape(*x.shape[:-1], y.shape[-1])
