@@ -16,6 +16,7 @@
 #include "Graphs.h"
 #include "Jax.h"
 #include "Objects.h"
+#include "Offload.h"
 #include "OpenMp.h"
 #include "Tables.h"
 #include "Update.h"
@@ -411,6 +412,7 @@ NB_MODULE(_drawloom, m) {
       "identity.");
 
   addGraphs(m);
+  addOffload(m);
   addTables(m);
 
   m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,

@@ -1,0 +1,275 @@
+//===- Offload.cpp - stores of records on disks ---------------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Offload.h"
+#include "Objects.h"
+#include "drawloom-c/offload.h"
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace drawloom::python {
+
+namespace {
+using Bytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
+
+/// Python may look at signals after so many nanoseconds.
+constexpr int64_t moment = 50'000'000;
+
+/// What is lent keeps its store, so that the memory is there for as long as an
+/// array of it is.
+struct Store {
+  explicit Store(DrawloomStore *handle) : handle(handle) {}
+  Store(const Store &) = delete;
+  ~Store() {
+    Unlocked unlocked;
+    drawloomErrorDestroy(drawloomStoreClose(handle, -1));
+  }
+  DrawloomStore *handle;
+};
+
+struct Lent {
+  std::shared_ptr<Store> store;
+  void *data;
+  ~Lent() { drawloomErrorDestroy(drawloomStoreReturn(store->handle, data)); }
+};
+
+/// A record is one number in Python.
+DrawloomRecord recordOf(uint64_t number) {
+  return {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32)};
+}
+uint64_t numberOf(DrawloomRecord record) {
+  return uint64_t(record.generation) << 32 | record.index;
+}
+
+/// Options with the strings that they point to.
+struct Options {
+  Options(const std::vector<std::string> &folders, uint64_t capacity,
+          uint64_t memory, uint64_t timeout,
+          const std::optional<std::string> &device,
+          const std::optional<std::string> &faults) {
+    for (const std::string &folder : folders)
+      names.push_back(folder.c_str());
+    options.size = sizeof(options);
+    options.folders = names.data();
+    options.folderCount = names.size();
+    options.capacity = capacity;
+    options.memory = memory;
+    options.timeout = timeout;
+    options.device = device ? device->c_str() : nullptr;
+    options.faults = faults ? faults->c_str() : nullptr;
+  }
+  std::vector<const char *> names;
+  DrawloomStoreOptions options = {};
+};
+
+/// Calls without the interpreter's lock until `isDone`, and looks at signals
+/// in between.
+template <typename Call, typename IsDone>
+void waitFor(Call call, IsDone isDone) {
+  for (;;) {
+    DrawloomError *error = nullptr;
+    {
+      Unlocked unlocked;
+      error = call();
+    }
+    if (error)
+      raise(error);
+    if (isDone())
+      return;
+    // Ctrl-C.
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
+  }
+}
+
+/// A text that a function gives to a callback.
+template <typename Call> std::string textOf(Call call) {
+  std::string text;
+  DrawloomError *error = nullptr;
+  {
+    Unlocked unlocked;
+    error = call(
+        [](void *context, const char *given) {
+          *static_cast<std::string *>(context) = given;
+        },
+        &text);
+  }
+  if (error)
+    raise(error);
+  return text;
+}
+} // namespace
+
+static std::shared_ptr<Store> open(const std::vector<std::string> &folders,
+                                   uint64_t capacity, uint64_t memory,
+                                   uint64_t timeout,
+                                   const std::optional<std::string> &device,
+                                   const std::optional<std::string> &faults) {
+  Options given(folders, capacity, memory, timeout, device, faults);
+  DrawloomStore *store = nullptr;
+  DrawloomError *error = nullptr;
+  {
+    Unlocked unlocked;
+    error = drawloomStoreOpen(&given.options, &store);
+  }
+  if (error)
+    raise(error);
+  return std::make_shared<Store>(store);
+}
+
+static std::string probe(const std::vector<std::string> &folders,
+                         uint64_t capacity, uint64_t memory,
+                         const std::optional<std::string> &device) {
+  Options given(folders, capacity, memory, 0, device, std::nullopt);
+  return textOf([&](auto write, void *context) {
+    return drawloomStoreProbe(&given.options, write, context);
+  });
+}
+
+static uint64_t put(const Store &store, uint64_t address, uint64_t size,
+                    const std::string &site, uint64_t due) {
+  DrawloomRecord record = {};
+  DrawloomError *error = nullptr;
+  {
+    Unlocked unlocked;
+    error =
+        drawloomStorePut(store.handle, reinterpret_cast<const void *>(address),
+                         size, site.c_str(), due, 0, &record);
+  }
+  if (error)
+    raise(error);
+  return numberOf(record);
+}
+
+static void expect(const Store &store, const std::vector<uint64_t> &numbers) {
+  std::vector<DrawloomRecord> records;
+  records.reserve(numbers.size());
+  for (uint64_t number : numbers)
+    records.push_back(recordOf(number));
+  // No records is none to come, and no order is another thing.
+  static const DrawloomRecord none = {};
+  DrawloomError *error = nullptr;
+  {
+    Unlocked unlocked;
+    error = drawloomStoreExpect(
+        store.handle, records.empty() ? &none : records.data(), records.size());
+  }
+  if (error)
+    raise(error);
+}
+
+static void get(const Store &store, uint64_t record, uint64_t address) {
+  int done = 0;
+  waitFor(
+      [&] {
+        return drawloomStoreGet(store.handle, recordOf(record),
+                                reinterpret_cast<void *>(address), moment,
+                                &done);
+      },
+      [&] { return done != 0; });
+}
+
+/// The record's bytes; nothing where the store has no memory for them.
+static std::optional<Bytes> borrow(const std::shared_ptr<Store> &store,
+                                   uint64_t record, uint64_t size) {
+  void *data = nullptr;
+  bool full = false;
+  waitFor(
+      [&]() -> DrawloomError * {
+        DrawloomError *error =
+            drawloomStoreBorrow(store->handle, recordOf(record), moment, &data);
+        if (!error || drawloomErrorCode(error) != DRAWLOOM_ERROR_MEMORY)
+          return error;
+        drawloomErrorDestroy(error);
+        full = true;
+        return nullptr;
+      },
+      [&] { return data || full; });
+  if (full)
+    return std::nullopt;
+  nb::capsule owner(new Lent{store, data}, [](void *owned) noexcept {
+    delete static_cast<Lent *>(owned);
+  });
+  size_t shape[] = {static_cast<size_t>(size)};
+  return Bytes(data, 1, shape, owner);
+}
+
+static void drop(const Store &store, uint64_t record) {
+  if (DrawloomError *error = drawloomStoreDrop(store.handle, recordOf(record)))
+    raise(error);
+}
+
+static void finish(const Store &store) {
+  int done = 0;
+  waitFor([&] { return drawloomStoreFinish(store.handle, moment, &done); },
+          [&] { return done != 0; });
+}
+
+static nb::dict statistics(const Store &store) {
+  DrawloomStoreCounts known = {};
+  known.size = sizeof(known);
+  drawloomStoreStatistics(store.handle, &known);
+  nb::dict result;
+  result["records"] = known.records;
+  result["bytes"] = known.bytes;
+  result["puts"] = known.puts;
+  result["bytes_put"] = known.bytesPut;
+  result["gets"] = known.gets;
+  result["bytes_got"] = known.bytesGot;
+  result["written"] = known.written;
+  result["read"] = known.read;
+  result["forwarded"] = known.forwarded;
+  result["cancelled"] = known.cancelled;
+  result["put_stall"] = static_cast<double>(known.putStall) * 1e-9;
+  result["get_stall"] = static_cast<double>(known.getStall) * 1e-9;
+  result["retries"] = known.retries;
+  result["mismatches"] = known.mismatches;
+  result["failures"] = known.failures;
+  result["quarantined"] = known.quarantined;
+  result["dead_folders"] = known.deadFolders;
+  result["memory"] = known.memory;
+  result["most_memory"] = known.mostMemory;
+  result["lent"] = known.lent;
+  result["leaked"] = known.leaked;
+  return result;
+}
+
+static std::string trace(const Store &store) {
+  return textOf([&](auto write, void *context) {
+    return drawloomStoreTrace(store.handle, write, context);
+  });
+}
+
+void addOffload(nb::module_ &m) {
+  nb::class_<Store>(m, "Store", "Records that wait on disks.")
+      .def_static("open", &open, "folders"_a, "capacity"_a, "memory"_a,
+                  "timeout"_a, "device"_a.none(), "faults"_a.none(),
+                  "Makes the files, and a thread that writes and reads them.")
+      .def_static("probe", &probe, "folders"_a, "capacity"_a, "memory"_a,
+                  "device"_a.none(),
+                  "What a store would use, and why not something better.")
+      .def("put", &put, "address"_a, "size"_a, "site"_a, "due"_a,
+           "A record of the bytes, which are copied.")
+      .def("expect", &expect, "records"_a, "The order of the gets to come.")
+      .def("get", &get, "record"_a, "address"_a, "Copies a record's bytes.")
+      .def("borrow", &borrow, "record"_a, "size"_a,
+           "A record's bytes, for as long as the array lives; None where there "
+           "is no memory for them.")
+      .def("drop", &drop, "record"_a, "Ends a record.")
+      .def("finish", &finish, "Waits until everything is written.")
+      .def("statistics", &statistics, "What it has done since it was opened.")
+      .def("trace", &trace, "The last events, in Chrome's trace format.");
+}
+
+} // namespace drawloom::python
