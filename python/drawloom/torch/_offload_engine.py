@@ -1,0 +1,90 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Records on SSDs, by the runtime's store."""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _drawloom
+from .._errors import CallError, StorageError
+from ._offload_store import pages
+
+# The least that a store works with, and the most of a budget that it gets: what it writes and reads at a time.
+LEAST, MOST = 8 << 20, 256 << 20
+# Of a folder that nothing is said about, at most this much.
+_MOST_RESERVED = 64 << 30
+
+
+def capacity_of(folders: Sequence[str]) -> int:
+    """Half of the space that is free, of the folder with the least."""
+    free = min(status.f_bavail * status.f_frsize for status in map(os.statvfs, folders))
+    return min(free // 2, _MOST_RESERVED) * len(folders)
+
+
+class EngineStore:
+    """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
+    budget: a quarter within bounds."""
+
+    def __init__(self, folders: Sequence[str], capacity: int | None, budget: int) -> None:
+        if budget < 2 * LEAST:
+            raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and "
+                            "read")
+        self.memory = min(max(budget // 4, LEAST), MOST)
+        self._closed = False
+        self._store = _drawloom.Store.open(list(folders), capacity_of(folders) if capacity is None else capacity, self.memory, 0, None,
+                                           os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
+        self._sizes: dict[int, int] = {}
+        # Records that are lent, whose memory the borrower may write to: others get copies.
+        self._lent: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+    def put(self, address: int, size: int, site: str, due: int) -> int:
+        record: int = self._store.put(address, size, site, due)
+        self._sizes[record] = size
+        return record
+
+    def expect(self, records: Sequence[int]) -> None:
+        self._store.expect(list(records))
+
+    def allow(self, size: int) -> None:
+        """What it reads ahead is in memory of its own."""
+
+    def get(self, record: int, address: int) -> None:
+        self._store.get(record, address)
+
+    def borrow(self, record: int) -> Any:
+        size = self._sizes[record]
+        lent = None if record in self._lent else self._store.borrow(record, size)
+        if lent is None:
+            copy = pages(size)
+            import ctypes
+
+            self._store.get(record, ctypes.addressof(copy))
+            return copy
+        self._lent[record] = lent
+        return lent
+
+    def drop(self, record: int) -> None:
+        del self._sizes[record]
+        self._lent.pop(record, None)
+        self._store.drop(record)
+
+    def finish(self) -> None:
+        self._store.finish()
+
+    def statistics(self) -> dict[str, Any]:
+        return dict(self._store.statistics())
+
+    def trace(self) -> list[tuple[str, int, int, int]]:
+        return [(event["name"], round(1000 * event["ts"]), round(1000 * (event["ts"] + event["dur"])), event["args"]["bytes"])
+                for event in json.loads(self._store.trace())["traceEvents"] if event["name"] in ("write", "read")]
+
+    def close(self) -> None:
+        # The store goes with the last array that it lent.
+        self._closed = True
+        del self._store
