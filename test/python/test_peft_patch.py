@@ -403,12 +403,11 @@ def test_wrong_adapters_by_samples_are_refused_as_by_peft():
 
 def test_shapes_that_do_not_pay_are_left_to_peft():
     patch_peft()
-    # The fewest rows that have 2^18 elements of x and y, or 2^16 with dropout.
-    for options, least in (({}, 2**18), ({"lora_dropout": 0.1}, 2**16)):
-        model = adapted(lambda options=options: config("Lora", r=4, **options))
-        rows = -(-least // (IN + OUT))
-        assert reason_of(lambda: model(inputs_of(torch.float32, rows - 1))) == "PEFT's own is as fast for these shapes"
-        assert reason_of(lambda: model(inputs_of(torch.float32, rows))) is None
+    model = adapted(CASES["LoRA"][1])
+    # The fewest rows that have 2^18 elements of x and y.
+    rows = -(-2**18 // (IN + OUT))
+    assert reason_of(lambda: model(inputs_of(torch.float32, rows - 1))) == "PEFT's own is as fast for these shapes"
+    assert reason_of(lambda: model(inputs_of(torch.float32, rows))) is None
 
 
 def test_compiled_models_are_pefts():

@@ -111,6 +111,15 @@ def test_stochastic_rounding_has_the_mean_of_what_is_rounded(format):
     assert bool((high > low).any())
 
 
+@pytest.mark.parametrize("format", ["int2", "int4", "uint4", "int8", "uint8", "e2m1"])
+def test_of_two_nearest_values_it_is_the_lower_one(format):
+    values = np.sort(np.unique(values_of(format)))
+    middle = torch.from_numpy(((values[1:] + values[:-1]) / 2)[None])
+    scales, offsets = torch.ones(1, 1), torch.zeros(1, 1)
+    group = middle.repeat(1, 4)
+    assert np.array_equal(dt.fake_quantize(group, format=format, scales=scales, offsets=offsets), np.tile(values[:-1], 4)[None])
+
+
 def test_stochastic_rounding_is_the_generators():
     weight = weight_of()
     one, other = (dt.quantize(weight, format="int4", generator=torch.Generator().manual_seed(5)) for _ in range(2))

@@ -51,10 +51,10 @@ def _rows(x):
     return x.numel() // x.shape[-1]
 
 
-def _many_rows(x, weight, least=2**18, bytes=4):
+def _many_rows(x, weight, least=2**18):
     """Whether rows are so many that a layer that is little else than a wide frozen product gains. What it saves are passes over rows of x and
     y, of which there must be more than a call costs; and the library's product is faster in half precision."""
-    return x.element_size() >= bytes and _rows(x) * sum(weight.shape) >= least
+    return x.element_size() >= 4 and _rows(x) * sum(weight.shape) >= least
 
 
 def check_untouched(module: torch.nn.Module, what: str) -> None:
@@ -182,7 +182,7 @@ def lora(layer: Any, x: torch.Tensor, adapter_names: list[str] | None = None) ->
         raise Left(f"{type(variant).__name__} of {len(names)} adapters")
     dropouts = [layer.lora_dropout[name] for name in names]
     dropped = any([_drops(one) for one in dropouts])
-    _check_pays(variant is not None or (_many_rows(x, base.weight, 2**16, 2) if dropped else _many_rows(x, base.weight)))
+    _check_pays(variant is not None or _many_rows(x, base.weight))
     adapters, bias = [], base.bias
     for name in names:
         a, b, scale = layer.lora_A[name], layer.lora_B[name], layer.scaling[name]

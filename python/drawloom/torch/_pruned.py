@@ -65,8 +65,11 @@ def _blocks(what, weight, block):
 
 def _largest(importance, count):
     """Where the `count` largest of each row are; of equal ones the first."""
-    chosen = importance.argsort(dim=-1, descending=True, stable=True)[..., :count]
-    return torch.zeros_like(importance, dtype=torch.bool).scatter_(-1, chosen, True)
+    if not count:
+        return torch.zeros_like(importance, dtype=torch.bool)
+    least = importance.kthvalue(importance.shape[-1] - count + 1, -1, keepdim=True).values
+    above, equal = importance > least, importance == least
+    return above | equal & (equal.cumsum(-1) <= count - above.sum(-1, keepdim=True))
 
 
 def prune(weight: Tensor, density: float, *, block: Sequence[int] = (1, 1), importance: Tensor | None = None, decay: float = 0.0) -> Tensor:

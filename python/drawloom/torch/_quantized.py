@@ -155,6 +155,11 @@ def _in_order(format):
     return tuple(zip(*sorted(pairs, key=lambda pair: pair[0])))
 
 
+def _draw(like, generator):
+    """Numbers from 0 to below 1."""
+    return torch.rand(like.shape, generator=generator, device=like.device, dtype=like.dtype)
+
+
 def _rounded(scaled, values, generator=None):
     """Index of the number of `values`, which rise, that is nearest; of two that are as near the lower one. In float32, as bitsandbytes computes
     it. With a generator one of the two neighbours, the nearer one the more often: the mean is what was given."""
@@ -162,8 +167,7 @@ def _rounded(scaled, values, generator=None):
         return torch.bucketize(scaled, (values[:-1] + values[1:]) / 2, out_int32=True)
     upper = torch.bucketize(scaled, values).clamp_(1, len(values) - 1)
     low, high = values[upper - 1], values[upper]
-    drawn = torch.rand(scaled.shape, generator=generator, device=scaled.device, dtype=scaled.dtype)
-    return upper - (drawn >= (scaled - low) / (high - low)).int()
+    return upper - (_draw(scaled, generator) >= (scaled - low) / (high - low)).int()
 
 
 def _scaled(rows):
@@ -231,8 +235,13 @@ def _coded(weight, format, group, scales, offsets, generator):
     else:
         scaled, largest = _scaled(rows)
         scaled, scales = scaled * high, largest / high
+    scaled = scaled.clamp(low, high)
+    if "int" in format:
+        # As below, without a search. Codes are in two's complement.
+        whole = (scaled - 0.5).ceil_() if generator is None else scaled.floor() + (_draw(scaled, generator) < scaled - scaled.floor())
+        return (whole.to(torch.int16) & 2 ** FORMATS[format] - 1).to(torch.uint8), scales, offsets
     numbers = torch.tensor(numbers, dtype=torch.uint8, device=weight.device)
-    return numbers[_rounded(scaled.clamp(low, high), torch.tensor(values, device=weight.device), generator)], scales, offsets
+    return numbers[_rounded(scaled, torch.tensor(values, device=weight.device), generator)], scales, offsets
 
 
 def quantize(weight: Tensor, *, format: str = "nf4", group: int = 64, double_scales: bool = True, scales: Tensor | None = None,
