@@ -198,6 +198,25 @@ TEST(OffloadCore, PacksSmallRecordsAndWritesThemWhereMemoryIsShort) {
     EXPECT_EQ(harness.get(ids[i]), contents(i, 300));
 }
 
+TEST(OffloadCore, LetsPutsWaitForTheDisk) {
+  Harness harness({});
+  RecordId id;
+  ASSERT_EQ(harness.core->put(5000, "layer", 0, id, harness.why),
+            Outcome::Ready);
+  // One of four slots is for gets.
+  Core::Span span;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(harness.core->fill(id, span, harness.why), Outcome::Ready);
+    harness.core->filled(id, 0);
+  }
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Wait);
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Wait);
+  while (harness.core->counts().written == 0)
+    ASSERT_TRUE(harness.step());
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Ready);
+  harness.core->giveUp(id);
+}
+
 TEST(OffloadCore, ReadsAheadWhatIsExpected) {
   Harness harness({});
   std::vector<RecordId> ids;
