@@ -133,7 +133,8 @@ struct Damage : testing::Test {
 };
 
 TEST_F(Damage, OfEveryBitIsFound) {
-  for (unsigned bit = 0; bit < 8 * 4096 && !HasFailure(); ++bit) {
+  for (unsigned bit = 0; bit < 8 * 4096 && !HasFailure();
+       bit += slowness) {
     // In one direction, in the other, and once only.
     std::string flip = "do=flip " + std::to_string(bit);
     options.faults = "op=write;nth=1;" + flip;
@@ -144,7 +145,7 @@ TEST_F(Damage, OfEveryBitIsFound) {
       moveOn(harness);
       expectDamaged(harness, id);
     }
-    if (bit % 16 != 5)
+    if (bit % 16 > 0)
       continue;
     options.faults = "op=read;" + flip;
     {

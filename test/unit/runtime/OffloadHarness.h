@@ -26,6 +26,21 @@
 
 namespace drawloom::runtime::offload {
 
+/// Of what is tried many times, one in so many is under a sanitizer.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define DRAWLOOM_IS_SLOW
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define DRAWLOOM_IS_SLOW
+#endif
+#ifdef DRAWLOOM_IS_SLOW
+constexpr unsigned slowness = 7;
+#else
+constexpr unsigned slowness = 1;
+#endif
+
 using Bytes = std::vector<char>;
 
 /// Bytes that differ from those of other seeds.
