@@ -77,8 +77,11 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
           std::to_string(
               (slab.free() - std::min(slab.free(), unplaced + promised)) *
               options.unit) +
-          " more, " + std::to_string(slab.quarantined()) +
-          " having failed: drop records, or open it with more capacity";
+          " more, " + std::to_string(slab.quarantined()) + " having failed" +
+          (slab.closed() == 0 ? ""
+                              : " and " + std::to_string(slab.closed()) +
+                                    " folders being full before that") +
+          ": drop records, or open it with more capacity";
     return Outcome::Failed;
   }
   if (freeRecords.empty()) {
@@ -144,9 +147,10 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
                                "answer, and may still read all of it";
         return Outcome::Failed;
       }
+      // What is held back is to be written.
+      dirty |= !record.hungry;
       hungry += !record.hungry;
       record.hungry = true;
-      dirty = true; // What is held back is to be written.
       return Outcome::Wait;
     }
     if (!isLong)
@@ -381,6 +385,8 @@ Outcome Core::finish(std::string &why) const {
     why = records[failures.begin()->second].failure;
     return Outcome::Failed;
   }
+  if (unwritten == 0)
+    return Outcome::Ready;
   for (const Block &block : blocks)
     if (block.live != 0 && block.state != Block::State::Written)
       return Outcome::Wait;
@@ -392,7 +398,7 @@ void Core::shut() {
     if (records[i].state != Record::State::Free)
       remove(idOf(i));
   while (!idleBuffers.empty())
-    unmap(idleBuffers.front());
+    unmapIdle();
 }
 
 CoreCounts Core::counts() const {

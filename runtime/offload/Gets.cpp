@@ -68,7 +68,7 @@ Outcome Core::view(RecordId id, uint32_t index, bool whole, View &view,
   bool isHere = piece.state == Piece::State::Here;
   if (piece.filling || (!isHere && !isResident(piece))) {
     record->scan = std::min(record->scan, index);
-    dirty = true;
+    dirty |= piece.state == Piece::State::Away;
     if (allLeaked() && !buffer) {
       why = nameOf(*record) + " finds no memory: the store's folders do not "
                               "answer, and may still write to all of it";

@@ -37,7 +37,8 @@ void Core::advance(uint64_t now, Work &work) {
     uint32_t index = loading[i];
     bool over = records[index].buffer == none;
     if (!over) {
-      read(index, false, now, work);
+      if (!read(index, false, now, work) && slab.isBusy(options.depth))
+        break;
       over = records[index].scan >= records[index].pieces.size();
     }
     if (over)
@@ -133,7 +134,10 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
                       ": the folder has not answered before; see to its disk");
       return true;
     }
-    if (slab.underWay(file) >= (urgent ? 2 : 1) * options.depth) {
+    unsigned depth = (urgent ? 2 : 1) * options.depth;
+    if (slab.underWay(file) >= depth) {
+      if (slab.isBusy(depth))
+        return false;
       sent = false;
       continue;
     }
@@ -189,7 +193,8 @@ void Core::write(uint64_t now, Work &work) {
     if (file < 0 && slab.choose(UINT32_MAX, block.avoided) < 0)
       file = slab.choose(options.depth); // There is no other one.
     if (file < 0) {
-      if (slab.choose(UINT32_MAX) >= 0)
+      // What no folder has room for stays in memory as long as it may.
+      if (slab.choose(UINT32_MAX) >= 0 || !isPressed)
         return;
       dequeue(number);
       failBlock(number, block.failure.empty()

@@ -8,8 +8,10 @@
 
 #include "drawloom-c/offload.h"
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/wait.h>
@@ -214,7 +216,7 @@ TEST_P(Stores, LetOneRecordBeGotByMany) {
   Bytes bytes = contents(1, 5 * mebibyte + 77);
   DrawloomRecord record = put(bytes);
   std::vector<DrawloomRecord> others;
-  for (uint64_t i = 0; i < 12; ++i) // It is no longer in memory.
+  for (uint64_t i = 0; i < 24; ++i) // It is no longer in memory.
     others.push_back(put(contents(i, mebibyte)));
   finish();
   std::vector<std::thread> threads;
@@ -240,7 +242,7 @@ TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
   Bytes bytes = contents(1, 7 * mebibyte), found(bytes.size());
   DrawloomRecord record = put(bytes);
   std::vector<DrawloomRecord> others;
-  for (uint64_t i = 0; i < 12; ++i)
+  for (uint64_t i = 0; i < 24; ++i)
     others.push_back(put(contents(i, mebibyte)));
   finish();
   int done = 0, calls = 0;
@@ -313,7 +315,7 @@ TEST_P(Stores, EndInAnErrorThatNamesTheSite) {
   open();
   DrawloomRecord record = put(contents(1, mebibyte), "encoder.3");
   DrawloomRecord fine = put(contents(2, 10), "encoder.4");
-  for (uint64_t i = 0; i < 12; ++i)
+  for (uint64_t i = 0; i < 30; ++i)
     put(contents(i, mebibyte));
   finish();
   Bytes bytes(mebibyte);
@@ -337,6 +339,88 @@ TEST_P(Stores, EndInAnErrorThatNamesTheSite) {
   drop(record);
   finish();
   static_cast<void>(fine);
+}
+
+TEST_P(Stores, GiveTheSameBytesOrAnErrorWhereDisksFail) {
+  options.capacity = 256 * mebibyte;
+  options.faults =
+      "p=1/20,1;do=errno EIO | op=write;p=1/20,2;do=drop | p=1/20,3;do=flip 9 "
+      "| p=1/10,4;do=short 70000 | p=1/10,5;do=twice | p=1/10,6;do=delay 2000 "
+      "| p=1/4,7;do=reorder 1 | p=1/10,8;do=errno EINTR";
+  open();
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 3; ++thread)
+    threads.emplace_back([&, thread] {
+      for (uint64_t round = 0; round < 4; ++round) {
+        std::vector<DrawloomRecord> records(12);
+        std::string site = "layer" + std::to_string(thread);
+        auto isRight = [&](DrawloomError *error) {
+          std::string text = message(error);
+          EXPECT_TRUE(text.empty() ||
+                      text.find("'" + site + "'") != std::string::npos)
+              << text;
+          return text.empty();
+        };
+        for (uint64_t i = 0; i < records.size(); ++i) {
+          Bytes bytes = contents(thread + 10 * i, 900000 + 1000 * i);
+          if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
+                                        site.c_str(), 12 - i, 0, &records[i])))
+            records[i] = {};
+        }
+        for (uint64_t i = records.size(); i-- > 0;) {
+          if (records[i].generation == 0)
+            continue;
+          Bytes wanted = contents(thread + 10 * i, 900000 + 1000 * i);
+          void *data = nullptr;
+          Bytes bytes(wanted.size());
+          int done = 0;
+          if (i % 2 == 0) {
+            if (isRight(drawloomStoreGet(store, records[i], bytes.data(), -1,
+                                         &done)))
+              EXPECT_TRUE(bytes == wanted);
+          } else if (isRight(
+                         drawloomStoreBorrow(store, records[i], -1, &data))) {
+            expectSame(data, wanted);
+            EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+          }
+          drop(records[i]);
+        }
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  finish();
+  EXPECT_GT(counts().retries, 0u);
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_LE(counts().mostMemory, options.memory);
+}
+
+TEST_P(Stores, LeaveNothingWhereTheProcessIsKilled) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
+#endif
+  for (int nth : {1, 2, 7, 20, 33}) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20); // A hang is a failure, not a test that never ends.
+      std::string faults = "nth=" + std::to_string(nth) + ";do=kill";
+      options.faults = faults.c_str();
+      open();
+      DrawloomRecord records[20];
+      for (uint64_t i = 0; i < 20; ++i)
+        records[i] = put(contents(i, mebibyte));
+      finish();
+      for (uint64_t i = 0; i < 20; ++i)
+        get(records[i], mebibyte);
+      for (;;)
+        ::pause();
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    EXPECT_TRUE(killed) << nth << " " << status;
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
 }
 
 TEST_P(Stores, EndWhereTheDiskHangs) {
