@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How records come and go. Loads.cpp has how they are got, Transfers.cpp what
-// happens between memory and files.
+// How records come and go. Gets.cpp has how they are got, Loads.cpp what memory
+// that needs, Transfers.cpp what goes between memory and files, and
+// Failures.cpp what is done where that fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -345,39 +346,6 @@ void Core::remove(RecordId id) {
   record->generation = generation == 0 ? 1 : generation;
   freeRecords.push_back(id.index);
   changed = true;
-}
-
-/// The record's bytes are lost; what is left of it is the message.
-void Core::fail(uint32_t index, const std::string &message) {
-  Record &record = records[index];
-  if (!record.failure.empty())
-    return;
-  record.failure = message;
-  record.failureNumber = ++failureNumber;
-  failures.emplace(record.failureNumber, index);
-  ++counted.failures;
-  cancelReads(idOf(index));
-  // The thread that is putting it may be copying to it now.
-  if (record.state == Record::State::Kept)
-    release(record);
-  changed = true;
-}
-
-/// What is in the block cannot be stored.
-void Core::failBlock(uint32_t number, const std::string &message) {
-  // Failing the last one frees the block.
-  std::vector<Block::Member> members = blocks[number].members;
-  for (const Block::Member &member : members)
-    if (Record *record = alive(member.record))
-      fail(member.record.index,
-           nameOf(*record) + " was not stored: " + message);
-}
-
-bool Core::allLeaked() const {
-  if (slab.dead() == 0)
-    return false;
-  return std::all_of(slots.begin(), slots.end(),
-                     [](const Slot &slot) { return slot.leaks != 0; });
 }
 
 Outcome Core::finish(std::string &why) const {

@@ -272,11 +272,10 @@ private:
   void loseExtent(Block &block);
   void release(Record &record);
   void remove(RecordId id);
-  void fail(uint32_t index, const std::string &message);
-  void failBlock(uint32_t block, const std::string &message);
-  bool allLeaked() const;
 
-  // Loads.cpp
+  std::string nameOf(const Record &record) const;
+
+  // Loads.cpp and Gets.cpp
   uint32_t takeSlot(bool forRead, bool urgent);
   void freeSlot(uint32_t slot);
   void settleSlot(uint32_t slot);
@@ -293,12 +292,9 @@ private:
   void addBufferBytes(int64_t bytes);
   void releaseSlots(Record &record);
   void readAgain(Record &record, uint32_t piece);
-  bool mismatch(Record &record, const View &view, uint32_t sum);
   void startLoads();
 
   // Transfers.cpp
-  void checkTime(uint64_t now);
-  void bury(unsigned file);
   void resubmit(uint64_t now, Work &work);
   bool read(uint32_t index, bool urgent, uint64_t now, Work &work);
   void write(uint64_t now, Work &work);
@@ -307,10 +303,17 @@ private:
   void cancelReads(RecordId id);
   void retire(Flight &flight);
   void again(Flight &flight, uint64_t at);
+
+  // Failures.cpp
+  std::string place(unsigned file, uint64_t offset) const;
+  void fail(uint32_t index, const std::string &message);
+  void failBlock(uint32_t block, const std::string &message);
   void failed(Flight &flight, int error, uint64_t now);
   void moveBlock(uint32_t block, const std::string &why);
-  std::string place(unsigned file, uint64_t offset) const;
-  std::string nameOf(const Record &record) const;
+  bool mismatch(Record &record, const View &view, uint32_t sum);
+  void checkTime(uint64_t now);
+  void bury(unsigned file);
+  bool allLeaked() const;
 
   const CoreOptions options;
   const std::vector<FileFacts> files;

@@ -1,4 +1,4 @@
-//===- Loads.cpp - how records are got ------------------------------------===//
+//===- Loads.cpp - memory for what is read --------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
