@@ -151,6 +151,7 @@ private:
         core().giveUp(mine.id);
       expectError(outcome);
     } else if (span.memory) {
+      world.harness.expectUntouched(span.memory, span.bytes, true);
       doing = Doing::Filling;
     } else {
       world.kept.push_back(mine);
@@ -166,6 +167,7 @@ private:
     if (outcome == Outcome::Wait && world.pick(30) != 0)
       return false;
     if (outcome == Outcome::Ready && !isDone) {
+      world.harness.look(view);
       doing = Doing::Looking;
       return true;
     }
@@ -191,7 +193,7 @@ private:
                       : crc32c(view.data, view.bytes);
     else if (view.data)
       sum = copyWithCrc32c(found.data() + view.offset, view.data, view.bytes);
-    piece += core().seen(view, sum);
+    piece += world.harness.seen(view, sum);
   }
 
   World &world;

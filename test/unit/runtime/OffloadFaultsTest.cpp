@@ -133,8 +133,7 @@ struct Damage : testing::Test {
 };
 
 TEST_F(Damage, OfEveryBitIsFound) {
-  for (unsigned bit = 0; bit < 8 * 4096 && !HasFailure();
-       bit += slowness) {
+  for (unsigned bit = 0; bit < 8 * 4096 && !HasFailure(); bit += slowness) {
     // In one direction, in the other, and once only.
     std::string flip = "do=flip " + std::to_string(bit);
     options.faults = "op=write;nth=1;" + flip;
@@ -226,22 +225,28 @@ TEST_F(Damage, OfAPartOfASharedBlockLeavesTheOthers) {
 //===----------------------------------------------------------------------===//
 
 TEST(OffloadFaults, OfOneFolderMakeAnotherOneTakeOver) {
-  for (const char *action : {"errno EIO", "errno ENOSPC", "never"}) {
+  for (const char *faults :
+       {"op=write;nth=1;do=errno EIO | op=write;nth=2;do=errno EIO | "
+        "op=write;nth=3;do=errno EIO",
+        "op=write;nth=1;do=errno ENOSPC", "op=write;nth=1;do=never"}) {
     HarnessOptions options;
     options.files = 2;
-    options.core.slots = 8;
-    options.faults = std::string("op=write;nth=1;do=") + action;
-    if (action == std::string("errno EIO")) // Tried again twice.
-      options.faults += " | op=write;nth=3;do=errno EIO | "
-                        "op=write;nth=4;do=errno EIO";
-    SCOPED_TRACE(action);
+    options.faults = faults;
+    SCOPED_TRACE(faults);
     Harness harness(options);
     std::vector<RecordId> ids;
-    for (uint64_t i = 0; i < 8; ++i)
+    for (uint64_t i = 0; i < 8; ++i) {
       ids.push_back(harness.put(contents(i, 1024)));
-    EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+      EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+    }
     for (uint64_t i = 0; i < 8; ++i)
       EXPECT_EQ(harness.get(ids[i]), contents(i, 1024));
+    // What could not be written to one was written to the other.
+    const Transfer &first = harness.log.front();
+    bool moved = false;
+    for (const Transfer &transfer : harness.log)
+      moved |= transfer.memory == first.memory && transfer.file != first.file;
+    EXPECT_TRUE(moved);
   }
 }
 
