@@ -68,7 +68,8 @@ public:
   /// the process is, however that ends. Proven by a write and a read.
   virtual Result<FileFacts> open(const std::string &folder, uint64_t bytes) = 0;
   /// Memory that many transfers will be from and to; a hint, which may do
-  /// nothing.
+  /// nothing. As long as the device lives, it stays mapped and keeps its pages
+  /// (no MADV_DONTNEED): the kernel would go on to use those that it knows.
   virtual void registerMemory(void *memory, uint64_t bytes) = 0;
   /// Starts transfers, in any order. Never waits for one.
   virtual void submit(const Transfer *transfers, size_t count) = 0;

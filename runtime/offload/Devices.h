@@ -9,7 +9,8 @@
 // Of a device that is destroyed while transfers are under way, those that have
 // not begun never do, and the others are waited for a while. A disk that never
 // answers keeps its threads, its file and the memory of its transfers then: who
-// destroys a device with transfers under way never uses their memory again.
+// destroys a device with transfers under way never uses their memory again, and
+// does it in the thread that submitted them.
 //
 // The thread that submits and reaps has its signals blocked: a write beyond the
 // limit of this process's files (ulimit -f) sends one.

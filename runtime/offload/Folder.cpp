@@ -329,6 +329,9 @@ Status File::reserve(uint64_t bytes, bool asked) {
                                ") are free; ask for less, free some, or name "
                                "another folder");
   };
+  // Before it fails, fallocate takes for a while what others need.
+  if (bytes > left)
+    return full();
   int code = EOPNOTSUPP;
   if (asked)
     do
@@ -359,8 +362,6 @@ Status File::reserve(uint64_t bytes, bool asked) {
     return refused(folder, "its space cannot be reserved (" + reason(code) +
                                "); name another folder");
   }
-  if (bytes > left)
-    return full();
   if (::ftruncate(number, static_cast<off_t>(bytes)) != 0)
     return refused(folder, "a file in it cannot have " + inWords(bytes) + " (" +
                                reason(errno) + "); ask for less");

@@ -34,12 +34,9 @@ namespace {
 /// Requests of a file that the kernel has at most.
 constexpr unsigned depth = 64;
 /// Files and pieces of memory that are registered; more are used as they are.
-constexpr unsigned mostFiles = 64;
-constexpr unsigned mostPieces = 64;
-/// The kernel's limit for one piece of memory.
-constexpr uint64_t pieceBytes = uint64_t(1) << 30;
-/// The kernel's limit for one request.
-constexpr uint64_t mostBytes = 0x7ffff000;
+constexpr unsigned mostFiles = 64, mostPieces = 64;
+/// The kernel's limits for a piece of memory and for a request.
+constexpr uint64_t pieceBytes = uint64_t(1) << 30, mostBytes = 0x7ffff000;
 /// How long a device that is destroyed waits for a disk.
 constexpr uint64_t patience = 2'000'000'000;
 
@@ -114,7 +111,7 @@ private:
   std::vector<Slot> slots;
   std::vector<uint32_t> unused; ///< Of the slots.
   std::deque<Completion> early; ///< Of what the kernel never got.
-  size_t inKernel = 0, submitted = 0;
+  size_t submitted = 0;
   std::string lacking;
   const pid_t process = ::getpid();
 };
@@ -129,7 +126,7 @@ UringDevice::~UringDevice() {
         cancelSlot(i);
     Completion completion;
     for (uint64_t until = nanoseconds() + patience;
-         inKernel > 0 && wait(until) == 0;)
+         unused.size() < slots.size() && wait(until) == 0;)
       while (take(&completion, 1) > 0)
         continue;
   }
@@ -176,13 +173,16 @@ void UringDevice::registerFiles() {
   if (filesSeen == 0)
     keepsFiles = io_uring_register_files_sparse(&ring, mostFiles) == 0;
   for (; filesSeen < files.size(); ++filesSeen) {
-    OpenFile &file = files[filesSeen];
-    int descriptor = file.file.descriptor();
-    file.isRegistered =
-        keepsFiles && filesSeen < mostFiles &&
-        io_uring_register_files_update(&ring, static_cast<unsigned>(filesSeen),
-                                       &descriptor, 1) == 1;
+    auto number = static_cast<unsigned>(filesSeen);
+    int descriptor = files[number].file.descriptor();
+    files[number].isRegistered =
+        keepsFiles && number < mostFiles &&
+        io_uring_register_files_update(&ring, number, &descriptor, 1) == 1;
   }
+  // What cannot be begun at once, threads of the kernel do: as many as are
+  // needed, and at most as many as may wait for disks that hang.
+  unsigned workers[] = {depth * static_cast<unsigned>(files.size()), 0};
+  io_uring_register_iowq_max_workers(&ring, workers);
 }
 
 /// The kernel need not pin their pages for each request.
@@ -248,7 +248,6 @@ void UringDevice::beginWaiting() {
       begin(request, file.waiting.front());
       file.waiting.pop_front();
       ++file.inKernel;
-      ++inKernel;
     }
 }
 
@@ -389,7 +388,6 @@ size_t UringDevice::take(Completion *completions, size_t most) {
       continue;
     completions[count++] = {slot.transfer.id, result};
     --files[slot.transfer.file].inKernel;
-    --inKernel;
     slot.used = false;
     unused.push_back(number);
   }
