@@ -103,68 +103,74 @@ template <unsigned bytes> DRAWLOOM_WITH_CRC uint64_t moved(uint64_t state) {
   return _mm_crc32_u64(0, static_cast<uint64_t>(_mm_cvtsi128_si64(product)));
 }
 
-/// Takes a state over blocks of three parts, as many as there are.
-template <unsigned part>
+/// Copies a line past the caches.
+inline void copyLine(unsigned char *to, const unsigned char *from) {
+  for (int i = 0; i < 64; i += 16)
+    _mm_stream_si128(
+        reinterpret_cast<__m128i *>(to + i),
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
+}
+
+/// Takes a state over blocks of three parts, as many as there are, and copies
+/// them where that is wanted: to where lines begin.
+template <unsigned part, bool copies>
 DRAWLOOM_WITH_CRC uint64_t byParts(uint64_t state, const unsigned char *&bytes,
-                                   size_t &count) {
+                                   size_t &count, unsigned char *to = nullptr) {
   for (; count >= 3 * part; bytes += 3 * part, count -= 3 * part) {
     uint64_t second = 0, third = 0;
-    for (unsigned i = 0; i < part; i += 8) {
-      state = _mm_crc32_u64(state, wordAt(bytes + i));
-      second = _mm_crc32_u64(second, wordAt(bytes + part + i));
-      third = _mm_crc32_u64(third, wordAt(bytes + 2 * part + i));
+    for (unsigned line = 0; line < part; line += 64) {
+      const unsigned char *at = bytes + line;
+      for (unsigned i = 0; i < 64; i += 8) {
+        state = _mm_crc32_u64(state, wordAt(at + i));
+        second = _mm_crc32_u64(second, wordAt(at + part + i));
+        third = _mm_crc32_u64(third, wordAt(at + 2 * part + i));
+      }
+      if constexpr (copies)
+        for (unsigned i = 0; i < 3 * part; i += part)
+          copyLine(to + line + i, at + i);
     }
+    if constexpr (copies)
+      to += 3 * part;
     state = moved<2 * part>(state) ^ moved<part>(second) ^ third;
   }
   return state;
 }
 
+/// So long that the three parts are read from memory as three streams, each in
+/// pages of its own.
+constexpr unsigned longPart = 4096;
+
 DRAWLOOM_WITH_CRC uint32_t byInstruction(uint32_t start,
                                          const unsigned char *bytes,
                                          size_t count) {
   uint64_t state = start;
-  state = byParts<2048>(state, bytes, count);
-  state = byParts<128>(state, bytes, count);
+  state = byParts<longPart, false>(state, bytes, count);
+  state = byParts<128, false>(state, bytes, count);
   for (; count >= 8; bytes += 8, count -= 8)
     state = _mm_crc32_u64(state, wordAt(bytes));
   for (; count > 0; ++bytes, --count)
     state = _mm_crc32_u8(static_cast<uint32_t>(state), *bytes);
   return static_cast<uint32_t>(state);
 }
-
-/// Copies past the caches; whole lines at aligned places but for both ends.
-void copyPastCaches(unsigned char *to, const unsigned char *from,
-                    size_t count) {
-  size_t head = std::min<size_t>(-reinterpret_cast<uintptr_t>(to) & 63, count);
-  std::memcpy(to, from, head);
-  to += head, from += head, count -= head;
-  for (; count >= 64; to += 64, from += 64, count -= 64)
-    for (int i = 0; i < 64; i += 16)
-      _mm_stream_si128(
-          reinterpret_cast<__m128i *>(to + i),
-          _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
-  std::memcpy(to, from, count);
-}
 #endif
 
-using Sum = uint32_t (*)(uint32_t, const unsigned char *, size_t);
-Sum fastestSum() {
+bool hasInstruction() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
-    return byInstruction;
+  static const bool has =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+  return has;
+#else
+  return false;
 #endif
-  return byTable;
 }
 
 uint32_t sum(uint32_t state, const unsigned char *bytes, size_t count) {
-  static const Sum fastest = fastestSum();
-  return fastest(state, bytes, count);
+#if defined(__x86_64__)
+  if (hasInstruction())
+    return byInstruction(state, bytes, count);
+#endif
+  return byTable(state, bytes, count);
 }
-
-/// Read into the first cache by the sum, and from there by the copy.
-constexpr size_t block = 3 * 2048;
-/// Fewer bytes may well be read again from caches.
-constexpr size_t many = size_t(256) << 10;
 
 } // namespace
 
@@ -181,23 +187,25 @@ uint32_t copyWithCrc32c(void *to, const void *from, size_t count,
   auto *target = static_cast<unsigned char *>(to);
   auto *source = static_cast<const unsigned char *>(from);
   uint32_t state = ~before;
-  [[maybe_unused]] const bool pastCaches = count >= many;
-  while (count > 0) {
-    size_t now = std::min(block, count);
-    state = sum(state, source, now);
 #if defined(__x86_64__)
-    if (pastCaches)
-      copyPastCaches(target, source, now);
-    else
-#endif
-      std::memcpy(target, source, now);
-    target += now, source += now, count -= now;
-  }
-#if defined(__x86_64__)
-  // Whoever is told that the copy is done sees it.
-  if (pastCaches)
+  // Fewer bytes may well be read again from caches.
+  constexpr size_t many = size_t(256) << 10;
+  if (count >= many && reinterpret_cast<uintptr_t>(to) % 64 == 0 &&
+      hasInstruction()) {
+    size_t whole = count;
+    state = static_cast<uint32_t>(
+        byParts<longPart, true>(state, source, count, target));
+    target += whole - count;
+    // Whoever is told that the copy is done sees it.
     _mm_sfence();
+  }
 #endif
+  // The copy finds in the first cache what the sum has read.
+  for (size_t now; count > 0; target += now, source += now, count -= now) {
+    now = std::min<size_t>(count, 4096);
+    state = sum(state, source, now);
+    std::memcpy(target, source, now);
+  }
   return ~state;
 }
 

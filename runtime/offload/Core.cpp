@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How records come and go. Loads.cpp has how they are got, Transfers.cpp what
-// happens between memory and files.
+// How records come and go. Gets.cpp has how they are got, Loads.cpp what memory
+// that needs, Transfers.cpp what goes between memory and files, and
+// Failures.cpp what is done where that fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,8 +78,11 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
           std::to_string(
               (slab.free() - std::min(slab.free(), unplaced + promised)) *
               options.unit) +
-          " more, " + std::to_string(slab.quarantined()) +
-          " having failed: drop records, or open it with more capacity";
+          " more, " + std::to_string(slab.quarantined()) + " having failed" +
+          (slab.closed() == 0 ? ""
+                              : " and " + std::to_string(slab.closed()) +
+                                    " folders being full before that") +
+          ": drop records, or open it with more capacity";
     return Outcome::Failed;
   }
   if (freeRecords.empty()) {
@@ -144,9 +148,10 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
                                "answer, and may still read all of it";
         return Outcome::Failed;
       }
+      // What is held back is to be written.
+      dirty |= !record.hungry;
       hungry += !record.hungry;
       record.hungry = true;
-      dirty = true; // What is held back is to be written.
       return Outcome::Wait;
     }
     if (!isLong)
@@ -343,44 +348,13 @@ void Core::remove(RecordId id) {
   changed = true;
 }
 
-/// The record's bytes are lost; what is left of it is the message.
-void Core::fail(uint32_t index, const std::string &message) {
-  Record &record = records[index];
-  if (!record.failure.empty())
-    return;
-  record.failure = message;
-  record.failureNumber = ++failureNumber;
-  failures.emplace(record.failureNumber, index);
-  ++counted.failures;
-  cancelReads(idOf(index));
-  // The thread that is putting it may be copying to it now.
-  if (record.state == Record::State::Kept)
-    release(record);
-  changed = true;
-}
-
-/// What is in the block cannot be stored.
-void Core::failBlock(uint32_t number, const std::string &message) {
-  // Failing the last one frees the block.
-  std::vector<Block::Member> members = blocks[number].members;
-  for (const Block::Member &member : members)
-    if (Record *record = alive(member.record))
-      fail(member.record.index,
-           nameOf(*record) + " was not stored: " + message);
-}
-
-bool Core::allLeaked() const {
-  if (slab.dead() == 0)
-    return false;
-  return std::all_of(slots.begin(), slots.end(),
-                     [](const Slot &slot) { return slot.leaks != 0; });
-}
-
 Outcome Core::finish(std::string &why) const {
   if (!failures.empty()) {
     why = records[failures.begin()->second].failure;
     return Outcome::Failed;
   }
+  if (unwritten == 0)
+    return Outcome::Ready;
   for (const Block &block : blocks)
     if (block.live != 0 && block.state != Block::State::Written)
       return Outcome::Wait;
@@ -392,7 +366,7 @@ void Core::shut() {
     if (records[i].state != Record::State::Free)
       remove(idOf(i));
   while (!idleBuffers.empty())
-    unmap(idleBuffers.front());
+    unmapIdle();
 }
 
 CoreCounts Core::counts() const {

@@ -164,6 +164,8 @@ private:
   static constexpr unsigned mostTries = 3;
   /// So many pieces of a record are read ahead of a get.
   static constexpr uint32_t window = 16;
+  /// Each buffer is a mapping, of which the system allows some 65,000.
+  static constexpr size_t mostBuffers = 4096;
 
   struct Piece {
     uint32_t block = none, offset = 0, bytes = 0; ///< Where it is stored.
@@ -270,11 +272,10 @@ private:
   void loseExtent(Block &block);
   void release(Record &record);
   void remove(RecordId id);
-  void fail(uint32_t index, const std::string &message);
-  void failBlock(uint32_t block, const std::string &message);
-  bool allLeaked() const;
 
-  // Loads.cpp
+  std::string nameOf(const Record &record) const;
+
+  // Loads.cpp and Gets.cpp
   uint32_t takeSlot(bool forRead, bool urgent);
   void freeSlot(uint32_t slot);
   void settleSlot(uint32_t slot);
@@ -286,17 +287,14 @@ private:
   void setWanting(Record &record, bool wants);
   void freeBuffer(Record &record);
   void settleBuffer(uint32_t buffer);
-  void unmap(uint32_t buffer);
+  void unmapIdle();
   bool evict(uint32_t wanting);
   void addBufferBytes(int64_t bytes);
   void releaseSlots(Record &record);
   void readAgain(Record &record, uint32_t piece);
-  bool mismatch(Record &record, const View &view, uint32_t sum);
   void startLoads();
 
   // Transfers.cpp
-  void checkTime(uint64_t now);
-  void bury(unsigned file);
   void resubmit(uint64_t now, Work &work);
   bool read(uint32_t index, bool urgent, uint64_t now, Work &work);
   void write(uint64_t now, Work &work);
@@ -305,10 +303,17 @@ private:
   void cancelReads(RecordId id);
   void retire(Flight &flight);
   void again(Flight &flight, uint64_t at);
+
+  // Failures.cpp
+  std::string place(unsigned file, uint64_t offset) const;
+  void fail(uint32_t index, const std::string &message);
+  void failBlock(uint32_t block, const std::string &message);
   void failed(Flight &flight, int error, uint64_t now);
   void moveBlock(uint32_t block, const std::string &why);
-  std::string place(unsigned file, uint64_t offset) const;
-  std::string nameOf(const Record &record) const;
+  bool mismatch(Record &record, const View &view, uint32_t sum);
+  void checkTime(uint64_t now);
+  void bury(unsigned file);
+  bool allLeaked() const;
 
   const CoreOptions options;
   const std::vector<FileFacts> files;
@@ -322,8 +327,8 @@ private:
   std::vector<Slot> slots;
   std::vector<uint32_t> freeSlots;
   std::deque<Buffer> buffers;
-  std::vector<uint32_t> freeBuffers; ///< Numbers.
-  std::deque<uint32_t> idleBuffers;  ///< Mapped and of nobody, oldest first.
+  std::vector<uint32_t> freeBuffers;             ///< Numbers.
+  std::multimap<uint64_t, uint32_t> idleBuffers; ///< Of nobody, by bytes.
   std::map<const void *, uint32_t> lentBuffers;
   std::deque<Flight> flights;
   std::vector<uint32_t> freeFlights;
@@ -345,7 +350,7 @@ private:
   size_t expectedNext = 0; ///< The first that may need a buffer.
   std::map<uint64_t, uint32_t> failures;
   uint64_t serial = 0, sequence = 0, failureNumber = 0;
-  uint64_t bufferBytes = 0;
+  uint64_t bufferBytes = 0, idleBytes = 0;
   std::vector<uint64_t> cancels; ///< For the next Work.
   std::vector<std::pair<void *, uint64_t>> unmaps;
   std::vector<std::pair<uint32_t, uint64_t>> maps;

@@ -188,7 +188,8 @@ void FaultDevice::come(Completion completion) {
     held.push_back({completion, now() + fate.value * 1000});
     return;
   case Do::Twice:
-    held.push_back({completion, 0});
+    // When its number may be that of another one.
+    held.push_back({completion, now() + 300'000});
     break;
   case Do::Reorder:
     shuffled.push_back(completion);

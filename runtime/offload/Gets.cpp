@@ -8,7 +8,6 @@
 
 #include "runtime/offload/Core.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace drawloom::runtime::offload {
 
@@ -68,7 +67,7 @@ Outcome Core::view(RecordId id, uint32_t index, bool whole, View &view,
   bool isHere = piece.state == Piece::State::Here;
   if (piece.filling || (!isHere && !isResident(piece))) {
     record->scan = std::min(record->scan, index);
-    dirty = true;
+    dirty |= piece.state == Piece::State::Away;
     if (allLeaked() && !buffer) {
       why = nameOf(*record) + " finds no memory: the store's folders do not "
                               "answer, and may still write to all of it";
@@ -136,53 +135,6 @@ bool Core::seen(const View &view, uint32_t sum) {
   unpin();
   dirty |= piece.state == Piece::State::Away;
   return right;
-}
-
-/// What was seen is not what was stored. False: it is to be looked at again.
-bool Core::mismatch(Record &record, const View &view, uint32_t sum) {
-  ++counted.mismatches;
-  Piece &piece = record.pieces[view.piece];
-  Block &block = blocks[piece.block];
-  // Somebody else has seen this before.
-  if (piece.tries != view.tries)
-    return false;
-  ++piece.tries;
-  if (view.source == View::Source::Block) {
-    if (block.slot != view.slot)
-      return false;
-    if (block.state == Block::State::Written && piece.tries <= mostTries) {
-      written.erase(std::find(written.begin(), written.end(), piece.block));
-      freeSlot(std::exchange(block.slot, none));
-      readAgain(record, view.piece);
-      return false;
-    }
-  } else {
-    piece.state = Piece::State::Away;
-    piece.checked = false;
-    readAgain(record, view.piece);
-    if (piece.tries < mostTries)
-      return false;
-    if (block.placed)
-      loseExtent(block);
-    // Its own memory is still there.
-    if (isResident(piece))
-      return false;
-  }
-  char sums[64];
-  std::snprintf(sums, sizeof(sums), "%08x instead of %08x", sum, view.sum);
-  bool everRead = view.source == View::Source::Loaded;
-  std::string message =
-      nameOf(record) + " is damaged: its piece " + std::to_string(view.piece) +
-      " has the checksum " + sums +
-      (everRead
-           ? ", " + std::to_string(mostTries) + " times, as read from " +
-                 place(block.extent.file, block.extent.offset + piece.offset) +
-                 ": the disk, or what is between it and memory, gave "
-                 "other bytes than were written; use another folder"
-           : " in memory, before it was read from a disk: something "
-             "writes to memory that is not its own, or the memory fails");
-  fail(view.record.index, message);
-  return false;
 }
 
 void Core::end(RecordId id, bool complete) {

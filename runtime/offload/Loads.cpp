@@ -1,4 +1,4 @@
-//===- Loads.cpp - how records are got ------------------------------------===//
+//===- Loads.cpp - memory for what is read --------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -132,16 +132,11 @@ void Core::addBufferBytes(int64_t bytes) {
 
 /// A buffer that is there and fits well.
 bool Core::takeIdle(Record &record, uint32_t index, uint64_t bytes) {
-  auto best = idleBuffers.end();
-  for (auto at = idleBuffers.begin(); at != idleBuffers.end(); ++at) {
-    uint64_t has = buffers[*at].bytes;
-    if (has >= bytes && has - bytes <= bytes / 4 &&
-        (best == idleBuffers.end() || has < buffers[*best].bytes))
-      best = at;
-  }
-  if (best == idleBuffers.end())
+  auto best = idleBuffers.lower_bound(bytes);
+  if (best == idleBuffers.end() || best->first - bytes > bytes / 4)
     return false;
-  record.buffer = *best;
+  record.buffer = best->second;
+  idleBytes -= best->first;
   idleBuffers.erase(best);
   buffers[record.buffer].owned = true;
   buffers[record.buffer].record = index;
@@ -162,20 +157,11 @@ Outcome Core::makeBuffer(uint32_t index, bool urgent, std::string &why) {
   for (;;) {
     if (takeIdle(record, index, bytes))
       break;
-    uint64_t idle = 0, soon = 0;
-    for (const Buffer &buffer : buffers) {
-      if (buffer.state == Buffer::State::None)
-        continue;
-      idle += buffer.idle() && buffer.state == Buffer::State::Mapped
-                  ? buffer.bytes
-                  : 0;
-      soon += !buffer.owned && buffer.lent == 0 && buffer.leaks == 0
-                  ? buffer.bytes
-                  : 0;
-    }
-    if (bufferBytes - idle + bytes <= options.loadMemory) {
+    if (!urgent && buffers.size() - freeBuffers.size() >= mostBuffers)
+      return Outcome::Wait;
+    if (bufferBytes - idleBytes + bytes <= options.loadMemory) {
       while (bufferBytes + bytes > options.loadMemory)
-        unmap(idleBuffers.front());
+        unmapIdle();
       if (freeBuffers.empty()) {
         freeBuffers.push_back(static_cast<uint32_t>(buffers.size()));
         buffers.emplace_back();
@@ -191,19 +177,23 @@ Outcome Core::makeBuffer(uint32_t index, bool urgent, std::string &why) {
       maps.push_back({record.buffer, bytes});
       break;
     }
-    if (!urgent || bufferBytes - soon + bytes <= options.loadMemory)
+    if (!urgent)
+      return Outcome::Wait;
+    uint64_t soon = 0;
+    for (const Buffer &buffer : buffers)
+      if (!buffer.owned && buffer.lent == 0 && buffer.leaks == 0)
+        soon += buffer.bytes;
+    if (bufferBytes - soon + bytes <= options.loadMemory)
       return Outcome::Wait;
     if (evict(index))
       continue;
     uint64_t lent = 0, leaked = 0;
     for (const Buffer &buffer : buffers) {
-      if (buffer.state == Buffer::State::None)
-        continue;
       lent += buffer.lent != 0 ? buffer.bytes : 0;
       leaked += buffer.lent == 0 && buffer.leaks != 0 ? buffer.bytes : 0;
     }
     // Somebody else is about to borrow one that is not lent yet, or to get it.
-    if (lent + leaked + idle != bufferBytes)
+    if (lent + leaked + idleBytes != bufferBytes)
       return Outcome::Wait;
     why = nameOf(record) + " finds no memory: records that are borrowed hold " +
           std::to_string(lent) + " of the " +
@@ -264,14 +254,18 @@ void Core::freeBuffer(Record &record) {
 void Core::settleBuffer(uint32_t number) {
   if (!buffers[number].idle() || buffers[number].state != Buffer::State::Mapped)
     return;
-  idleBuffers.push_back(number);
+  idleBuffers.emplace(buffers[number].bytes, number);
+  idleBytes += buffers[number].bytes;
   changed = dirty = true;
 }
 
-/// Of a buffer that is idle.
-void Core::unmap(uint32_t number) {
+/// The largest that is idle.
+void Core::unmapIdle() {
+  auto largest = std::prev(idleBuffers.end());
+  uint32_t number = largest->second;
+  idleBuffers.erase(largest);
   Buffer &buffer = buffers[number];
-  idleBuffers.erase(std::find(idleBuffers.begin(), idleBuffers.end(), number));
+  idleBytes -= buffer.bytes;
   unmaps.push_back({buffer.memory, buffer.bytes});
   addBufferBytes(-static_cast<int64_t>(buffer.bytes));
   buffer = Buffer();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/offload/Slab.h"
+#include <algorithm>
 
 namespace drawloom::runtime::offload {
 
@@ -83,11 +84,24 @@ void Slab::end(unsigned number, uint64_t bytes, uint64_t now) {
   file.busy = file.moved = 0;
 }
 
+bool Slab::isBusy(unsigned depth) const {
+  return std::all_of(files.begin(), files.end(), [&](const File &file) {
+    return file.dead || file.transfers >= depth;
+  });
+}
+
 uint64_t Slab::free() const {
   uint64_t sum = 0;
   for (const File &file : files)
     sum += file.free();
   return sum;
+}
+
+unsigned Slab::closed() const {
+  unsigned count = 0;
+  for (const File &file : files)
+    count += file.closed;
+  return count;
 }
 
 unsigned Slab::dead() const {

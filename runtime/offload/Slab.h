@@ -51,11 +51,14 @@ public:
   void begin(unsigned file, uint64_t bytes, uint64_t now);
   void end(unsigned file, uint64_t bytes, uint64_t now);
   unsigned underWay(unsigned file) const { return files[file].transfers; }
+  /// Whether each file has as many transfers under way.
+  bool isBusy(unsigned depth) const;
 
   /// Extents that can be taken, of all files that are in use.
   uint64_t free() const;
   uint64_t quarantined() const { return quarantinedBytes; }
   unsigned dead() const;
+  unsigned closed() const;
   size_t size() const { return files.size(); }
 
 private:

@@ -80,17 +80,19 @@ Status Store::close(std::unique_ptr<Store> store, int64_t time) {
     return Status();
   }
   {
-    Locked lock(*store);
+    // The device is gone as soon as the thread has seen this: it is woken
+    // before the thread can.
+    std::lock_guard<std::mutex> lock(store->mutex);
     store->closing = true;
     store->closeBy = store->endOf(time);
     store->core->shut();
     store->core->dirty = true;
+    store->asleep = false;
+    store->device->wake();
   }
   store->thread.join();
   CoreCounts counts = store->core->counts();
   size_t left = store->core->underWay();
-  // It waits for what has begun, as long as that makes sense.
-  store->device.reset();
   if (left == 0) {
     ::munmap(store->staging, store->stagingBytes);
     return Status();
@@ -244,8 +246,9 @@ void Store::run() {
       core->advance(device->now(), work);
     }
     act(work);
+    // It waits for what has begun, as long as that makes sense.
     if (over)
-      return;
+      return device.reset();
     uint64_t until = 0;
     {
       Locked lock(*this);

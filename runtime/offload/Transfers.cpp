@@ -9,16 +9,8 @@
 #include "runtime/offload/Core.h"
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace drawloom::runtime::offload {
-
-static constexpr uint64_t millisecond = 1'000'000;
-
-std::string Core::place(unsigned file, uint64_t offset) const {
-  return "byte " + std::to_string(offset) + " of the file in '" +
-         files[file].folder + "'";
-}
 
 void Core::advance(uint64_t now, Work &work) {
   work = Work();
@@ -37,7 +29,8 @@ void Core::advance(uint64_t now, Work &work) {
     uint32_t index = loading[i];
     bool over = records[index].buffer == none;
     if (!over) {
-      read(index, false, now, work);
+      if (!read(index, false, now, work) && slab.isBusy(options.depth))
+        break;
       over = records[index].scan >= records[index].pieces.size();
     }
     if (over)
@@ -133,7 +126,10 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
                       ": the folder has not answered before; see to its disk");
       return true;
     }
-    if (slab.underWay(file) >= (urgent ? 2 : 1) * options.depth) {
+    unsigned depth = (urgent ? 2 : 1) * options.depth;
+    if (slab.underWay(file) >= depth) {
+      if (slab.isBusy(depth))
+        return false;
       sent = false;
       continue;
     }
@@ -189,7 +185,8 @@ void Core::write(uint64_t now, Work &work) {
     if (file < 0 && slab.choose(UINT32_MAX, block.avoided) < 0)
       file = slab.choose(options.depth); // There is no other one.
     if (file < 0) {
-      if (slab.choose(UINT32_MAX) >= 0)
+      // What no folder has room for stays in memory as long as it may.
+      if (slab.choose(UINT32_MAX) >= 0 || !isPressed)
         return;
       dequeue(number);
       failBlock(number, block.failure.empty()
@@ -317,123 +314,6 @@ void Core::again(Flight &flight, uint64_t at) {
   ++counted.retries;
   flight.at = at;
   dirty = true;
-}
-
-/// A transfer came back with an error.
-void Core::failed(Flight &flight, int error, uint64_t now) {
-  bool isWrite = flight.kind == Transfer::Kind::Write;
-  if (flight.cancelled) {
-    if (isWrite && error == EIO)
-      loseExtent(blocks[flight.block]);
-    return retire(flight);
-  }
-  bool isBusy = error == EINTR || error == EAGAIN;
-  if (isBusy && now - flight.began < options.timeout)
-    return again(flight, error == EINTR ? now : now + millisecond);
-  bool isFull = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  if (!isFull && !isBusy && ++flight.tries < mostTries)
-    return again(flight, now + (flight.tries == 1 ? 1 : 10) * millisecond);
-  std::string why =
-      place(flight.file, flight.offset) + " failed: " + std::strerror(error);
-  uint32_t number = flight.block;
-  Block &block = blocks[number];
-  if (isWrite) {
-    if (isFull) {
-      slab.close(flight.file);
-      slab.giveBack(block.extent);
-      block.placed = false;
-    } else {
-      loseExtent(block);
-    }
-    block.avoided = static_cast<int>(flight.file);
-    retire(flight);
-    return moveBlock(number, "writing to " + why);
-  }
-  Record *record = alive(flight.record);
-  uint32_t index = flight.record.index, piece = flight.piece;
-  if (block.placed)
-    loseExtent(block);
-  retire(flight);
-  if (!record)
-    return;
-  record->pieces[piece].state = Piece::State::Away;
-  if (!isResident(record->pieces[piece]))
-    fail(index, nameOf(*record) + " cannot be read back: reading from " + why +
-                    ", " + std::to_string(mostTries) +
-                    " times; see to the disk, or use another folder");
-}
-
-/// Writes a block to another place than the one that did not take it.
-void Core::moveBlock(uint32_t number, const std::string &why) {
-  Block &block = blocks[number];
-  block.state = Block::State::Sealed;
-  block.placed = false;
-  block.failure = why;
-  ++unplaced;
-  ++counted.retries;
-  if (++block.moves > 2)
-    return failBlock(number, why);
-  enqueue(number);
-}
-
-//===----------------------------------------------------------------------===//
-// Folders that do not answer
-//===----------------------------------------------------------------------===//
-
-void Core::checkTime(uint64_t now) {
-  for (const Flight &flight : flights)
-    if (flight.used && flight.onDevice && !flight.abandoned &&
-        flight.deadline <= now)
-      bury(flight.file);
-}
-
-/// Uses the file no more. The memory of what is under way is not touched again,
-/// as the disk may do so at any time.
-void Core::bury(unsigned file) {
-  slab.bury(file);
-  std::string why = "'" + files[file].folder + "' has not answered for " +
-                    std::to_string(options.timeout / millisecond) + " ms";
-  for (Flight &flight : flights) {
-    if (!flight.used || flight.abandoned || flight.file != file)
-      continue;
-    uint32_t number = std::exchange(flight.block, none);
-    RecordId id = std::exchange(flight.record, RecordId());
-    bool isWrite = flight.kind == Transfer::Kind::Write;
-    if (flight.onDevice) {
-      flight.abandoned = flight.cancelled = true;
-      cancels.push_back(flight.id);
-      if (flight.slot != none)
-        ++slots[flight.slot].leaks;
-      if (flight.buffer != none)
-        ++buffers[flight.buffer].leaks;
-    } else {
-      retire(flight);
-    }
-    Block &block = blocks[number];
-    block.placed = block.placed && !isWrite;
-    if (--block.flights == 0 && block.live == 0) {
-      --dying;
-      freeBlock(number);
-    } else if (isWrite && block.live != 0) {
-      moveBlock(number, why);
-    }
-    if (Record *record = alive(id))
-      fail(id.index, nameOf(*record) + " cannot be read back: " + why +
-                         "; see to its disk, or use another folder");
-  }
-  // What is still in memory can be stored elsewhere.
-  for (size_t i = 0; i < written.size();) {
-    uint32_t number = written[i];
-    Block &block = blocks[number];
-    if (block.extent.file != file || block.live == 0) {
-      ++i;
-      continue;
-    }
-    written.erase(written.begin() + static_cast<std::ptrdiff_t>(i));
-    ++unwritten;
-    moveBlock(number, why);
-  }
-  changed = dirty = true;
 }
 
 size_t Core::abandoned() const {

@@ -73,7 +73,7 @@ TEST_P(OffloadChecksum, IsTheBitwiseSumOfAnyLengthAndPlace) {
   for (size_t count = 0; count < 1000; ++count)
     check(random() % 64, count);
   // Around the ends of blocks of three parts.
-  for (size_t blocks : {384, 768, 6144, 6144 + 384, 12288})
+  for (size_t blocks : {384, 768, 12288, 12288 + 384, 24576})
     for (size_t more = 0; more < 20; ++more)
       check(random() % 64, blocks - 10 + more);
   for (int i = 0; i < 200; ++i) {
@@ -113,20 +113,24 @@ INSTANTIATE_TEST_SUITE_P(Ways, OffloadChecksum,
 /// Bytes in front and behind stay as they are.
 TEST(OffloadCopy, CopiesAllAndNoMore) {
   std::mt19937_64 random(4);
-  // On both sides of the length from which copies go past the caches.
-  constexpr size_t most = 600000;
-  Bytes from = randomBytes(most + 128, random);
-  for (size_t count : {0, 1, 63, 64, 65, 6143, 6145, 100000, 262143, 262144,
-                       262145, 500001, 600000}) {
-    size_t offset = random() % 128, place = 1 + random() % 128;
-    auto before = static_cast<uint32_t>(random());
-    Bytes to(count + 256, 0x5a), expected = to;
-    std::memcpy(expected.data() + place, from.data() + offset, count);
-    EXPECT_EQ(
-        copyWithCrc32c(to.data() + place, from.data() + offset, count, before),
-        crc32c(from.data() + offset, count, before));
-    EXPECT_TRUE(to == expected) << count;
-  }
+  Bytes from = randomBytes(600000 + 128, random);
+  // On both sides of the length from which copies go past the caches, and of
+  // whole blocks.
+  for (size_t count : {0, 1, 63, 64, 65, 4095, 4097, 100000, 262143, 262144,
+                       262145, 270335, 270336, 270337, 500001, 600000})
+    // To where a line of a cache begins, and to other places.
+    for (size_t place : {64, 65, 72, 100}) {
+      Bytes owner(count + 512, 0x5a);
+      size_t line = -reinterpret_cast<uintptr_t>(owner.data()) & 63;
+      Bytes expected = owner;
+      size_t offset = random() % 128;
+      std::memcpy(expected.data() + line + place, from.data() + offset, count);
+      auto before = static_cast<uint32_t>(random());
+      EXPECT_EQ(copyWithCrc32c(owner.data() + line + place,
+                               from.data() + offset, count, before),
+                crc32cByTable(from.data() + offset, count, before));
+      EXPECT_TRUE(owner == expected) << count << " bytes to " << place;
+    }
 }
 
 } // namespace

@@ -114,7 +114,11 @@ TEST(OffloadCore, RefusesToLendMoreThanItsMemory) {
                              "bytes for them"),
             std::string::npos)
       << harness.why;
-  // They can be got all the same.
+  // What is lent stays what it is, and the others can be got all the same.
+  char *same = nullptr;
+  ASSERT_EQ(harness.borrow(first, same), Outcome::Ready);
+  EXPECT_EQ(same, data);
+  EXPECT_TRUE(harness.core->giveBack(same).ok());
   EXPECT_EQ(harness.get(large), contents(1, 5000));
   EXPECT_EQ(harness.get(third), contents(4, 2048));
   EXPECT_TRUE(harness.core->giveBack(data).ok());
@@ -198,6 +202,25 @@ TEST(OffloadCore, PacksSmallRecordsAndWritesThemWhereMemoryIsShort) {
     EXPECT_EQ(harness.get(ids[i]), contents(i, 300));
 }
 
+TEST(OffloadCore, LetsPutsWaitForTheDisk) {
+  Harness harness({});
+  RecordId id;
+  ASSERT_EQ(harness.core->put(5000, "layer", 0, id, harness.why),
+            Outcome::Ready);
+  // One of four slots is for gets.
+  Core::Span span;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(harness.core->fill(id, span, harness.why), Outcome::Ready);
+    harness.core->filled(id, 0);
+  }
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Wait);
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Wait);
+  while (harness.core->counts().written == 0)
+    ASSERT_TRUE(harness.step());
+  EXPECT_EQ(harness.core->fill(id, span, harness.why), Outcome::Ready);
+  harness.core->giveUp(id);
+}
+
 TEST(OffloadCore, ReadsAheadWhatIsExpected) {
   Harness harness({});
   std::vector<RecordId> ids;
@@ -219,6 +242,20 @@ TEST(OffloadCore, ReadsAheadWhatIsExpected) {
   }
   EXPECT_EQ(harness.core->counts().read - before,
             8 * 2048 - harness.core->counts().forwarded);
+}
+
+TEST(OffloadCore, ReadsAheadWhatLeavesTheStagingMemory) {
+  Harness harness({});
+  RecordId id = harness.put(contents(1, 2048));
+  ASSERT_EQ(harness.core->expect(&id, 1, harness.why), Outcome::Ready);
+  harness.settle();
+  EXPECT_EQ(harness.core->counts().read, 0u);
+  for (uint64_t i = 0; i < 6; ++i)
+    harness.put(contents(i, 1024));
+  harness.settle();
+  EXPECT_EQ(harness.core->counts().read, 2048u);
+  EXPECT_EQ(harness.get(id), contents(1, 2048));
+  EXPECT_EQ(harness.core->counts().read, 2048u);
 }
 
 TEST(OffloadCore, LetsALateGetJumpTheQueue) {

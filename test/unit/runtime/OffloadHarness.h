@@ -1,4 +1,4 @@
-//===- OffloadHarness.h - the core of offload in one thread -----*- C++ -*-===//
+//===- OffloadHarness.h - the core of offload in one thread ----*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,6 +25,21 @@
 #include <set>
 
 namespace drawloom::runtime::offload {
+
+/// Of what is tried many times, one in so many is under a sanitizer.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define DRAWLOOM_IS_SLOW
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define DRAWLOOM_IS_SLOW
+#endif
+#ifdef DRAWLOOM_IS_SLOW
+constexpr unsigned slowness = 7;
+#else
+constexpr unsigned slowness = 1;
+#endif
 
 using Bytes = std::vector<char>;
 
@@ -99,6 +114,7 @@ public:
                  !work.submit.empty() || !work.cancel.empty();
     for (auto [buffer, bytes] : work.unmap) {
       EXPECT_EQ(mapped.erase(buffer), 1u);
+      expectUntouched(buffer, bytes, true);
       std::free(buffer);
     }
     for (auto [number, bytes] : work.map) {
@@ -110,14 +126,51 @@ public:
     }
     for (uint64_t id : work.cancel)
       device->cancel(id);
+    for (const Transfer &transfer : work.submit) {
+      bool isRead = transfer.kind == Transfer::Kind::Read;
+      expectUntouched(transfer.memory, transfer.count, isRead);
+      EXPECT_TRUE(underWay.emplace(transfer.id, transfer).second);
+      log.push_back(transfer);
+    }
     device->submit(work.submit.data(), work.submit.size());
     Completion completions[4];
     size_t count = device->reap(completions, 4, work.next);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
+      underWay.erase(completions[i].id);
       core->complete(completions[i], device->now());
+    }
     return acted || count != 0 || core->dirty || core->changed ||
            work.next != UINT64_MAX;
   }
+  /// Nothing under way writes to the memory or, where it is to be written to,
+  /// reads it; and nobody looks at what is.
+  void expectUntouched(const void *memory, uint64_t bytes, bool written) {
+    auto meets = [&](const void *other, uint64_t count) {
+      const char *first = static_cast<const char *>(memory);
+      const char *second = static_cast<const char *>(other);
+      return first < second + count && second < first + bytes;
+    };
+    for (auto &[id, transfer] : underWay)
+      if (written || transfer.kind == Transfer::Kind::Read)
+        EXPECT_FALSE(meets(transfer.memory, transfer.count));
+    for (const View *view : views) {
+      EXPECT_FALSE(written && view->data && meets(view->data, view->bytes));
+      EXPECT_FALSE(view->into && meets(view->into, view->bytes));
+    }
+  }
+  /// From now on somebody looks at it, who ends it by seen().
+  void look(const View &view) {
+    if (view.data)
+      expectUntouched(view.data, view.bytes, false);
+    if (view.into)
+      expectUntouched(view.into, view.bytes, true);
+    views.insert(&view);
+  }
+  bool seen(const View &view, uint32_t sum) {
+    views.erase(&view);
+    return core->seen(view, sum);
+  }
+
   void settle() {
     while (step())
       ;
@@ -156,6 +209,7 @@ public:
       }
       if (!span.memory)
         return outcome;
+      expectUntouched(span.memory, span.bytes, true);
       core->filled(id, copyWithCrc32c(span.memory, bytes.data() + span.offset,
                                       span.bytes));
     }
@@ -179,8 +233,9 @@ public:
       outcome = until([&] { return core->view(id, piece, false, view, why); });
       if (outcome != Outcome::Ready)
         break;
-      piece += core->seen(view, copyWithCrc32c(bytes.data() + view.offset,
-                                               view.data, view.bytes));
+      look(view);
+      piece += seen(view, copyWithCrc32c(bytes.data() + view.offset, view.data,
+                                         view.bytes));
     }
     core->end(id, outcome == Outcome::Ready);
     return outcome;
@@ -202,11 +257,12 @@ public:
       outcome = until([&] { return core->view(id, piece, true, view, why); });
       if (outcome != Outcome::Ready)
         break;
+      look(view);
       uint32_t sum = !view.data ? 0
                      : view.into
                          ? copyWithCrc32c(view.into, view.data, view.bytes)
                          : crc32c(view.data, view.bytes);
-      piece += core->seen(view, sum);
+      piece += seen(view, sum);
     }
     core->end(id, outcome == Outcome::Ready);
     if (outcome == Outcome::Ready)
@@ -233,6 +289,9 @@ public:
   std::unique_ptr<char, Free> staging;
   std::unique_ptr<Core> core;
   std::set<void *> mapped;
+  std::map<uint64_t, Transfer> underWay;
+  std::vector<Transfer> log; ///< All that were started.
+  std::set<const View *> views;
   bool lacksMemory = false;
   std::string why;
 };

@@ -12,7 +12,10 @@
 #include "runtime/offload/Devices.h"
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +87,59 @@ template <typename Body> std::string inChild(Body body) {
              ? failure
              : "the child ended with status " + std::to_string(status);
 }
+
+/// What a child returns that may not do what its test needs.
+inline const std::string cannot = "cannot ";
+
+/// Skips by the name of what is missing, else expects no failure.
+#define EXPECT_NO_FAILURE(failure)                                             \
+  do {                                                                         \
+    std::string text = failure;                                                \
+    if (text.rfind(cannot, 0) == 0)                                            \
+      GTEST_SKIP() << text;                                                    \
+    EXPECT_EQ(text, "");                                                       \
+  } while (false)
+
+/// Lets a child have mounts of its own: as root, or where users may have a
+/// namespace, in which they stay who they are.
+inline bool ownMounts() {
+  auto map = [](const char *path, const std::string &text) {
+    int file = ::open(path, O_WRONLY | O_CLOEXEC);
+    bool done = ::write(file, text.data(), text.size()) ==
+                static_cast<ssize_t>(text.size());
+    ::close(file);
+    return done;
+  };
+  auto itself = [](unsigned id) {
+    return std::to_string(id) + " " + std::to_string(id) + " 1";
+  };
+  unsigned user = ::geteuid(), group = ::getegid();
+  if (user != 0 &&
+      (::unshare(CLONE_NEWUSER) != 0 || !map("/proc/self/setgroups", "deny") ||
+       !map("/proc/self/uid_map", itself(user)) ||
+       !map("/proc/self/gid_map", itself(group))))
+    return false;
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+inline bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Each device over a folder of its own.
+class OffloadFolder : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (!make())
+      GTEST_SKIP() << "no " << GetParam();
+  }
+  std::unique_ptr<Device> make(Ways ways = {}) const {
+    auto made = makeDevice(GetParam(), nullptr, ways);
+    return made.ok() ? std::move(*made) : nullptr;
+  }
+  OwnFolder folder;
+};
 
 } // namespace drawloom::runtime::offload
 

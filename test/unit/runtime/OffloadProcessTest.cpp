@@ -1,0 +1,264 @@
+//===- OffloadProcessTest.cpp - limits, sandboxes, ends of processes ------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OffloadTesting.h"
+#include <csignal>
+#include <cstddef>
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+
+using namespace drawloom::runtime;
+using namespace drawloom::runtime::offload;
+
+namespace {
+
+class OffloadProcess : public OffloadFolder {};
+
+TEST_P(OffloadProcess, KeepsToTheLimitOfFiles) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGXFSZ);
+    ::sigprocmask(SIG_BLOCK, &one, nullptr);
+    auto device = make();
+    auto facts = device->open(folder.path, 1 << 20);
+    if (!facts.ok())
+      return facts.message();
+    rlimit limit{96 << 10, 96 << 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::string text = refusal(*device, folder.path, 1 << 20);
+    if (!contains(text, "this process may write no more than 96.00 KiB"))
+      return text;
+    // Lowered while the file is open: a part, then an error.
+    Pages memory(65536);
+    std::memset(memory.data, 1, 65536);
+    for (auto [offset, wanted] :
+         {std::pair<uint64_t, int64_t>{65536, 32768}, {98304, -EFBIG}}) {
+      int64_t got = resultOf(
+          *device, {1, Transfer::Kind::Write, 0, offset, memory.data, 65536});
+      if (got != wanted)
+        return std::to_string(got) + " at " + std::to_string(offset);
+    }
+    return "";
+  }));
+}
+
+/// Memory that may not be locked is used as it is.
+TEST_P(OffloadProcess, NeedsLittleLockedMemory) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    // Enough for rings. Root may lock what it likes.
+    rlimit limit{256 << 10, 256 << 10};
+    if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+        (::geteuid() == 0 && (::chown(folder.path.c_str(), 65534, 65534) != 0 ||
+                              ::setresuid(65534, 65534, 65534) != 0)))
+      return cannot + "be another user";
+    std::string why;
+    auto device = makeDevice(GetParam(), &why);
+    if (!device.ok())
+      return cannot + "make a ring: " + device.message();
+    if (auto facts = (*device)->open(folder.path, 1 << 20); !facts.ok())
+      return facts.message();
+    Pages memory(1 << 20);
+    (*device)->registerMemory(memory.data, 1 << 20);
+    for (auto kind : {Transfer::Kind::Write, Transfer::Kind::Read})
+      if (resultOf(**device, {1, kind, 0, 0, memory.data, 1 << 20}) != 1 << 20)
+        return "no transfer";
+    std::string text = (*device)->limitations();
+    return std::string(GetParam()) == "io_uring"
+               ? contains(text, "ulimit -l") ? "" : "no limitation"
+               : text;
+  }));
+}
+
+uint64_t freeBytes(const std::string &folder) {
+  struct statvfs info{};
+  ::statvfs(folder.c_str(), &info);
+  return static_cast<uint64_t>(info.f_bfree) * info.f_frsize;
+}
+
+/// Kills a process that has transfers under way in a folder that nobody else
+/// uses. Why something of it is left, or "".
+template <typename Make>
+std::string leftBehind(const std::string &folder, Make make) {
+  constexpr uint64_t bytes = 32 << 20, piece = 1 << 20;
+  int ends[2];
+  if (::pipe(ends) != 0)
+    return "no pipe";
+  pid_t child = ::fork();
+  if (child == 0) {
+    auto device = make();
+    if (!device->open(folder, bytes).ok())
+      ::_exit(1);
+    Pages memory(piece);
+    std::memset(memory.data, 1, piece);
+    for (uint64_t id = 0;; ++id) {
+      Transfer transfer{id,          Transfer::Kind::Write,
+                        0,           id % (bytes / piece) * piece,
+                        memory.data, piece};
+      device->submit(&transfer, 1);
+      Completion completion;
+      while (device->underWay() > 8)
+        device->reap(&completion, 1, UINT64_MAX);
+      if (id == 20 && ::write(ends[1], "", 1) != 1)
+        ::_exit(1);
+    }
+  }
+  ::close(ends[1]);
+  char ready;
+  bool isReady = ::read(ends[0], &ready, 1) == 1;
+  ::close(ends[0]);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  // It can be removed only where there is no name in it.
+  return !isReady                       ? "the process did not begin"
+         : ::rmdir(folder.c_str()) != 0 ? "there is a name"
+                                        : "";
+}
+
+TEST_P(OffloadProcess, LeavesNoNameWhenItIsKilled) {
+  for (bool nameless : {true, false}) {
+    OwnFolder own;
+    Ways ways;
+    ways.nameless = nameless;
+    EXPECT_EQ(leftBehind(own.path, [&] { return make(ways); }), "");
+  }
+}
+
+TEST_P(OffloadProcess, LeavesAllSpaceWhenItIsKilled) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    if (!ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=64m") != 0)
+      return cannot + "mount";
+    std::string used = folder.path + "/used";
+    ::mkdir(used.c_str(), 0700);
+    uint64_t before = freeBytes(folder.path);
+    std::string failure = leftBehind(used, [&] { return make(); });
+    uint64_t killed = nanoseconds();
+    while (freeBytes(folder.path) < before && nanoseconds() < killed + second)
+      ::usleep(10000);
+    if (freeBytes(folder.path) < before)
+      failure = "space is gone";
+    return failure;
+  }));
+}
+
+/// A frozen file system answers no write: as a disk that hangs.
+TEST_P(OffloadProcess, WaitsForNoDiskThatHangs) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    std::string disk = folder.path + "/disk", image = disk + ".ext4";
+    // Memory holds the image, so that nothing of it is left.
+    if (::geteuid() != 0 || !ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, nullptr) != 0 ||
+        ::mkdir(disk.c_str(), 0700) != 0 ||
+        std::system(("truncate -s 64M " + image + " && mkfs.ext4 -q -F " +
+                     image + " && mount -o loop " + image + " " + disk +
+                     " 2>/dev/null")
+                        .c_str()) != 0)
+      return cannot + "mount an ext4 file system";
+    auto device = make();
+    for (const std::string &path : {disk, testing::TempDir()})
+      if (auto facts = device->open(path, 32 << 20); !facts.ok())
+        return facts.message();
+    int root = ::open(disk.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (::ioctl(root, FIFREEZE, 0) != 0)
+      return cannot + "freeze a file system";
+
+    // Of what hangs the memory is never free again.
+    Pages &memory = *new Pages(1 << 20);
+    std::memset(memory.data, 1, 1 << 20);
+    std::string failure;
+    constexpr uint64_t many = 100;
+    for (uint64_t id = 0; id < many; ++id) {
+      Transfer transfer{
+          id, Transfer::Kind::Write, 0, id % 32 << 20, memory.data, 1 << 20};
+      device->submit(&transfer, 1);
+    }
+    int64_t other = resultOf(
+        *device, {many, Transfer::Kind::Write, 1, 0, memory.data, 1 << 20});
+    if (other != 1 << 20)
+      failure = "the other disk: " + std::to_string(other);
+    uint64_t begin = nanoseconds();
+    Completion completions[8];
+    if (size_t got = device->reap(completions, 8, begin + second / 10))
+      failure = std::to_string(got) + " came back";
+    if (nanoseconds() > begin + 5 * second)
+      failure = "reap() took long";
+    // What has not begun can be had back.
+    device->cancel(many - 1);
+    if (device->reap(completions, 8, nanoseconds() + 5 * second) != 1 ||
+        completions[0].id != many - 1 || completions[0].result != -ECANCELED)
+      failure = "cancel() did nothing";
+    begin = nanoseconds();
+    device.reset();
+    if (nanoseconds() > begin + 10 * second)
+      failure = "the end took long";
+    ::ioctl(root, FITHAW, 0);
+    ::close(root);
+    return failure;
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OffloadProcess,
+                         testing::Values("io_uring", "threads"));
+
+/// Sandboxes refuse io_uring in these ways.
+TEST(OffloadDevices, DoWithoutARing) {
+  if (!makeDevice("io_uring", nullptr).ok())
+    GTEST_SKIP() << "no io_uring";
+  for (auto [code, words] : {std::pair{EPERM, "a sandbox (seccomp)"},
+                             {ENOSYS, "the kernel has none"},
+                             {ENOMEM, "limit of locked memory"},
+                             {EINVAL, "Invalid argument"}}) {
+    EXPECT_NO_FAILURE(inChild([code = code, words = words]() -> std::string {
+      sock_filter rules[] = {
+          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+          BPF_STMT(BPF_RET | BPF_K,
+                   SECCOMP_RET_ERRNO | static_cast<unsigned>(code)),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+      sock_fprog program{4, rules};
+      if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return cannot + "forbid io_uring";
+      std::string why;
+      auto made = makeDevice("", &why);
+      if (!made.ok() || std::string((*made)->name()) != "threads" ||
+          !contains(why, words))
+        return "fell back to nothing: " + why;
+      made = makeDevice("io_uring", nullptr);
+      return !made.ok() && contains(made.message(), words) &&
+                     contains(made.message(), "; ask for 'threads'")
+                 ? ""
+                 : made.message();
+    }));
+  }
+}
+
+/// Linux before 6.1 knows no ring of one thread's own.
+TEST(OffloadDevices, DoWithoutARingOfTheirOwn) {
+  Ways ways;
+  ways.single = ways.pinned = false;
+  auto made = makeDevice("io_uring", nullptr, ways);
+  if (!made.ok())
+    GTEST_SKIP() << made.message();
+  ASSERT_TRUE((*made)->open(testing::TempDir(), 1 << 20).ok());
+  Pages memory(1 << 20);
+  (*made)->registerMemory(memory.data, 1 << 20);
+  for (auto kind : {Transfer::Kind::Write, Transfer::Kind::Read})
+    EXPECT_EQ(resultOf(**made, {1, kind, 0, 0, memory.data, 1 << 20}), 1 << 20);
+  EXPECT_TRUE(contains((*made)->limitations(), "is not one thread's own"));
+}
+
+} // namespace

@@ -1,0 +1,158 @@
+//===- OffloadStoreFaultsTest.cpp - stores on disks that fail -------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OffloadStores.h"
+#include <csignal>
+#include <sys/wait.h>
+#include <thread>
+
+using namespace drawloom;
+
+namespace {
+
+using StoreFaults = Stores;
+INSTANTIATE_TEST_SUITE_P(Offload, StoreFaults,
+                         testing::Values("memory", "threads", "io_uring"),
+                         [](const auto &info) {
+                           return std::string(info.param);
+                         });
+
+TEST_P(StoreFaults, EndInAnErrorThatNamesTheSite) {
+  options.faults = "op=read;do=errno EIO";
+  open();
+  DrawloomRecord record = put(contents(1, mebibyte), "encoder.3");
+  DrawloomRecord fine = put(contents(2, 10), "encoder.4");
+  for (uint64_t i = 0; i < 30; ++i)
+    put(contents(i, mebibyte));
+  finish();
+  Bytes bytes(mebibyte);
+  int done = 0;
+  std::string text =
+      message(drawloomStoreGet(store, record, bytes.data(), -1, &done));
+  EXPECT_NE(text.find("the record of 'encoder.3', 1048576 bytes, cannot be "
+                      "read back: reading from byte "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" of the file in '" + folder +
+                      "' failed: "
+                      "Input/output error, 3 times"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(done, 0);
+  // It stays so until it is dropped.
+  EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, &done)),
+            text);
+  EXPECT_EQ(message(drawloomStoreFinish(store, -1, &done)), text);
+  drop(record);
+  finish();
+  static_cast<void>(fine);
+}
+
+TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereDisksFail) {
+  options.capacity = 256 * mebibyte;
+  options.faults =
+      "p=1/20,1;do=errno EIO | op=write;p=1/20,2;do=drop | p=1/20,3;do=flip 9 "
+      "| p=1/10,4;do=short 70000 | p=1/10,5;do=twice | p=1/10,6;do=delay 2000 "
+      "| p=1/4,7;do=reorder 1 | p=1/10,8;do=errno EINTR";
+  open();
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 3; ++thread)
+    threads.emplace_back([&, thread] {
+      for (uint64_t round = 0; round < 4; ++round) {
+        std::vector<DrawloomRecord> records(12);
+        std::string site = "layer" + std::to_string(thread);
+        auto isRight = [&](DrawloomError *error) {
+          std::string text = message(error);
+          EXPECT_TRUE(text.empty() ||
+                      text.find("'" + site + "'") != std::string::npos)
+              << text;
+          return text.empty();
+        };
+        for (uint64_t i = 0; i < records.size(); ++i) {
+          Bytes bytes = contents(thread + 10 * i, 900000 + 1000 * i);
+          if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
+                                        site.c_str(), 12 - i, 0, &records[i])))
+            records[i] = {};
+        }
+        for (uint64_t i = records.size(); i-- > 0;) {
+          if (records[i].generation == 0)
+            continue;
+          Bytes wanted = contents(thread + 10 * i, 900000 + 1000 * i);
+          void *data = nullptr;
+          Bytes bytes(wanted.size());
+          int done = 0;
+          if (i % 2 == 0) {
+            if (isRight(drawloomStoreGet(store, records[i], bytes.data(), -1,
+                                         &done)))
+              EXPECT_TRUE(bytes == wanted);
+          } else if (isRight(
+                         drawloomStoreBorrow(store, records[i], -1, &data))) {
+            expectSame(data, wanted);
+            EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+          }
+          drop(records[i]);
+        }
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  finish();
+  EXPECT_GT(counts().retries, 0u);
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_LE(counts().mostMemory, options.memory);
+}
+
+TEST_P(StoreFaults, LeaveNothingWhereTheProcessIsKilled) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
+#endif
+  for (int nth : {1, 2, 7, 20, 33}) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20); // A hang is a failure, not a test that never ends.
+      std::string faults = "nth=" + std::to_string(nth) + ";do=kill";
+      options.faults = faults.c_str();
+      open();
+      DrawloomRecord records[20];
+      for (uint64_t i = 0; i < 20; ++i)
+        records[i] = put(contents(i, mebibyte));
+      finish();
+      for (uint64_t i = 0; i < 20; ++i)
+        get(records[i], mebibyte);
+      for (;;)
+        ::pause();
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    EXPECT_TRUE(killed) << nth << " " << status;
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+}
+
+TEST_P(StoreFaults, EndWhereTheDiskHangs) {
+  options.faults = "op=write;nth=3;do=never";
+  options.timeout = 100'000'000;
+  open();
+  std::vector<DrawloomRecord> records;
+  Bytes bytes = contents(1, mebibyte);
+  for (uint64_t i = 0; i < 3; ++i)
+    records.push_back(put(bytes, "encoder"));
+  int done = 0;
+  std::string text = message(drawloomStoreFinish(store, -1, &done));
+  EXPECT_NE(text.find("'" + folder + "' has not answered for 100 ms"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(counts().deadFolders, 1u);
+  EXPECT_GE(counts().leaked, mebibyte);
+  text = message(drawloomStoreClose(store, 100'000'000));
+  store = nullptr;
+  EXPECT_NE(text.find("cannot be given back"), std::string::npos) << text;
+}
+
+} // namespace
