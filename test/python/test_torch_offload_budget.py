@@ -8,6 +8,8 @@ import gc
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 
 import drawloom
@@ -561,11 +563,36 @@ def test_a_write_that_comes_up_short_goes_on_and_one_that_fails_is_an_error(tmp_
         store.put(data.data_ptr(), data.nbytes, "x", 0)
 
 
+def in_a_process(code, folder):
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_process_may_fork_within_the_context_and_end_amid_a_step(tmp_path):
+    assert in_a_process("""
+import torch, drawloom.torch as dt
+from torch.utils.data import DataLoader
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self): return 8
+    def __getitem__(self, i): return torch.full((64,), float(i))
+
+model = torch.nn.Sequential(torch.nn.Linear(64, 512), torch.nn.Tanh(), torch.nn.Linear(512, 512), torch.nn.Tanh())
+spill = dt.offload(".", memory=0)
+with spill:
+    kept = model(torch.ones(512, 64))
+    for rows in DataLoader(Rows(), batch_size=4, num_workers=2, multiprocessing_context="fork"):
+        loss = model(rows.repeat(128, 1)).square().sum()
+        loss.backward()
+assert spill.report().moved
+print("done")
+""", tmp_path) == "done\n"
+
+
 def test_memory_is_given_back(tmp_path):
     """Blocks that glibc would keep in its heap go back at once."""
-    import subprocess
-    import sys
-    code = """
+    assert in_a_process("""
 import torch, drawloom.torch as dt
 def resident(): return int(open("/proc/self/statm").read().split()[1]) * 4096
 dt.offload(".", memory=0)
@@ -574,6 +601,4 @@ blocks = [torch.ones(1 << 20, dtype=torch.uint8) for _ in range(200)]
 before = resident()
 del blocks[::2]
 print(before - resident() > 90 << 20)
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout == "True\n", done.stderr
+""", tmp_path) == "True\n"
