@@ -101,14 +101,17 @@ class _Packed:
 class _Span:
     """Bytes of a block that are one record of the store."""
 
-    __slots__ = ("alive", "begin", "block", "loaded", "packed", "record", "size")
+    __slots__ = ("alive", "begin", "block", "loaded", "packed", "record", "size", "spoiled")
 
     def __init__(self, block: _Block, begin: int, size: int) -> None:
         self.block, self.begin, self.size = block, begin, size
         self.alive = 0
         self.packed: list[weakref.ref[_Packed]] = []
         self.record: Any = None
-        self.loaded = False
+        # Bytes of the budget that hold what was read back; what the store lends is in its own part.
+        self.loaded = 0
+        # Changed in place after it was read back.
+        self.spoiled: str | None = None
 
     def living(self) -> Iterator[_Packed]:
         for reference in self.packed:
@@ -174,7 +177,7 @@ class Offload:
         # In main memory alone, by the last save; and loaded, by the last use.
         self._kept: collections.OrderedDict[_Block, None] = collections.OrderedDict()
         self._loaded: collections.OrderedDict[_Block, None] = collections.OrderedDict()
-        self._kept_bytes = self._loaded_bytes = self._allowed = 0
+        self._kept_bytes = self._loaded_bytes = 0
         self._dead: collections.deque[_Span] = collections.deque()
         self._puts = 0
         self._expects = False
@@ -292,17 +295,18 @@ class Offload:
     def _unpack(self, packed: _Packed | _Left) -> Tensor:
         if isinstance(packed, _Left):
             if not packed.tensor.is_inference() and packed.tensor._version != packed.version:
-                raise _modified(packed.tensor, packed.version)
+                raise RuntimeError(_modified(packed.tensor, packed.version))
             return packed.tensor
         with self._lock:
             self._reap()
             self._use(packed.span.block)
             tensor = packed.tensor
-            if tensor is None or tensor._version != packed.version:
-                if packed.span.record is None:
-                    assert tensor is not None
-                    raise _modified(tensor, packed.version)
+            if packed.span.spoiled is not None:
+                raise RuntimeError(packed.span.spoiled)
+            if tensor is None:
                 tensor = self._load(packed)
+            elif tensor._version != packed.version:
+                raise RuntimeError(_modified(tensor, packed.version))
             elif packed.span.block in self._loaded:
                 self._loaded.move_to_end(packed.span.block)
             self._sample()
@@ -313,7 +317,7 @@ class Offload:
         if self._expects:
             self._expects = False
             waiting = [span for one in sorted(self._alive, key=lambda one: (-one.known.number, one.entry.rank))
-                       for span in one.spans if span.record is not None and not span.loaded]
+                       for span in one.spans if span.record is not None and one not in self._loaded]
             self._store.expect([span.record for span in waiting])
         if block.used:
             return
@@ -363,9 +367,8 @@ class Offload:
         while self._kept_bytes + self._loaded_bytes + size > self._limit:
             if self._loaded:
                 block, _ = self._loaded.popitem(last=False)
-                _let_go(block)
                 self._loaded_bytes -= block.loaded
-                block.loaded = 0
+                _let_go(block)
             elif self._kept:
                 self._evict(next(iter(self._kept)))
             else:
@@ -374,24 +377,22 @@ class Offload:
 
     def _load(self, wanted: _Packed) -> Tensor:
         span, block = wanted.span, wanted.span.block
-        if not span.loaded:
+        start, memory = now(), None
+        if not block.skew:
+            lent = self._store.borrow(span.record)
+            memory = None if lent is None else torch.frombuffer(lent, dtype=torch.uint8, count=span.size)
+        if memory is None:
             self._make_room(span.size)
-        self._allow()
-        start = now()
-        if block.skew:
-            # As far behind a multiple of 64 as the storage began.
             whole = torch.empty(span.size + 2 * ALIGNMENT, dtype=torch.uint8)
+            # As far behind a multiple of 64 as the storage began.
             begin = (block.skew - whole.data_ptr()) % ALIGNMENT
             memory = torch.from_numpy(whole.numpy()[begin:begin + span.size])
             self._store.get(span.record, memory.data_ptr())
-        else:
-            memory = torch.frombuffer(self._store.borrow(span.record), dtype=torch.uint8, count=span.size)
-        self._stall += now() - start
-        self._events.append(("wait", start, now(), span.size))
-        if not span.loaded:
-            span.loaded = True
+            span.loaded = span.size
             block.loaded += span.size
             self._loaded_bytes += span.size
+        self._stall += now() - start
+        self._events.append(("wait", start, now(), span.size))
         self._loaded[block] = None
         self._loaded.move_to_end(block)
         for packed in span.living():
@@ -408,9 +409,8 @@ class Offload:
                 continue
             block = span.block
             block.spans.remove(span)
-            if span.loaded:
-                block.loaded -= span.size
-                self._loaded_bytes -= span.size
+            block.loaded -= span.loaded
+            self._loaded_bytes -= span.loaded
             if span.record is not None and not self._closed:
                 self._store.drop(span.record)
             if not block.spans:
@@ -422,12 +422,6 @@ class Offload:
                     del self._kept[block]
                     self._kept_bytes -= block.size
                 self._loaded.pop(block, None)
-
-    def _allow(self) -> None:
-        free = max(self._limit - self._kept_bytes - self._loaded_bytes, 0)
-        if free != self._allowed:
-            self._allowed = free
-            self._store.allow(free)
 
     def _sample(self) -> None:
         held = self._kept_bytes + self._loaded_bytes
@@ -501,9 +495,12 @@ def _unfit(tensor: Tensor) -> str | None:
 
 def _let_go(block: _Block) -> None:
     for span in block.spans:
-        span.loaded = False
         for packed in span.living():
+            if packed.tensor is not None and packed.tensor._version != packed.version:
+                span.spoiled = _modified(packed.tensor, packed.version)
             packed.tensor = None
+        span.loaded = 0
+    block.loaded = 0
 
 
 def _site(span: _Span) -> str:
@@ -511,12 +508,11 @@ def _site(span: _Span) -> str:
     return f"a saved tensor {str(dtype).removeprefix('torch.')}{list(shape)}"
 
 
-def _modified(tensor: Tensor, version: int) -> RuntimeError:
+def _modified(tensor: Tensor, version: int) -> str:
     """What torch says where no hook comes between."""
-    return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{tensor.type()} {list(tensor.shape)}] is at version {tensor._version}; expected version {version} instead. Hint: enable anomaly "
-        "detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).")
+    return ("one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[{tensor.type()} {list(tensor.shape)}] is at version {tensor._version}; expected version {version} instead. Hint: enable anomaly "
+            "detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).")
 
 
 def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], memory: int | str, capacity: int | str | None = None, *,

@@ -10,6 +10,7 @@ import errno
 import os
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -23,7 +24,7 @@ class Store(Protocol):
     """Bytes that are put once and gotten in an order that is known at the end. Any thread may call; calls wait without the
     interpreter's lock. A record is whatever `put` returns."""
 
-    #: Bytes of main memory that the store itself needs; they are part of the budget. What it lends is the borrower's.
+    #: Bytes of main memory that the store has at most, for what it writes, what it has read ahead, and what it lends.
     memory: int
 
     def put(self, address: int, size: int, site: str, due: int) -> Any:
@@ -33,15 +34,12 @@ class Store(Protocol):
     def expect(self, records: Sequence[Any]) -> None:
         """The order of the gets to come. Replaces what was expected before; another order is slower and as right."""
 
-    def allow(self, size: int) -> None:
-        """How many bytes, besides its own, the store may use now to hold what it has read ahead."""
-
     def get(self, record: Any, address: int) -> None:
         """Copies a record's bytes to `address`."""
 
     def borrow(self, record: Any) -> Any:
-        """An object with the buffer interface: the record's bytes in memory that begins at a page, which the borrower may overwrite and
-        which is the borrower's for as long as the object lives."""
+        """An object with the buffer interface: the record's bytes in memory of the store's, which begins at a page. They are lent as long as the
+        object lives. None where the store has no memory for it. Who overwrites them does not ask for the record again."""
 
     def drop(self, record: Any) -> None:
         """The end of a record, once."""
@@ -59,21 +57,14 @@ class Store(Protocol):
         """Frees everything. Records are void."""
 
 
-def pages(size: int) -> ctypes.Array[ctypes.c_uint8]:
-    """Memory that begins at a page."""
-    whole = (ctypes.c_uint8 * (size + 4095))()
-    # The part keeps the whole alive.
-    return (ctypes.c_uint8 * size).from_buffer(whole, -ctypes.addressof(whole) % 4096)
-
-
 class MemoryStore:
     """Keeps records in main memory: for tests of what stands before a store."""
 
-    memory = 0
-
-    def __init__(self) -> None:
+    def __init__(self, memory: int = 0) -> None:
+        self.memory = memory
         self.records: dict[int, bytes] = {}
         self.expected: list[int] = []
+        self.lent = 0
         self._count = self._written = self._read = 0
 
     def put(self, address: int, size: int, site: str, due: int) -> int:
@@ -85,18 +76,25 @@ class MemoryStore:
     def expect(self, records: Sequence[int]) -> None:
         self.expected = list(records)
 
-    def allow(self, size: int) -> None:
-        pass
-
     def get(self, record: int, address: int) -> None:
         data = self.records[record]
         self._read += len(data)
         ctypes.memmove(address, data, len(data))
 
     def borrow(self, record: int) -> Any:
-        memory = pages(len(self.records[record]))
-        self.get(record, ctypes.addressof(memory))
-        return memory
+        size = len(self.records[record])
+        if self.lent + size > self.memory:
+            return None
+        whole = (ctypes.c_uint8 * (size + 4095))()
+        # A part, which keeps the whole alive.
+        lent = (ctypes.c_uint8 * size).from_buffer(whole, -ctypes.addressof(whole) % 4096)
+        self.lent += size
+        weakref.finalize(lent, self._return, size)
+        self.get(record, ctypes.addressof(lent))
+        return lent
+
+    def _return(self, size: int) -> None:
+        self.lent -= size
 
     def drop(self, record: int) -> None:
         del self.records[record]
@@ -193,16 +191,11 @@ class FileStore:
     def expect(self, records: Sequence[tuple[int, int, int, str]]) -> None:
         pass
 
-    def allow(self, size: int) -> None:
-        pass
-
     def get(self, record: tuple[int, int, int, str], address: int) -> None:
         self._transfer(False, record, address)
 
-    def borrow(self, record: tuple[int, int, int, str]) -> Any:
-        memory = pages(record[2])
-        self.get(record, ctypes.addressof(memory))
-        return memory
+    def borrow(self, record: tuple[int, int, int, str]) -> None:
+        pass
 
     def drop(self, record: tuple[int, int, int, str]) -> None:
         with self._lock:
