@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import drawloom.torch
-from drawloom.structured import (Pattern, block_diagonal, concat, dense, diagonal, fold, hadamard, identity, kronecker, normalize_columns, permute,
-                                 select, sparse)
+from drawloom.structured import (Pattern, block_diagonal, concat, dense, diagonal, fold, hadamard, identity, kronecker, n_of_m, normalize_columns,
+                                 permute, select, sparse)
 
 K, N, R = 24, 16, 4
 ROWS = 11
@@ -247,6 +247,39 @@ def spar_cl_formula(x, v):
     return x @ (LargestGradient.apply(torch.zeros(K, N, dtype=x.dtype).masked_scatter(PLACES, v)) * PLACES)
 
 
+def slope(x, w, a, b):
+    """SLoPe (arXiv 2405.16325): of four inputs of an output two are kept, and for the gradient of x of four outputs of an input two of these, too."""
+    values, places = drawloom.torch.as_n_of_m(w.T, 2, 4)
+    kept = drawloom.torch.prune_n_of_m(w.detach().T, 2, 4).T
+    fewer, there = drawloom.torch.as_n_of_m(drawloom.torch.prune_n_of_m(kept, 2, 4), 2, 4)
+    y = drawloom.torch.structured_linear(x.detach(), n_of_m("v", "p", 4).T, {"v": values, "p": places})
+    backward = drawloom.torch.structured_linear(x, n_of_m("v", "p", 4), {"v": fewer, "p": there})
+    return y + (backward - backward.detach()) + drawloom.torch.structured_linear(x, dense("a") @ dense("b"), {"a": a, "b": b})
+
+
+def two_of_four(w):
+    """By their places in the order of sizes, along the last dimension."""
+    groups = w.detach().unflatten(-1, (-1, 4)).abs()
+    return (groups[..., :, None] < groups[..., None, :]).sum(-1).lt(2).flatten(-2)
+
+
+class PrunedTwice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        kept = two_of_four(w.T).T
+        ctx.save_for_backward(x, w * kept, kept)
+        return x @ (w * kept)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, kept = ctx.saved_tensors
+        return g @ (w * two_of_four(w)).T, (x.T @ g) * kept
+
+
+def slope_formula(x, w, a, b):
+    return PrunedTwice.apply(x, w) + x @ a @ b
+
+
 G = 4
 KEPT = torch.tensor([[(i + j) % 2 == 0 for j in range(N // G)] for i in range(K)])
 
@@ -311,6 +344,7 @@ COMPOSED = {
     "PaCA": (paca, paca_formula, {"w": W, "p": (len(CHANNELS), N)}, ("p",)),
     "LOST": (lost, lost_formula, {"a": A, "b": B, "p": (len(CHANNELS), N)}, ("a", "b", "p")),
     "SparCL": (spar_cl, spar_cl_formula, {"v": (int(PLACES.sum()),)}, ("v",)),
+    "SLoPe": (slope, slope_formula, {"w": W, "a": A, "b": B}, ("w", "a", "b")),
     "GQSA": (gqsa, gqsa_formula, {"v": (int(KEPT.sum()), G), "s": (int(KEPT.sum()), 1), "z": (int(KEPT.sum()), 1)}, ("v", "s", "z")),
     "Quartet": (quartet, quartet_formula, {"w": W}, ("w",)),
 }
