@@ -7,6 +7,7 @@ the same size beside it: bits per byte of held-out text, time of a training step
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -19,6 +20,7 @@ import torch
 from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
+import drawloom  # noqa: E402
 import drawloom.torch.linrec as linrec  # noqa: E402
 import curves  # noqa: E402
 import model as models  # noqa: E402
@@ -50,6 +52,10 @@ def parse(arguments):
                         help="compare instead: train with Drawloom and with reference.py, N seeds each, and nothing else")
     parser.add_argument("--no-rivals", action="store_true", help="no Transformer, no times of others")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in the output folder, where there are any")
+    parser.add_argument("--offload", type=pathlib.Path, metavar="FOLDER",
+                        help="keep what the backward pass needs in this folder on an SSD, as far as it exceeds --memory")
+    parser.add_argument("--memory", default="1GiB", help="of what --offload keeps in main memory (default: %(default)s)")
+    parser.add_argument("--recompute", action="store_true", help="keep each layer's input alone for the backward pass, which computes the rest again")
     parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="learn this in place of the King James Bible")
     parser.add_argument("--prompt", default="In the beginning ", help="what samples begin with (default: '%(default)s')")
     parser.add_argument("--sample", type=int, default=500, help="bytes of a sample (default: %(default)s)")
@@ -122,9 +128,10 @@ def rate_at(step, options):
     return options.rate * (0.1 + 0.45 * (1 + math.cos(math.pi * (step - rise) / max(options.steps - rise, 1))))
 
 
-def step_of(model, optimizer, pieces):
+def step_of(model, optimizer, pieces, spill=None):
     optimizer.zero_grad()
-    loss = bits(model, pieces)
+    with spill or contextlib.nullcontext():
+        loss = bits(model, pieces)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
@@ -153,6 +160,8 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
     """The model, and for each step {"step", "bytes", "seconds", "loss", "held out"}; the last is None for most."""
     learnt, held = data
     model = models.make(kind, ops, width=options.width, layers=options.layers, heads=options.heads, seed=seed)
+    model.recomputes = options.recompute
+    spill = drawloom.torch.offload(options.offload, memory=options.memory) if options.offload else None
     optimizer, history = optimizer_of(model, options.rate), []
     settings = {**settings_of(options), "model": kind, "reference": ops is reference}
     if checkpoint and options.resume and checkpoint.exists():
@@ -166,7 +175,7 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
         for group in optimizer.param_groups:
             group["lr"] = rate_at(step, options)
         start = time.perf_counter()
-        loss = step_of(model, optimizer, batch_of(learnt, options, seed, step))
+        loss = step_of(model, optimizer, batch_of(learnt, options, seed, step), spill)
         seconds += time.perf_counter() - start
         history.append({"step": step, "bytes": step * options.batch * options.context, "seconds": seconds, "loss": loss, "held out": None})
         if step % every == 0:
@@ -176,6 +185,13 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
         if checkpoint and time.monotonic() - saved > 60:
             save(checkpoint, model, optimizer, history, settings)
             saved = time.monotonic()
+    if spill:
+        print(f"\n{spill.report()}")
+        spill.trace(options.output / "offload.json")
+        spill.picture(options.output / "offload.png")
+        print(f"where the last steps' time went: {options.output / 'offload.png'}; in a browser, ui.perfetto.dev shows "
+              f"{options.output / 'offload.json'}")
+        spill.close()
     if interrupt.asked:
         print(f"\n{label}: stopped after step {len(history)} of {options.steps}"
               + (f"; --resume goes on from {checkpoint}" if checkpoint and history else ""), file=sys.stderr)
@@ -312,7 +328,7 @@ def main(arguments=None):
         options.output.mkdir(parents=True, exist_ok=True)
         with Interrupt() as interrupt:
             (run if options.seeds is None else compare)(options, data, interrupt)
-    except (text.TextError, models.SizeError) as error:
+    except (text.TextError, models.SizeError, drawloom.Error) as error:
         sys.exit(f"lm.py: error: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -16,6 +16,7 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 BYTES = 256
 
@@ -291,6 +292,8 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.embed, self.norm, self.head = nn.Embedding(BYTES, width), nn.RMSNorm(width, eps=1e-5), linear(width, BYTES)
         self.layers = nn.ModuleList(Layer(kind, width, heads, hidden, ops) for _ in range(layers))
+        # Whether the backward pass computes again what is within a layer.
+        self.recomputes = False
         for name, module in self.named_modules():
             if isinstance(module, (nn.Linear, nn.Embedding)):
                 deviation = 0.6 / math.sqrt(module.weight.shape[1])
@@ -305,7 +308,10 @@ class LanguageModel(nn.Module):
     def forward(self, tokens: Tensor, memory: list | None = None) -> tuple[Tensor, list]:
         x, shared, after = self.embed(tokens), {}, []
         for i, layer in enumerate(self.layers):
-            x, one = layer(x, None if memory is None else memory[i], shared)
+            if self.recomputes and torch.is_grad_enabled():
+                x, one = checkpoint(layer, x, None if memory is None else memory[i], shared, use_reentrant=False)
+            else:
+                x, one = layer(x, None if memory is None else memory[i], shared)
             after.append(one)
         return self.head(self.norm(x)), after
 

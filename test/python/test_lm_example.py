@@ -314,3 +314,18 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
                                    (["--model=mamba2", "--width=8", "--heads=1"], 1, "Take a larger --width")):
         ended, said = refused(capsys, f"--output={tmp_path}", *arguments)
         assert ended == code and words in said, (arguments, said)
+
+
+def test_training_with_what_is_saved_on_a_disk_has_the_same_losses(written, tmp_path):
+    """And where layers are computed again."""
+    size = ("--width=128", "--layers=2", "--heads=2", "--context=2048", "--batch=1", "--threads=1", "--sample=2", "--steps=2", "--no-rivals",
+            "--text", written)
+    losses = {}
+    for name, more in {"plain": (), "offload": ("--offload", tmp_path, "--memory=16MiB"), "recompute": ("--recompute",),
+                       "both": ("--offload", tmp_path, "--memory=16MiB", "--recompute")}.items():
+        done = run(*size, *more, "--output", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        assert ("of a memory of 16 MiB" in done.stdout) == (tmp_path / name / "offload.png").exists() == ("--offload" in more)
+        (one,) = json.loads((tmp_path / name / "summary.json").read_text())["models"].values()
+        losses[name] = [step["loss"] for step in one["history"]]
+    assert losses["plain"] == losses["offload"] == losses["recompute"] == losses["both"]

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 from .. import _drawloom
 from .._errors import CallError, StorageError
-from ._offload_store import pages
 
 # The least that a store works with, and the most of a budget that it gets: what it writes and reads at a time.
 LEAST, MOST = 8 << 20, 256 << 20
@@ -36,12 +34,9 @@ class EngineStore:
             raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and "
                             "read")
         self.memory = min(max(budget // 4, LEAST), MOST)
-        self._closed = False
         self._store = _drawloom.Store.open(list(folders), capacity_of(folders) if capacity is None else capacity, self.memory, 0, None,
                                            os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
         self._sizes: dict[int, int] = {}
-        # Records that are lent, whose memory the borrower may write to: others get copies.
-        self._lent: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
     def put(self, address: int, size: int, site: str, due: int) -> int:
         record: int = self._store.put(address, size, site, due)
@@ -51,27 +46,14 @@ class EngineStore:
     def expect(self, records: Sequence[int]) -> None:
         self._store.expect(list(records))
 
-    def allow(self, size: int) -> None:
-        """What it reads ahead is in memory of its own."""
-
     def get(self, record: int, address: int) -> None:
         self._store.get(record, address)
 
     def borrow(self, record: int) -> Any:
-        size = self._sizes[record]
-        lent = None if record in self._lent else self._store.borrow(record, size)
-        if lent is None:
-            copy = pages(size)
-            import ctypes
-
-            self._store.get(record, ctypes.addressof(copy))
-            return copy
-        self._lent[record] = lent
-        return lent
+        return self._store.borrow(record, self._sizes[record])
 
     def drop(self, record: int) -> None:
         del self._sizes[record]
-        self._lent.pop(record, None)
         self._store.drop(record)
 
     def finish(self) -> None:
@@ -85,6 +67,5 @@ class EngineStore:
                 for event in json.loads(self._store.trace())["traceEvents"] if event["name"] in ("write", "read")]
 
     def close(self) -> None:
-        # The store goes with the last array that it lent.
-        self._closed = True
+        # It ends with the last array that it lent.
         del self._store
