@@ -49,7 +49,12 @@ typedef struct DrawloomStoreOptions {
   /** "io_uring", "threads", or "memory", which is for tests; by default the
    * first of these two that works. */
   const char *device;
-  /** What is to go wrong, for tests: docs/offload.md has the rules. */
+  /** What is to go wrong, for tests, such as "op=write;nth=3;do=errno EIO", or
+   * several of these with a | between them. `op` is open, write or read, and
+   * without it a write or a read; nth=N is the Nth of these, every=K each Kth,
+   * p=1/M,SEED one in M by chance, without any of them each; `do` is errno E,
+   * short BYTES, flip BIT, drop, torn SECTORS, stale, swap, delay MICROSECONDS,
+   * never, twice, reorder SEED or kill. */
   const char *faults;
 } DrawloomStoreOptions;
 

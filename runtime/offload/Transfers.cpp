@@ -18,18 +18,18 @@ void Core::advance(uint64_t now, Work &work) {
   resubmit(now, work);
   // What somebody waits for, then what makes room for those that put, then what
   // may be read ahead, then what may be written.
-  bool sent = true;
+  bool hasRoom = true;
   starved = false;
   for (size_t i = 0; i < demanded.size(); ++i)
-    sent &= read(demanded[i], true, now, work);
-  if (sent && (hungry != 0 || starved))
+    hasRoom &= read(demanded[i], true, now, work);
+  if (hasRoom && (hungry != 0 || starved))
     write(now, work);
   startLoads();
   for (size_t i = 0; i < loading.size();) {
     uint32_t index = loading[i];
     bool over = records[index].buffer == none;
     if (!over) {
-      if (!read(index, false, now, work) && slab.isBusy(options.depth))
+      if (!read(index, false, now, work))
         break;
       over = records[index].scan >= records[index].pieces.size();
     }
@@ -38,7 +38,7 @@ void Core::advance(uint64_t now, Work &work) {
     else
       ++i;
   }
-  if (sent)
+  if (hasRoom)
     write(now, work);
   work.unmap.swap(unmaps);
   work.map.swap(maps);
@@ -96,8 +96,7 @@ void Core::resubmit(uint64_t now, Work &work) {
   }
 }
 
-/// Starts to read what of a record is away. False: not all, since enough is
-/// under way.
+/// Starts to read what of a record is away. False: each file has enough to do.
 bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
   Record &record = records[index];
   bool toBuffer = record.buffer != none;
@@ -108,7 +107,6 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
   uint32_t first =
       toBuffer ? record.scan : std::max(record.scan, record.cursor);
   uint32_t last = toBuffer ? count : std::min(count, record.cursor + window);
-  bool sent = true;
   for (uint32_t i = first; i < last; ++i) {
     Piece &piece = record.pieces[i];
     if (piece.state != Piece::State::Away || isResident(piece)) {
@@ -130,14 +128,13 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
     if (slab.underWay(file) >= depth) {
       if (slab.isBusy(depth))
         return false;
-      sent = false;
       continue;
     }
     if (!toBuffer && piece.slot == none) {
       uint32_t slot = takeSlot(true, i == record.cursor);
       if (slot == none) {
         starved |= i == record.cursor;
-        return sent;
+        return true;
       }
       piece.slot = slot;
     }
@@ -162,7 +159,7 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
     record.scan += record.scan == i;
     submit(flight, now, work);
   }
-  return sent;
+  return true;
 }
 
 /// Starts to write blocks.

@@ -140,7 +140,7 @@ TEST_P(Stores, LetOneRecordBeGotByMany) {
 }
 
 TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
-  options.faults = "op=read;do=delay 3000";
+  options.faults = "op=read;do=delay 100000";
   open();
   Bytes bytes = contents(1, 7 * mebibyte), found(bytes.size());
   DrawloomRecord record = put(bytes);
@@ -150,14 +150,15 @@ TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
   finish();
   int done = 0, calls = 0;
   for (; !done && calls < 10000; ++calls)
-    ASSERT_EQ(
-        message(drawloomStoreGet(store, record, found.data(), 500'000, &done)),
-        "");
+    ASSERT_EQ(message(drawloomStoreGet(store, record, found.data(), 1'000'000,
+                                       &done)),
+              "");
   EXPECT_GT(calls, 1);
   EXPECT_TRUE(found == bytes);
   void *data = nullptr;
   for (calls = 0; !data && calls < 10000; ++calls)
-    ASSERT_EQ(message(drawloomStoreBorrow(store, record, 500'000, &data)), "");
+    ASSERT_EQ(message(drawloomStoreBorrow(store, record, 1'000'000, &data)),
+              "");
   EXPECT_GT(calls, 1);
   expectSame(data, bytes);
   EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
