@@ -4,6 +4,7 @@
 """Steps whose saved tensors go to a store have the bits of steps whose saved tensors stay: what autograd hands over."""
 
 import contextlib
+import functools
 
 import drawloom.torch as dt
 import drawloom.torch._offload as offload_module
@@ -13,7 +14,7 @@ from drawloom.torch._offload import Offload
 from drawloom.torch._offload_store import MemoryStore
 from torch import nn
 from torch.nn import functional as F
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 
 @pytest.fixture(autouse=True)
@@ -501,6 +502,25 @@ def checkpointed_layers_with_dropout(context):
     torch.manual_seed(14)
     model = nn.Sequential(nn.Linear(16, 16), nn.Dropout(0.3), nn.ReLU())
     return trained(context, model, rows(8, 16), step=lambda model, x: checkpoint(model, x.requires_grad_(), use_reentrant=False).sum())
+
+
+@case
+def checkpoints_whose_backward_pass_is_within_the_context(context):
+    torch.manual_seed(13)
+    model, x = mlp(), rows(8, 16)
+    with context:
+        checkpoint(model, checkpoint(model, x, use_reentrant=False), use_reentrant=False).square().sum().backward()
+    return [parameter.grad for parameter in model.parameters()]
+
+
+@case
+def checkpoints_that_keep_what_they_choose(context):
+    torch.manual_seed(13)
+    model, x = mlp(), rows(8, 16)
+    keeps = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.addmm.default])
+    with context:
+        loss = checkpoint(model, model(x), use_reentrant=False, context_fn=keeps).square().sum()
+    return [loss.detach(), *torch.autograd.grad(loss, list(model.parameters()))]
 
 
 @case

@@ -512,8 +512,12 @@ def test_files_have_no_name_and_take_and_give(folders, x, tmp_path):
     assert report.written == report.moved and report.read > 0 and report.wear == report.written / 1e12
     # Places are used again.
     assert sum(file.end for file in spill._store._files) <= 17 * PIECE
+    with spill:
+        loss = forward(model, x)
     spill.close()
     spill.close()
+    with pytest.raises(drawloom.CallError, match="of an offload that has been closed; close it behind the last backward pass"):
+        loss.backward()
     with pytest.raises(drawloom.CallError, match="it is closed"):
         spill.__enter__()
 
@@ -595,7 +599,7 @@ def test_a_write_that_comes_up_short_goes_on_and_one_that_fails_is_an_error(tmp_
     def full(*_):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(os, "pwritev", full)
-    with pytest.raises(drawloom.StorageError, match="x cannot be written in '.*' at byte .*: No space left on device"):
+    with pytest.raises(drawloom.StorageError, match="a saved tensor x cannot be written in '.*' at byte .*: No space left on device"):
         store.put(data.data_ptr(), data.nbytes, "x", 0)
 
 
