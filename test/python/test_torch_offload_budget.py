@@ -17,6 +17,7 @@ import drawloom.torch as dt
 import drawloom.torch._offload as offload_module
 import pytest
 import torch
+import torch.utils.checkpoint
 from drawloom.torch._offload import Offload, size_of
 from drawloom.torch._offload_plan import Order
 from drawloom.torch._offload_store import FileStore, MemoryStore
@@ -495,6 +496,25 @@ def test_a_wrapped_module_is_one_within_the_context(x):
     with pytest.raises(RuntimeError):
         model[2](x[:, :3])
     assert torch._C._autograd._top_saved_tensors_default_hooks(False) is None
+
+
+def test_a_wrapped_module_within_a_checkpoint(x):
+    def run(model):
+        model.zero_grad()
+        loss = torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False).square().mean()
+        loss.backward()
+        return [loss.detach(), *(parameter.grad.clone() for parameter in model.parameters())]
+
+    model, store = layers(3), MemoryStore()
+    expected = run(model)
+    spill = Offload(store, 0)
+    spill.wrap(model[1])
+    spill.wrap(model[4])
+    for _ in range(2):
+        assert all(map(torch.equal, run(model), expected))
+    assert spill.report().moved > 0
+    gc.collect()
+    assert spill.kept == 0 and not store.records
 
 
 @pytest.mark.parametrize("folders", [1, 2])
