@@ -13,6 +13,7 @@ import torch
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_store import MemoryStore
 from torch import nn
+from torch.autograd import forward_ad
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
@@ -555,6 +556,17 @@ def vectorised_calls(context):
     def run(x, w):
         return torch.vmap(lambda row: (row @ w).tanh() * row)(x).square().sum()
     return gradients(context, run, rows(12, 16, grad=True), rows(16, 16, grad=True))
+
+
+@case
+def forward_mode_over_reverse_mode(context):
+    x = rows(16, 16, grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, rows(16, 16))
+        with context:
+            y = (dual.sin() * dual.exp() @ dual.t()).square().sum()
+        primal, tangent = forward_ad.unpack_dual(*torch.autograd.grad(y, x))
+        return [primal.clone(), tangent.clone()]
 
 
 @case
