@@ -4,6 +4,7 @@
 """Steps whose saved tensors go to a store have the bits of steps whose saved tensors stay: what autograd hands over."""
 
 import contextlib
+import functools
 
 import drawloom.torch as dt
 import drawloom.torch._offload as offload_module
@@ -12,8 +13,9 @@ import torch
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_store import MemoryStore
 from torch import nn
+from torch.autograd import forward_ad
 from torch.nn import functional as F
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 
 @pytest.fixture(autouse=True)
@@ -504,6 +506,25 @@ def checkpointed_layers_with_dropout(context):
 
 
 @case
+def checkpoints_whose_backward_pass_is_within_the_context(context):
+    torch.manual_seed(13)
+    model, x = mlp(), rows(8, 16)
+    with context:
+        checkpoint(model, checkpoint(model, x, use_reentrant=False), use_reentrant=False).square().sum().backward()
+    return [parameter.grad for parameter in model.parameters()]
+
+
+@case
+def checkpoints_that_keep_what_they_choose(context):
+    torch.manual_seed(13)
+    model, x = mlp(), rows(8, 16)
+    keeps = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.addmm.default])
+    with context:
+        loss = checkpoint(model, model(x), use_reentrant=False, context_fn=keeps).square().sum()
+    return [loss.detach(), *torch.autograd.grad(loss, list(model.parameters()))]
+
+
+@case
 def reentrant_checkpoints(context):
     torch.manual_seed(15)
     model = mlp()
@@ -538,6 +559,17 @@ def vectorised_calls(context):
 
 
 @case
+def forward_mode_over_reverse_mode(context):
+    x = rows(16, 16, grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, rows(16, 16))
+        with context:
+            y = (dual.sin() * dual.exp() @ dual.t()).square().sum()
+        primal, tangent = forward_ad.unpack_dual(*torch.autograd.grad(y, x))
+        return [primal.clone(), tangent.clone()]
+
+
+@case
 def batched_gradients(context):
     x = rows(8, 16, grad=True)
     with context:
@@ -550,30 +582,30 @@ def run(function, context):
     return function(context)
 
 
-def same(function, share, lends=0):
-    """Compares; a call before may take another way than later ones. The report."""
+def same(function, *memories):
+    """Compares, where each of (share, lends) is what the memory holds of all that is saved, and the bytes that the store lends."""
+    # A call before may take another way than later ones.
     run(function, contextlib.nullcontext())
     expected = run(function, contextlib.nullcontext())
-    free = Offload(MemoryStore(), 1 << 40)
-    run(function, free)
-    memory = int(share * free.report().peak)
-    store = MemoryStore(lends)
-    spill = Offload(store, lends + memory)
-    found = run(function, spill)
-    assert len(found) == len(expected)
-    assert all(map(torch.equal, found, expected))
-    # Nothing stays behind.
-    del found
-    assert spill.kept == 0 and not store.records and not spill._alive and not store.lent
-    assert free.report().saves > 0
-    return spill.report()
+    peak = 1 << 40
+    for share, lends in ((1, 0), *memories):
+        store, memory = MemoryStore(lends), int(share * peak)
+        spill = Offload(store, lends + memory)
+        found = run(function, spill)
+        assert len(found) == len(expected), (share, lends)
+        assert all(map(torch.equal, found, expected)), (share, lends)
+        report = spill.report()
+        assert report.saves > 0 and bool(report.moved) == (share < 1)
+        # Nothing stays behind.
+        del found
+        assert spill.kept == 0 and not store.records and not spill._alive and not store.lent
+        if share == 1:
+            peak = report.peak
 
 
-@pytest.mark.parametrize("share, lends", [(0, 0), (0.4, 0), (0.4, 1 << 20), (10, 0)])
 @pytest.mark.parametrize("name", CASES)
-def test_bits_are_those_of_steps_without_it(name, share, lends):
-    """share: of what is saved, how much the memory holds; lends: bytes that the store lends."""
-    assert bool(same(CASES[name], share, lends).moved) == (share < 1)
+def test_bits_are_those_of_steps_without_it(name):
+    same(CASES[name], (0, 0), (0.4, 0), (0.4, 1 << 20))
 
 
 @pytest.mark.parametrize("name", ["relu_in_place", "dropout", "embeddings_and_cross_entropy", "convolutions_and_batch_norm", "attention", "an_lstm",
@@ -582,4 +614,4 @@ def test_bits_are_those_of_steps_without_it(name, share, lends):
 def test_bits_within_torchs_other_ways(name, other, monkeypatch):
     monkeypatch.setitem(globals(), "way", other)
     torch._dynamo.reset()
-    same(CASES[name], 0)
+    same(CASES[name], (0, 0))

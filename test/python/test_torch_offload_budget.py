@@ -17,6 +17,7 @@ import drawloom.torch as dt
 import drawloom.torch._offload as offload_module
 import pytest
 import torch
+import torch.utils.checkpoint
 from drawloom.torch._offload import Offload, size_of
 from drawloom.torch._offload_plan import Order
 from drawloom.torch._offload_store import FileStore, MemoryStore
@@ -497,6 +498,25 @@ def test_a_wrapped_module_is_one_within_the_context(x):
     assert torch._C._autograd._top_saved_tensors_default_hooks(False) is None
 
 
+def test_a_wrapped_module_within_a_checkpoint(x):
+    def run(model):
+        model.zero_grad()
+        loss = torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False).square().mean()
+        loss.backward()
+        return [loss.detach(), *(parameter.grad.clone() for parameter in model.parameters())]
+
+    model, store = layers(3), MemoryStore()
+    expected = run(model)
+    spill = Offload(store, 0)
+    spill.wrap(model[1])
+    spill.wrap(model[4])
+    for _ in range(2):
+        assert all(map(torch.equal, run(model), expected))
+    assert spill.report().moved > 0
+    gc.collect()
+    assert spill.kept == 0 and not store.records
+
+
 @pytest.mark.parametrize("folders", [1, 2])
 def test_files_have_no_name_and_take_and_give(folders, x, tmp_path):
     paths = [tmp_path / str(i) for i in range(folders)]
@@ -512,8 +532,12 @@ def test_files_have_no_name_and_take_and_give(folders, x, tmp_path):
     assert report.written == report.moved and report.read > 0 and report.wear == report.written / 1e12
     # Places are used again.
     assert sum(file.end for file in spill._store._files) <= 17 * PIECE
+    with spill:
+        loss = forward(model, x)
     spill.close()
     spill.close()
+    with pytest.raises(drawloom.CallError, match="of an offload that has been closed; close it behind the last backward pass"):
+        loss.backward()
     with pytest.raises(drawloom.CallError, match="it is closed"):
         spill.__enter__()
 
@@ -595,7 +619,7 @@ def test_a_write_that_comes_up_short_goes_on_and_one_that_fails_is_an_error(tmp_
     def full(*_):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(os, "pwritev", full)
-    with pytest.raises(drawloom.StorageError, match="x cannot be written in '.*' at byte .*: No space left on device"):
+    with pytest.raises(drawloom.StorageError, match="a saved tensor x cannot be written in '.*' at byte .*: No space left on device"):
         store.put(data.data_ptr(), data.nbytes, "x", 0)
 
 

@@ -377,6 +377,8 @@ class Offload:
             self._reap()
 
     def _load(self, wanted: _Packed) -> Tensor:
+        if self._closed:
+            raise CallError("offload: a backward pass needs saved tensors of an offload that has been closed; close it behind the last backward pass")
         span, block = wanted.span, wanted.span.block
         start, memory = now(), None
         if not block.skew:
@@ -506,7 +508,7 @@ def _let_go(block: _Block) -> None:
 
 def _site(span: _Span) -> str:
     shape, dtype, _ = span.block.entry.signature
-    return f"a saved tensor {str(dtype).removeprefix('torch.')}{list(shape)}"
+    return f"{str(dtype).removeprefix('torch.')}{list(shape)}"
 
 
 def _modified(tensor: Tensor, version: int) -> str:

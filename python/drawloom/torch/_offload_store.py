@@ -28,8 +28,8 @@ class Store(Protocol):
     memory: int
 
     def put(self, address: int, size: int, site: str, due: int) -> Any:
-        """A record of `size` bytes at `address`, which the caller may overwrite from here on. site: what messages call it. due: of two
-        records, the one with the smaller number is likely to be gotten first."""
+        """A record of `size` bytes at `address`, which the caller may overwrite from here on. site: its type and shape, for messages. due:
+        of two records, the one with the smaller number is likely to be gotten first."""
 
     def expect(self, records: Sequence[Any]) -> None:
         """The order of the gets to come. Replaces what was expected before; another order is slower and as right."""
@@ -133,7 +133,7 @@ class _File:
             else:
                 code = errno.EIO
             if not count:
-                raise StorageError(f"offload: {site} cannot be {verb} in '{self.folder}' at byte {offset}: {os.strerror(code or 0)}")
+                raise StorageError(f"offload: a saved tensor {site} cannot be {verb} in '{self.folder}' at byte {offset}: {os.strerror(code or 0)}")
             view, offset = view[count:], offset + count
 
 
@@ -159,7 +159,7 @@ class FileStore:
                     return number, self._free[number, size].pop()
             used = sum(file.end for file in self._files)
             if self._capacity is not None and used + size > self._capacity:
-                raise StorageError(f"offload: {site} of {size:,} bytes does not fit: {used:,} of the capacity of {self._capacity:,} bytes "
+                raise StorageError(f"offload: a saved tensor {site} of {size:,} bytes does not fit: {used:,} of the capacity of {self._capacity:,} bytes "
                                    "are in use. Give a larger capacity, or more memory")
             self._next = (self._next + 1) % len(self._files)
             file = self._files[self._next]
