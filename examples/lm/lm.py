@@ -242,7 +242,8 @@ def figures_of(model, history, options):
             "seconds": history[-1]["seconds"], "step, ms": 1e3 * statistics.median(
                 b["seconds"] - a["seconds"] for a, b in zip(history, history[1:])) if len(history) > 1 else None,
             "decoding, ms a byte": 1e3 * each, "sample": printable(sample),
-            "history": [{name: round(value, 4) if isinstance(value, float) else value for name, value in one.items()} for one in history]}
+            "history": [{name: round(value, 4) if isinstance(value, float) and name != "loss" else value for name, value in one.items()}
+                        for one in history]}
 
 
 def table(found):
