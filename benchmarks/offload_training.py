@@ -62,7 +62,7 @@ def run(options, limit, more):
     with tempfile.TemporaryDirectory() as folder, Group(limit) as group:
         # A twentieth is held out, and read once at the end.
         text = pathlib.Path(folder) / "text.txt"
-        text.write_text("".join(f"There are {i % 97} green bottles hanging on the wall. " for i in range(options.context * 22 // 50)))
+        text.write_text("".join(f"There are {i % 97} green bottles hanging on the wall. " for i in range(options.context * 42 // 50)))
         # The library's products depend on how many threads there are, which it may else change.
         done = subprocess.run(
             [sys.executable, ROOT / "examples" / "lm" / "lm.py", "--no-rivals", "--batch=1", "--sample=1", f"--text={text}", f"--context={options.context}",
