@@ -14,7 +14,6 @@ import threading
 
 import drawloom
 import drawloom.torch as dt
-import drawloom.torch._offload as offload_module
 import pytest
 import torch
 import torch.utils.checkpoint

@@ -44,6 +44,9 @@ class Pass:
         return len(self.entries) >= len(other.entries) and all(
             mine.signature == its.signature for mine, its in zip(self.entries, other.entries))
 
+    def has(self, at: int, signature: Any) -> bool:
+        return at < len(self.entries) and self.entries[at].signature == signature
+
     def rank(self) -> None:
         """As the guess was used, else the last save first."""
         guess = self.guess
@@ -87,13 +90,14 @@ class Order:
         entry = Entry(signature, size, known.saves)
         known.saves += 1
         known.entries.append(entry)
-        if known.guess is not None or len(known.entries) == 1:
-            if known.guess is None or not self._fits(known.guess, len(known.entries) - 1, signature):
-                self._follow(next((one for one in self._past if one.starts_as(known)), None))
+        at = len(known.entries) - 1
+        if at == 0 and known.guess is None or known.guess is not None and not known.guess.has(at, signature):
+            self._follow(next((one for one in self._past if one.starts_as(known)), None))
         if known.guess is None:
             return known, entry, None, False
-        at = len(known.entries) - 1
-        return known, entry, self._goes[at], known.guess.entries[at].held
+        # Until it is used.
+        entry.held = known.guess.entries[at].held
+        return known, entry, self._goes[at], entry.held
 
     def again(self, known: Pass, entry: Entry) -> None:
         """A save of a storage that the pass has saved before."""
@@ -134,7 +138,3 @@ class Order:
                 if len(older.entries) == len(latest.entries) and older.starts_as(latest):
                     return newer
         return None
-
-    @staticmethod
-    def _fits(guess: Pass, at: int, signature: Any) -> bool:
-        return at < len(guess.entries) and guess.entries[at].signature == signature
