@@ -107,6 +107,74 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereDisksFail) {
   EXPECT_LE(counts().mostMemory, options.memory);
 }
 
+/// Puts 12 records, and gets or borrows them in the reverse order. Returns how
+/// many of them were errors; each names the record's site.
+unsigned runStep(DrawloomStore *store) {
+  unsigned errors = 0;
+  auto isRight = [&](DrawloomError *error, uint64_t i) {
+    std::string text = message(error);
+    errors += !text.empty();
+    EXPECT_TRUE(text.empty() || text.find("'layer" + std::to_string(i) + "'") !=
+                                    std::string::npos)
+        << text;
+    return text.empty();
+  };
+  DrawloomRecord records[12];
+  for (uint64_t i = 0; i < 12; ++i) {
+    Bytes bytes = contents(i, 400000 + i % 4 * 300000);
+    std::string site = "layer" + std::to_string(i);
+    if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
+                                  site.c_str(), 12 - i, 0, &records[i]),
+                 i))
+      records[i] = {};
+  }
+  EXPECT_EQ(message(drawloomStoreExpect(store, nullptr, 0)), "");
+  for (uint64_t i = 12; i-- > 0;) {
+    if (records[i].generation == 0)
+      continue;
+    Bytes wanted = contents(i, 400000 + i % 4 * 300000), found(wanted.size());
+    int done = 0;
+    void *data = nullptr;
+    if (i % 3 == 0) {
+      if (isRight(drawloomStoreGet(store, records[i], found.data(), -1, &done),
+                  i))
+        EXPECT_TRUE(found == wanted);
+    } else if (isRight(drawloomStoreBorrow(store, records[i], -1, &data), i)) {
+      expectSame(data, wanted);
+      EXPECT_EQ(message(drawloomStoreReturn(store, data)), "");
+    }
+    EXPECT_EQ(message(drawloomStoreDrop(store, records[i])), "");
+  }
+  return errors;
+}
+
+TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereverTheyOccur) {
+  options.capacity = 32 * mebibyte;
+  options.memory = 8 * mebibyte;
+  options.timeout = 200'000'000;
+  for (const char *action :
+       {"errno EIO", "errno EINTR", "short 70001", "short 100", "flip 4321",
+        "drop", "torn 3", "stale", "swap", "delay 5000", "twice", "reorder 3",
+        "never"})
+    for (int nth : {1, 2, 4, 9, 14, 18}) {
+      std::string faults = "nth=" + std::to_string(nth) + ";do=" + action;
+      SCOPED_TRACE(faults);
+      options.faults = faults.c_str();
+      open();
+      runStep(store);
+      // The next one is as if nothing had been, where there is a disk for it.
+      bool hangs = action == std::string("never");
+      if (!hangs && nth < 12)
+        EXPECT_EQ(runStep(store), 0u);
+      EXPECT_EQ(counts().records, 0u);
+      std::string text = message(drawloomStoreClose(store, 300'000'000));
+      store = nullptr;
+      EXPECT_TRUE(hangs || text.empty()) << text;
+      if (HasFailure())
+        return;
+    }
+}
+
 TEST_P(StoreFaults, LeaveNothingWhereTheProcessIsKilled) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
