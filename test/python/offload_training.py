@@ -15,7 +15,7 @@ import drawloom.torch._offload as offload_module
 import torch
 import torch.distributed as dist
 from drawloom.torch._offload import Offload
-from drawloom.torch._offload_store import MemoryStore
+from memory_store import MemoryStore
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard

@@ -11,7 +11,7 @@ import drawloom.torch._offload as offload_module
 import pytest
 import torch
 from drawloom.torch._offload import Offload
-from drawloom.torch._offload_store import MemoryStore
+from memory_store import MemoryStore
 from torch import nn
 from torch.autograd import forward_ad
 from torch.nn import functional as F

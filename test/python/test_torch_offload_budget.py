@@ -19,16 +19,16 @@ import torch
 import torch.utils.checkpoint
 from drawloom.torch._offload import Offload, size_of
 from drawloom.torch._offload_plan import Order
-from drawloom.torch._offload_store import FileStore, MemoryStore
+from memory_store import MemoryStore
 from torch import nn
 
 WIDTH = 256
 PIECE = 4 * WIDTH * WIDTH  # bytes of a tensor of as many rows and columns: 256 KiB
 
 
-def layers(count=8):
+def layers(count=8, width=WIDTH):
     torch.manual_seed(0)
-    return nn.Sequential(*(part for _ in range(count) for part in (nn.Linear(WIDTH, WIDTH, bias=False), nn.Tanh())))
+    return nn.Sequential(*(part for _ in range(count) for part in (nn.Linear(width, width, bias=False), nn.Tanh())))
 
 
 def forward(model, x):
@@ -516,27 +516,36 @@ def test_a_wrapped_module_within_a_checkpoint(x):
     assert spill.kept == 0 and not store.records
 
 
+# The runtime's store, whose least memory is 8 MiB: tensors of 1 MiB, 17 of them saved in a step.
+LARGE = 512
+
+
+@pytest.fixture
+def wide():
+    return torch.randn(LARGE, LARGE, generator=torch.Generator().manual_seed(1))
+
+
+def on_disk(folder, memory="16MiB", **options):
+    return dt.offload(folder, memory=memory, **{"trim": False, "capacity": "64MiB", **options})
+
+
 @pytest.mark.parametrize("folders", [1, 2])
-def test_files_have_no_name_and_take_and_give(folders, x, tmp_path):
+def test_files_have_no_name_and_take_and_give(folders, wide, tmp_path):
     paths = [tmp_path / str(i) for i in range(folders)]
     for path in paths:
         path.mkdir()
-    model = layers()
-    expected = step(model, torch.enable_grad(), x)
-    spill = dt.offload(paths if folders > 1 else paths[0], memory="512KiB", endurance="1 TB", trim=False)
+    model = layers(16, LARGE)
+    expected = step(model, torch.enable_grad(), wide)
+    spill = on_disk(paths if folders > 1 else paths[0], endurance="1 TB")
     for _ in range(3):
-        assert all(map(torch.equal, step(model, spill, x), expected))
+        assert all(map(torch.equal, step(model, spill, wide), expected))
         assert not any(os.listdir(path) for path in paths)
     report = spill.report()
-    assert report.written == report.moved and report.read > 0 and report.wear == report.written / 1e12
-    # Places are used again.
-    assert sum(file.end for file in spill._store._files) <= 17 * PIECE
-    with spill:
-        loss = forward(model, x)
+    # What is asked for before it was written never is.
+    assert 0 < report.written <= report.moved and report.wear == report.written / 1e12 and report.peak <= 8 << 20
+    assert spill._store.statistics()["records"] == 0
     spill.close()
     spill.close()
-    with pytest.raises(drawloom.CallError, match="of an offload that has been closed; close it behind the last backward pass"):
-        loss.backward()
     with pytest.raises(drawloom.CallError, match="it is closed"):
         spill.__enter__()
 
@@ -549,9 +558,9 @@ def test_the_report_is_a_table(x):
     assert re.fullmatch(r"saved +2.25 MiB in 17 tensors", lines[1]) and "at most, of a memory of 1 MiB" in lines[3]
 
 
-def test_the_trace_is_one_of_chromes(x, tmp_path):
-    spill = dt.offload(tmp_path, memory=PIECE, trim=False)
-    step(layers(), spill, x)
+def test_the_trace_is_one_of_chromes(wide, tmp_path):
+    spill = on_disk(tmp_path)
+    step(layers(16, LARGE), spill, wide)
     spill.trace(tmp_path / "step.json")
     events = json.loads((tmp_path / "step.json").read_text())["traceEvents"]
     names = {event["name"] for event in events}
@@ -560,12 +569,12 @@ def test_the_trace_is_one_of_chromes(x, tmp_path):
     assert sum(event["args"]["bytes"] for event in events if event["name"] == "writes") == spill.report().written
 
 
-def test_the_picture_shows_lanes(x, tmp_path):
+def test_the_picture_shows_lanes(wide, tmp_path):
     from PIL import Image
-    spill = dt.offload(tmp_path, memory=PIECE, trim=False)
+    spill = on_disk(tmp_path)
     with pytest.raises(drawloom.CallError, match="no pass to draw yet"):
         spill.picture(tmp_path / "step.png")
-    step(layers(), spill, x)
+    step(layers(16, LARGE), spill, wide)
     spill.picture(tmp_path / "step.png")
     colours = {colour for _, colour in Image.open(tmp_path / "step.png").getcolors(1 << 16)}
     assert {(110, 110, 118), (190, 150, 20), (206, 92, 48), (33, 90, 170), (180, 40, 60)} <= colours
@@ -590,36 +599,40 @@ def test_sizes_that_are_none(size, error, message, tmp_path):
 
 def test_folders_that_are_none(tmp_path):
     with pytest.raises(drawloom.StorageError, match="there is no folder '.*nowhere'. Make it on an SSD, or name another one"):
-        dt.offload(tmp_path / "nowhere", memory=1)
+        on_disk(tmp_path / "nowhere")
     with pytest.raises(drawloom.CallError, match="folder is an empty list"):
-        dt.offload([], memory=1)
+        on_disk([])
+    with pytest.raises(drawloom.CallError, match="memory is 1,024 bytes; it is 16,777,216 or more"):
+        on_disk(tmp_path, "1KiB")
     assert issubclass(drawloom.StorageError, OSError) and issubclass(drawloom.StorageError, drawloom.Error)
 
 
-def test_a_capacity_that_does_not_do_is_one_error_and_the_step_can_be_repeated(x, tmp_path):
-    model = layers()
-    spill = dt.offload(tmp_path, memory=0, capacity="1MiB", trim=False)
-    with pytest.raises(drawloom.StorageError, match=r"a saved tensor float32\[256, 256\] of 262,144 bytes does not fit: 1,048,576 of the capacity"):
-        step(model, spill, x)
+def test_a_capacity_that_does_not_do_is_one_error_and_the_step_can_be_repeated(wide, tmp_path):
+    model = layers(48, LARGE)
+    spill = on_disk(tmp_path, capacity="16MiB")
+    with pytest.raises(drawloom.StorageError, match=r"float32\[512, 512\]"):
+        step(model, spill, wide)
     gc.collect()
-    assert spill.kept == 0
-    assert all(map(torch.equal, step(model[:4], spill, x), step(model[:4], torch.enable_grad(), x)))
+    assert spill.kept == 0 and spill._store.statistics()["records"] == 0
+    assert all(map(torch.equal, step(model[:30], spill, wide), step(model[:30], torch.enable_grad(), wide)))
 
 
-def test_a_write_that_comes_up_short_goes_on_and_one_that_fails_is_an_error(tmp_path, monkeypatch):
-    store, data = FileStore([str(tmp_path)]), torch.arange(5000, dtype=torch.int32)
-    whole = os.pwritev
-    monkeypatch.setattr(os, "pwritev", lambda file, parts, offset: whole(file, [parts[0][:1001]], offset))
-    record = store.put(data.data_ptr(), data.nbytes, "x", 0)
-    found = torch.empty_like(data)
-    store.get(record, found.data_ptr())
-    assert store.borrow(record) is None and torch.equal(found, data)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-    monkeypatch.setattr(os, "pwritev", full)
-    with pytest.raises(drawloom.StorageError, match="a saved tensor x cannot be written in '.*' at byte .*: No space left on device"):
-        store.put(data.data_ptr(), data.nbytes, "x", 0)
+@pytest.mark.parametrize("rule", ["op=read; nth=3; do=flip 7", "op=read; every=4; do=errno EIO", "op=write; every=3; do=torn 1",
+                                  "op=write; nth=2; do=drop", "op=write; every=5; do=errno ENOSPC", "op=read; every=2; do=short 512",
+                                  "op=read; nth=5; do=stale"])
+def test_a_disk_that_fails_gives_the_same_bits_or_an_error(rule, wide, tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAWLOOM_OFFLOAD_FAULTS", rule)
+    model = layers(16, LARGE)
+    expected = step(model, torch.enable_grad(), wide)
+    spill, right = on_disk(tmp_path), 0
+    for _ in range(4):
+        try:
+            assert all(map(torch.equal, step(model, spill, wide), expected))
+            right += 1
+        except drawloom.StorageError as error:
+            assert "float32[512, 512]" in str(error)
+            gc.collect()
+    assert right or "every" in rule
 
 
 def in_a_process(code, folder):
@@ -637,12 +650,12 @@ class Rows(torch.utils.data.Dataset):
     def __len__(self): return 8
     def __getitem__(self, i): return torch.full((64,), float(i))
 
-model = torch.nn.Sequential(torch.nn.Linear(64, 512), torch.nn.Tanh(), torch.nn.Linear(512, 512), torch.nn.Tanh())
-spill = dt.offload(".", memory=0)
+model = torch.nn.Sequential(torch.nn.Linear(64, 1024), torch.nn.Tanh(), torch.nn.Linear(1024, 1024), torch.nn.Tanh())
+spill = dt.offload(".", memory="16MiB", capacity="64MiB")
 with spill:
-    kept = model(torch.ones(512, 64))
+    kept = model(torch.ones(1024, 64))
     for rows in DataLoader(Rows(), batch_size=4, num_workers=2, multiprocessing_context="fork"):
-        loss = model(rows.repeat(128, 1)).square().sum()
+        loss = model(rows.repeat(256, 1)).square().sum()
         loss.backward()
 assert spill.report().moved
 print("done")
@@ -654,7 +667,7 @@ def test_memory_is_given_back(tmp_path):
     assert in_a_process("""
 import torch, drawloom.torch as dt
 def resident(): return int(open("/proc/self/statm").read().split()[1]) * 4096
-dt.offload(".", memory=0)
+dt.offload(".", memory="16MiB", capacity="16MiB")
 torch.empty(30 << 20, dtype=torch.uint8).fill_(1)
 blocks = [torch.ones(1 << 20, dtype=torch.uint8) for _ in range(200)]
 before = resident()

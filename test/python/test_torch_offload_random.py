@@ -12,7 +12,7 @@ import pytest
 import torch
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_plan import Entry, Order, Pass
-from drawloom.torch._offload_store import MemoryStore
+from memory_store import MemoryStore
 from torch.utils.checkpoint import checkpoint
 
 N = 12

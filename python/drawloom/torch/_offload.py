@@ -24,8 +24,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from .._errors import CallError, CallTypeError, StorageError
 from ._offload_plan import Entry, Order, Pass
 from ._offload_report import Report, chrome_trace, draw
-from ._offload_engine import EngineStore
-from ._offload_store import Store, now
+from ._offload_store import EngineStore, Store, now
 
 __all__ = ["Offload", "Report", "offload"]
 
