@@ -190,8 +190,12 @@ uint32_t copyWithCrc32c(void *to, const void *from, size_t count,
 #if defined(__x86_64__)
   // Fewer bytes may well be read again from caches.
   constexpr size_t many = size_t(256) << 10;
-  if (count >= many && reinterpret_cast<uintptr_t>(to) % 64 == 0 &&
-      hasInstruction()) {
+  if (count >= many && hasInstruction()) {
+    // What the C library gives begins 16 bytes behind a line.
+    size_t head = -reinterpret_cast<uintptr_t>(to) % 64;
+    state = sum(state, source, head);
+    std::memcpy(target, source, head);
+    target += head, source += head, count -= head;
     size_t whole = count;
     state = static_cast<uint32_t>(
         byParts<longPart, true>(state, source, count, target));

@@ -18,9 +18,9 @@ namespace drawloom::runtime::offload {
 /// crc32c(b, m, crc32c(a, n)) is the sum of a and b together.
 uint32_t crc32c(const void *bytes, size_t count, uint32_t before = 0);
 
-/// Copies bytes, and gives their sum as crc32c() would. The copy of many to
-/// where a line of a cache begins is not left in caches: it is for a disk, not
-/// for this processor. The two ranges do not overlap.
+/// Copies bytes, and gives their sum as crc32c() would. The copy of many
+/// is not left in caches: it is for a disk, or more than they hold. The two
+/// ranges do not overlap.
 uint32_t copyWithCrc32c(void *to, const void *from, size_t count,
                         uint32_t before = 0);
 

@@ -285,6 +285,7 @@ private:
   bool takeIdle(Record &record, uint32_t index, uint64_t bytes);
   Outcome makeBuffer(uint32_t index, bool urgent, std::string &why);
   void setWanting(Record &record, bool wants);
+  void pause(RecordId id);
   void freeBuffer(Record &record);
   void settleBuffer(uint32_t buffer);
   void unmapIdle();

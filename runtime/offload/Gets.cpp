@@ -154,8 +154,21 @@ void Core::end(RecordId id, bool complete) {
   if (complete)
     releaseSlots(*record);
   else
-    paused.push_back(id);
+    pause(id);
   changed = true;
+}
+
+/// Remembers a record whose slots others may have.
+void Core::pause(RecordId id) {
+  auto isSame = [&](RecordId other) {
+    return other.index == id.index && other.generation == id.generation;
+  };
+  if (std::any_of(paused.begin(), paused.end(), isSame))
+    return;
+  paused.erase(std::remove_if(paused.begin(), paused.end(),
+                              [&](RecordId other) { return !alive(other); }),
+               paused.end());
+  paused.push_back(id);
 }
 
 void *Core::lend(RecordId id) {
