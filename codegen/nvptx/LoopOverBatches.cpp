@@ -129,8 +129,8 @@ private:
   static Value destinationOf(RewriterBase &rewriter, linalg::LinalgOp op) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (op->hasOneUse())
-      if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(
-              *op->getUsers().begin()))
+      if (auto insert =
+              dyn_cast<tensor::ParallelInsertSliceOp>(*op->getUsers().begin()))
         return tensor::ExtractSliceOp::create(
             rewriter, op.getLoc(), type, insert.getDest(),
             insert.getMixedOffsets(), insert.getMixedSizes(),
