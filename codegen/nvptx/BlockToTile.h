@@ -22,13 +22,13 @@
 
 namespace drawloom::nvptx {
 
-/// Rewrites one block program into a kernel over tiles. What it cannot say is
-/// an error that names the op.
 /// Whether an op is several products of 16-bit numbers with sums in f32, which
 /// are one product of their rows one below the other.
 bool isBatchOfDots(mlir::linalg::LinalgOp op,
                    const mlir::linalg::ContractionDimensions &dims);
 
+/// Rewrites one block program into a kernel over tiles. What it cannot say is
+/// an error that names the op.
 class BlockToTile {
 public:
   BlockToTile(mlir::func::FuncOp program, int64_t maxGrid)

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 
 namespace drawloom::nvptx {
 #define GEN_PASS_DEF_NVPTXLOOPOVERBATCHES
@@ -129,12 +130,17 @@ private:
   static Value destinationOf(RewriterBase &rewriter, linalg::LinalgOp op) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (op->hasOneUse())
-      if (auto insert =
-              dyn_cast<tensor::ParallelInsertSliceOp>(*op->getUsers().begin()))
-        return tensor::ExtractSliceOp::create(
-            rewriter, op.getLoc(), type, insert.getDest(),
-            insert.getMixedOffsets(), insert.getMixedSizes(),
-            insert.getMixedStrides());
+      if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(
+              *op->getUsers().begin())) {
+        DominanceInfo dominance;
+        if (llvm::all_of(insert->getOperands().drop_front(), [&](Value value) {
+              return dominance.properlyDominates(value, op);
+            }))
+          return tensor::ExtractSliceOp::create(
+              rewriter, op.getLoc(), type, insert.getDest(),
+              insert.getMixedOffsets(), insert.getMixedSizes(),
+              insert.getMixedStrides());
+      }
     return tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(),
                                    type.getElementType());
   }

@@ -245,23 +245,31 @@ LogicalResult BlockToTile::convertConcat(tensor::ConcatOp op) {
     return op.emitError("a concatenation of unknown extents, ")
            << type << ", has no form on a GPU yet";
   Location loc = op.getLoc();
-  Home place;
-  if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
-    place = home(whole.getDest());
-  Value memory = place.kind == Home::Memory ? place.value : allocate(loc, type);
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      strides(type.getRank(), builder.getIndexAttr(1));
-  int64_t at = 0;
+  // All parts, before any of them is put into the result: they may be parts of
+  // what was there.
+  SmallVector<Value> parts;
   for (Value input : op.getInputs()) {
     FailureOr<Value> elements = asTile(input);
     if (failed(elements))
       return failure();
-    auto part = cast<RankedTensorType>(input.getType());
+    parts.push_back(*elements);
+  }
+  Home place;
+  if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
+    place = home(whole.getDest());
+  Value memory = place.kind == Home::Memory && place.writable
+                     ? place.value
+                     : allocate(loc, type);
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1));
+  int64_t at = 0;
+  for (Value elements : parts) {
+    auto part = cast<RankedTensorType>(elements.getType());
     offsets[op.getDim()] = builder.getIndexAttr(at);
     at += part.getDimSize(op.getDim());
     SmallVector<OpFoldResult> sizes =
         getAsIndexOpFoldResult(builder.getContext(), part.getShape());
-    tile::StoreOp::create(builder, loc, *elements,
+    tile::StoreOp::create(builder, loc, elements,
                           subview(loc, memory, part, offsets, sizes, strides));
   }
   setMemory(op.getResult(), memory, /*writable=*/true);

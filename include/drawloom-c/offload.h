@@ -101,12 +101,14 @@ DRAWLOOM_API DrawloomError *drawloomStoreExpect(DrawloomStore *store,
                                                 const DrawloomRecord *records,
                                                 size_t count);
 /** Copies a record to memory of the caller's, as often as it is called. After
- * so many nanoseconds `*done` is 0 and there is no error: the same call again,
- * with the memory as it was left, goes on from there. A negative number waits
- * for as long as it takes. */
+ * so many nanoseconds `*done` is 0 and there is no error: `*progress`, 0 before
+ * the first call, then says how far it came, and the same call again goes on
+ * from there in the same memory. Without `progress` each call begins anew. A
+ * negative number waits for as long as it takes. */
 DRAWLOOM_API DrawloomError *drawloomStoreGet(DrawloomStore *store,
                                              DrawloomRecord record, void *to,
-                                             int64_t nanoseconds, int *done);
+                                             int64_t nanoseconds,
+                                             uint64_t *progress, int *done);
 /** Lends a record's bytes in memory of the store's, at a multiple of 4096, to
  * be read. It lasts until drawloomStoreReturn, also where the record is dropped
  * before. Several that borrow one record get the same memory. After so many

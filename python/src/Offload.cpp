@@ -170,12 +170,13 @@ static void expect(const Store &store, const std::vector<uint64_t> &numbers) {
 }
 
 static void get(const Store &store, uint64_t record, uint64_t address) {
+  uint64_t progress = 0;
   int done = 0;
   waitFor(
       [&] {
         return drawloomStoreGet(store.handle, recordOf(record),
                                 reinterpret_cast<void *>(address), moment,
-                                &done);
+                                &progress, &done);
       },
       [&] { return done != 0; });
 }

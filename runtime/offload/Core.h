@@ -148,6 +148,8 @@ public:
   /// Null where there is no memory.
   void mapped(uint32_t buffer, void *memory);
   void complete(const Completion &completion, uint64_t now);
+  /// Transfers have as much time as if they began now: the process had none.
+  void renew(uint64_t now);
   /// Transfers that have not ended, and those of them that may never.
   size_t underWay() const;
   size_t abandoned() const;

@@ -70,13 +70,10 @@ void Core::failed(Flight &flight, int error, uint64_t now) {
   uint32_t number = flight.block;
   Block &block = blocks[number];
   if (isWrite) {
-    if (isFull) {
+    // The places that have been written before can be again.
+    if (isFull)
       slab.close(flight.file);
-      slab.giveBack(block.extent);
-      block.placed = false;
-    } else {
-      loseExtent(block);
-    }
+    loseExtent(block);
     block.avoided = static_cast<int>(flight.file);
     retire(flight);
     return moveBlock(number, "writing to " + why);
@@ -164,6 +161,12 @@ void Core::checkTime(uint64_t now) {
     if (flight.used && flight.onDevice && !flight.abandoned &&
         flight.deadline <= now)
       bury(flight.file);
+}
+
+void Core::renew(uint64_t now) {
+  for (Flight &flight : flights)
+    if (flight.used && flight.onDevice)
+      flight.deadline = now + options.timeout;
 }
 
 /// Uses the file no more. The memory of what is under way is not touched again,

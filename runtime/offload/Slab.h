@@ -72,7 +72,9 @@ private:
     uint64_t since = 0, busy = 0, moved = 0;
     double rate = 0; ///< Bytes a nanosecond; 0 while unknown.
     uint64_t free() const {
-      return closed || dead ? 0 : extents - fresh + unused.size();
+      if (dead)
+        return 0;
+      return unused.size() + (closed ? 0 : extents - fresh);
     }
   };
 

@@ -110,24 +110,19 @@ Outcome Store::put(const void *data, uint64_t bytes, const char *site,
   return outcome;
 }
 
-Outcome Store::get(RecordId id, void *to, int64_t time, std::string &why) {
+Outcome Store::get(RecordId id, void *to, int64_t time, uint64_t &progress,
+                   std::string &why) {
   if (isForked(why))
     return Outcome::Misused;
   uint64_t begin = nanoseconds(), until = endOf(time), bytes = 0, stall = 0;
-  uint32_t pieces = 0, piece = 0;
+  uint32_t pieces = 0;
   Locked lock(*this);
   Outcome outcome = core->begin(id, bytes, pieces, why);
   if (outcome != Outcome::Ready)
     return outcome;
-  auto paused = late.find({id.index, id.generation});
-  if (paused != late.end()) {
-    if (paused->second.first == to)
-      piece = paused->second.second;
-    late.erase(paused);
-  }
-  while (piece < pieces) {
+  while (progress < pieces) {
     View view;
-    outcome = core->view(id, piece, false, view, why);
+    outcome = core->view(id, static_cast<uint32_t>(progress), false, view, why);
     if (outcome == Outcome::Wait && lock.wait(until, stall))
       continue;
     if (outcome != Outcome::Ready)
@@ -136,10 +131,8 @@ Outcome Store::get(RecordId id, void *to, int64_t time, std::string &why) {
     uint32_t sum = copyWithCrc32c(static_cast<char *>(to) + view.offset,
                                   view.data, view.bytes);
     lock.take();
-    piece += core->seen(view, sum);
+    progress += core->seen(view, sum);
   }
-  if (outcome == Outcome::Wait)
-    late[{id.index, id.generation}] = {to, piece};
   core->end(id, outcome == Outcome::Ready);
   getStall += stall;
   events.add("get", Trace::gets, core->siteOf(id), begin, nanoseconds(), bytes);
@@ -196,7 +189,6 @@ Outcome Store::drop(RecordId id, std::string &why) {
   if (isForked(why))
     return Outcome::Misused;
   Locked lock(*this);
-  late.erase({id.index, id.generation});
   return core->drop(id, why);
 }
 

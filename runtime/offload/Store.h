@@ -48,7 +48,9 @@ public:
   // Wait stands for the end of the time.
   Outcome put(const void *data, uint64_t bytes, const char *site, uint64_t due,
               RecordId &id, std::string &why);
-  Outcome get(RecordId id, void *to, int64_t nanoseconds, std::string &why);
+  /// `progress` is 0 at first, and goes on from there.
+  Outcome get(RecordId id, void *to, int64_t nanoseconds, uint64_t &progress,
+              std::string &why);
   Outcome borrow(RecordId id, int64_t nanoseconds, void *&data,
                  std::string &why);
   Status giveBack(void *data);
@@ -105,12 +107,10 @@ private:
   uint64_t stagingBytes = 0;
   std::string text;
   Status opened;
-  bool isSetUp = false, asleep = false, closing = false, ended = false;
+  bool isSetUp = false, asleep = false, closing = false;
   unsigned waiters = 0;
   uint64_t closeBy = 0;
   uint64_t putStall = 0, getStall = 0;
-  /// Gets that ran out of time: where to, and the piece that is next.
-  std::map<std::pair<uint32_t, uint32_t>, std::pair<void *, uint32_t>> late;
 };
 
 } // namespace drawloom::runtime::offload

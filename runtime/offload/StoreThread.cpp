@@ -248,6 +248,8 @@ void Store::run() {
       core->dirty = false;
       core->advance(device->now(), work);
     }
+    if (over)
+      work.map.clear();
     act(work);
     // It waits for what has begun, as long as that makes sense.
     if (over)
@@ -264,8 +266,13 @@ void Store::run() {
     size_t count = device->reap(completions, most, until);
     Locked lock(*this);
     asleep = false;
+    uint64_t now = device->now();
+    // Stopped by a signal or a debugger, say: that is not the disks' fault.
+    constexpr uint64_t second = 1'000'000'000;
+    if (until != 0 && until != UINT64_MAX && now > until + second)
+      core->renew(now);
     for (size_t i = 0; i < count; ++i)
-      core->complete(completions[i], device->now());
+      core->complete(completions[i], now);
   }
 }
 

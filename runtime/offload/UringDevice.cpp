@@ -410,6 +410,9 @@ size_t UringDevice::reap(Completion *completions, size_t most, uint64_t until) {
   }
   if (isReady && io_uring_sq_ready(&ring) > 0)
     io_uring_submit(&ring);
+  // Nothing will come back.
+  if (!isReady && count == 0)
+    ::usleep(1000);
   woken = false;
   submitted -= count;
   return count;

@@ -118,9 +118,12 @@ DrawloomError *drawloomStoreExpect(DrawloomStore *store,
 }
 
 DrawloomError *drawloomStoreGet(DrawloomStore *store, DrawloomRecord record,
-                                void *to, int64_t nanoseconds, int *done) {
+                                void *to, int64_t nanoseconds,
+                                uint64_t *progress, int *done) {
   std::string why;
-  Outcome outcome = store->records->get(idOf(record), to, nanoseconds, why);
+  uint64_t begun = 0;
+  Outcome outcome = store->records->get(idOf(record), to, nanoseconds,
+                                        progress ? *progress : begun, why);
   *done = outcome == Outcome::Ready;
   return errorOf(outcome, std::move(why));
 }

@@ -19,6 +19,7 @@ import torch
 import torch.utils.checkpoint
 from drawloom.torch._offload import Offload, size_of
 from drawloom.torch._offload_plan import Order
+from drawloom.torch._offload_store import capacity_of
 from memory_store import MemoryStore
 from torch import nn
 
@@ -674,3 +675,53 @@ before = resident()
 del blocks[::2]
 print(before - resident() > 90 << 20)
 """, tmp_path) == "True\n"
+
+
+def test_a_view_without_elements_stays(x):
+    spill = Offload(MemoryStore(), 0)
+    given = x.clone().requires_grad_()
+    with spill:
+        loss = (given[64:64] * x[64:64]).sum() + (given * x).sum()
+    loss.backward()
+    assert torch.equal(given.grad, x) and spill.report().left["without elements"][0] == 1
+
+
+def test_an_interrupt_leaves_no_hooks_behind(x):
+    class Interrupted(nn.Module):
+        def forward(self, x):
+            raise KeyboardInterrupt
+
+    spill = Offload(MemoryStore(), 0)
+    with pytest.raises(KeyboardInterrupt):
+        spill.wrap(Interrupted())(x)
+    assert torch._C._autograd._top_saved_tensors_default_hooks(False) is None and spill.report().passes == 1
+
+
+def test_what_is_saved_again_after_it_was_read_back_counts_once(x):
+    spill, weight = Offload(MemoryStore(), PIECE), torch.ones(1, requires_grad=True)
+    kept = [x + i for i in range(4)]
+    with spill:
+        first = sum((one * weight).sum() for one in kept)
+    first.backward(retain_graph=True)
+    with spill:
+        second = sum((one * weight).sum() for one in kept)
+    (first + second).backward()
+    del first, second
+    gc.collect()
+    assert spill.kept == 0 and spill.report().peak <= PIECE
+
+
+def test_a_closed_offload_still_has_its_figures(wide, tmp_path):
+    spill = on_disk(tmp_path)
+    step(layers(16, LARGE), spill, wide)
+    written = spill.report().written
+    spill.close()
+    assert spill.report().written == written > 0
+    spill.trace(tmp_path / "step.json")
+
+
+def test_folders_on_one_disk_leave_half_of_it(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    status = os.statvfs(tmp_path)
+    assert capacity_of([str(tmp_path / "a"), str(tmp_path / "b")]) <= status.f_bavail * status.f_frsize // 2 + (1 << 30)

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -182,6 +183,8 @@ class Offload:
         self._puts = 0
         self._expects = False
         self._closed = False
+        # Statistics and trace of a store that was closed.
+        self._last: tuple[dict[str, Any], list[tuple[str, int, int, int]]] | None = None
         # What the report says.
         self._start = now()
         self._saved = self._saved_bytes = self._moved_bytes = self._peak = self._stall = self._passes = 0
@@ -202,8 +205,8 @@ class Offload:
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        torch._C._autograd._pop_saved_tensors_default_hooks()
         entered = self._depth.entered.pop()
+        torch._C._autograd._pop_saved_tensors_default_hooks()
         if not self._depth.entered:
             with self._lock:
                 self._reap()
@@ -222,19 +225,23 @@ class Offload:
 
     def wrap(self, module: _Module) -> _Module:
         """Makes every forward pass of the module one within the context. Returns the module."""
-        module.register_forward_pre_hook(self._enter_module)
-        module.register_forward_hook(self._exit_module, always_call=True)
+        known = module.__dict__.get("forward")
+        inner = getattr(known, "__func__", known)
+
+        @functools.wraps(type(module).forward)
+        def forward(own: nn.Module, *inputs: Any, **options: Any) -> Any:
+            with self:
+                if inner is None:
+                    return type(own).forward(own, *inputs, **options)
+                return inner(own, *inputs, **options) if hasattr(known, "__func__") else inner(*inputs, **options)
+
+        # A method, which copies of the module have for themselves.
+        module.forward = types.MethodType(forward, module)
         return module
 
     def __deepcopy__(self, memo: Any) -> Offload:
         # Copies of wrapped modules share it.
         return self
-
-    def _enter_module(self, module: nn.Module, inputs: Any) -> None:
-        self.__enter__()
-
-    def _exit_module(self, module: nn.Module, inputs: Any, output: Any) -> None:
-        self.__exit__(None, None, None)
 
     # Hooks.
 
@@ -335,6 +342,8 @@ class Offload:
     def _write(self, span: _Span, address: int) -> None:
         if span.record is not None:
             return
+        if self._closed:
+            raise CallError("offload: it was closed within its context; close it behind the last backward pass")
         start = now()
         self._puts += 1
         # The last save is the first use.
@@ -383,16 +392,19 @@ class Offload:
         if not block.skew:
             lent = self._store.borrow(span.record)
             memory = None if lent is None else torch.frombuffer(lent, dtype=torch.uint8, count=span.size)
+        loaded = 0
         if memory is None:
             self._make_room(span.size)
+            start, loaded = now(), span.size
             whole = torch.empty(span.size + 2 * ALIGNMENT, dtype=torch.uint8)
             # As far behind a multiple of 64 as the storage began.
             begin = (block.skew - whole.data_ptr()) % ALIGNMENT
             memory = torch.from_numpy(whole.numpy()[begin:begin + span.size])
             self._store.get(span.record, memory.data_ptr())
-            span.loaded = span.size
-            block.loaded += span.size
-            self._loaded_bytes += span.size
+        # It takes the place of what others of the span have loaded before.
+        block.loaded += loaded - span.loaded
+        self._loaded_bytes += loaded - span.loaded
+        span.loaded = loaded
         self._stall += now() - start
         self._events.append(("wait", start, now(), span.size))
         self._loaded[block] = None
@@ -443,7 +455,7 @@ class Offload:
         """Figures since the beginning, as an object that prints as a table."""
         with self._lock:
             self._reap()
-            statistics = self._store.statistics()
+            statistics = self._last[0] if self._last else self._store.statistics()
             return Report(passes=self._passes, memory=self._memory, saves=self._saved, saved=self._saved_bytes, moved=self._moved_bytes,
                           kept=self._kept_bytes + self._loaded_bytes, peak=self._peak, written=statistics["written"], read=statistics["read"],
                           stall=self._stall * 1e-9, seconds=(now() - self._start) * 1e-9, endurance=self._endurance,
@@ -452,12 +464,12 @@ class Offload:
     def trace(self, path: str | os.PathLike[str]) -> None:
         """Writes the latest events as a file of Chrome's trace format, for ui.perfetto.dev."""
         with self._lock:
-            chrome_trace(path, list(self._events), self._store.trace())
+            chrome_trace(path, list(self._events), self._last[1] if self._last else self._store.trace())
 
     def picture(self, path: str | os.PathLike[str]) -> None:
         """Draws the latest pass with its backward pass: copies, writes, reads, waits, memory over time. Needs pillow."""
         with self._lock:
-            draw(path, list(self._events), self._store.trace(), self._memory)
+            draw(path, list(self._events), self._last[1] if self._last else self._store.trace(), self._memory)
 
     def close(self) -> None:
         """Frees the folders' space. Saved tensors that are there are lost: no backward pass needs them any more."""
@@ -465,6 +477,7 @@ class Offload:
             if not self._closed:
                 self._reap()
                 self._closed = True
+                self._last = self._store.statistics(), self._store.trace()
                 self._store.close()
 
 
@@ -490,6 +503,8 @@ def _unfit(tensor: Tensor) -> str | None:
         return "within torch.func"
     if tensor.device.type != "cpu":
         return f"on {tensor.device.type}"
+    if tensor.numel() == 0:
+        return "without elements"
     if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
         return "not dense"
     return "inference tensors" if tensor.is_inference() else None
@@ -529,10 +544,10 @@ def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], m
 
     folder      on an SSD, or several, one on each SSD
     memory      bytes of saved tensors that stay in main memory, loaded ones included: a number, or a text such as "512MiB"
-    capacity    bytes that the folders may hold together; None: what there is room for
+    capacity    bytes that the folders may hold together, which are taken at once; None: half of the space that is free, at most 64 GiB a folder
     endurance   bytes that the SSDs are rated to take, such as "600TB": the report says how much of it was used
-    trim        whether the C library gives freed memory back to the system at once, for the whole process: without it, the process keeps
-                two to three times what it uses
+    trim        whether the C library gives freed memory back to the system at once, for the whole process: without it, the process may keep
+                several times what it uses
     """
     folders = [os.fspath(one) for one in ([folder] if isinstance(folder, (str, os.PathLike)) else folder)]
     if not folders:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import time
@@ -62,9 +63,11 @@ _MOST_RESERVED = 64 << 30
 
 
 def capacity_of(folders: Sequence[str]) -> int:
-    """Half of the space that is free, of the folder with the least."""
-    free = min(status.f_bavail * status.f_frsize for status in map(os.statvfs, folders))
-    return min(free // 2, _MOST_RESERVED) * len(folders)
+    """Half of the space that is free, where each has as much as the others and several may be on one disk."""
+    on_disk = collections.Counter(os.stat(folder).st_dev for folder in folders)
+    shares = (status.f_bavail * status.f_frsize // (2 * on_disk[os.stat(folder).st_dev])
+              for folder, status in zip(folders, map(os.statvfs, folders)))
+    return min(*shares, _MOST_RESERVED) * len(folders)
 
 
 class EngineStore:

@@ -32,8 +32,8 @@ TEST_P(StoreFaults, EndInAnErrorThatNamesTheSite) {
   finish();
   Bytes bytes(mebibyte);
   int done = 0;
-  std::string text =
-      message(drawloomStoreGet(store, record, bytes.data(), -1, &done));
+  std::string text = message(
+      drawloomStoreGet(store, record, bytes.data(), -1, nullptr, &done));
   EXPECT_NE(text.find("the record of 'encoder.3', 1048576 bytes, cannot be "
                       "read back: reading from byte "),
             std::string::npos)
@@ -45,7 +45,8 @@ TEST_P(StoreFaults, EndInAnErrorThatNamesTheSite) {
       << text;
   EXPECT_EQ(done, 0);
   // It stays so until it is dropped.
-  EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, &done)),
+  EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, nullptr,
+                                     &done)),
             text);
   EXPECT_EQ(message(drawloomStoreFinish(store, -1, &done)), text);
   drop(record);
@@ -88,7 +89,7 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereDisksFail) {
           int done = 0;
           if (i % 2 == 0) {
             if (isRight(drawloomStoreGet(store, records[i], bytes.data(), -1,
-                                         &done)))
+                                         nullptr, &done)))
               EXPECT_TRUE(bytes == wanted);
           } else if (isRight(
                          drawloomStoreBorrow(store, records[i], -1, &data))) {
@@ -136,7 +137,8 @@ unsigned runStep(DrawloomStore *store) {
     int done = 0;
     void *data = nullptr;
     if (i % 3 == 0) {
-      if (isRight(drawloomStoreGet(store, records[i], found.data(), -1, &done),
+      if (isRight(drawloomStoreGet(store, records[i], found.data(), -1, nullptr,
+                                   &done),
                   i))
         EXPECT_TRUE(found == wanted);
     } else if (isRight(drawloomStoreBorrow(store, records[i], -1, &data), i)) {

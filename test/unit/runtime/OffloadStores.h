@@ -85,7 +85,8 @@ protected:
   Bytes get(DrawloomRecord record, uint64_t count) {
     Bytes bytes(count);
     int done = 0;
-    EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, &done)),
+    EXPECT_EQ(message(drawloomStoreGet(store, record, bytes.data(), -1, nullptr,
+                                       &done)),
               "");
     EXPECT_EQ(done, 1);
     return bytes;
