@@ -236,8 +236,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path, written, monke
 
     step = lm.step_of
 
-    def press_control_c(model, optimizer, pieces):
-        loss = step(model, optimizer, pieces)
+    def press_control_c(model, optimizer, pieces, spill):
+        loss = step(model, optimizer, pieces, spill)
         if press_control_c.left == 0:
             signal.raise_signal(signal.SIGINT)
         press_control_c.left -= 1
