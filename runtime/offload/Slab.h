@@ -41,10 +41,10 @@ public:
   void quarantine(const Extent &extent) {
     quarantinedBytes += files[extent.file].dead ? 0 : extentBytes;
   }
-  /// Takes no more extents from the file, which has no room although it has
-  /// extents left.
+  /// Takes no extents from the file but those that are given back: its disk has
+  /// no room for others.
   void close(unsigned file);
-  /// Likewise, since it does not answer.
+  /// Takes none from it, since it does not answer.
   void bury(unsigned file);
   bool isDead(unsigned file) const { return files[file].dead; }
 
@@ -59,7 +59,6 @@ public:
   uint64_t quarantined() const { return quarantinedBytes; }
   unsigned dead() const;
   unsigned closed() const;
-  size_t size() const { return files.size(); }
 
 private:
   struct File {

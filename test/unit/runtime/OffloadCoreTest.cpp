@@ -12,6 +12,21 @@ using namespace drawloom::runtime::offload;
 
 namespace {
 
+TEST(OffloadSlab, UsesAFullFileWhereItWasWrittenBefore) {
+  Slab slab(4096);
+  slab.addFile(uint64_t(4) * 4096);
+  Extent first = slab.take(0);
+  slab.take(0);
+  slab.close(0);
+  EXPECT_EQ(slab.free(), 0u);
+  EXPECT_EQ(slab.choose(16), -1);
+  slab.giveBack(first);
+  EXPECT_EQ(slab.free(), 1u);
+  EXPECT_EQ(slab.choose(16), 0);
+  EXPECT_EQ(slab.take(0).offset, first.offset);
+  EXPECT_EQ(slab.choose(16), -1);
+}
+
 TEST(OffloadCore, GivesBackWhatWasPut) {
   Harness harness({});
   std::vector<RecordId> ids;
