@@ -140,7 +140,7 @@ TEST_P(Stores, LetOneRecordBeGotByMany) {
 }
 
 TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
-  options.faults = "op=read;do=delay 100000";
+  options.faults = "op=read;every=2;do=delay 500000";
   open();
   Bytes bytes = contents(1, 7 * mebibyte), found(bytes.size());
   DrawloomRecord record = put(bytes);
