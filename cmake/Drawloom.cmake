@@ -125,10 +125,10 @@ endfunction()
 # drawloom_add_dialect(Kan dialect-name sources... LINK libs...)
 #
 # Expects <Name>Ops.td in the current folder, which also includes the dialect's
-# definition, and declares library Drawloom<Name>. ENUMS and ATTRIBUTES: it has
-# some.
+# definition, and declares library Drawloom<Name>. ATTRIBUTES, ENUMS and TYPES: it
+# has some.
 function(drawloom_add_dialect name dialect)
-  cmake_parse_arguments(ARG "ATTRIBUTES;ENUMS" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ATTRIBUTES;ENUMS;TYPES" "" "LINK" ${ARGN})
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
   set(includes ${DRAWLOOM_TABLEGEN_INCLUDES})
   mlir_tablegen(${name}Ops.h.inc -gen-op-decls ${includes})
@@ -138,6 +138,10 @@ function(drawloom_add_dialect name dialect)
   if(ARG_ATTRIBUTES)
     mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect} ${includes})
     mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect} ${includes})
+  endif()
+  if(ARG_TYPES)
+    mlir_tablegen(${name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect} ${includes})
+    mlir_tablegen(${name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect} ${includes})
   endif()
   if(ARG_ENUMS)
     mlir_tablegen(${name}Enums.h.inc -gen-enum-decls ${includes})

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CompileTarget.h"
+#include "drawloom/runtime/StoreShare.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -26,6 +28,10 @@ std::optional<DenseProducts> parseDenseProducts(StringRef name) {
       .Case("library", DenseProducts::Library)
       .Case("own", DenseProducts::Own)
       .Default(std::nullopt);
+}
+
+int64_t MemoryBudget::staging() const {
+  return stores ? runtime::storeShare(bytes) : 0;
 }
 
 /// What was asked for; 0 where that is the target's own number.
@@ -86,6 +92,11 @@ CompileTarget::fingerprint(const CodegenOptions &options) const {
     return processors.takeError();
   if (*processors)
     text += "processors " + std::to_string(*processors) + "\n";
+  if (const MemoryBudget &memory = options.memory; memory.bytes > 0)
+    text += formatv("memory {0} {1} {2} {3} {4} {5} {6}\n", memory.bytes,
+                    memory.stores, memory.rates.operations, memory.rates.memory,
+                    memory.rates.write, memory.rates.read, memory.rates.copy)
+                .str();
   return text + choicesOf(options);
 }
 

@@ -13,6 +13,7 @@
 #include "codegen/Program.h"
 #include "dialects/Interfaces/MachineFacts.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/Memory/Plan.h"
 #include <functional>
 #include <memory>
 
@@ -34,6 +35,24 @@ enum class DenseProducts {
 /// "auto", "assume", "library", "own".
 std::optional<DenseProducts> parseDenseProducts(llvm::StringRef name);
 
+/// What a program may have of memory beyond arguments and results, and where
+/// its values may be instead.
+struct MemoryBudget {
+  /// Of the workspace and the store's memory together; 0: no limit.
+  int64_t bytes = 0;
+  /// Whether calls will have a store.
+  bool stores = false;
+  /// What the plan goes by.
+  MemoryRates rates;
+  /// File for the plan, in words or with the ending .json as data; empty: none.
+  std::string explain = {};
+
+  /// Bytes of the store's memory, and what is left for the workspace.
+  int64_t staging() const;
+  int64_t workspace() const { return bytes - staging(); }
+  bool isGiven() const { return bytes > 0 || !explain.empty(); }
+};
+
 struct CodegenOptions {
   /// Which of the target's instruction sets: one, several with commas between
   /// them, or "all", which is each but "native", this machine's.
@@ -42,6 +61,7 @@ struct CodegenOptions {
   /// Blocks of a program that run at once: what MachineFacts has, in place of
   /// the target's own number; 0: $DRAWLOOM_PROCESSORS, else that number.
   int64_t processors = 0;
+  MemoryBudget memory = {};
   /// Asked now and then while machine code is made, where there is one; true
   /// makes emit() fail. Once true, it must stay so. No code depends on it.
   std::function<bool()> cancelled = {};
@@ -163,6 +183,11 @@ public:
   /// MachineFacts::blockBytes limits, in the phase `kernels` or where that
   /// failed; 0 where it is not known.
   virtual int64_t blockBytesOf(mlir::ModuleOp module) const { return 0; }
+  /// Bytes of the largest workspace of a module's functions, in the phase
+  /// `kernels`; nothing where memory cannot be planned for this target.
+  virtual std::optional<int64_t> workspaceBytesOf(mlir::ModuleOp module) const {
+    return std::nullopt;
+  }
   /// What is worth trying; nothing where the ordinary budget is all there is.
   virtual std::optional<TileTrial> tileTrial() const { return std::nullopt; }
   /// Of the kernels of a function, from a module in the phase `kernels`;

@@ -67,10 +67,28 @@ Error LoadedProgram::run(llvm::StringRef name,
   runtime::Status status = loaded->run(
       static_cast<size_t>(signature - signatures().data()), arguments.data(),
       results.data(), threads, profile, extents.data());
-  return status.ok() ? Error::success() : createStringError(status.message());
+  return status.ok() ? Error::success() : toError(status);
 }
 
 } // namespace
+
+Error toError(const runtime::Status &status) {
+  return createStringError(status.isStorageError()
+                               ? std::make_error_code(std::errc::io_error)
+                               : llvm::inconvertibleErrorCode(),
+                           status.message());
+}
+
+runtime::Status toStatus(Error error) {
+  runtime::Status status;
+  handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    bool isStorage =
+        info.convertToErrorCode() == std::make_error_code(std::errc::io_error);
+    status = isStorage ? runtime::Status::storageError(info.message())
+                       : runtime::Status::error(info.message());
+  });
+  return status;
+}
 
 Expected<std::unique_ptr<Program>>
 toProgram(runtime::Result<std::unique_ptr<runtime::Executable>> loaded) {

@@ -19,6 +19,11 @@ namespace drawloom {
 llvm::Expected<std::unique_ptr<Program>>
 toProgram(runtime::Result<std::unique_ptr<runtime::Executable>> loaded);
 
+/// A failure of the runtime as an error; one of a store's has the code of an
+/// input or output error.
+llvm::Error toError(const runtime::Status &status);
+runtime::Status toStatus(llvm::Error error);
+
 } // namespace drawloom
 
 #endif // DRAWLOOM_CODEGEN_LOADEDPROGRAM_H

@@ -13,6 +13,7 @@
 #include "dialects/Kan/Kan.h"
 #include "dialects/LinRec/LinRec.h"
 #include "dialects/Loss/Loss.h"
+#include "dialects/Offload/Offload.h"
 #include "dialects/Opt/Opt.h"
 #include "dialects/Rgnn/Rgnn.h"
 #include "dialects/Slr/Slr.h"
@@ -33,7 +34,7 @@ namespace drawloom {
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
-                  opt::OptDialect, rgnn::RgnnDialect, slr::SlrDialect>();
+                  offload::OffloadDialect, opt::OptDialect, rgnn::RgnnDialect, slr::SlrDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, gpu::GPUDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,

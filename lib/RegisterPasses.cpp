@@ -13,6 +13,7 @@
 #include "passes/Block/Passes.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Memory/Passes.h"
 #include "passes/Relational/Passes.h"
 
 namespace drawloom {
@@ -23,6 +24,7 @@ void registerAllPasses() {
   registerBlockPasses();
   registerDifferentiatePasses();
   registerGraphPasses();
+  registerMemoryPasses();
   registerRelationalPasses();
   registerInterpreterPasses();
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Buffers.h"
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "drawloom/runtime/Artifact.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

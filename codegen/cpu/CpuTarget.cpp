@@ -14,6 +14,7 @@
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "codegen/cpu/Transfers.h"
 #include "drawloom/runtime/CpuFeatures.h"
 #include "drawloom/runtime/CpuProgram.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -94,6 +95,7 @@ public:
   void registerPasses() const override { registerCpuPasses(); }
   void buildPhase(OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
+  std::optional<int64_t> workspaceBytesOf(ModuleOp module) const override;
   llvm::Expected<Artifact::Variant>
   emit(ModuleOp module, const CodegenOptions &options) const override;
 
@@ -157,6 +159,15 @@ void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
   }
 }
 
+std::optional<int64_t> CpuTarget::workspaceBytesOf(ModuleOp module) const {
+  int64_t most = 0;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (FailureOr<FunctionSignature> known = getSignature(function);
+        succeeded(known))
+      most = std::max(most, known->workspaceBytes);
+  return most;
+}
+
 llvm::Expected<Artifact::Variant>
 CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
   Artifact::Variant variant;
@@ -178,6 +189,8 @@ CpuTarget::emit(ModuleOp module, const CodegenOptions &options) const {
     name.consume_front(entryPrefix);
     entry.signature.name = name.str();
     entry.signature.workspaceBytes = known->workspaceBytes;
+    entry.signature.records = known->records;
+    entry.signature.recordBytes = known->recordBytes;
     entry.scratchBytes = known->scratchBytes;
     entry.scratchTerms = known->scratchTerms;
     entry.signature.openExtents = known->openExtents;
@@ -219,6 +232,7 @@ void CpuTarget::registerDialects(DialectRegistry &registry) const {
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
                   ub::UBDialect, vector::VectorDialect,
                   x86vector::X86VectorDialect>();
+  registerTransferModels(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

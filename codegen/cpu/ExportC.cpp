@@ -91,6 +91,9 @@ typedef struct DrawloomHost {{
   void *context;
   void (*parallelFor)(void *context, DrawloomKernel kernel, void **arguments,
                       int64_t blocks);
+  /* Of programs that keep values outside memory, which these are not. */
+  void (*transfer)(void *context, int64_t kind, int64_t record, void *memory,
+                   int64_t bytes);
 } DrawloomHost;
 typedef void (*DrawloomEntry)(void **arguments, const DrawloomHost *host);
 #endif
@@ -152,6 +155,7 @@ static void exportFunction(raw_ostream &os, const Artifact::Entry &entry) {
                             : std::string("NULL"))
      << ";\n"
      << "  host.parallelFor = drawloom_serial_for;\n"
+     << "  host.transfer = NULL;\n"
      << "  drawloom_" << name << "(arguments, &host);\n}\n";
 }
 

@@ -8,6 +8,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
+#include "codegen/cpu/Transfers.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace drawloom::cpu {
@@ -44,6 +45,7 @@ struct CpuHostAbi : impl::CpuHostAbiBase<CpuHostAbi> {
     return LLVM::LoadOp::create(b, loc, type, value);
   }
   LLVM::LLVMFuncOp wrapKernel(LLVM::LLVMFuncOp kernel);
+  void callHost(LLVM::LLVMFuncOp function, Value host);
   void makeEntry(LLVM::LLVMFuncOp function,
                  const DenseMap<StringAttr, LLVM::LLVMFuncOp> &wrappers,
                  int64_t scratchBytes);
@@ -76,6 +78,35 @@ LLVM::LLVMFuncOp CpuHostAbi::wrapKernel(LLVM::LLVMFuncOp kernel) {
   LLVM::CallOp::create(b, loc, kernel, operands);
   LLVM::ReturnOp::create(b, loc, ValueRange());
   return wrapper;
+}
+
+/// Lets the host do the transfers of `function`.
+void CpuHostAbi::callHost(LLVM::LLVMFuncOp function, Value host) {
+  SmallVector<LLVM::CallOp> calls;
+  function.walk([&](LLVM::CallOp call) {
+    if (call.getCallee() == transferName)
+      calls.push_back(call);
+  });
+  OpBuilder b(function);
+  Type i64 = b.getI64Type();
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
+                                  {pointer(), i64, i64, pointer(), i64});
+  for (LLVM::CallOp call : calls) {
+    Location at = call.getLoc();
+    b.setInsertionPoint(call);
+    // struct DrawloomHost { context, parallelFor, transfer }
+    Value context =
+        LLVM::LoadOp::create(b, at, pointer(), slot(b, at, host, 0));
+    Value transfer =
+        LLVM::LoadOp::create(b, at, pointer(), slot(b, at, host, 2));
+    auto operands = call.getArgOperands();
+    Value memory = LLVM::IntToPtrOp::create(b, at, pointer(), operands[2]);
+    LLVM::CallOp::create(b, at, type,
+                         ValueRange{transfer, context, operands[0], operands[1],
+                                    memory, operands[3]});
+    call.erase();
+  }
 }
 
 void CpuHostAbi::makeEntry(
@@ -156,6 +187,8 @@ void CpuHostAbi::makeEntry(
     call.erase();
   }
 
+  callHost(function, host);
+
   b.setInsertionPointAfter(function);
   auto entry = LLVM::LLVMFuncOp::create(
       b, loc, name,
@@ -193,6 +226,8 @@ void CpuHostAbi::runOnOperation() {
     }
     makeEntry(function, wrappers, signature->scratchBytes);
   }
+  if (auto transfer = module.lookupSymbol<LLVM::LLVMFuncOp>(transferName))
+    transfer.erase();
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/KernelScratch.h"
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "codegen/cpu/Buffers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"

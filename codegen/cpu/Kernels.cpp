@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "codegen/Program.h"
 #include "codegen/cpu/Buffers.h"
 #include "codegen/cpu/GroupBlocks.h"

@@ -11,6 +11,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
 #include "codegen/cpu/StreamStores.h"
+#include "codegen/cpu/Transfers.h"
 #include "codegen/cpu/Transposes.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -231,6 +232,8 @@ void CpuLowerToLlvm::runOnOperation() {
     return signalPassFailure();
   }
   if (failed(renameEntries(getOperation())))
+    return signalPassFailure();
+  if (failed(lowerTransfers(getOperation())))
     return signalPassFailure();
   readNumbers(getOperation());
   dropLastOnes(getOperation());

@@ -71,6 +71,10 @@ FailureOr<FunctionSignature> getSignature(Operation *function) {
       !readBytes("workspace_bytes", value.workspaceBytes) ||
       !readBytes("scratch_bytes", value.scratchBytes))
     return failure();
+  if (dictionary.contains("records") &&
+      (!readBytes("records", value.records) ||
+       !readBytes("record_bytes", value.recordBytes)))
+    return failure();
   auto list = dictionary.getAs<ArrayAttr>("extents");
   if (!list)
     return value;
@@ -99,6 +103,11 @@ void setSignature(Operation *function, const FunctionSignature &value) {
       builder.getNamedAttr("results", builder.getTypeArrayAttr(value.results)),
       builder.getNamedAttr("workspace_bytes", bytes(value.workspaceBytes)),
       builder.getNamedAttr("scratch_bytes", bytes(value.scratchBytes))};
+  if (value.records > 0) {
+    entries.push_back(builder.getNamedAttr("records", bytes(value.records)));
+    entries.push_back(
+        builder.getNamedAttr("record_bytes", bytes(value.recordBytes)));
+  }
   if (value.isOpen()) {
     SmallVector<Attribute> extents;
     for (ArrayRef<int64_t> numbers : value.extents)

@@ -13,6 +13,8 @@
 //   {arguments = [tensor<8x4xf32>, f32], results = [tensor<f32>],
 //    workspace_bytes = 4096 : i64, scratch_bytes = 0 : i64}
 //
+// Of a function that keeps values in a store, `records` besides, their number,
+// and `record_bytes`.
 // Of a function with open extents, `extents` besides, which has for each value
 // the numbers of its extents (OpenExtents.h), and the memory that grows with
 // them, behind these bytes:
@@ -45,6 +47,9 @@ struct FunctionSignature {
   /// Bytes that one call needs, and bytes that each thread needs besides.
   int64_t workspaceBytes = 0;
   int64_t scratchBytes = 0;
+  /// Values that a call keeps in a store for some time, and the most bytes that
+  /// are there at once.
+  int64_t records = 0, recordBytes = 0;
   /// Of the arguments, then of the results, the numbers of open extents by
   /// dimension; empty where all extents are known.
   llvm::SmallVector<llvm::SmallVector<int64_t>> extents;

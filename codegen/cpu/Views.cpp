@@ -130,6 +130,9 @@ std::optional<Accesses> accessesOf(Operation *root) {
       bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
       if (!isRead && !isa<MemoryEffects::Write>(effect.getEffect()))
         continue;
+      // What is no memory: a store, say, which has its own order.
+      if (effect.getResource() != SideEffects::DefaultResource::get())
+        continue;
       if (!effect.getValue())
         return WalkResult::interrupt();
       (isRead ? accesses.read : accesses.written).push_back(effect.getValue());

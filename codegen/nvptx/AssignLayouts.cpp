@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/Estimate.h"
 #include "codegen/nvptx/Passes.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 #define DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 
-#include "codegen/Arena.h"
+#include "passes/Memory/Arena.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -133,6 +133,12 @@ DRAWLOOM_API DrawloomError *drawloomStoreDrop(DrawloomStore *store,
 DRAWLOOM_API DrawloomError *drawloomStoreFinish(DrawloomStore *store,
                                                 int64_t nanoseconds, int *done);
 
+/** Where calls of programs that this thread makes from now on keep the values
+ * that leave memory (drawloom-run --spill, or spill= in Python, compile such
+ * programs); NULL for nowhere. The store must live as long. A call whose store
+ * fails is made once more, and then ends with DRAWLOOM_ERROR_STORAGE. */
+DRAWLOOM_API void drawloomUseStore(DrawloomStore *store);
+
 /** What a store has done since it was opened. Bytes are those of records;
  * `written` and `read` also have what rounds these up to pages. */
 typedef struct DrawloomStoreCounts {

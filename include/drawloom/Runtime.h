@@ -93,6 +93,8 @@ public:
     return types(drawloomResultCount(handle), drawloomResultType);
   }
   int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
+  /// The most bytes that a call keeps in a store at once.
+  int64_t stored() const { return drawloomFunctionStored(handle); }
   /// How many extents it leaves open.
   size_t openExtents() const { return drawloomFunctionOpenExtents(handle); }
   /// The function for arguments of these shapes: see drawloomFunctionBind.

@@ -27,6 +27,7 @@
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Memory/Passes.h"
 #include "passes/Relational/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -304,6 +305,102 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
   return success();
 }
 
+/// Plans what leaves memory, for a workspace of so many bytes.
+static LogicalResult planMemory(ModuleOp module, const CompileOptions &options,
+                                int64_t workspace) {
+  const MemoryBudget &memory = options.codegen.memory;
+  PassManager pm(module.getContext());
+  if (options.configure)
+    options.configure(pm);
+  PlanMemoryOptions plan;
+  plan.bytes = workspace;
+  plan.mayStore = memory.stores;
+  plan.staging = memory.staging();
+  plan.operations = memory.rates.operations;
+  plan.memory = memory.rates.memory;
+  plan.write_ = memory.rates.write;
+  plan.read = memory.rates.read;
+  plan.copy = memory.rates.copy;
+  plan.explain = memory.explain;
+  PlaceTransfersOptions place;
+  place.operations = plan.operations;
+  place.memory = plan.memory;
+  place.read = plan.read;
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createPlanMemory(plan));
+  function.addPass(createPlaceTransfers(place));
+  function.addPass(createVerifyTransfers());
+  // What is computed again has results that nobody wants twice.
+  pm.addPass(createCanonicalizerPass());
+  return pm.run(module);
+}
+
+/// How often less is planned for, where a program turns out to need more.
+constexpr int mostPlans = 6;
+
+/// Runs the phases; where there is a budget, so that workspaces keep to it.
+/// Plans go by what bufferization should make of tensors, and panels and copies
+/// come on top: what was too much is known of the kernels, and the next plan
+/// does with so much less.
+static LogicalResult runWithinMemory(ModuleOp module,
+                                     const CompileOptions &given,
+                                     const MachineFacts &machine) {
+  const MemoryBudget &memory = given.codegen.memory;
+  if (!memory.isGiven() || given.to < Phase::Blocks)
+    return runPhases(module, given, machine);
+  Location loc = module.getLoc();
+  if (given.from > Phase::Blocks)
+    return emitError(loc) << "memory is planned in the phase blocks, and the "
+                             "program is in a later one";
+  if (!given.target->workspaceBytesOf(module))
+    return emitError(loc) << "memory is planned for the CPU only, not for "
+                          << given.target->name();
+  if (memory.bytes > 0 && memory.workspace() <= 0)
+    return emitError(loc) << memory.bytes
+                          << " bytes of memory are too few: the store alone "
+                             "has "
+                          << memory.staging();
+  CompileOptions options = given;
+  options.to = Phase::Blocks;
+  if (failed(runPhases(module, options, machine)))
+    return failure();
+  options.from = Phase::Blocks;
+  options.to = std::min(given.to, Phase::Kernels);
+  OwningOpRef<ModuleOp> blocks = module.clone();
+  int64_t planned = memory.bytes > 0 ? memory.workspace() : 0;
+  for (int i = 1;; ++i) {
+    HeldDiagnostics diagnostics(module.getContext());
+    // Of the plan that counts.
+    if (!memory.explain.empty())
+      llvm::sys::fs::remove(memory.explain);
+    if (failed(planMemory(module, options, planned)) ||
+        failed(runPhases(module, options, machine)))
+      return failure();
+    int64_t over =
+        given.to < Phase::Kernels || memory.bytes == 0
+            ? 0
+            : *options.target->workspaceBytesOf(module) - memory.workspace();
+    if (over <= 0)
+      break;
+    if (i == mostPlans)
+      return emitError(loc)
+             << "the program's workspace is " << over << " bytes more than the "
+             << memory.workspace() << " that it may have, and plans for less "
+             << "did not help: give it more memory";
+    diagnostics.forget();
+    planned -= over;
+    if (options.restarting)
+      options.restarting();
+    OwningOpRef<ModuleOp> again = blocks->clone();
+    module.getBodyRegion().takeBody(again->getBodyRegion());
+    module->setAttrs((*again)->getAttrDictionary());
+  }
+  options.from = options.to;
+  options.to = given.to;
+  return options.from < options.to ? runPhases(module, options, machine)
+                                   : success();
+}
+
 /// Runs the phases behind `from` up to `to` and says nothing.
 static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
                                const MachineFacts &machine, Phase from,
@@ -312,6 +409,7 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
   CompileOptions quiet;
   quiet.target = options.target;
   quiet.codegen = options.codegen;
+  quiet.codegen.memory = {};
   quiet.cancelled = options.cancelled;
   quiet.from = from;
   quiet.to = to;
@@ -602,7 +700,7 @@ static LogicalResult compileAsItIs(ModuleOp module,
   if (options.choosesTiles)
     chooseTiles(module, options);
   return compileToFit(module, options, [&](const MachineFacts &machine) {
-    return runPhases(module, options, machine);
+    return runWithinMemory(module, options, machine);
   });
 }
 
@@ -620,7 +718,8 @@ compileVariant(ModuleOp module, const CompileOptions &options) {
 
 /// Whether block programs are the same for all sets: no set comes into the
 /// phases up to these but by the facts of its machine. Where blocks have to fit
-/// into memory, what they take is known of each set's kernels only.
+/// into memory, what they take is known of each set's kernels only; as is the
+/// workspace that is to keep to a budget.
 static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
                                         const CompileOptions &options) {
   std::optional<MachineFacts> first;
@@ -630,7 +729,8 @@ static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
     llvm::Expected<MachineFacts> machine = options.target->machine(alone);
     if (!machine)
       return machine.takeError();
-    if (machine->blockBytes > 0 || (first && *machine != *first))
+    if (machine->blockBytes > 0 || options.codegen.memory.isGiven() ||
+        (first && *machine != *first))
       return false;
     first = *machine;
   }

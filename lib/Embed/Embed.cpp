@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Embed/Embed.h"
+#include "codegen/LoadedProgram.h"
 #include "lib/Compiler/Inputs.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
@@ -41,12 +42,10 @@ public:
                       KernelProfile *profile,
                       const int64_t *extents) const override {
     const Signature &signature = listed[entry];
-    if (llvm::Error error = program->run(
-            signature.name, ArrayRef(arguments, signature.arguments.size()),
-            ArrayRef(results, signature.results.size()), threads, profile,
-            ArrayRef(extents, static_cast<size_t>(signature.openExtents))))
-      return runtime::Status::error(toString(std::move(error)));
-    return {};
+    return toStatus(program->run(
+        signature.name, ArrayRef(arguments, signature.arguments.size()),
+        ArrayRef(results, signature.results.size()), threads, profile,
+        ArrayRef(extents, static_cast<size_t>(signature.openExtents))));
   }
   int64_t codeBytes() const override { return program->codeBytes(); }
   int64_t keptBytes() const override { return program->keptBytes(); }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Offload/Offload.h"
 #include "dialects/Rgnn/Rgnn.h"
 #include "lib/Interpreter/Machine.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
@@ -24,7 +25,7 @@ unsigned elementBits(Type type) {
 }
 
 bool isSupported(Type type) {
-  if (isa<rgnn::GraphType>(type))
+  if (isa<offload::RecordType, rgnn::GraphType>(type))
     return true;
   if (isa<ShapedType>(type) &&
       !isa<RankedTensorType, VectorType, MemRefType>(type))

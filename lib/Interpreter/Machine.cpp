@@ -37,6 +37,7 @@ Machine::Machine(const Interpreter::Limits &limits) : limits(limits) {
   addFuncOps(registry);
   addGradientCheck(registry);
   addLinalgOps(registry);
+  addOffloadOps(registry);
   addRgnnOps(registry);
   addScfOps(registry);
   addTensorOps(registry);

@@ -107,6 +107,7 @@ void addForallOps(Registry &registry);
 void addFuncOps(Registry &registry);
 void addGradientCheck(Registry &registry);
 void addLinalgOps(Registry &registry);
+void addOffloadOps(Registry &registry);
 void addRgnnOps(Registry &registry);
 void addScfOps(Registry &registry);
 void addTensorOps(Registry &registry);

@@ -65,6 +65,8 @@ static constexpr int64_t oldestVersion = 3;
 static constexpr int64_t openVersion = 5;
 // The first whose memory may grow with several of them.
 static constexpr int64_t termsVersion = 6;
+// The first that may keep values in a store.
+static constexpr int64_t recordsVersion = 8;
 
 // The first line, of fixed form so that nothing in it has to be trusted:
 // "drawloom-artifact <version> <description bytes> <code bytes> <SHA-256>".
@@ -100,7 +102,9 @@ static json describe(const Artifact::Variant &variant) {
          {"extents", entry.signature.openExtents},
          {"workspace_terms", describe(entry.signature.workspaceTerms)},
          {"scratch_bytes", entry.scratchBytes},
-         {"scratch_terms", describe(entry.scratchTerms)}});
+         {"scratch_terms", describe(entry.scratchTerms)},
+         {"records", entry.signature.records},
+         {"record_bytes", entry.signature.recordBytes}});
   return {{"target", variant.target},           {"isa", variant.isa},
           {"fingerprint", variant.fingerprint}, {"features", variant.features},
           {"processor", variant.processor},     {"entries", std::move(entries)},
@@ -244,6 +248,10 @@ public:
     if (version >= termsVersion)
       readTerms(value, "scratch_terms", signature.openExtents,
                 entry.scratchTerms);
+    if (version >= recordsVersion) {
+      read(value, "records", signature.records);
+      read(value, "record_bytes", signature.recordBytes);
+    }
     size_t dimensions = 0;
     for (const ValueType &argument : signature.arguments)
       dimensions += argument.shape.size();

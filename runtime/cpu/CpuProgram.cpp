@@ -12,11 +12,17 @@
 #include "drawloom/runtime/MachineCode.h"
 #include "drawloom/runtime/ShortArray.h"
 #include "drawloom/runtime/ThreadPool.h"
+#include "runtime/cpu/CallRecords.h"
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 
 namespace drawloom::runtime {
+
+static thread_local offload::Store *callersStore = nullptr;
+
+void useStore(offload::Store *store) { callersStore = store; }
 
 namespace {
 
@@ -72,6 +78,44 @@ struct Kernel {
   DrawloomKernel address = nullptr;
 };
 
+/// Stands between a program that keeps values in a store and its host.
+struct StoringHost {
+  DrawloomHost inner;
+  CallRecords &records;
+
+  static void parallelFor(void *context, DrawloomKernel address,
+                          void **arguments, int64_t blocks) {
+    DrawloomHost &inner = static_cast<StoringHost *>(context)->inner;
+    inner.parallelFor(inner.context, address, arguments, blocks);
+  }
+  static void transfer(void *context, int64_t kind, int64_t record,
+                       void *memory, int64_t bytes) {
+    static_cast<StoringHost *>(context)->records.transfer(
+        kind, static_cast<size_t>(record), memory,
+        static_cast<uint64_t>(bytes));
+  }
+  DrawloomHost host() { return {this, parallelFor, transfer}; }
+};
+
+/// Calls an entry that keeps values in a store; once more where they did not
+/// come back, since arguments are as they were.
+Status callStoring(DrawloomEntry entry, const Signature &signature,
+                   offload::Store &store, const DrawloomHost &inner,
+                   void **pointers) {
+  Status status;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    CallRecords records(store, signature.name,
+                        static_cast<size_t>(signature.records));
+    StoringHost storing{inner, records};
+    DrawloomHost host = storing.host();
+    entry(pointers, &host);
+    status = records.status();
+    if (status.ok())
+      break;
+  }
+  return status;
+}
+
 /// Stands between a program and its host and takes the time.
 struct ProfilingHost {
   DrawloomHost inner;
@@ -100,7 +144,7 @@ struct ProfilingHost {
     known->blocks += blocks;
     known->seconds += seconds;
   }
-  DrawloomHost host() { return {this, parallelFor}; }
+  DrawloomHost host() { return {this, parallelFor, nullptr}; }
 };
 
 class CpuProgram final : public Executable {
@@ -139,6 +183,12 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
   const Entry &entry = entries[index];
   const Signature &signature = listed[index];
   threads = std::max(threads, 1u);
+  if (signature.records > 0 && !callersStore)
+    return Status::storageError(
+        "@" + signature.name + " keeps " + std::to_string(signature.records) +
+        " values outside memory for some time and has no store for them: name "
+        "a folder of a local disk (--spill of drawloom-run, spill= in Python, "
+        "drawloomUseStore in C)");
   auto open = static_cast<size_t>(signature.openExtents);
   std::optional<int64_t> workspaceBytes =
       memoryBytes(signature.workspaceBytes, signature.workspaceTerms, extents);
@@ -187,12 +237,22 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
     profiler.emplace(ProfilingHost{host, kernels, *profile});
     host = profiler->host();
   }
-  entry.address(pointers.data(), &host);
+  Status status;
+  if (signature.records > 0)
+    status = callStoring(entry.address, signature, *callersStore, host,
+                         pointers.data());
+  else
+    entry.address(pointers.data(), &host);
+  // Nobody may take what was computed without them for results.
+  if (!status.ok())
+    for (size_t i = 0; i < gives; ++i)
+      if (int64_t bytes = signature.results[i].bytes(); bytes > 0)
+        std::memset(results[i], 0xff, static_cast<size_t>(bytes));
   if (workspace)
     entry.workspaces->give(std::move(*workspace));
   if (scratch)
     entry.scratches->give(std::move(*scratch));
-  return {};
+  return status;
 }
 
 } // namespace

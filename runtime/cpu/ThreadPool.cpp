@@ -161,6 +161,6 @@ static void hostParallelFor(void *context, DrawloomKernel kernel,
                          host.scratchBytes);
 }
 
-DrawloomHost PoolHost::host() { return {this, hostParallelFor}; }
+DrawloomHost PoolHost::host() { return {this, hostParallelFor, nullptr}; }
 
 } // namespace drawloom::runtime

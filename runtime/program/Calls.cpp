@@ -71,6 +71,10 @@ int drawloomArgumentIsScalar(const DrawloomFunction *function, size_t index) {
 int drawloomResultIsScalar(const DrawloomFunction *function, size_t index) {
   return isScalarAt(function->signature->results, index);
 }
+int64_t drawloomFunctionStored(const DrawloomFunction *function) {
+  return function->signature->recordBytes;
+}
+
 int64_t drawloomFunctionWorkspace(const DrawloomFunction *function) {
   return function->signature->workspaceBytes;
 }
@@ -242,14 +246,16 @@ DrawloomError *drawloomCall(const DrawloomFunction *function,
     from[i] = arguments[i].data;
   for (size_t i = 0; i < resultCount; ++i)
     to[i] = results[i].data;
-  // What is left to fail is memory, or a device: the rest was checked above.
+  // What is left to fail is memory, a device, or a store: the rest was checked
+  // above.
   Status status =
       function->program->run(function->index, from.data(), to.data(), threads,
                              nullptr, function->extents);
   if (status.ok())
     return nullptr;
-  return makeError(function->program->onDevice() ? DRAWLOOM_ERROR_DEVICE
-                                                 : DRAWLOOM_ERROR_MEMORY,
+  return makeError(status.isStorageError()         ? DRAWLOOM_ERROR_STORAGE
+                   : function->program->onDevice() ? DRAWLOOM_ERROR_DEVICE
+                                                   : DRAWLOOM_ERROR_MEMORY,
                    status.message());
 }
 

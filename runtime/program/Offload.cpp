@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom-c/offload.h"
+#include "drawloom/runtime/CpuProgram.h"
 #include "runtime/offload/Store.h"
 #include "runtime/program/Handles.h"
 #include <algorithm>
@@ -154,6 +155,10 @@ DrawloomError *drawloomStoreFinish(DrawloomStore *store, int64_t nanoseconds,
   Outcome outcome = store->records->finish(nanoseconds, why);
   *done = outcome == Outcome::Ready;
   return errorOf(outcome, std::move(why));
+}
+
+void drawloomUseStore(DrawloomStore *store) {
+  useStore(store ? store->records.get() : nullptr);
 }
 
 void drawloomStoreStatistics(const DrawloomStore *store,

@@ -194,11 +194,11 @@ TEST(Artifact, RefusesMoreBytesThanItSays) {
 }
 
 TEST(Artifact, NamesAnotherVersion) {
-  for (const char *version : {"1", "8", "x", "-3", "99999999999999999999"}) {
+  for (const char *version : {"1", "9", "x", "-3", "99999999999999999999"}) {
     std::string bytes = writeArtifact(sample());
-    bytes.replace(bytes.find(" 7 ") + 1, 1, version);
+    bytes.replace(bytes.find(" 8 ") + 1, 1, version);
     EXPECT_EQ(errorOf(bytes), "it is of version " + std::string(version) +
-                                  ", this is version 7");
+                                  ", this is version 8");
   }
 }
 

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Artifact.h"
+#include "drawloom/runtime/CpuProgram.h"
 #include "drawloom/runtime/Files.h"
 #include "tools/drawloom-run/Engine.h"
+#include "tools/drawloom-run/Spill.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
@@ -40,11 +42,18 @@ namespace {
 class CompiledEngine final : public Engine {
 public:
   CompiledEngine(std::unique_ptr<Program> program, BoundSignature bound,
-                 unsigned threads)
+                 unsigned threads, std::unique_ptr<Spill> given)
       : program(std::move(program)), signature(bound.signature),
-        extents(bound.extents), threads(threads) {
+        extents(bound.extents), threads(threads), spill(std::move(given)) {
+    if (spill)
+      runtime::useStore(&spill->records());
     for (const ValueType &type : signature.results)
       values.push_back({type, std::string(type.bytes(), '\0')});
+  }
+
+  ~CompiledEngine() override {
+    if (spill)
+      runtime::useStore(nullptr);
   }
 
   Error run(ArrayRef<Value> arguments, KernelProfile *profile) override {
@@ -68,6 +77,7 @@ private:
   std::vector<int64_t> extents;
   unsigned threads;
   std::vector<Value> values;
+  std::unique_ptr<Spill> spill;
 };
 } // namespace
 
@@ -97,8 +107,16 @@ makeEngine(std::unique_ptr<Program> program, const EntryPoint &entry,
   if (Error error = checkMemory(bytes, "@" + entry.name +
                                            " with its results and workspace"))
     return error;
+  std::unique_ptr<Spill> spill;
+  if (signature->records > 0 && !options.spill.empty()) {
+    Expected<std::unique_ptr<Spill>> opened =
+        Spill::open(options, signature->recordBytes);
+    if (!opened)
+      return opened.takeError();
+    spill = std::move(*opened);
+  }
   return std::make_unique<CompiledEngine>(std::move(program), std::move(*bound),
-                                          options.threads);
+                                          options.threads, std::move(spill));
 }
 
 /// Compiles the function, for the arguments' extents if there are arguments,
@@ -116,6 +134,13 @@ compileEntry(mlir::ModuleOp module, const EntryPoint &entry,
   compile.note = [](const Twine &message) {
     WithColor::remark(errs(), "drawloom-run") << message << '\n';
   };
+  SmallString<128> plan;
+  if (options.printsPlan) {
+    if (std::error_code code =
+            sys::fs::createTemporaryFile("drawloom-plan", "txt", plan))
+      return createStringError("--plan: no file for it: " + code.message());
+    compile.codegen.memory.explain = plan.str().str();
+  }
   if (recorder) {
     recorder->clear();
     recorder->follow(compile);
@@ -123,6 +148,12 @@ compileEntry(mlir::ModuleOp module, const EntryPoint &entry,
   Artifact artifact;
   Expected<std::unique_ptr<Program>> program =
       compileProgram(**copy, compile, &artifact);
+  if (options.printsPlan) {
+    if (ErrorOr<std::unique_ptr<MemoryBuffer>> text =
+            MemoryBuffer::getFile(plan))
+      outs() << (*text)->getBuffer();
+    sys::fs::remove(plan);
+  }
   if (!program)
     return program.takeError();
   if (recorder)

@@ -15,6 +15,7 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Regex.h"
 #include <thread>
@@ -70,6 +71,9 @@ EXAMPLES:
 
   See where the time goes, in a browser:
     drawloom-run step.mlir --random --report=step.html
+
+  Run in less memory; what does not fit waits on a disk:
+    drawloom-run step.mlir --random --memory=512MiB --spill=/var/tmp --plan
 
   See what each phase of the compiler made of the program:
     drawloom-run step.mlir --random --dump-phases-to=phases
@@ -224,6 +228,34 @@ struct CommandLine {
                "the pass pipeline, for drawloom-opt --run-reproducer"),
       cl::value_desc("file"), cl::cat(compiling)};
 
+  cl::opt<std::string> memory{
+      "memory",
+      cl::desc("What the program may have of memory beyond arguments and "
+               "results, such as 512MiB: values are computed again, or wait in "
+               "the folder of --spill, where that would be more"),
+      cl::value_desc("size"), cl::cat(compiling)};
+  cl::list<std::string> spill{
+      "spill",
+      cl::desc("Folder of a local disk for values that leave memory; several "
+               "share them"),
+      cl::value_desc("folder"), cl::cat(compiling)};
+  cl::opt<std::string> memoryRates{
+      "memory-rates",
+      cl::desc("What the plan for --memory goes by, in operations and bytes a "
+               "second; --calibrate prints what is true here"),
+      cl::value_desc("operations=1e11,memory=1e10,copy=4e9,write=1e9,read=1e9"),
+      cl::cat(compiling)};
+  cl::opt<std::string> plan{
+      "plan",
+      cl::desc("Print which values leave memory for how long and what that "
+               "costs, or write it: a table (.txt), or data (.json)"),
+      cl::value_desc("file"), cl::ValueOptional, cl::cat(compiling)};
+  cl::opt<bool> calibrate{
+      "calibrate",
+      cl::desc("Measure this machine and the folders of --spill for a second "
+               "or two, and print --memory-rates for them"),
+      cl::cat(measuring)};
+
   cl::opt<std::string> benchmark{
       "benchmark",
       cl::desc("Measure this many runs after one that warms up (default: 20): "
@@ -285,6 +317,72 @@ static Error readPhase(StringRef option, StringRef text, Phase &phase) {
   return createStringError(message);
 }
 
+/// "512MiB", "1.5GiB", "1000000".
+static std::optional<int64_t> readSize(StringRef text) {
+  double scale = 1;
+  if (text.consume_back("KiB"))
+    scale = 1 << 10;
+  else if (text.consume_back("MiB"))
+    scale = 1 << 20;
+  else if (text.consume_back("GiB"))
+    scale = 1 << 30;
+  double number;
+  if (text.getAsDouble(number) || !(number * scale >= 1) ||
+      number * scale > 9e18)
+    return std::nullopt;
+  return static_cast<int64_t>(number * scale);
+}
+
+static Error readRates(StringRef text, MemoryRates &rates) {
+  SmallVector<StringRef> parts;
+  if (!text.empty())
+    text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, number] = part.split('=');
+    double *into = StringSwitch<double *>(name)
+                       .Case("operations", &rates.operations)
+                       .Case("memory", &rates.memory)
+                       .Case("copy", &rates.copy)
+                       .Case("write", &rates.write)
+                       .Case("read", &rates.read)
+                       .Default(nullptr);
+    double value = 0;
+    if (!into || number.getAsDouble(value) || !(value > 0) || value > 1e30)
+      return createStringError(
+          "--memory-rates: '" + part +
+          "' is none of operations=, memory=, copy=, write= and read= with a "
+          "number a second above 0");
+    *into = value;
+  }
+  return Error::success();
+}
+
+/// What the program may have of memory, and what for.
+static Error readMemory(const CommandLine &line, Options &options) {
+  MemoryBudget &memory = options.compile.codegen.memory;
+  options.spill.assign(line.spill.begin(), line.spill.end());
+  memory.stores = !options.spill.empty();
+  options.printsPlan = line.plan.getNumOccurrences() > 0 && line.plan.empty();
+  memory.explain = line.plan;
+  if (line.memory.getNumOccurrences()) {
+    std::optional<int64_t> bytes = readSize(line.memory);
+    if (!bytes)
+      return createStringError("--memory=" + line.memory +
+                               ": expected a size, such as 512MiB");
+    memory.bytes = *bytes;
+  }
+  bool isCompiled = options.target == Target::Compiled;
+  if ((memory.isGiven() || memory.stores || options.printsPlan) && !isCompiled)
+    return createStringError("--memory, --spill and --plan are about compiled "
+                             "code: the interpreter keeps all values");
+  StringRef file = memory.explain;
+  if (!file.empty() && !file.ends_with(".txt") && !file.ends_with(".json"))
+    return createStringError("--plan=" + file +
+                             ": a plan is a .txt or .json file");
+  options.calibrates = line.calibrate;
+  return readRates(line.memoryRates, memory.rates);
+}
+
 Expected<Options> parseCommandLine(int argc, char **argv) {
   // LLVM's libraries bring options of their own, some by the same names. None
   // is of use here.
@@ -302,7 +400,7 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
 
   Options options;
   options.files.assign(line.files.begin(), line.files.end());
-  if (options.files.empty())
+  if (options.files.empty() && !line.calibrate)
     return createStringError("no .mlir file given; --help shows how");
   options.entry = line.entry;
   if (line.target == "interpreter") {
@@ -373,6 +471,8 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--processors=" + Twine(line.processors) +
                              ": it is a number of processors, from 1");
   options.compile.codegen.processors = line.processors;
+  if (Error error = readMemory(line, options))
+    return error;
   options.compile.dumpPhasesTo = line.dump;
   options.schedule = line.schedule;
   options.reproducer = line.reproducer;

@@ -54,6 +54,12 @@ struct Options {
   /// Where the compiled program is written; empty: nowhere.
   std::string save;
   std::string remarksFilter;
+  /// Folders for values that leave memory.
+  std::vector<std::string> spill;
+  /// Print what this machine and these folders reach, and run nothing.
+  bool calibrates = false;
+  /// The plan for the memory is printed.
+  bool printsPlan = false;
   /// Runs of --check-bits; 0 without it.
   unsigned bitRuns = 0;
   /// Time by kernel, instead of the whole.

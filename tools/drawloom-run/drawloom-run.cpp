@@ -13,6 +13,7 @@
 #include "tools/drawloom-run/Arguments.h"
 #include "tools/drawloom-run/Benchmark.h"
 #include "tools/drawloom-run/Engine.h"
+#include "tools/drawloom-run/Spill.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -355,6 +356,8 @@ int main(int argc, char **argv) {
   llvm::Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)
     return exitCode(options.takeError());
+  if (options->calibrates)
+    return exitCode(calibrate(*options));
   llvm::Expected<std::optional<drawloom::Artifact>> saved = readSaved(*options);
   if (!saved)
     return exitCode(saved.takeError());

@@ -61,6 +61,9 @@ struct Signature {
   std::vector<ValueType> results;
   /// Scratch memory that a call needs beyond arguments and results.
   int64_t workspaceBytes = 0;
+  /// Values that a call keeps in a store for some time, and the most bytes that
+  /// are there at once.
+  int64_t records = 0, recordBytes = 0;
   /// How many extents are open.
   int64_t openExtents = 0;
   /// What a call needs besides, behind these bytes.
@@ -141,7 +144,7 @@ bind(const Signature &signature,
 
 /// Counts changes of the file's form, and of how code and its host call each
 /// other.
-inline constexpr int64_t artifactVersion = 7;
+inline constexpr int64_t artifactVersion = 8;
 
 /// The file form of an artifact: a line of text with its version, the lengths
 /// and the SHA-256 of what follows (a description in JSON, then the code of one
@@ -149,8 +152,8 @@ inline constexpr int64_t artifactVersion = 7;
 std::string writeArtifact(const Artifact &artifact);
 
 /// Also of version 3, whose variants are all of one target, 4, which has no
-/// open extents, 5, whose memory grows with single ones only, and 6, where none
-/// is larger than another one by a constant. Refuses bytes that are cut off,
+/// open extents, 5, whose memory grows with single ones only, 6, where none is
+/// larger than another one by a constant, and 7, which keeps nothing in a store. Refuses bytes that are cut off,
 /// changed or of another version, and variants that do not go together; says
 /// which.
 Result<Artifact> readArtifact(std::string_view bytes);

@@ -24,11 +24,19 @@ public:
     status.text = std::move(message);
     return status;
   }
+  /// Of a disk, or what stands for one.
+  static Status storageError(std::string message) {
+    Status status = error(std::move(message));
+    status.storage = true;
+    return status;
+  }
   bool ok() const { return text.empty(); }
+  bool isStorageError() const { return storage; }
   const std::string &message() const { return text; }
 
 private:
   std::string text;
+  bool storage = false;
 };
 
 /// A value, or why there is none.

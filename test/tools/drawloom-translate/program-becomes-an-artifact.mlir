@@ -1,6 +1,6 @@
 // RUN: drawloom-translate --mlir-to-artifact --isa=baseline,avx2 %s -o %t.drawloom
 // RUN: head -n 1 %t.drawloom | FileCheck %s
-// CHECK: drawloom-artifact 7 {{[0-9]+}} {{[0-9]+}} {{[0-9a-f]+$}}
+// CHECK: drawloom-artifact 8 {{[0-9]+}} {{[0-9]+}} {{[0-9a-f]+$}}
 // RUN: drawloom-run %t.drawloom --entry=g --random --isa=baseline --print | FileCheck %s --check-prefix=RESULT
 // RESULT: result0: float32[4]
 

@@ -167,7 +167,7 @@ TEST(RuntimeProgram, EveryFlippedBitIsRefused) {
 TEST(RuntimeProgram, IsSavedInTodaysFormWithTheSameCode) {
   Result<std::string> bytes = oldProgram().serialize();
   ASSERT_TRUE(bool(bytes));
-  EXPECT_EQ(bytes->substr(0, 20), "drawloom-artifact 7 ");
+  EXPECT_EQ(bytes->substr(0, 20), "drawloom-artifact 8 ");
   std::string old = contents(oldFile);
   std::string code = old.substr(old.find("\177ELF"));
   // Not EXPECT_EQ, which would print it.

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_ARENA_H
-#define DRAWLOOM_CODEGEN_ARENA_H
+#ifndef DRAWLOOM_PASSES_MEMORY_ARENA_H
+#define DRAWLOOM_PASSES_MEMORY_ARENA_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -38,4 +38,4 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes,
 
 } // namespace drawloom
 
-#endif // DRAWLOOM_CODEGEN_ARENA_H
+#endif // DRAWLOOM_PASSES_MEMORY_ARENA_H

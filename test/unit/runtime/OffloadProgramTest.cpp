@@ -1,0 +1,140 @@
+//===- OffloadProgramTest.cpp - programs that keep values in a store ------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OffloadStores.h"
+#include "drawloom/Runtime.h"
+#include <cmath>
+
+using namespace drawloom;
+
+namespace {
+
+/// Inputs/program-v8.mlir: of x, its absolute value and its square, both of
+/// which have been in the store. They are more than its memory.
+class StoringPrograms : public Stores {
+protected:
+  static constexpr size_t count = 3 << 20;
+
+  StoringPrograms() : x(count), absolute(count), square(count) {
+    options.memory = 8 * mebibyte;
+    for (std::vector<float> *list : {&right[0], &right[1], &nothing[0]})
+      list->resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      x[i] = static_cast<float>(i % 1000) - 500;
+      right[0][i] = std::fabs(x[i]);
+      right[1][i] = x[i] * x[i];
+    }
+    std::memset(nothing[0].data(), 0xff, count * sizeof(float));
+    nothing[1] = absolute = square = nothing[0];
+    Result<Program> loaded =
+        Program::load(DRAWLOOM_INPUTS "/program-v8.drawloom");
+    EXPECT_TRUE(bool(loaded)) << loaded.error().message();
+    program.push_back(std::move(*loaded));
+  }
+  ~StoringPrograms() override { drawloomUseStore(nullptr); }
+
+  /// "" where the results are right, else the error; fails where they are wrong
+  /// and there is none.
+  std::string call() {
+    DrawloomBuffer in = {x.data(), count * sizeof(float)};
+    DrawloomBuffer out[] = {{absolute.data(), count * sizeof(float)},
+                            {square.data(), count * sizeof(float)}};
+    Result<void> called =
+        program[0].functions()[0].call({in}, {out[0], out[1]}, 2);
+    std::string text;
+    if (!called) {
+      EXPECT_EQ(called.error().code(), DRAWLOOM_ERROR_STORAGE);
+      text = called.error().message();
+    }
+    // Nobody takes what was not computed for results.
+    const auto &wanted = text.empty() ? right : nothing;
+    EXPECT_EQ(
+        std::memcmp(absolute.data(), wanted[0].data(), count * sizeof(float)),
+        0)
+        << text;
+    EXPECT_EQ(
+        std::memcmp(square.data(), wanted[1].data(), count * sizeof(float)), 0)
+        << text;
+    return text;
+  }
+
+  std::vector<Program> program;
+  std::vector<float> x, absolute, square, right[2], nothing[2];
+};
+
+INSTANTIATE_TEST_SUITE_P(Offload, StoringPrograms,
+                         testing::Values("memory", "threads", "io_uring"),
+                         [](const auto &info) {
+                           return std::string(info.param);
+                         });
+
+TEST_P(StoringPrograms, ComputeWhatTheyDoWithoutOne) {
+  EXPECT_EQ(program[0].functions()[0].stored(),
+            static_cast<int64_t>(2 * count * sizeof(float)));
+  open();
+  drawloomUseStore(store);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(call(), "");
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_GT(counts().written, 3 * count * sizeof(float));
+  EXPECT_LE(counts().mostMemory, options.memory);
+}
+
+TEST_P(StoringPrograms, NeedAStore) {
+  EXPECT_EQ(call(), "@root_of_squares keeps 2 values outside memory for some "
+                    "time and has no store for them: name a folder of a local "
+                    "disk (--spill of drawloom-run, spill= in Python, "
+                    "drawloomUseStore in C)");
+}
+
+TEST_P(StoringPrograms, AreCalledAgainWhereBytesAreLost) {
+  options.faults = "op=write;nth=2;do=flip 77";
+  open();
+  drawloomUseStore(store);
+  EXPECT_EQ(call(), "");
+  EXPECT_GT(counts().mismatches, 0u);
+  EXPECT_EQ(counts().records, 0u);
+}
+
+TEST_P(StoringPrograms, EndWithAnErrorWhereTheDiskFails) {
+  options.faults = "op=write;do=flip 77";
+  open();
+  drawloomUseStore(store);
+  EXPECT_NE(call().find("of @root_of_squares"), std::string::npos);
+  EXPECT_EQ(counts().records, 0u);
+}
+
+TEST_P(StoringPrograms, DoNotFitASmallStore) {
+  options.capacity = 16 * mebibyte;
+  open();
+  drawloomUseStore(store);
+  EXPECT_NE(call().find("no room"), std::string::npos);
+  EXPECT_EQ(counts().records, 0u);
+}
+
+TEST_P(StoringPrograms, GiveTheSameBytesWhateverFailsOnce) {
+  // Every 19th operation: each action meets writes and reads of both.
+  static const char *const actions[] = {"errno EIO", "short 512", "flip 5",
+                                        "drop",      "torn 3",    "stale",
+                                        "swap",      "twice",     "reorder 2"};
+  unsigned first = 0;
+  for (const char *action : actions)
+    for (unsigned k = 1 + (first += 4) % 19; k <= 45; k += 19) {
+      std::string faults = "nth=" + std::to_string(k) + ";do=" + action;
+      options.faults = faults.c_str();
+      open();
+      drawloomUseStore(store);
+      EXPECT_EQ(call(), "") << faults;
+      EXPECT_EQ(counts().records, 0u);
+      drawloomUseStore(nullptr);
+      EXPECT_EQ(message(drawloomStoreClose(store, -1)), "");
+      store = nullptr;
+    }
+}
+
+} // namespace
