@@ -20,8 +20,8 @@ namespace {
 class PlanApplier {
 public:
   explicit PlanApplier(const PlannedFunction &planned)
-      : planned(planned), buffers(planned.buffers),
-        function(planned.function), builder(function.getContext()) {
+      : planned(planned), buffers(planned.buffers), function(planned.function),
+        builder(function.getContext()) {
     for (const MemoryValue &value : buffers.values())
       current.push_back(value.value);
     records.resize(current.size());

@@ -20,7 +20,8 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
     if (lifetimes[i].bytes > 0)
       order.push_back(i);
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return lifetimes[a].bytes > lifetimes[b].bytes;
+    return std::pair(-lifetimes[a].bytes, lifetimes[a].first) <
+           std::pair(-lifetimes[b].bytes, lifetimes[b].first);
   });
   llvm::SmallVector<unsigned> placed;
   for (unsigned i : order) {

@@ -31,8 +31,9 @@ struct ArenaLayout {
 };
 
 /// Places buffers so that those in use at the same step do not overlap: the
-/// largest first, each at the lowest multiple of `alignment` that is free while
-/// it lives. Buffers of no bytes get offset 0.
+/// largest first, and of equal ones the earliest, each at the lowest multiple
+/// of `alignment` that is free while it lives. Buffers of no bytes get offset
+/// 0.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes,
                         int64_t alignment = arenaAlignment);
 

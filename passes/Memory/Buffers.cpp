@@ -31,8 +31,7 @@ bool startsAnew(Value init) {
          (isa<tensor::EmptyOp>(def) || def->hasTrait<OpTrait::ConstantLike>());
 }
 
-/// What has no memory and takes no time.
-static bool isFree(Operation *op) {
+bool isFree(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op) ||
          isView(op);
 }

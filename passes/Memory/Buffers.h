@@ -62,6 +62,9 @@ private:
 /// one: there is nothing in it that an op has computed.
 bool startsAnew(mlir::Value init);
 
+/// Whether `op` has no memory of its own and takes no time.
+bool isFree(mlir::Operation *op);
+
 /// Whether `op` shows the memory of its first operand in another form.
 bool isView(mlir::Operation *op);
 

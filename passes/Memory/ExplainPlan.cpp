@@ -104,19 +104,20 @@ std::string describePlan(const PlannedFunction &planned) {
       object["again"] = *gap.again;
     gaps.push_back(std::move(object));
   }
-  llvm::json::Object object{{"function", func::FuncOp(planned.function).getSymName()},
-                            {"budget", planned.budget},
-                            {"bytes_before", plan.bytesBefore},
-                            {"bytes", plan.bytes},
-                            {"binding_step", plan.bindingStep},
-                            {"seconds_before", plan.secondsBefore},
-                            {"seconds", plan.seconds},
-                            {"stall", plan.stall},
-                            {"stored", plan.stored},
-                            {"fits", plan.fits},
-                            {"steps", std::move(seconds)},
-                            {"buffers", std::move(buffers)},
-                            {"gaps", std::move(gaps)}};
+  llvm::json::Object object{
+      {"function", func::FuncOp(planned.function).getSymName()},
+      {"budget", planned.budget},
+      {"bytes_before", plan.bytesBefore},
+      {"bytes", plan.bytes},
+      {"binding_step", plan.bindingStep},
+      {"seconds_before", plan.secondsBefore},
+      {"seconds", plan.seconds},
+      {"stall", plan.stall},
+      {"stored", plan.stored},
+      {"fits", plan.fits},
+      {"steps", std::move(seconds)},
+      {"buffers", std::move(buffers)},
+      {"gaps", std::move(gaps)}};
   return llvm::formatv("{0}\n", llvm::json::Value(std::move(object)));
 }
 

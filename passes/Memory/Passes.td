@@ -22,8 +22,7 @@ def PlanMemory : Pass<"plan-memory", "::mlir::func::FuncOp"> {
     the pass takes those whose memory is free for long and that cost little time,
     by the rates given, until the rest fits, then gives back what was not needed
     and changes what is faster otherwise. It fails where nothing fits, and names
-    the fewest bytes that it found. Extents that only a call knows are left alone,
-    with a remark.
+    the fewest bytes that it found, and where extents are not known.
 
     Remarks say what happens to each value; `explain` is a file for all of it, a
     table or, with the ending .json, data.

@@ -124,10 +124,13 @@ void PlanMemory::runOnOperation() {
     return;
   FailureOr<FunctionBuffers> buffers = FunctionBuffers::of(function);
   if (failed(buffers)) {
-    remark::missed(function.getLoc(), remarkOptions("NotPlanned"))
-        << remark::reason("its steps need as much memory as a call's extents "
-                          "say: compile it for the extents of one call");
-    return;
+    if (bytes == 0)
+      return;
+    function.emitError("@")
+        << function.getName()
+        << " needs as much memory as the extents of a call say, which nobody "
+           "knows yet: compile it for the extents of one call";
+    return signalPassFailure();
   }
   MemoryRates rates;
   rates.operations = operations;

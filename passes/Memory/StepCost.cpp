@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Memory/StepCost.h"
+#include "dialects/Offload/Offload.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Memory/Buffers.h"
 #include "passes/Memory/Operations.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -25,6 +27,10 @@ int64_t bytesOf(Type type) {
 }
 
 double secondsOf(Operation &op, double operations, double memory) {
+  if (isFree(&op) ||
+      isa<offload::StoreOp, offload::LoadOp, offload::AwaitOp, offload::DropOp>(
+          op))
+    return 0;
   llvm::SetVector<Value> touched;
   auto touch = [&](Value value) {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());

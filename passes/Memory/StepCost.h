@@ -18,7 +18,7 @@ int64_t bytesOf(mlir::Type type);
 
 /// Seconds that an op between the tensors of a function takes: its arithmetic,
 /// or the memory of its operands and results, at so many operations and bytes a
-/// second.
+/// second. Transfers go on beside.
 double secondsOf(mlir::Operation &op, double operations, double memory);
 
 } // namespace drawloom
