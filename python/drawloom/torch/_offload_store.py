@@ -72,7 +72,14 @@ def capacity_of(folders: Sequence[str]) -> int:
 
 class EngineStore:
     """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
-    budget: a quarter within bounds."""
+    budget: a quarter within bounds.
+
+    What cannot be computed again is put as persistent: memory has the bytes until they were read back from the disk and are right. A new
+    version of it replaces the old one, so that one version at least is verified at each moment:
+
+        new = store.put(address, size, site, due, persistent=True)
+        store.replace(old, new)     # from here on only `new` is used
+    """
 
     def __init__(self, folders: Sequence[str], capacity: int | None, budget: int) -> None:
         if budget < 2 * LEAST:
@@ -83,8 +90,8 @@ class EngineStore:
                                            os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
         self._sizes: dict[int, int] = {}
 
-    def put(self, address: int, size: int, site: str, due: int) -> int:
-        record: int = self._store.put(address, size, site, due)
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> int:
+        record: int = self._store.put(address, size, site, due, persistent)
         self._sizes[record] = size
         return record
 
@@ -100,6 +107,11 @@ class EngineStore:
     def drop(self, record: int) -> None:
         del self._sizes[record]
         self._store.drop(record)
+
+    def replace(self, old: int, by: int) -> None:
+        """Drops `old` once `by`, which is persistent, is verified; waits for nothing. Where `by` fails, `finish` says so."""
+        self._store.replace(old, by)
+        self._sizes.pop(old, None)
 
     def finish(self) -> None:
         self._store.finish()
