@@ -70,7 +70,7 @@ def capacity_of(folders: Sequence[str]) -> int:
     return min(*shares, _MOST_RESERVED) * len(folders)
 
 
-class EngineStore:
+class DiskStore:
     """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
     budget: a quarter within bounds.
 
