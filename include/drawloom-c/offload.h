@@ -96,12 +96,16 @@ typedef struct DrawloomRecord {
  * memory where the disks are slower than the caller. `site` is a short name for
  * messages, such as that of a layer; it is copied. `due` is the record's place
  * in the order of the gets to come: those that are due last are written first.
- * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT. */
-DRAWLOOM_API DrawloomError *drawloomStorePut(DrawloomStore *store,
-                                             const void *data, uint64_t bytes,
-                                             const char *site, uint64_t due,
-                                             uint32_t flags,
-                                             DrawloomRecord *record);
+ * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT.
+ *
+ * `*record` is {0, 0} before the call. After so many nanoseconds `*done` is 0
+ * and there is no error: `*record` then names what has begun, if anything has,
+ * and the same call goes on from there, or drawloomStoreDrop ends it. A
+ * negative number waits for as long as it takes. */
+DRAWLOOM_API DrawloomError *
+drawloomStorePut(DrawloomStore *store, const void *data, uint64_t bytes,
+                 const char *site, uint64_t due, uint32_t flags,
+                 int64_t nanoseconds, DrawloomRecord *record, int *done);
 /** Says which records are got next, and in which order, in the place of what
  * was said before; with NULL, all of them by their `due`. They are read as far
  * ahead as the memory allows. A get out of this order works, too. */
