@@ -126,7 +126,7 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
     hungry -= record.hungry;
     record.hungry = false;
   };
-  if (!record.failure.empty()) {
+  if (record.lost) {
     satisfied();
     why = record.failure;
     return Outcome::Failed;
