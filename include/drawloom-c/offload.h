@@ -13,7 +13,8 @@
  * MiB has a checksum in memory. In libdrawloom_runtime.so and libdrawloom.so.
  *
  * Any thread may call any function. In a child that was forked a store is dead:
- * each call is an error there, and its memory is not mapped.
+ * calls are errors there, but for a close, which does nothing, and its memory
+ * is not mapped.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -47,14 +48,32 @@ typedef struct DrawloomStoreOptions {
    * folder is not used any more; 30 s by default. */
   uint64_t timeout;
   /** "io_uring", "threads", or "memory", which is for tests; by default the
-   * first of these two that works. */
+   * first where this process may use it, else the second. */
   const char *device;
-  /** What is to go wrong, for tests, such as "op=write;nth=3;do=errno EIO", or
-   * several of these with a | between them. `op` is open, write or read, and
-   * without it a write or a read; nth=N is the Nth of these, every=K each Kth,
-   * p=1/M,SEED one in M by chance, without any of them each; `do` is errno E,
-   * short BYTES, flip BIT, drop, torn SECTORS, stale, swap, delay MICROSECONDS,
-   * never, twice, reorder SEED or kill. */
+  /** What is to go wrong, for tests: rules with a | between them, such as
+   *
+   *   op=write;nth=3;do=errno EIO | op=read;p=1/100,7;do=flip 12
+   *
+   * `op` is open, write or read, and without it a write or a read. `nth=N` is
+   * the Nth of these, `every=K` each Kth, `p=1/M,SEED` one in M by chance, and
+   * without any of them each. `do` is one of
+   *
+   *   errno E       fails with that error, a number or a name
+   *   short N       moves N bytes only, and says so
+   *   flip BIT      changes that bit of what is moved
+   *   drop          is said to be done, and is not
+   *   torn N        moves N sectors of 512 bytes only, and says it moved all
+   *   stale         reads what was at this place before it was last written; a
+   *                 write is not done
+   *   swap          takes the place of the next transfer of as many bytes, and
+   *                 that one its place
+   *   delay US      comes back so many microseconds later
+   *   never         does not come back
+   *   twice         comes back two times
+   *   reorder SEED  comes back after some that were started later
+   *   kill          ends the process with SIGKILL
+   *
+   * of which an open can only have `errno` and `kill`. */
   const char *faults;
 } DrawloomStoreOptions;
 
@@ -84,16 +103,28 @@ typedef struct DrawloomRecord {
 /** The `due` of a record for which no order is known. */
 #define DRAWLOOM_DUE_UNKNOWN UINT64_MAX
 
+/** A flag of a put: the record cannot be computed again, as an optimizer's
+ * state cannot. What was written of it is read back from the disk at once, and
+ * the bytes stay in memory until all checksums were right: what was not is
+ * written to another place, in another folder where there is one. Where none
+ * takes it the record has failed, and drawloomStoreFinish says so; but it can
+ * still be got, and its bytes hold memory until it is dropped. */
+#define DRAWLOOM_PUT_PERSISTENT 1u
+
 /** Copies the bytes, which may be changed as soon as this returns. Waits for
  * memory where the disks are slower than the caller. `site` is a short name for
  * messages, such as that of a layer; it is copied. `due` is the record's place
  * in the order of the gets to come: those that are due last are written first.
- * `flags` is 0. */
-DRAWLOOM_API DrawloomError *drawloomStorePut(DrawloomStore *store,
-                                             const void *data, uint64_t bytes,
-                                             const char *site, uint64_t due,
-                                             uint32_t flags,
-                                             DrawloomRecord *record);
+ * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT.
+ *
+ * `*record` is {0, 0} before the call. After so many nanoseconds `*done` is 0
+ * and there is no error: `*record` then names what has begun, if anything has,
+ * and the same call goes on from there, or drawloomStoreDrop ends it. A
+ * negative number waits for as long as it takes. */
+DRAWLOOM_API DrawloomError *
+drawloomStorePut(DrawloomStore *store, const void *data, uint64_t bytes,
+                 const char *site, uint64_t due, uint32_t flags,
+                 int64_t nanoseconds, DrawloomRecord *record, int *done);
 /** Says which records are got next, and in which order, in the place of what
  * was said before; with NULL, all of them by their `due`. They are read as far
  * ahead as the memory allows. A get out of this order works, too. */
@@ -126,10 +157,20 @@ DRAWLOOM_API DrawloomError *drawloomStoreReturn(DrawloomStore *store,
  */
 DRAWLOOM_API DrawloomError *drawloomStoreDrop(DrawloomStore *store,
                                               DrawloomRecord record);
-/** Waits until all records that are not dropped are on the disks. A record that
- * could not be written or read is an error of each call on it until it is
- * dropped; this one gives the first of these errors. After so many nanoseconds
- * `*done` is 0 and there is no error. */
+/** Drops `old` as soon as all of `by`, a persistent record, has been written
+ * and read back; waits for nothing. So of something that is put again and
+ * again, such as an optimizer's state, there is one verified version at each
+ * moment: put the new one, let it replace the old one, and use the new one
+ * only. A put for which there is no room waits for what is replaced. Where `by`
+ * fails, or is dropped before, `old` stays. */
+DRAWLOOM_API DrawloomError *drawloomStoreReplace(DrawloomStore *store,
+                                                 DrawloomRecord old,
+                                                 DrawloomRecord by);
+/** Waits until all records that are not dropped are on the disks, and those
+ * that are persistent are verified. A record that could not be written or read
+ * is an error of each call on it until it is dropped, but for a persistent one
+ * that memory still has; this one gives the first of these errors. After so
+ * many nanoseconds `*done` is 0 and there is no error. */
 DRAWLOOM_API DrawloomError *drawloomStoreFinish(DrawloomStore *store,
                                                 int64_t nanoseconds, int *done);
 
@@ -148,7 +189,8 @@ typedef struct DrawloomStoreCounts {
   uint64_t records, bytes;
   /** Records and bytes that were put, and that were got or borrowed. */
   uint64_t puts, bytesPut, gets, bytesGot;
-  /** Bytes that went to the disks and came back. */
+  /** Bytes that went to the disks and came back, to be compared or to be got.
+   */
   uint64_t written, read;
   /** Bytes that were got before their memory was needed for others, and those
    * that were never written since they were dropped before. */
@@ -165,13 +207,16 @@ typedef struct DrawloomStoreCounts {
   /** Bytes of memory that the store has now, and the most there have been;
    * of these, what is lent, and what a disk that hangs may still write to. */
   uint64_t memory, mostMemory, lent, leaked;
+  /** Bytes of persistent records that came back as they were written. */
+  uint64_t verified;
 } DrawloomStoreCounts;
 
 DRAWLOOM_API void drawloomStoreStatistics(const DrawloomStore *store,
                                           DrawloomStoreCounts *counts);
 /** Gives the last events (65,536 at most) to `write`, once, in the JSON format
- * that Chrome's and Perfetto's timelines read: puts, gets and the waits in
- * them, writes and reads of each folder. */
+ * that Chrome's and Perfetto's timelines read: puts, gets and borrows, each
+ * with what it waited for; of each folder writes, reads, and what was read back
+ * to be compared ("check"). */
 DRAWLOOM_API DrawloomError *drawloomStoreTrace(const DrawloomStore *store,
                                                void (*write)(void *context,
                                                              const char *text),

@@ -88,17 +88,21 @@ DrawloomError *drawloomStoreProbe(const DrawloomStoreOptions *options,
 
 DrawloomError *drawloomStorePut(DrawloomStore *store, const void *data,
                                 uint64_t bytes, const char *site, uint64_t due,
-                                uint32_t flags, DrawloomRecord *record) {
-  *record = {};
-  if (flags != 0)
-    return makeError(DRAWLOOM_ERROR_CALL, "a put knows no flag " +
-                                              std::to_string(flags) +
-                                              ": there are none yet");
+                                uint32_t flags, int64_t nanoseconds,
+                                DrawloomRecord *record, int *done) {
+  *done = 0;
+  if ((flags & ~DRAWLOOM_PUT_PERSISTENT) != 0)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "a put's flags are " + std::to_string(flags) +
+                         ": there is none but DRAWLOOM_PUT_PERSISTENT, " +
+                         std::to_string(DRAWLOOM_PUT_PERSISTENT));
   std::string why;
-  RecordId id;
-  Outcome outcome =
-      store->records->put(data, bytes, site ? site : "", due, id, why);
+  RecordId id = idOf(*record);
+  Outcome outcome = store->records->put(data, bytes, site ? site : "", due,
+                                        (flags & DRAWLOOM_PUT_PERSISTENT) != 0,
+                                        nanoseconds, id, why);
   *record = {id.index, id.generation};
+  *done = outcome == Outcome::Ready;
   return errorOf(outcome, std::move(why));
 }
 
@@ -149,6 +153,13 @@ DrawloomError *drawloomStoreDrop(DrawloomStore *store, DrawloomRecord record) {
   return errorOf(outcome, std::move(why));
 }
 
+DrawloomError *drawloomStoreReplace(DrawloomStore *store, DrawloomRecord old,
+                                    DrawloomRecord by) {
+  std::string why;
+  Outcome outcome = store->records->replace(idOf(old), idOf(by), why);
+  return errorOf(outcome, std::move(why));
+}
+
 DrawloomError *drawloomStoreFinish(DrawloomStore *store, int64_t nanoseconds,
                                    int *done) {
   std::string why;
@@ -170,7 +181,7 @@ void drawloomStoreStatistics(const DrawloomStore *store,
       known.read,        known.forwarded,   known.cancelled,  known.putStall,
       known.getStall,    known.retries,     known.mismatches, known.failures,
       known.quarantined, known.deadFolders, known.memory,     known.mostMemory,
-      known.lent,        known.leaked};
+      known.lent,        known.leaked,      known.verified};
   std::memcpy(counts, &all, std::min(counts->size, sizeof(all)));
 }
 

@@ -49,9 +49,6 @@ class MemoryStore:
     def drop(self, record: int) -> None:
         del self.records[record]
 
-    def finish(self) -> None:
-        pass
-
     def statistics(self) -> dict[str, Any]:
         return {"written": self._written, "read": self._read}
 

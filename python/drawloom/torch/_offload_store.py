@@ -43,9 +43,6 @@ class Store(Protocol):
     def drop(self, record: Any) -> None:
         """The end of a record, once."""
 
-    def finish(self) -> None:
-        """Waits until all that was put is written; raises the first failure."""
-
     def statistics(self) -> dict[str, Any]:
         """At least {"written", "read"}: bytes to and from the folders since the store was opened."""
 
@@ -70,21 +67,37 @@ def capacity_of(folders: Sequence[str]) -> int:
     return min(*shares, _MOST_RESERVED) * len(folders)
 
 
-class EngineStore:
+def memory_of(budget: int) -> int:
+    """The store's part."""
+    if budget < 2 * LEAST:
+        raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and read")
+    return min(max(budget // 4, LEAST), MOST)
+
+
+class DiskStore:
     """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
-    budget: a quarter within bounds."""
+    budget: a quarter within bounds.
+
+    What cannot be computed again is put as persistent: memory has the bytes until they were read back from the disk and are right. A new
+    version of it replaces the old one, so that one version at least is verified at each moment:
+
+        new = store.put(address, size, site, due, persistent=True)
+        store.replace(old, new)     # from here on only `new` is used
+    """
 
     def __init__(self, folders: Sequence[str], capacity: int | None, budget: int) -> None:
-        if budget < 2 * LEAST:
-            raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and "
-                            "read")
-        self.memory = min(max(budget // 4, LEAST), MOST)
+        self.memory = memory_of(budget)
         self._store = _drawloom.Store.open(list(folders), capacity_of(folders) if capacity is None else capacity, self.memory, 0, None,
                                            os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
         self._sizes: dict[int, int] = {}
 
-    def put(self, address: int, size: int, site: str, due: int) -> int:
-        record: int = self._store.put(address, size, site, due)
+    @staticmethod
+    def probe(folders: Sequence[str], capacity: int | None, budget: int) -> str:
+        """What such a store would use, and why not something better."""
+        return _drawloom.Store.probe(list(folders), capacity_of(folders) if capacity is None else capacity, memory_of(budget), None)
+
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> int:
+        record: int = self._store.put(address, size, site, due, persistent)
         self._sizes[record] = size
         return record
 
@@ -101,7 +114,13 @@ class EngineStore:
         del self._sizes[record]
         self._store.drop(record)
 
+    def replace(self, old: int, by: int) -> None:
+        """Drops `old` once `by`, which is persistent, is verified; waits for nothing. Where `by` fails, `finish` says so."""
+        self._store.replace(old, by)
+        self._sizes.pop(old, None)
+
     def finish(self) -> None:
+        """Waits until all that was put is written, and what is persistent is verified; raises the first failure."""
         self._store.finish()
 
     def statistics(self) -> dict[str, Any]:
@@ -112,5 +131,4 @@ class EngineStore:
                 for event in json.loads(self._store.trace())["traceEvents"] if event["name"] in ("write", "read")]
 
     def close(self) -> None:
-        # It ends with the last array that it lent.
-        del self._store
+        self._store.close()

@@ -76,8 +76,10 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereDisksFail) {
         };
         for (uint64_t i = 0; i < records.size(); ++i) {
           Bytes bytes = contents(thread + 10 * i, 900000 + 1000 * i);
+          int done = 0;
           if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
-                                        site.c_str(), 12 - i, 0, &records[i])))
+                                        site.c_str(), 12 - i, 0, -1,
+                                        &records[i], &done)))
             records[i] = {};
         }
         for (uint64_t i = records.size(); i-- > 0;) {
@@ -120,12 +122,14 @@ unsigned runStep(DrawloomStore *store) {
         << text;
     return text.empty();
   };
-  DrawloomRecord records[12];
+  DrawloomRecord records[12] = {};
+  int done = 0;
   for (uint64_t i = 0; i < 12; ++i) {
     Bytes bytes = contents(i, 400000 + i % 4 * 300000);
     std::string site = "layer" + std::to_string(i);
     if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
-                                  site.c_str(), 12 - i, 0, &records[i]),
+                                  site.c_str(), 12 - i, 0, -1, &records[i],
+                                  &done),
                  i))
       records[i] = {};
   }
@@ -134,7 +138,6 @@ unsigned runStep(DrawloomStore *store) {
     if (records[i].generation == 0)
       continue;
     Bytes wanted = contents(i, 400000 + i % 4 * 300000), found(wanted.size());
-    int done = 0;
     void *data = nullptr;
     if (i % 3 == 0) {
       if (isRight(drawloomStoreGet(store, records[i], found.data(), -1, nullptr,
@@ -175,6 +178,73 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereverTheyOccur) {
       if (HasFailure())
         return;
     }
+}
+
+TEST_P(StoreFaults, LeavePersistentRecordsWhereverTheyOccur) {
+  options.capacity = 32 * mebibyte;
+  options.memory = 8 * mebibyte;
+  options.timeout = 200'000'000;
+  for (const char *action :
+       {"errno EIO", "errno EINTR", "short 70001", "short 100", "flip 4321",
+        "drop", "torn 3", "stale", "swap", "delay 5000", "twice", "reorder 3",
+        "never"})
+    for (int nth : {1, 2, 3, 4, 7, 12}) {
+      std::string faults = "nth=" + std::to_string(nth) + ";do=" + action;
+      SCOPED_TRACE(faults);
+      options.faults = faults.c_str();
+      open();
+      bool hangs = action == std::string("never");
+      auto size = [](uint64_t i) { return 900000 + i % 4 * 300000; };
+      // States that two steps replace.
+      DrawloomRecord states[4];
+      for (uint64_t step = 0; step < 3; ++step)
+        for (uint64_t i = 0; i < 4; ++i) {
+          Bytes bytes = contents(10 * step + i, size(i));
+          DrawloomRecord next = {};
+          int done = 0;
+          std::string text = message(
+              drawloomStorePut(store, bytes.data(), bytes.size(), "state", 0,
+                               DRAWLOOM_PUT_PERSISTENT, -1, &next, &done));
+          if (text.empty() && step > 0)
+            text = message(drawloomStoreReplace(store, states[i], next));
+          EXPECT_TRUE(hangs || text.empty()) << text;
+          if (!text.empty())
+            step = 3, i = 4;
+          else
+            states[i] = next;
+        }
+      if (!hangs) {
+        finish();
+        EXPECT_EQ(counts().records, 4u);
+        EXPECT_GE(counts().verified, 3 * (size(0) + size(1)));
+        for (uint64_t i = 0; i < 4; ++i)
+          EXPECT_TRUE(get(states[i], size(i)) == contents(20 + i, size(i)));
+      }
+      static_cast<void>(message(drawloomStoreClose(store, 300'000'000)));
+      store = nullptr;
+      if (HasFailure())
+        return;
+    }
+}
+
+TEST_P(StoreFaults, LeavePersistentRecordsInMemoryWhereNoFolderTakesThem) {
+  options.faults = "op=write;do=drop";
+  open();
+  DrawloomRecord record =
+      put(contents(1, mebibyte + 5), "moments", 0, DRAWLOOM_PUT_PERSISTENT);
+  int done = 0;
+  std::string text = message(drawloomStoreFinish(store, -1, &done));
+  EXPECT_NE(text.find("the record of 'moments', 1048581 bytes, was not stored: "
+                      "byte "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" gives other bytes than were written to it"),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(get(record, mebibyte + 5) == contents(1, mebibyte + 5));
+  EXPECT_EQ(counts().verified, 0u);
+  drop(record);
+  finish();
 }
 
 TEST_P(StoreFaults, LeaveNothingWhereTheProcessIsKilled) {
