@@ -34,6 +34,30 @@ int64_t MemoryBudget::staging() const {
   return stores ? runtime::storeShare(bytes) : 0;
 }
 
+Error parseMemoryRates(StringRef text, MemoryRates &rates) {
+  SmallVector<StringRef> parts;
+  if (!text.empty())
+    text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, number] = part.split('=');
+    double *into = StringSwitch<double *>(name)
+                       .Case("operations", &rates.operations)
+                       .Case("memory", &rates.memory)
+                       .Case("copy", &rates.copy)
+                       .Case("write", &rates.write)
+                       .Case("read", &rates.read)
+                       .Default(nullptr);
+    double value = 0;
+    if (!into || number.getAsDouble(value) || !(value > 0) || value > 1e30)
+      return createStringError(
+          "'" + part +
+          "' is none of operations=, memory=, copy=, write= and read= with a "
+          "number a second above 0");
+    *into = value;
+  }
+  return Error::success();
+}
+
 /// What was asked for; 0 where that is the target's own number.
 static Expected<int64_t> processorsFor(const CodegenOptions &options) {
   // More than any machine has.

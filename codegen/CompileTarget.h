@@ -53,6 +53,9 @@ struct MemoryBudget {
   bool isGiven() const { return bytes > 0 || !explain.empty(); }
 };
 
+/// "write=1e9,read=1e9": sets what is named.
+llvm::Error parseMemoryRates(llvm::StringRef text, MemoryRates &rates);
+
 struct CodegenOptions {
   /// Which of the target's instruction sets: one, several with commas between
   /// them, or "all", which is each but "native", this machine's.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Views.h"
+#include "dialects/Offload/Offload.h"
 #include "drawloom/IndexMath.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -130,8 +131,11 @@ std::optional<Accesses> accessesOf(Operation *root) {
       bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
       if (!isRead && !isa<MemoryEffects::Write>(effect.getEffect()))
         continue;
-      // What is no memory: a store, say, which has its own order.
-      if (effect.getResource() != SideEffects::DefaultResource::get())
+      // A store is no memory, and has its own order. (To compare resources
+      // would not do: each shared library has its own.)
+      bool isOfStore =
+          llvm::isa_and_present<offload::OffloadDialect>(op->getDialect());
+      if (!effect.getValue() && isOfStore)
         continue;
       if (!effect.getValue())
         return WalkResult::interrupt();

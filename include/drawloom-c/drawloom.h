@@ -65,6 +65,20 @@ typedef struct DrawloomCompilerOptions {
    * and stops alone. */
   int (*cancelled)(void *context);
   void *cancelledContext;
+  /** Bytes that a call of a program may take beside its buffers, the store's
+   * memory among them; by default as many as it needs. Where that is more,
+   * values are computed again, or are in a store between two uses. An error says
+   * what is the least. On the CPU, for extents that are known. */
+  uint64_t memory;
+  /** Not 0: calls will have a store (drawloomUseStore). */
+  int stores;
+  /** What plans for the memory go by, as drawloom-run --calibrate prints it:
+   * "operations=1e11,memory=1e10,copy=4e9,write=1e9,read=1e9" or some of these;
+   * by default these. */
+  const char *memoryRates;
+  /** File for the plan for the memory, in words (.txt) or as data (.json). A
+   * compiler that has one takes no program from the cache folder. */
+  const char *plan;
 } DrawloomCompilerOptions;
 
 /** `options` may be NULL. Nothing of it is needed after the call. */

@@ -179,6 +179,10 @@ DRAWLOOM_API DrawloomError *drawloomStoreFinish(DrawloomStore *store,
  * programs); NULL for nowhere. The store must live as long. A call whose store
  * fails is made once more, and then ends with DRAWLOOM_ERROR_STORAGE. */
 DRAWLOOM_API void drawloomUseStore(DrawloomStore *store);
+/** Of so many bytes of memory that a program was compiled for
+ * (DrawloomCompilerOptions), those that are its store's: a quarter, 8 to
+ * 256 MiB. */
+DRAWLOOM_API uint64_t drawloomStoreShare(uint64_t memory);
 
 /** What a store has done since it was opened. Bytes are those of records;
  * `written` and `read` also have what rounds these up to pages. */

@@ -97,6 +97,15 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
   compile.target = *target;
   if (options.isa)
     compile.codegen.isa = options.isa;
+  MemoryBudget &memory = compile.codegen.memory;
+  memory.bytes = static_cast<int64_t>(
+      std::min<uint64_t>(options.memory, std::numeric_limits<int64_t>::max()));
+  memory.stores = options.stores != 0;
+  if (options.plan)
+    memory.explain = options.plan;
+  if (llvm::Error error = parseMemoryRates(
+          options.memoryRates ? options.memoryRates : "", memory.rates))
+    return makeError(DRAWLOOM_ERROR_CALL, toString(std::move(error)));
   if (llvm::Error error = (*target)->checkRunsHere(compile.codegen))
     return makeError(DRAWLOOM_ERROR_TARGET, toString(std::move(error)));
   if (options.dumpPhasesTo)
@@ -108,7 +117,8 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
     };
   std::string folder =
       options.cacheFolder ? options.cacheFolder : DiskCache::defaultFolder();
-  if (!folder.empty() && compile.dumpPhasesTo.empty()) {
+  if (!folder.empty() && compile.dumpPhasesTo.empty() &&
+      memory.explain.empty()) {
     compiler->cache.emplace(folder);
     if (options.cacheBytes)
       compiler->cache.emplace(folder, options.cacheBytes);

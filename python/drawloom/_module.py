@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 from . import _library  # First: it loads the extension module.
 from . import _drawloom
 from ._errors import CallError, CallTypeError, CompileError
+from ._spill import Folders, Spill, size_of
 
 __all__ = ["Function", "Module", "compile", "grad", "load"]
 
@@ -44,6 +46,9 @@ def type_text(name, shape, scalar=False):
         return _MLIR_NAMES[name]
     return "tensor<" + "".join(f"{extent if extent >= 0 else '?'}x" for extent in shape) + _MLIR_NAMES[name] + ">"
 
+
+# What a store counts with where a program may have any memory.
+_UNLIMITED = 256 << 20
 
 # With the object as an argument: torch.compile loses that of a bound method.
 _call = _drawloom.Function.call
@@ -115,7 +120,11 @@ class Function:
             compiled = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays)))
             if not self._open or self._any:
                 self._fixed = compiled = self._any or compiled
-        return _call(compiled, arrays, out, self._module.threads if threads is None else check_threads(threads), stream)
+        threads = self._module.threads if threads is None else check_threads(threads)
+        if self._module._spill is not None:
+            with self._module._storing(compiled):
+                return _call(compiled, arrays, out, threads, stream)
+        return _call(compiled, arrays, out, threads, stream)
 
     # torch.compile leaves a call to Python; where it may not (fullgraph=True) it says this.
     __call__._torchdynamo_disable = True  # type: ignore[attr-defined]
@@ -172,10 +181,12 @@ class Module:
     """A compiled program: each of its public functions is an attribute. See `compile`."""
 
     def __init__(self, sources: list[tuple[str, bytes]], entry: str | None, target: str, threads: int | None, isa: str | None,
-                 cache: bool | Path) -> None:
+                 cache: bool | Path, memory: int = 0, spill: Folders | None = None, memory_rates: str = "", plan: str = "") -> None:
         self._sources = sources
-        self._options = target, threads, isa, cache
-        self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"))
+        self._options = target, threads, isa, cache, memory, spill, memory_rates, plan
+        self._spill = None if spill is None else Spill(spill, memory or _UNLIMITED)
+        self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"),
+                                           memory=memory, stores=spill is not None, memory_rates=memory_rates, plan=plan)
         self._threads, self._processors = threads, _library.processors()
         self._lock = threading.Lock()
         self._static: dict[str, _drawloom.Function] | None = None
@@ -243,9 +254,13 @@ class Module:
                 self._static = {function.name: function for function in self._program.functions}
         return self._static
 
+    def _storing(self, compiled):
+        """Calls of the function meanwhile have the store that they need."""
+        return self._spill.used() if self._spill is not None and compiled.stored else contextlib.nullcontext()
+
     def _keeps_open(self):
-        """Whether programs of its target may leave extents open."""
-        return True
+        """Whether programs may leave extents open: not where their memory is planned."""
+        return not self._options or not self._options[4]
 
     def _compile(self, name, shapes):
         """One function: for these shapes, or for any."""
@@ -306,7 +321,8 @@ def _read(source):
 
 
 def compile(source: Source, *, entry: str | None = None, target: str = "cpu", threads: int | None = None, isa: str | None = None,
-            cache: bool | Path = True) -> Module:
+            cache: bool | Path = True, memory: int | str | None = None, spill: Folders | None = None,
+            memory_rates: str | None = None, plan: Path | None = None) -> Module:
     """Compiles a program.
 
     source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
@@ -317,6 +333,12 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
              their threads. Results have the same bits for any number
     isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"
     cache    keep compiled programs for other processes: True (in the user's folder, see drawloom.cache), False, or a folder
+    memory   bytes that a call may take beside its arguments and results, such as "512MiB": where it would need more, values are
+             computed again, or wait in the folder of `spill`; CompileError says what is the least (docs/offload.md)
+    spill    folder of a local disk for values that leave memory, or a list of some
+    memory_rates
+             what the plan for the memory goes by, as drawloom-run --calibrate prints it
+    plan     file for that plan: a table (.txt), or data (.json)
 
     Gives a Module. Raises CompileError for a program that is wrong, with the place in the source, and TargetError.
     """
@@ -325,13 +347,20 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
             raise CallTypeError(f"{name} is {value!r}; it is a string")
     if threads is not None:
         check_threads(threads)
-    return Module(_read(source), entry, target, threads, isa, cache)
+    if memory_rates is not None and not isinstance(memory_rates, str):
+        raise CallTypeError(f"memory_rates is {memory_rates!r}; it is a text such as 'write=1e9,read=1e9'")
+    plan_file = "" if plan is None else os.path.abspath(path_text(plan, "plan"))
+    if plan_file and not plan_file.endswith((".txt", ".json")):
+        raise CallError(f"plan is '{plan_file}'; it is a .txt or .json file")
+    return Module(_read(source), entry, target, threads, isa, cache, 0 if memory is None else size_of("memory", memory), spill,
+                  memory_rates or "", plan_file)
 
 
-def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None) -> Module:
+def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None,
+         spill: Folders | None = None) -> Module:
     """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
     sets that the file has code for; by default it is the best that this machine runs. `target` is "cpu" or "cuda", by default
-    the CPU where the file has code for it."""
+    the CPU where the file has code for it. `spill` is as for compile."""
     if threads is not None:
         check_threads(threads)
     if not isinstance(isa, str) and isa is not None:
@@ -339,7 +368,7 @@ def load(path: Path, *, isa: str | None = None, threads: int | None = None, targ
     program = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
-                           _threads=threads, _processors=_library.processors())
+                           _spill=None if spill is None else Spill(spill, _UNLIMITED), _threads=threads, _processors=_library.processors())
     module._static = {function.name: function for function in program.functions}
     module._functions = {name: Function(module, function) for name, function in module._static.items()}
     return module

@@ -231,7 +231,8 @@ def report(function: Function | Module | Callable[..., Any], *arguments: Array, 
     # Checks the arguments' types, and finds errors of the program in the way that a call would.
     compiled = function.specialize(*shapes)
     others = [getattr(module, name) for name in module.functions]
-    return Report(module._compiler.report(
-        only(module._sources, others, function.name),
-        [(function.name, [list(shape) for shape in shapes])] if function._open else [], compiled, arguments or None, calls,
-        threads or module.threads))
+    with module._storing(compiled):
+        return Report(module._compiler.report(
+            only(module._sources, others, function.name),
+            [(function.name, [list(shape) for shape in shapes])] if function._open else [], compiled, arguments or None, calls,
+            threads or module.threads))

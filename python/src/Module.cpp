@@ -95,7 +95,9 @@ void raise(DrawloomError *error) {
 
 Compiler::Compiler(const std::string &target, const std::string &isa,
                    const std::optional<std::string> &cacheFolder,
-                   uint64_t cacheBytes, const std::string &dumpPhasesTo) {
+                   uint64_t cacheBytes, const std::string &dumpPhasesTo,
+                   uint64_t memory, bool stores, const std::string &memoryRates,
+                   const std::string &plan) {
   DrawloomCompilerOptions options = {};
   options.size = sizeof(options);
   options.target = target.c_str();
@@ -103,6 +105,10 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
   options.cacheFolder = cacheFolder ? cacheFolder->c_str() : nullptr;
   options.cacheBytes = cacheBytes;
   options.dumpPhasesTo = dumpPhasesTo.empty() ? nullptr : dumpPhasesTo.c_str();
+  options.memory = memory;
+  options.stores = stores;
+  options.memoryRates = memoryRates.c_str();
+  options.plan = plan.empty() ? nullptr : plan.c_str();
   options.noteContext = this;
   options.note = [](void *self, const char *message) {
     auto *compiler = static_cast<Compiler *>(self);
@@ -352,13 +358,16 @@ NB_MODULE(_drawloom, m) {
                        "Compiles programs, and remembers the last 256.")
       .def(nb::init<const std::string &, const std::string &,
                     const std::optional<std::string> &, uint64_t,
+                    const std::string &, uint64_t, bool, const std::string &,
                     const std::string &>(),
            "target"_a, "isa"_a, "cache_folder"_a.none(), "cache_bytes"_a,
-           "dump_phases_to"_a,
+           "dump_phases_to"_a, "memory"_a = 0, "stores"_a = false,
+           "memory_rates"_a = "", "plan"_a = "",
            "isa: names of instruction sets with commas between them. "
            "cache_folder: where programs are kept, \"\" for nowhere, None for "
            "the user's folder. cache_bytes: 0 for the default. dump_phases_to: "
-           "a folder for the program in each phase, or \"\".")
+           "a folder for the program in each phase, or \"\". memory, stores, "
+           "memory_rates, plan: as in DrawloomCompilerOptions.")
       .def("take_notes", &Compiler::takeNotes,
            "What compiling noted since this was last asked.")
       .def("compile", &compile, "sources"_a, "shapes"_a,
@@ -509,6 +518,10 @@ NB_MODULE(_drawloom, m) {
       .def("bind", &bind, "shapes"_a,
            "The function for arguments of these shapes, for each a sequence of "
            "extents: nothing is compiled.")
+      .def_prop_ro(
+          "stored",
+          [](const Function &f) { return drawloomFunctionStored(f.handle); },
+          "The most bytes that a call keeps in a store at once.")
       .def_prop_ro(
           "workspace",
           [](const Function &f) { return drawloomFunctionWorkspace(f.handle); },

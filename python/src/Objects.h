@@ -61,7 +61,8 @@ nanobind::object fromModule(const char *module, const char *attribute);
 struct Compiler {
   Compiler(const std::string &target, const std::string &isa,
            const std::optional<std::string> &cacheFolder, uint64_t cacheBytes,
-           const std::string &dumpPhasesTo);
+           const std::string &dumpPhasesTo, uint64_t memory, bool stores,
+           const std::string &memoryRates, const std::string &plan);
   Compiler(const Compiler &) = delete;
   ~Compiler() { drawloomCompilerDestroy(handle); }
 

@@ -318,6 +318,16 @@ static std::string trace(const Store &store) {
 }
 
 void addOffload(nb::module_ &m) {
+  m.def(
+      "use_store",
+      [](const Store *store) {
+        drawloomUseStore(store ? store->use() : nullptr);
+      },
+      "store"_a.none(),
+      "Where calls that this thread makes from now on keep values that leave "
+      "memory. The store must live as long.");
+  m.def("store_share", &drawloomStoreShare, "memory"_a,
+        "Bytes of a program's memory that are its store's.");
   nb::class_<Store>(m, "Store", "Records that wait on disks.")
       .def_static("open", &open, "folders"_a, "capacity"_a, "memory"_a,
                   "timeout"_a, "device"_a.none(), "faults"_a.none(),

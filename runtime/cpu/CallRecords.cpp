@@ -32,7 +32,9 @@ void CallRecords::check(Outcome outcome, const std::string &why) {
 void CallRecords::put(size_t record, const void *memory, uint64_t bytes) {
   std::string why, site = "value " + std::to_string(record) + " of @" + program;
   // Programs number records as they get them.
-  check(store.put(memory, bytes, site.c_str(), record, ids[record], why), why);
+  check(store.put(memory, bytes, site.c_str(), record, /*persistent=*/false,
+                  /*nanoseconds=*/-1, ids[record], why),
+        why);
 }
 
 void CallRecords::expect(size_t record) {

@@ -8,6 +8,7 @@
 
 #include "drawloom-c/offload.h"
 #include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/StoreShare.h"
 #include "runtime/offload/Store.h"
 #include "runtime/program/Handles.h"
 #include <algorithm>
@@ -170,6 +171,11 @@ DrawloomError *drawloomStoreFinish(DrawloomStore *store, int64_t nanoseconds,
 
 void drawloomUseStore(DrawloomStore *store) {
   useStore(store ? store->records.get() : nullptr);
+}
+
+uint64_t drawloomStoreShare(uint64_t memory) {
+  return static_cast<uint64_t>(
+      storeShare(static_cast<int64_t>(std::min<uint64_t>(memory, INT64_MAX))));
 }
 
 void drawloomStoreStatistics(const DrawloomStore *store,

@@ -15,7 +15,6 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Regex.h"
 #include <thread>
@@ -333,30 +332,6 @@ static std::optional<int64_t> readSize(StringRef text) {
   return static_cast<int64_t>(number * scale);
 }
 
-static Error readRates(StringRef text, MemoryRates &rates) {
-  SmallVector<StringRef> parts;
-  if (!text.empty())
-    text.split(parts, ',');
-  for (StringRef part : parts) {
-    auto [name, number] = part.split('=');
-    double *into = StringSwitch<double *>(name)
-                       .Case("operations", &rates.operations)
-                       .Case("memory", &rates.memory)
-                       .Case("copy", &rates.copy)
-                       .Case("write", &rates.write)
-                       .Case("read", &rates.read)
-                       .Default(nullptr);
-    double value = 0;
-    if (!into || number.getAsDouble(value) || !(value > 0) || value > 1e30)
-      return createStringError(
-          "--memory-rates: '" + part +
-          "' is none of operations=, memory=, copy=, write= and read= with a "
-          "number a second above 0");
-    *into = value;
-  }
-  return Error::success();
-}
-
 /// What the program may have of memory, and what for.
 static Error readMemory(const CommandLine &line, Options &options) {
   MemoryBudget &memory = options.compile.codegen.memory;
@@ -380,7 +355,9 @@ static Error readMemory(const CommandLine &line, Options &options) {
     return createStringError("--plan=" + file +
                              ": a plan is a .txt or .json file");
   options.calibrates = line.calibrate;
-  return readRates(line.memoryRates, memory.rates);
+  if (Error error = parseMemoryRates(line.memoryRates, memory.rates))
+    return createStringError("--memory-rates: " + toString(std::move(error)));
+  return Error::success();
 }
 
 Expected<Options> parseCommandLine(int argc, char **argv) {

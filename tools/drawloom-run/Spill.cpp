@@ -69,7 +69,8 @@ timeStore(Store &store, const void *data, size_t bytes, unsigned count) {
   auto failed = [&] { return createStringError("--calibrate: " + why); };
   Stopwatch writing;
   for (RecordId &record : records)
-    if (store.put(data, bytes, "calibration", 0, record, why) != Outcome::Ready)
+    if (store.put(data, bytes, "calibration", 0, /*persistent=*/false,
+                  /*nanoseconds=*/-1, record, why) != Outcome::Ready)
       return failed();
   if (store.finish(-1, why) != Outcome::Ready)
     return failed();
