@@ -30,9 +30,9 @@ public:
 
 private:
   Value load(const MemoryGap &gap);
-  Value computeAgain(const MemoryGap &gap);
-  Value startAnew(Value init);
-  Value now(Value value);
+  Operation *runAgain(Operation *op, int64_t step);
+  Value startAnew(Value init, int64_t step, int64_t copy);
+  Value at(Value value, int64_t step);
   void replaceFrom(int64_t step, Value old, Value fresh);
 
   const PlannedFunction &planned;
@@ -74,63 +74,72 @@ Value PlanApplier::load(const MemoryGap &gap) {
   return await.getValue();
 }
 
-/// What stands for `value`, which may be a view, at the step that has been
-/// reached.
-Value PlanApplier::now(Value value) {
-  Operation *def = value.getDefiningOp();
+/// What stands for `value`, which may be a view, in front of a step.
+Value PlanApplier::at(Value value, int64_t step) {
   int64_t place = buffers.valueOf(value);
-  if (place < 0 || current[place] == buffers.values()[place].value)
+  if (place < 0)
     return value;
-  if (value == buffers.values()[place].value)
+  const MemoryValue &known = buffers.values()[place];
+  if (value != known.value) {
+    Operation *view = value.getDefiningOp();
+    Value source = at(view->getOperand(0), step);
+    if (source == view->getOperand(0))
+      return value;
+    IRMapping mapping;
+    mapping.map(view->getOperand(0), source);
+    builder.setInsertionPoint(buffers.steps()[step]);
+    return builder.clone(*view, mapping)->getResult(0);
+  }
+  if (known.uses.back() >= step)
     return current[place];
-  IRMapping mapping;
-  mapping.map(def->getOperand(0), now(def->getOperand(0)));
-  return builder.clone(*def, mapping)->getResult(0);
+  auto result = cast<OpResult>(known.value);
+  return runAgain(result.getOwner(), step)->getResult(result.getResultNumber());
 }
 
 /// A copy of what an op starts from, which nothing is merged with.
-Value PlanApplier::startAnew(Value init) {
+Value PlanApplier::startAnew(Value init, int64_t step, int64_t copy) {
   Operation *def = init.getDefiningOp();
   if (def->hasTrait<OpTrait::ConstantLike>())
     return init;
+  builder.setInsertionPoint(buffers.steps()[step]);
   if (auto fill = dyn_cast<linalg::FillOp>(def)) {
     IRMapping mapping;
-    mapping.map(fill.getOutputs()[0], startAnew(fill.getOutputs()[0]));
+    mapping.map(fill.getOutputs()[0],
+                startAnew(fill.getOutputs()[0], step, copy));
     return builder.clone(*def, mapping)->getResult(0);
   }
   Value empty = builder.clone(*def)->getResult(0);
-  return offload::AgainOp::create(builder, init.getLoc(), empty, copies);
+  return offload::AgainOp::create(builder, init.getLoc(), empty, copy);
 }
 
-Value PlanApplier::computeAgain(const MemoryGap &gap) {
-  auto result = cast<OpResult>(buffers.values()[gap.value].value);
-  Operation *op = result.getOwner();
-  Operation *&clone = again[{op, gap.to}];
-  if (!clone) {
-    ++copies;
-    builder.setInsertionPoint(buffers.steps()[gap.to]);
-    IRMapping mapping;
-    bool isTold = false;
-    op->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands()) {
-        if (!isa<RankedTensorType>(operand.getType()) ||
-            mapping.contains(operand) ||
-            op->isAncestor(operand.getParentRegion()->getParentOp()))
-          continue;
-        if (startsAnew(operand)) {
-          mapping.map(operand, startAnew(operand));
-          continue;
-        }
-        Value here = now(operand);
-        // One operand is enough to tell the op from what it is a copy of.
-        if (!std::exchange(isTold, true))
-          here = offload::AgainOp::create(builder, here.getLoc(), here, copies);
-        mapping.map(operand, here);
+/// A copy of `op` in front of a step, from values that are there and copies of
+/// ops that give those that are not.
+Operation *PlanApplier::runAgain(Operation *op, int64_t step) {
+  if (Operation *known = again.lookup({op, step}))
+    return known;
+  IRMapping mapping;
+  bool isTold = false;
+  int64_t copy = ++copies;
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands()) {
+      if (!isa<RankedTensorType>(operand.getType()) ||
+          mapping.contains(operand) ||
+          op->isAncestor(operand.getParentRegion()->getParentOp()))
+        continue;
+      if (startsAnew(operand)) {
+        mapping.map(operand, startAnew(operand, step, copy));
+        continue;
       }
-    });
-    clone = builder.clone(*op, mapping);
-  }
-  return clone->getResult(result.getResultNumber());
+      Value here = at(operand, step);
+      // One operand is enough to tell the op from what it is a copy of.
+      builder.setInsertionPoint(buffers.steps()[step]);
+      if (!std::exchange(isTold, true))
+        here = offload::AgainOp::create(builder, here.getLoc(), here, copy);
+      mapping.map(operand, here);
+    }
+  });
+  builder.setInsertionPoint(buffers.steps()[step]);
+  return again[{op, step}] = builder.clone(*op, mapping);
 }
 
 /// Lets the steps from `step` on use `fresh` where they used `old`, or views of
@@ -183,9 +192,11 @@ void PlanApplier::run() {
                     [&](size_t a, size_t b) { return rank(a) < rank(b); });
   for (size_t i : order) {
     const MemoryGap &gap = planned.model.gaps[i];
+    auto made = cast<OpResult>(buffers.values()[gap.value].value);
     Value fresh = planned.plan.choices[i] == GapChoice::Store
                       ? load(gap)
-                      : computeAgain(gap);
+                      : runAgain(made.getOwner(), gap.to)
+                            ->getResult(made.getResultNumber());
     replaceFrom(gap.to, current[gap.value], fresh);
     current[gap.value] = fresh;
   }

@@ -84,9 +84,11 @@ std::string explainPlan(const PlannedFunction &planned) {
 
 std::string describePlan(const PlannedFunction &planned) {
   const MemoryPlan &plan = planned.plan;
-  llvm::json::Array seconds, buffers, gaps;
+  llvm::json::Array seconds, buffers, runs, gaps;
   for (double time : planned.model.seconds)
     seconds.push_back(time);
+  for (const MemoryRun &run : planned.model.runs)
+    runs.push_back(llvm::json::Array{run.step, run.seconds, run.bytes});
   for (const Lifetime &buffer : planned.model.buffers)
     buffers.push_back(
         llvm::json::Array{buffer.bytes, buffer.first, buffer.last});
@@ -98,10 +100,9 @@ std::string describePlan(const PlannedFunction &planned) {
         {"from", gap.from},
         {"to", gap.to},
         {"choice", nameOf(choice)},
+        {"runs", llvm::json::Array(gap.runs)},
         {"needs", llvm::json::Array(gap.needs)},
         {"place", placeOf(planned.buffers.values()[gap.value].value.getLoc())}};
-    if (gap.again)
-      object["again"] = *gap.again;
     gaps.push_back(std::move(object));
   }
   llvm::json::Object object{
@@ -117,6 +118,7 @@ std::string describePlan(const PlannedFunction &planned) {
       {"fits", plan.fits},
       {"steps", std::move(seconds)},
       {"buffers", std::move(buffers)},
+      {"runs", std::move(runs)},
       {"gaps", std::move(gaps)}};
   return llvm::formatv("{0}\n", llvm::json::Value(std::move(object)));
 }

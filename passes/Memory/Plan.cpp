@@ -13,6 +13,19 @@
 
 namespace drawloom {
 
+/// The runs that are needed, each once.
+static std::vector<int64_t> runsOf(const MemoryModel &model,
+                                   const std::vector<GapChoice> &choices) {
+  std::vector<int64_t> runs;
+  for (size_t i = 0; i < choices.size(); ++i)
+    if (choices[i] == GapChoice::Again)
+      runs.insert(runs.end(), model.gaps[i].runs.begin(),
+                  model.gaps[i].runs.end());
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  return runs;
+}
+
 std::vector<Lifetime> cutBuffers(const MemoryModel &model,
                                  const std::vector<GapChoice> &choices) {
   std::vector<std::vector<size_t>> cuts(model.buffers.size());
@@ -31,6 +44,10 @@ std::vector<Lifetime> cutBuffers(const MemoryModel &model,
     }
     pieces.push_back(rest);
   }
+  for (int64_t run : runsOf(model, choices))
+    if (const MemoryRun &known = model.runs[static_cast<size_t>(run)];
+        known.bytes > 0)
+      pieces.push_back({known.bytes, known.step, known.step});
   return pieces;
 }
 
@@ -125,22 +142,23 @@ PlanTime simulate(const MemoryModel &model,
   std::vector<std::vector<size_t>> begins(model.seconds.size()),
       ends(model.seconds.size());
   for (size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i] == GapChoice::Keep)
+    if (choices[i] != GapChoice::Store)
       continue;
     begins[static_cast<size_t>(model.gaps[i].from)].push_back(i);
     ends[static_cast<size_t>(model.gaps[i].to)].push_back(i);
   }
+  std::vector<double> again(model.seconds.size());
+  for (int64_t run : runsOf(model, choices)) {
+    const MemoryRun &known = model.runs[static_cast<size_t>(run)];
+    again[static_cast<size_t>(known.step)] += known.seconds;
+  }
   Links links(model, choices, rates);
   for (size_t step = 0; step < model.seconds.size(); ++step) {
     for (size_t gap : ends[step])
-      if (choices[gap] == GapChoice::Store)
-        links.get(gap);
-      else
-        links.compute(*model.gaps[gap].again);
-    links.compute(model.seconds[step]);
+      links.get(gap);
+    links.compute(again[step] + model.seconds[step]);
     for (size_t gap : begins[step])
-      if (choices[gap] == GapChoice::Store)
-        links.put(gap);
+      links.put(gap);
   }
   return {links.now, links.stall};
 }
@@ -168,6 +186,8 @@ private:
   bool canCut(size_t gap) const;
   bool canCompute(size_t gap) const;
   void choose(size_t gap, GapChoice choice);
+  double gainOf(size_t gap, GapChoice choice) const;
+  std::vector<size_t> withIt(size_t gap, GapChoice choice) const;
   std::optional<std::pair<size_t, GapChoice>> bestAt(int64_t step) const;
 
   const MemoryModel &model;
@@ -180,6 +200,10 @@ private:
   std::vector<std::vector<size_t>> gapsOfValue;
   /// Of each value, the steps at which something computed again needs it.
   std::vector<std::vector<int64_t>> pins;
+  /// Of each run, the gaps that it gives a value to, and how many chosen ones
+  /// need it.
+  std::vector<std::vector<size_t>> gapsOfRun;
+  std::vector<int64_t> needed;
 };
 
 Planner::Planner(const MemoryModel &model, const MemoryRates &rates,
@@ -199,16 +223,27 @@ Planner::Planner(const MemoryModel &model, const MemoryRates &rates,
   }
   gapsOfValue.resize(values);
   pins.resize(values);
-  for (size_t i = 0; i < model.gaps.size(); ++i)
-    gapsOfValue[static_cast<size_t>(model.gaps[i].value)].push_back(i);
+  gapsOfRun.resize(model.runs.size());
+  needed.resize(model.runs.size());
+  for (size_t i = 0; i < model.gaps.size(); ++i) {
+    const MemoryGap &gap = model.gaps[i];
+    gapsOfValue[static_cast<size_t>(gap.value)].push_back(i);
+    if (!gap.runs.empty())
+      gapsOfRun[static_cast<size_t>(gap.runs.front())].push_back(i);
+  }
 }
 
 /// Seconds that a choice adds. A store's links are busy for some time, which
 /// nobody notices until they have no time left.
 double Planner::costOf(size_t i, GapChoice choice) const {
   const MemoryGap &gap = model.gaps[i];
-  if (choice == GapChoice::Again)
-    return *gap.again;
+  if (choice == GapChoice::Again) {
+    double seconds = 0;
+    for (int64_t run : gap.runs)
+      if (needed[static_cast<size_t>(run)] == 0)
+        seconds += model.runs[static_cast<size_t>(run)].seconds;
+    return seconds;
+  }
   double bytes = static_cast<double>(gap.bytes);
   double copies = 2 * bytes / rates.copy;
   double transfer = bytes / rates.write + bytes / rates.read;
@@ -229,7 +264,7 @@ bool Planner::canCut(size_t i) const {
 
 bool Planner::canCompute(size_t i) const {
   const MemoryGap &gap = model.gaps[i];
-  if (!gap.again)
+  if (gap.runs.empty())
     return false;
   for (int64_t need : gap.needs)
     for (size_t other : gapsOfValue[static_cast<size_t>(need)])
@@ -256,7 +291,37 @@ void Planner::choose(size_t i, GapChoice choice) {
     else if (choices[i] == GapChoice::Again)
       list.erase(std::find(list.begin(), list.end(), gap.to));
   }
+  for (int64_t run : gap.runs) {
+    const MemoryRun &known = model.runs[static_cast<size_t>(run)];
+    int64_t &count = needed[static_cast<size_t>(run)];
+    int64_t before = count;
+    count += (choice == GapChoice::Again) - (choices[i] == GapChoice::Again);
+    alive[static_cast<size_t>(known.step)] +=
+        (static_cast<int64_t>(count > 0) - static_cast<int64_t>(before > 0)) *
+        known.bytes;
+  }
   choices[i] = choice;
+}
+
+/// The gaps that a choice is for: an op that is run again gives all its values.
+std::vector<size_t> Planner::withIt(size_t gap, GapChoice choice) const {
+  if (choice == GapChoice::Store)
+    return {gap};
+  std::vector<size_t> gaps;
+  for (size_t other :
+       gapsOfRun[static_cast<size_t>(model.gaps[gap].runs.front())])
+    if (choices[other] == GapChoice::Keep && canCut(other) && canCompute(other))
+      gaps.push_back(other);
+  return gaps;
+}
+
+/// Bytes by the steps for which they are free, for each second that it costs.
+double Planner::gainOf(size_t gap, GapChoice choice) const {
+  double free = 0;
+  for (size_t other : withIt(gap, choice))
+    free += static_cast<double>(model.gaps[other].bytes) *
+            static_cast<double>(model.gaps[other].to - model.gaps[other].from);
+  return free / (costOf(gap, choice) + 1e-9);
 }
 
 /// The gap around `step` that gives most for its time.
@@ -272,9 +337,7 @@ Planner::bestAt(int64_t step) const {
     for (GapChoice choice : {GapChoice::Again, GapChoice::Store}) {
       if (choice == GapChoice::Again ? !canCompute(i) : !stores)
         continue;
-      double gain = static_cast<double>(gap.bytes) *
-                    static_cast<double>(gap.to - gap.from) /
-                    (costOf(i, choice) + 1e-9);
+      double gain = gainOf(i, choice);
       if (gain > most) {
         most = gain;
         best = {i, choice};
@@ -292,7 +355,10 @@ bool Planner::cutTo(int64_t limit) {
     auto best = bestAt(step);
     if (!best)
       return false;
-    choose(best->first, best->second);
+    // One of them may be what another one needs.
+    for (size_t gap : withIt(best->first, best->second))
+      if (canCut(gap) && (best->second == GapChoice::Store || canCompute(gap)))
+        choose(gap, best->second);
   }
 }
 

@@ -34,13 +34,23 @@ struct MemoryRates {
   int64_t staging = int64_t(16) << 20;
 };
 
+/// An op that is run once more in front of a step, for all values that it gives
+/// there.
+struct MemoryRun {
+  int64_t step;
+  double seconds;
+  /// Of results that only other runs in front of the same step read.
+  int64_t bytes;
+};
+
 struct MemoryGap {
   /// The value, in the caller's count, and its buffer.
   int64_t value, buffer, bytes;
   /// Uses on both sides of it: the memory is free in between.
   int64_t from, to;
-  /// To compute the value again; nothing where that is not possible.
-  std::optional<double> again;
+  /// What computes the value again, by number, the op that gives it first;
+  /// empty where that is not possible.
+  std::vector<int64_t> runs;
   /// Values that have to be in memory at `to` for that.
   std::vector<int64_t> needs;
 };
@@ -49,6 +59,7 @@ struct MemoryModel {
   /// Of each step.
   std::vector<double> seconds;
   std::vector<Lifetime> buffers;
+  std::vector<MemoryRun> runs;
   /// Of one value, in their order.
   std::vector<MemoryGap> gaps;
 };
@@ -82,7 +93,7 @@ PlanTime simulate(const MemoryModel &model,
                   const std::vector<GapChoice> &choices,
                   const MemoryRates &rates);
 
-/// The buffers with their gaps cut out.
+/// The buffers with their gaps cut out, and those of runs.
 std::vector<Lifetime> cutBuffers(const MemoryModel &model,
                                  const std::vector<GapChoice> &choices);
 

@@ -29,26 +29,39 @@ remark::RemarkOpts remarkOptions(StringRef name) {
   return remark::RemarkOpts::name(name).category("plan-memory");
 }
 
-/// What computes a value anew, of what the function has at some step.
+/// Ops that are run again to give values anew.
 class Recomputation {
 public:
-  Recomputation(const FunctionBuffers &buffers, ArrayRef<double> seconds)
-      : buffers(buffers), seconds(seconds) {}
+  Recomputation(const FunctionBuffers &buffers, MemoryModel &model)
+      : buffers(buffers), model(model) {}
 
-  /// Fills in `again` and `needs`, where that can be.
-  void consider(MemoryGap &gap) const;
+  /// Fills in `runs` and `needs`, where that can be.
+  void consider(MemoryGap &gap);
 
 private:
+  /// What one gap needs.
+  struct Chain {
+    int64_t step;
+    /// The results of an op that are read, and only in front of the step.
+    llvm::MapVector<Operation *, llvm::SetVector<int64_t>> ops;
+    llvm::SetVector<int64_t> needs;
+  };
+  bool add(Operation *op, Chain &chain);
+
   const FunctionBuffers &buffers;
-  ArrayRef<double> seconds;
+  MemoryModel &model;
+  DenseMap<std::pair<Operation *, int64_t>, int64_t> runs;
+  /// More ops than these cost more than any memory is worth.
+  static constexpr size_t mostOps = 8;
 };
 
-void Recomputation::consider(MemoryGap &gap) const {
-  Value value = buffers.values()[gap.value].value;
-  Operation *op = value.getDefiningOp();
-  if (!isMemoryEffectFree(op))
-    return;
-  llvm::SetVector<int64_t> needs;
+/// Adds an op, and those that give what it reads and what is gone by then.
+bool Recomputation::add(Operation *op, Chain &chain) {
+  if (chain.ops.contains(op))
+    return true;
+  if (chain.ops.size() == mostOps || !isMemoryEffectFree(op))
+    return false;
+  chain.ops[op];
   bool readsTensor = false;
   WalkResult result = op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands()) {
@@ -61,17 +74,37 @@ void Recomputation::consider(MemoryGap &gap) const {
       if (place < 0)
         continue;
       const MemoryValue &source = buffers.values()[place];
-      // What is gone by then is not here to compute with.
-      if (source.uses.back() < gap.to)
+      if (source.uses.back() >= chain.step) {
+        chain.needs.insert(place);
+        continue;
+      }
+      Operation *maker = source.value.getDefiningOp();
+      if (!add(maker, chain))
         return WalkResult::interrupt();
-      needs.insert(place);
+      chain.ops[maker].insert(place);
     }
     return WalkResult::advance();
   });
-  if (result.wasInterrupted() || !readsTensor)
+  return readsTensor && !result.wasInterrupted();
+}
+
+void Recomputation::consider(MemoryGap &gap) {
+  Chain chain;
+  chain.step = gap.to;
+  if (!add(buffers.values()[gap.value].value.getDefiningOp(), chain))
     return;
-  gap.again = seconds[buffers.stepOf(op)];
-  gap.needs.assign(needs.begin(), needs.end());
+  for (auto &[op, results] : chain.ops) {
+    auto [known, isNew] = runs.try_emplace({op, gap.to}, model.runs.size());
+    if (isNew)
+      model.runs.push_back({gap.to, model.seconds[buffers.stepOf(op)], 0});
+    MemoryRun &run = model.runs[known->second];
+    int64_t bytes = 0;
+    for (int64_t place : results)
+      bytes += bytesOf(buffers.values()[place].value.getType());
+    run.bytes = std::max(run.bytes, bytes);
+    gap.runs.push_back(known->second);
+  }
+  gap.needs.assign(chain.needs.begin(), chain.needs.end());
 }
 
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
@@ -87,15 +120,18 @@ MemoryModel PlanMemory::model(const FunctionBuffers &buffers) {
   for (Operation *op : buffers.steps())
     model.seconds.push_back(secondsOf(*op, operations, memory));
   model.buffers.assign(buffers.lifetimes().begin(), buffers.lifetimes().end());
-  Recomputation recomputation(buffers, model.seconds);
+  Recomputation recomputation(buffers, model);
   for (auto [place, value] : llvm::enumerate(buffers.values())) {
     int64_t bytes = model.buffers[value.buffer].bytes;
     if (bytes < leastBytes)
       continue;
     for (size_t i = 0; i + 1 < value.uses.size(); ++i) {
-      MemoryGap gap{
-          static_cast<int64_t>(place), value.buffer, bytes, value.uses[i],
-          value.uses[i + 1],           std::nullopt, {}};
+      MemoryGap gap;
+      gap.value = static_cast<int64_t>(place);
+      gap.buffer = value.buffer;
+      gap.bytes = bytes;
+      gap.from = value.uses[i];
+      gap.to = value.uses[i + 1];
       if (gap.to - gap.from < 2)
         continue;
       recomputation.consider(gap);
