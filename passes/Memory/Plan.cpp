@@ -124,11 +124,14 @@ double Links::roomFor(size_t place) const {
 void Links::get(size_t gap) {
   size_t place = placeOf[gap];
   double bytes = static_cast<double>(model.gaps[gap].bytes);
-  double begin = std::max({readsUntil, roomFor(place), written[place]});
-  readsUntil = begin + bytes / rates.read;
-  if (readsUntil > now) {
-    stall += readsUntil - now;
-    now = readsUntil;
+  // What is not written yet is still in the store's memory.
+  if (written[place] < now) {
+    double begin = std::max({readsUntil, roomFor(place), written[place]});
+    readsUntil = begin + bytes / rates.read;
+    if (readsUntil > now) {
+      stall += readsUntil - now;
+      now = readsUntil;
+    }
   }
   now += bytes / rates.copy;
   taken[place] = now;
@@ -168,7 +171,8 @@ namespace {
 /// A plan in the making.
 class Planner {
 public:
-  Planner(const MemoryModel &model, const MemoryRates &rates, bool stores);
+  Planner(const MemoryModel &model, const MemoryRates &rates, bool stores,
+          double dearness);
   /// Cuts gaps until no step needs more than `limit`. False where it cannot.
   bool cutTo(int64_t limit);
   /// Gives back what is not needed for that, and changes what is faster
@@ -193,6 +197,8 @@ private:
   const MemoryModel &model;
   const MemoryRates &rates;
   bool stores;
+  /// What a store's time counts, in that of computing again.
+  double dearness;
   double total;
   int64_t stored = 0;
   /// Bytes at each step.
@@ -207,9 +213,9 @@ private:
 };
 
 Planner::Planner(const MemoryModel &model, const MemoryRates &rates,
-                 bool stores)
+                 bool stores, double dearness)
     : choices(model.gaps.size(), GapChoice::Keep), model(model), rates(rates),
-      stores(stores),
+      stores(stores), dearness(dearness),
       total(std::accumulate(model.seconds.begin(), model.seconds.end(), 0.0)),
       alive(std::max<size_t>(model.seconds.size(), 1)) {
   for (const Lifetime &buffer : model.buffers)
@@ -251,7 +257,7 @@ double Planner::costOf(size_t i, GapChoice choice) const {
       static_cast<double>(stored) * (1 / rates.write + 1 / rates.read);
   double late =
       std::max(0.0, busy + transfer - total) - std::max(0.0, busy - total);
-  return copies + late;
+  return dearness * (copies + late);
 }
 
 bool Planner::canCut(size_t i) const {
@@ -398,6 +404,27 @@ void Planner::improve(int64_t limit) {
     else
       choose(i, now);
   }
+  // What waits for the store, in the place of others that would not.
+  for (size_t i : cut) {
+    if (choices[i] != GapChoice::Store)
+      continue;
+    for (size_t other = 0; other < choices.size(); ++other) {
+      if (choices[i] != GapChoice::Store || choices[other] != GapChoice::Keep ||
+          !canCut(other) || --work < 0)
+        continue;
+      choose(i, GapChoice::Keep);
+      choose(other, GapChoice::Store);
+      double changed = alive[static_cast<size_t>(peakStep())] <= limit
+                           ? simulate(model, choices, rates).seconds
+                           : time;
+      if (changed < time) {
+        time = changed;
+      } else {
+        choose(other, GapChoice::Keep);
+        choose(i, GapChoice::Store);
+      }
+    }
+  }
 }
 
 int64_t Planner::arenaBytes() const {
@@ -406,30 +433,52 @@ int64_t Planner::arenaBytes() const {
 
 } // namespace
 
+/// A plan that fits, if that can be; else one that needs as little as it can.
+static std::unique_ptr<Planner> tryPlan(const MemoryModel &model,
+                                        int64_t budget,
+                                        const MemoryRates &rates, bool stores,
+                                        double dearness) {
+  // Buffers side by side may take more than their bytes.
+  for (int64_t limit = budget;;) {
+    auto planner = std::make_unique<Planner>(model, rates, stores, dearness);
+    bool isCut = planner->cutTo(limit);
+    if (isCut)
+      planner->improve(limit);
+    int64_t over = planner->arenaBytes() - budget;
+    if (over <= 0 || !isCut)
+      return planner;
+    limit -= over;
+  }
+}
+
 MemoryPlan planMemory(const MemoryModel &model, int64_t budget,
                       const MemoryRates &rates, bool stores) {
   MemoryPlan plan;
   plan.bytesBefore = layOutArena(model.buffers).bytes;
   plan.secondsBefore =
       std::accumulate(model.seconds.begin(), model.seconds.end(), 0.0);
-  auto planner = std::make_unique<Planner>(model, rates, stores);
-  // Buffers side by side may take more than their bytes.
-  int64_t limit = budget;
-  if (plan.bytesBefore > budget)
-    for (;;) {
-      planner = std::make_unique<Planner>(model, rates, stores);
-      bool cut = planner->cutTo(limit);
-      if (cut)
-        planner->improve(limit);
-      int64_t over = planner->arenaBytes() - budget;
-      plan.fits = over <= 0;
-      if (plan.fits || !cut)
-        break;
-      limit -= over;
-    }
-  plan.choices = planner->choices;
-  plan.bytes = planner->arenaBytes();
-  plan.bindingStep = planner->peakStep();
+  std::unique_ptr<Planner> best;
+  // How far the links are behind shows only at the end: several weights of a
+  // store's time are tried.
+  for (double dearness : {1.0, 4.0, 16.0}) {
+    std::unique_ptr<Planner> planner =
+        plan.bytesBefore <= budget
+            ? std::make_unique<Planner>(model, rates, stores, dearness)
+            : tryPlan(model, budget, rates, stores, dearness);
+    auto rank = [&](const Planner &some) {
+      int64_t bytes = some.arenaBytes();
+      return std::pair(std::max<int64_t>(0, bytes - budget),
+                       simulate(model, some.choices, rates).seconds);
+    };
+    if (!best || rank(*planner) < rank(*best))
+      best = std::move(planner);
+    if (!stores || plan.bytesBefore <= budget)
+      break;
+  }
+  plan.choices = best->choices;
+  plan.bytes = best->arenaBytes();
+  plan.fits = plan.bytes <= budget;
+  plan.bindingStep = best->peakStep();
   PlanTime time = simulate(model, plan.choices, rates);
   plan.seconds = time.seconds;
   plan.stall = time.stall;

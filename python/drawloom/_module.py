@@ -357,10 +357,11 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
 
 
 def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None,
-         spill: Folders | None = None) -> Module:
+         spill: Folders | None = None, memory: int | str | None = None) -> Module:
     """A module from a file that Module.save or drawloom-run --save wrote. Nothing is compiled. `isa` names one of the instruction
     sets that the file has code for; by default it is the best that this machine runs. `target` is "cpu" or "cuda", by default
-    the CPU where the file has code for it. `spill` is as for compile."""
+    the CPU where the file has code for it. `spill` is as for compile, and
+    `memory` what it was compiled for, of which the store has a part."""
     if threads is not None:
         check_threads(threads)
     if not isinstance(isa, str) and isa is not None:
@@ -368,7 +369,7 @@ def load(path: Path, *, isa: str | None = None, threads: int | None = None, targ
     program = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
     module = Module.__new__(Module)
     module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
-                           _spill=None if spill is None else Spill(spill, _UNLIMITED), _threads=threads, _processors=_library.processors())
+                           _spill=None if spill is None else Spill(spill, _UNLIMITED if memory is None else size_of("memory", memory)), _threads=threads, _processors=_library.processors())
     module._static = {function.name: function for function in program.functions}
     module._functions = {name: Function(module, function) for name, function in module._static.items()}
     return module
