@@ -26,9 +26,10 @@ class Store(Protocol):
     #: Bytes of main memory that the store has at most, for what it writes, what it has read ahead, and what it lends.
     memory: int
 
-    def put(self, address: int, size: int, site: str, due: int) -> Any:
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> Any:
         """A record of `size` bytes at `address`, which the caller may overwrite from here on. site: its type and shape, for messages. due:
-        of two records, the one with the smaller number is likely to be gotten first."""
+        of two records, the one with the smaller number is likely to be gotten first. persistent: it cannot be computed again, so that memory
+        keeps it until it has been read back from the folders."""
 
     def expect(self, records: Sequence[Any]) -> None:
         """The order of the gets to come. Replaces what was expected before; another order is slower and as right."""
@@ -42,6 +43,9 @@ class Store(Protocol):
 
     def drop(self, record: Any) -> None:
         """The end of a record, once."""
+
+    def replace(self, old: Any, by: Any) -> None:
+        """Ends `old` once `by`, which is persistent, has been read back from the folders. Waits for nothing."""
 
     def finish(self) -> None:
         """Waits until all that was put is written; raises the first failure."""
@@ -83,8 +87,8 @@ class EngineStore:
                                            os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
         self._sizes: dict[int, int] = {}
 
-    def put(self, address: int, size: int, site: str, due: int) -> int:
-        record: int = self._store.put(address, size, site, due)
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> int:
+        record: int = self._store.put(address, size, site, due, persistent)
         self._sizes[record] = size
         return record
 
@@ -100,6 +104,10 @@ class EngineStore:
     def drop(self, record: int) -> None:
         del self._sizes[record]
         self._store.drop(record)
+
+    def replace(self, old: int, by: int) -> None:
+        self._store.replace(old, by)
+        del self._sizes[old]
 
     def finish(self) -> None:
         self._store.finish()
