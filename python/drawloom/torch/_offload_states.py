@@ -11,6 +11,7 @@ and a step that has failed goes on with the pieces that it lacks.
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
@@ -142,7 +143,7 @@ class States:
 
     def _length(self, kind: torch.dtype) -> int:
         """Elements of a piece: so few that many records are under way at once."""
-        return max(1, self._spill._store.memory // 32 // (len(self._names) * kind.itemsize * CHUNK)) * CHUNK
+        return max(1, self._spill._store.memory // 16 // (len(self._names) * kind.itemsize * CHUNK)) * CHUNK
 
     def _needed(self, updates: Sequence[Update]) -> int:
         """Bytes that one piece at a time needs: its states, and a copy of the piece and of its gradient."""
@@ -161,7 +162,7 @@ class States:
     def _advance(self, update: Update, piece: _Piece, change: Callable[[dict[str, Any], int, list[Tensor]], None]) -> None:
         streamed, parameter = self._streamed[update.parameter], local_part(update.parameter)
         memory = self._read(streamed, piece)
-        values = _part(parameter, piece).clone()
+        values = _copy(parameter, piece)
         change(update.group, streamed.number, [values, _part(local_part(update.gradient), piece), *self._states(streamed, piece, memory)])
         record = self._put(update.parameter, streamed, piece, memory)
         # From here on the piece counts as done: an interrupt in what follows is made up for by the next call.
@@ -280,11 +281,22 @@ def _part(tensor: Tensor, piece: _Piece) -> Tensor:
     return tensor.view(-1)[piece.begin:piece.end] if tensor.is_contiguous() else tensor.take(torch.arange(piece.begin, piece.end))
 
 
+def _copy(tensor: Tensor, piece: _Piece) -> Tensor:
+    values = torch.empty(piece.end - piece.begin, dtype=tensor.dtype)
+    _move(values, _part(tensor, piece))
+    return values
+
+
 def _set_part(tensor: Tensor, piece: _Piece, values: Tensor) -> None:
     if tensor.is_contiguous():
-        tensor.view(-1)[piece.begin:piece.end].copy_(values)
+        _move(_part(tensor, piece), values)
     else:
         tensor.put_(torch.arange(piece.begin, piece.end), values)
+
+
+def _move(to: Tensor, values: Tensor) -> None:
+    # On this thread alone: torch's team would wait for cores that the store's thread uses.
+    ctypes.memmove(to.data_ptr(), values.data_ptr(), values.nbytes)
 
 
 def _drop(spill: Offload, streamed: Mapping[Tensor, _Streamed]) -> None:
