@@ -84,11 +84,19 @@ typedef struct DrawloomRecord {
 /** The `due` of a record for which no order is known. */
 #define DRAWLOOM_DUE_UNKNOWN UINT64_MAX
 
+/** A flag of a put: the record cannot be computed again, as an optimizer's
+ * state cannot. What was written of it is read back from the disk at once, and
+ * the bytes stay in memory until all checksums were right: what was not is
+ * written to another place, in another folder where there is one. Where none
+ * takes it the record has failed, and drawloomStoreFinish says so; but it can
+ * still be got, and its bytes hold memory until it is dropped. */
+#define DRAWLOOM_PUT_PERSISTENT 1u
+
 /** Copies the bytes, which may be changed as soon as this returns. Waits for
  * memory where the disks are slower than the caller. `site` is a short name for
  * messages, such as that of a layer; it is copied. `due` is the record's place
  * in the order of the gets to come: those that are due last are written first.
- * `flags` is 0. */
+ * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT. */
 DRAWLOOM_API DrawloomError *drawloomStorePut(DrawloomStore *store,
                                              const void *data, uint64_t bytes,
                                              const char *site, uint64_t due,
@@ -126,10 +134,20 @@ DRAWLOOM_API DrawloomError *drawloomStoreReturn(DrawloomStore *store,
  */
 DRAWLOOM_API DrawloomError *drawloomStoreDrop(DrawloomStore *store,
                                               DrawloomRecord record);
-/** Waits until all records that are not dropped are on the disks. A record that
- * could not be written or read is an error of each call on it until it is
- * dropped; this one gives the first of these errors. After so many nanoseconds
- * `*done` is 0 and there is no error. */
+/** Drops `old` as soon as all of `by`, a persistent record, has been written
+ * and read back; waits for nothing. So of something that is put again and
+ * again, such as an optimizer's state, there is one verified version at each
+ * moment: put the new one, let it replace the old one, and use the new one
+ * only. A put for which there is no room waits for what is replaced. Where `by`
+ * fails, or is dropped before, `old` stays. */
+DRAWLOOM_API DrawloomError *drawloomStoreReplace(DrawloomStore *store,
+                                                 DrawloomRecord old,
+                                                 DrawloomRecord by);
+/** Waits until all records that are not dropped are on the disks, and those
+ * that are persistent are verified. A record that could not be written or read
+ * is an error of each call on it until it is dropped, but for a persistent one
+ * that memory still has; this one gives the first of these errors. After so
+ * many nanoseconds `*done` is 0 and there is no error. */
 DRAWLOOM_API DrawloomError *drawloomStoreFinish(DrawloomStore *store,
                                                 int64_t nanoseconds, int *done);
 
@@ -159,6 +177,8 @@ typedef struct DrawloomStoreCounts {
   /** Bytes of memory that the store has now, and the most there have been;
    * of these, what is lent, and what a disk that hangs may still write to. */
   uint64_t memory, mostMemory, lent, leaked;
+  /** Bytes of persistent records that came back as they were written. */
+  uint64_t verified;
 } DrawloomStoreCounts;
 
 DRAWLOOM_API void drawloomStoreStatistics(const DrawloomStore *store,

@@ -138,14 +138,14 @@ static std::string probe(const std::vector<std::string> &folders,
 }
 
 static uint64_t put(const Store &store, uint64_t address, uint64_t size,
-                    const std::string &site, uint64_t due) {
+                    const std::string &site, uint64_t due, bool persistent) {
   DrawloomRecord record = {};
   DrawloomError *error = nullptr;
   {
     Unlocked unlocked;
-    error =
-        drawloomStorePut(store.handle, reinterpret_cast<const void *>(address),
-                         size, site.c_str(), due, 0, &record);
+    error = drawloomStorePut(
+        store.handle, reinterpret_cast<const void *>(address), size,
+        site.c_str(), due, persistent ? DRAWLOOM_PUT_PERSISTENT : 0, &record);
   }
   if (error)
     raise(error);
@@ -211,6 +211,12 @@ static void drop(const Store &store, uint64_t record) {
     raise(error);
 }
 
+static void replace(const Store &store, uint64_t old, uint64_t by) {
+  if (DrawloomError *error =
+          drawloomStoreReplace(store.handle, recordOf(old), recordOf(by)))
+    raise(error);
+}
+
 static void finish(const Store &store) {
   int done = 0;
   waitFor([&] { return drawloomStoreFinish(store.handle, moment, &done); },
@@ -243,6 +249,7 @@ static nb::dict statistics(const Store &store) {
   result["most_memory"] = known.mostMemory;
   result["lent"] = known.lent;
   result["leaked"] = known.leaked;
+  result["verified"] = known.verified;
   return result;
 }
 
@@ -260,14 +267,19 @@ void addOffload(nb::module_ &m) {
       .def_static("probe", &probe, "folders"_a, "capacity"_a, "memory"_a,
                   "device"_a.none(),
                   "What a store would use, and why not something better.")
-      .def("put", &put, "address"_a, "size"_a, "site"_a, "due"_a,
-           "A record of the bytes, which are copied.")
+      .def(
+          "put", &put, "address"_a, "size"_a, "site"_a, "due"_a,
+          "persistent"_a = false,
+          "A record of the bytes, which are copied. Of a persistent one memory "
+          "keeps the bytes until they were read back from the disk.")
       .def("expect", &expect, "records"_a, "The order of the gets to come.")
       .def("get", &get, "record"_a, "address"_a, "Copies a record's bytes.")
       .def("borrow", &borrow, "record"_a, "size"_a,
            "A record's bytes, for as long as the array lives; None where there "
            "is no memory for them.")
       .def("drop", &drop, "record"_a, "Ends a record.")
+      .def("replace", &replace, "old"_a, "by"_a,
+           "Ends `old` once `by`, which is persistent, has been read back.")
       .def("finish", &finish, "Waits until everything is written.")
       .def("statistics", &statistics, "What it has done since it was opened.")
       .def("trace", &trace, "The last events, in Chrome's trace format.");

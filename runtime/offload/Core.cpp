@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // How records come and go. Gets.cpp has how they are got, Loads.cpp what memory
-// that needs, Transfers.cpp what goes between memory and files, and
-// Failures.cpp what is done where that fails.
+// that needs, Transfers.cpp what goes between memory and files, Checks.cpp what
+// is read back as soon as it is written, and Failures.cpp what is done where
+// that fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +60,19 @@ std::string Core::siteOf(RecordId id) {
   return record ? record->site : "";
 }
 
-Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
-                  std::string &why) {
+/// Whether room for so many blocks more may come without anybody's doing.
+bool Core::isRoomComing(uint64_t needed) {
+  // What was dropped while it was written gives its room back soon.
+  if (dying != 0 && slab.free() + dying >= unplaced + promised + needed)
+    return true;
+  // So does what is replaced.
+  if (replacing.empty())
+    return false;
+  return cramped = dirty = true;
+}
+
+Outcome Core::put(uint64_t bytes, std::string site, uint64_t due,
+                  bool persistent, RecordId &id, std::string &why) {
   id = RecordId();
   uint64_t tail = bytes % options.unit, needed = bytes / options.unit;
   bool fits = openBlock != none &&
@@ -68,8 +80,7 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
   if (tail != 0 && !fits)
     ++needed;
   if (slab.free() < unplaced + promised + needed) {
-    // What was dropped while it was written gives its room back soon.
-    if (dying != 0 && slab.free() + dying >= unplaced + promised + needed)
+    if (isRoomComing(needed))
       return Outcome::Wait;
     why = "the record of '" + site + "' has " + std::to_string(bytes) +
           " bytes, for which there is no room: the store's " +
@@ -85,6 +96,8 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
           ": drop records, or open it with more capacity";
     return Outcome::Failed;
   }
+  if (persistent && !takeSpare())
+    return Outcome::Wait;
   if (freeRecords.empty()) {
     freeRecords.push_back(static_cast<uint32_t>(records.size()));
     records.emplace_back();
@@ -97,6 +110,7 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
   record.site = std::move(site);
   record.bytes = bytes;
   record.due = due;
+  record.persistent = persistent;
   record.pieces.resize(bytes / options.unit + (tail != 0 ? 1 : 0));
   record.promised = static_cast<uint32_t>(needed);
   promised += needed;
@@ -135,6 +149,8 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
   uint32_t number = isLong ? none : openBlock;
   if (number == none) {
     if (record.promised == 0 && slab.free() <= unplaced + promised) {
+      if (isRoomComing(1))
+        return Outcome::Wait;
       satisfied();
       why = nameOf(record) + " finds no room in the store's files: drop "
                              "records, or open it with more capacity";
@@ -142,10 +158,9 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
     }
     number = newBlock(record);
     if (number == none) {
-      if (allLeaked()) {
+      if (isExhausted() || refused >= putSlots()) {
         satisfied();
-        why = nameOf(record) + " finds no memory: the store's folders do not "
-                               "answer, and may still read all of it";
+        why = nameOf(record) + " finds no memory: " + holders();
         return Outcome::Failed;
       }
       // What is held back is to be written.
@@ -165,6 +180,7 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
   piece.bytes = static_cast<uint32_t>(bytes);
   block.used += rounded(bytes);
   block.due = std::min(block.due, record.due);
+  block.persistent |= record.persistent;
   block.members.push_back({id, index});
   ++block.live;
   ++block.fills;
@@ -242,7 +258,7 @@ void Core::dequeue(uint32_t number) {
 void Core::defer(Record &record) {
   for (const Piece &piece : record.pieces) {
     Block &block = blocks[piece.block];
-    if (block.deferred || block.live != 1)
+    if (block.deferred || block.persistent || block.live != 1)
       continue;
     bool queued = block.inQueue;
     if (queued)
@@ -266,7 +282,8 @@ void Core::unuse(uint32_t number, uint64_t bytes) {
     return;
   }
   ++dying;
-  if (block.state == Block::State::Writing)
+  if (block.state == Block::State::Writing ||
+      block.state == Block::State::Checking)
     for (Flight &flight : flights)
       if (flight.used && flight.block == number && !flight.cancelled) {
         flight.cancelled = true;
@@ -290,6 +307,9 @@ void Core::freeBlock(uint32_t number) {
       --unwritten;
     freeSlot(block.slot);
   }
+  endCheck(block);
+  if (block.state == Block::State::Refused)
+    --refused;
   if (block.placed)
     slab.giveBack(block.extent);
   if (block.state == Block::State::Open || block.state == Block::State::Sealed)
@@ -328,6 +348,27 @@ Outcome Core::drop(RecordId id, std::string &why) {
   return Outcome::Ready;
 }
 
+Outcome Core::replace(RecordId old, RecordId by, std::string &why) {
+  Record *record = find(by, why);
+  if (!record || !find(old, why))
+    return Outcome::Misused;
+  if (!record->persistent || old.index == by.index) {
+    why = nameOf(*record) +
+          (record->persistent ? " cannot replace itself"
+                              : " was not put as a persistent one, and cannot "
+                                "replace another one");
+    return Outcome::Misused;
+  }
+  if (!record->failure.empty()) {
+    why = record->failure;
+    return Outcome::Failed;
+  }
+  record->replaces.push_back(old);
+  replacing.insert(by.index);
+  dropReplaced(by.index);
+  return Outcome::Ready;
+}
+
 void Core::remove(RecordId id) {
   Record *record = alive(id);
   cancelReads(id);
@@ -338,6 +379,7 @@ void Core::remove(RecordId id) {
     demanded.erase(std::find(demanded.begin(), demanded.end(), id.index));
   if (record->failureNumber != 0)
     failures.erase(record->failureNumber);
+  replacing.erase(id.index);
   --counted.records;
   counted.bytes -= record->bytes;
   uint32_t generation = record->generation + 1;

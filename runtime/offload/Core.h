@@ -19,6 +19,10 @@
 // A piece that is away is read to a buffer as large as its record where there
 // is one (that was expected, or is borrowed), else to a slot.
 //
+// A block with a piece of a persistent record is read back to another slot once
+// it is written, and has a place only when all its checksums are right. Until
+// then its own slot stays, also where no file takes it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DRAWLOOM_RUNTIME_OFFLOAD_CORE_H
@@ -47,7 +51,7 @@ struct CoreOptions {
   /// Places in blocks and bytes of buffers are multiples of it; a multiple of
   /// every file's alignment that divides the unit.
   uint64_t page = 4096;
-  unsigned slots = 64;    ///< Units of staging memory.
+  unsigned slots = 64;    ///< Units of staging memory, three or more.
   unsigned readSlots = 8; ///< Of these, what puts leave to gets.
   uint64_t loadMemory = uint64_t(192) << 20; ///< Bytes of buffers.
   unsigned depth = 16; ///< Transfers of a file that are under way at once.
@@ -60,7 +64,7 @@ struct CoreCounts {
   uint64_t written = 0, read = 0, forwarded = 0, cancelled = 0;
   uint64_t retries = 0, mismatches = 0, failures = 0;
   uint64_t strays = 0; ///< Completions of what is not under way.
-  uint64_t quarantined = 0, deadFolders = 0;
+  uint64_t quarantined = 0, deadFolders = 0, verified = 0;
   uint64_t memory = 0, mostMemory = 0, lent = 0, leaked = 0;
 };
 
@@ -88,6 +92,21 @@ private:
   uint8_t tries = 0;
 };
 
+/// Bytes that came back from a file, to be compared by whoever holds it.
+struct Check {
+  struct Part {
+    uint64_t offset, bytes;
+    uint32_t sum;
+  };
+  const char *data = nullptr;
+  std::vector<Part> parts;
+
+private:
+  friend class Core;
+  uint32_t block = UINT32_MAX, slot = UINT32_MAX;
+  uint64_t sequence = 0;
+};
+
 class Core {
 public:
   /// `bytes` of each file; `staging` has room for the slots.
@@ -95,8 +114,8 @@ public:
        const std::vector<uint64_t> &bytes, char *staging, Trace *trace);
 
   /// Begins a record.
-  Outcome put(uint64_t bytes, std::string site, uint64_t due, RecordId &id,
-              std::string &why);
+  Outcome put(uint64_t bytes, std::string site, uint64_t due, bool persistent,
+              RecordId &id, std::string &why);
   /// Where its next piece goes; none, with Ready, behind the last one. Each
   /// span is filled before the next is asked for.
   struct Span {
@@ -108,6 +127,8 @@ public:
   /// Ends a put that failed.
   void giveUp(RecordId id) { remove(id); }
   Outcome drop(RecordId id, std::string &why);
+  /// Drops `old` as soon as all of `by`, which is persistent, is verified.
+  Outcome replace(RecordId old, RecordId by, std::string &why);
   Outcome expect(const RecordId *ids, size_t count, std::string &why);
   void expectAll();
 
@@ -142,12 +163,15 @@ public:
     std::vector<std::pair<uint32_t, uint64_t>> map;
     std::vector<uint64_t> cancel;
     std::vector<Transfer> submit;
+    std::vector<Check> checks;
     uint64_t next = UINT64_MAX; ///< When it is to be asked again at the latest.
   };
   void advance(uint64_t now, Work &work);
   /// Null where there is no memory.
   void mapped(uint32_t buffer, void *memory);
   void complete(const Completion &completion, uint64_t now);
+  /// Ends a check; `right` where each part has its checksum.
+  void checked(const Check &check, bool right);
   /// Transfers have as much time as if they began now: the process had none.
   void renew(uint64_t now);
   /// Transfers that have not ended, and those of them that may never.
@@ -186,6 +210,8 @@ private:
     bool hungry = false;  ///< A put that waits.
     bool lacking = false; ///< The machine has no memory for a buffer.
     bool wanting = false; ///< A borrow that waits for a buffer.
+    bool persistent = false;
+    bool lost = false; ///< Its bytes are: it has failed, and not only a write.
     std::string site, failure;
     uint64_t bytes = 0, due = 0, failureNumber = 0;
     std::vector<Piece> pieces;
@@ -196,6 +222,7 @@ private:
     uint32_t scan = 0;   ///< Pieces before it need not be read.
     uint32_t buffer = none;
     uint64_t position = UINT64_MAX; ///< In the order of gets to come.
+    std::vector<RecordId> replaces; ///< Dropped when all of it is verified.
   };
   struct Block {
     enum class State : uint8_t {
@@ -203,12 +230,17 @@ private:
       Open,   ///< Has room.
       Sealed, ///< Is to be written.
       Writing,
-      Written
+      Unchecked, ///< Is to be read back.
+      Checking,
+      Written,
+      Refused ///< No file takes it: it stays in its slot.
     } state = State::Free;
     bool inQueue = false, deferred = false;
+    bool persistent = false; ///< Has a piece of a record that is.
     uint8_t moves = 0;
     int avoided = -1; ///< A file that it could not be written to.
     uint32_t slot = none;
+    uint32_t copy = none; ///< The slot that it is read back to.
     uint32_t live = 0, fills = 0, flights = 0;
     bool placed = false; ///< Has an extent.
     Extent extent;
@@ -223,6 +255,7 @@ private:
   /// Memory that is in use while any of these is not 0.
   struct Slot {
     bool owned = false;
+    bool refused = false; ///< Of a block that is.
     uint32_t pins = 0, flights = 0;
     uint32_t leaks = 0; ///< Flights that may never end.
     bool idle() const { return !owned && pins == 0 && flights == 0; }
@@ -240,6 +273,7 @@ private:
   };
   struct Flight {
     bool used = false, onDevice = false, cancelled = false, abandoned = false;
+    bool checks = false; ///< Reads back what was written.
     uint64_t id = 0;
     Transfer::Kind kind;
     unsigned file;
@@ -264,6 +298,7 @@ private:
   char *slotMemory(uint32_t slot) const {
     return staging + slot * options.unit;
   }
+  bool isRoomComing(uint64_t needed);
   uint32_t newBlock(Record &record);
   void seal(uint32_t block);
   void enqueue(uint32_t block);
@@ -278,6 +313,7 @@ private:
   std::string nameOf(const Record &record) const;
 
   // Loads.cpp and Gets.cpp
+  unsigned putSlots() const;
   uint32_t takeSlot(bool forRead, bool urgent);
   void freeSlot(uint32_t slot);
   void settleSlot(uint32_t slot);
@@ -307,16 +343,28 @@ private:
   void retire(Flight &flight);
   void again(Flight &flight, uint64_t at);
 
+  // Checks.cpp
+  void startChecks(uint64_t now, Work &work);
+  void giveChecks(Work &work);
+  bool takeSpare();
+  bool isStuck() const;
+  void failCheck(uint32_t block, const std::string &why);
+  void endCheck(Block &block);
+  bool isVerified(const Record &record) const;
+  void dropReplaced(uint32_t index);
+
   // Failures.cpp
   std::string place(unsigned file, uint64_t offset) const;
-  void fail(uint32_t index, const std::string &message);
+  void fail(uint32_t index, const std::string &message, bool isLost = true);
   void failBlock(uint32_t block, const std::string &message);
   void failed(Flight &flight, int error, uint64_t now);
   void moveBlock(uint32_t block, const std::string &why);
+  void refuse(Block &block);
+  std::string holders() const;
   bool mismatch(Record &record, const View &view, uint32_t sum);
   void checkTime(uint64_t now);
   void bury(unsigned file);
-  bool allLeaked() const;
+  bool isExhausted() const;
 
   const CoreOptions options;
   const std::vector<FileFacts> files;
@@ -343,8 +391,19 @@ private:
   uint64_t unplaced = 0;        ///< Blocks that are to have an extent.
   uint64_t promised = 0;        ///< Blocks that puts may still take.
   unsigned dying = 0;           ///< Blocks of no record, under way.
+  std::deque<std::pair<uint32_t, uint64_t>>
+      unchecked; ///< Blocks, and their sequence numbers.
+  /// A slot that only what is read back has, from the first persistent put on:
+  /// else those that are to be might have all slots, and wait for each other's.
+  uint32_t spare = none;
+  bool spareIsFree = false;
+  std::vector<uint32_t> arrived; ///< Blocks that have been read back just now.
+  std::set<uint32_t> replacing;  ///< Records that others wait for to end.
+  unsigned refused = 0;          ///< Blocks.
+  unsigned leaking = 0;          ///< Slots with leaks.
   unsigned hungry = 0, finishing = 0;
   bool starved = false;           ///< A get waits for a slot.
+  bool cramped = false;           ///< A put waits for what is replaced to end.
   unsigned wanting = 0;           ///< Records whose borrows wait for a buffer.
   std::vector<uint32_t> demanded; ///< Records with callers.
   std::vector<RecordId> paused;   ///< Whose callers ran out of time.

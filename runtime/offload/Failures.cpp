@@ -21,20 +21,27 @@ std::string Core::place(unsigned file, uint64_t offset) const {
          files[file].folder + "'";
 }
 
-/// The record's bytes are lost; what is left of it is the message.
-void Core::fail(uint32_t index, const std::string &message) {
+/// The record has failed. Where its bytes are lost, what is left of it is the
+/// message.
+void Core::fail(uint32_t index, const std::string &message, bool isLost) {
   Record &record = records[index];
-  if (!record.failure.empty())
+  if (record.lost || (!isLost && !record.failure.empty()))
     return;
   record.failure = message;
-  record.failureNumber = ++failureNumber;
-  failures.emplace(record.failureNumber, index);
-  ++counted.failures;
+  if (record.failureNumber == 0) {
+    record.failureNumber = ++failureNumber;
+    failures.emplace(record.failureNumber, index);
+    ++counted.failures;
+  }
+  replacing.erase(index);
+  changed = true;
+  if (!isLost)
+    return;
+  record.lost = true;
   cancelReads(idOf(index));
   // The thread that is putting it may be copying to it now.
   if (record.state == Record::State::Kept)
     release(record);
-  changed = true;
 }
 
 /// What is in the block cannot be stored.
@@ -43,8 +50,20 @@ void Core::failBlock(uint32_t number, const std::string &message) {
   std::vector<Block::Member> members = blocks[number].members;
   for (const Block::Member &member : members)
     if (Record *record = alive(member.record))
-      fail(member.record.index,
-           nameOf(*record) + " was not stored: " + message);
+      fail(member.record.index, nameOf(*record) + " was not stored: " + message,
+           !record->persistent);
+  // There may be more to write now, or less to wait for.
+  changed = dirty = true;
+  // What cannot be computed again stays, as long as there is memory.
+  if (Block &block = blocks[number]; block.persistent && block.live != 0)
+    refuse(block);
+}
+
+void Core::refuse(Block &block) {
+  block.state = Block::State::Refused;
+  --unplaced;
+  ++refused;
+  slots[block.slot].refused = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +81,8 @@ void Core::failed(Flight &flight, int error, uint64_t now) {
   bool isBusy = error == EINTR || error == EAGAIN;
   if (isBusy && now - flight.began < options.timeout)
     return again(flight, error == EINTR ? now : now + millisecond);
-  bool isFull = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  bool isFull =
+      isWrite && (error == ENOSPC || error == EDQUOT || error == EFBIG);
   if (!isFull && !isBusy && ++flight.tries < mostTries)
     return again(flight, now + (flight.tries == 1 ? 1 : 10) * millisecond);
   std::string why =
@@ -77,6 +97,10 @@ void Core::failed(Flight &flight, int error, uint64_t now) {
     block.avoided = static_cast<int>(flight.file);
     retire(flight);
     return moveBlock(number, "writing to " + why);
+  }
+  if (flight.checks) {
+    retire(flight);
+    return failCheck(number, "reading back from " + why);
   }
   Record *record = alive(flight.record);
   uint32_t index = flight.record.index, piece = flight.piece;
@@ -185,7 +209,7 @@ void Core::bury(unsigned file) {
       flight.abandoned = flight.cancelled = true;
       cancels.push_back(flight.id);
       if (flight.slot != none)
-        ++slots[flight.slot].leaks;
+        leaking += slots[flight.slot].leaks++ == 0;
       if (flight.buffer != none)
         ++buffers[flight.buffer].leaks;
     } else {
@@ -199,6 +223,7 @@ void Core::bury(unsigned file) {
     } else if (isWrite && block.live != 0) {
       moveBlock(number, why);
     }
+    // A block that was being read back is among those below.
     if (Record *record = alive(id))
       fail(id.index, nameOf(*record) + " cannot be read back: " + why +
                          "; see to its disk, or use another folder");
@@ -215,14 +240,37 @@ void Core::bury(unsigned file) {
     ++unwritten;
     moveBlock(number, why);
   }
+  for (uint32_t number = 0; number < blocks.size(); ++number) {
+    Block &block = blocks[number];
+    if (block.extent.file != file || block.live == 0 ||
+        (block.state != Block::State::Unchecked &&
+         block.state != Block::State::Checking))
+      continue;
+    endCheck(block);
+    moveBlock(number, why);
+  }
   changed = dirty = true;
 }
 
-bool Core::allLeaked() const {
-  if (slab.dead() == 0)
-    return false;
-  return std::all_of(slots.begin(), slots.end(),
-                     [](const Slot &slot) { return slot.leaks != 0; });
+/// Whether no slot will be free again by itself.
+bool Core::isExhausted() const {
+  for (uint32_t slot = 0; slot < slots.size(); ++slot)
+    if (slots[slot].leaks == 0 && !slots[slot].refused && slot != spare)
+      return false;
+  return true;
+}
+
+/// What has the memory then.
+std::string Core::holders() const {
+  std::string text;
+  if (slab.dead() != 0)
+    text = "the store's folders do not answer, and may still use "
+           "what they were given";
+  if (refused != 0)
+    text += (text.empty() ? "" : "; ") +
+            std::string("persistent records that no folder takes hold ") +
+            std::to_string(refused * options.unit) + " bytes: drop them";
+  return text;
 }
 
 } // namespace drawloom::runtime::offload

@@ -16,7 +16,7 @@ Outcome Core::begin(RecordId id, uint64_t &bytes, uint32_t &pieces,
   Record *record = find(id, why);
   if (!record)
     return Outcome::Misused;
-  if (!record->failure.empty()) {
+  if (record->lost) {
     why = record->failure;
     return Outcome::Failed;
   }
@@ -33,7 +33,7 @@ Outcome Core::view(RecordId id, uint32_t index, bool whole, View &view,
   Record *record = find(id, why);
   if (!record)
     return Outcome::Misused;
-  if (!record->failure.empty()) {
+  if (record->lost) {
     why = record->failure;
     return Outcome::Failed;
   }
@@ -68,9 +68,8 @@ Outcome Core::view(RecordId id, uint32_t index, bool whole, View &view,
   if (piece.filling || (!isHere && !isResident(piece))) {
     record->scan = std::min(record->scan, index);
     dirty |= piece.state == Piece::State::Away;
-    if (allLeaked() && !buffer) {
-      why = nameOf(*record) + " finds no memory: the store's folders do not "
-                              "answer, and may still write to all of it";
+    if (isExhausted() && !buffer) {
+      why = nameOf(*record) + " finds no memory: " + holders();
       return Outcome::Failed;
     }
     return Outcome::Wait;
@@ -106,7 +105,7 @@ bool Core::seen(const View &view, uint32_t sum) {
       settleBuffer(view.buffer);
   };
   Record *record = alive(view.record);
-  if (!record || !record->failure.empty()) {
+  if (!record || record->lost) {
     unpin();
     return sum == view.sum;
   }

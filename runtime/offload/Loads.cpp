@@ -15,10 +15,16 @@ namespace drawloom::runtime::offload {
 // Slots of the staging memory
 //===----------------------------------------------------------------------===//
 
+/// So many of them puts may have: gets, and what is read back, need others.
+unsigned Core::putSlots() const {
+  unsigned usable = options.slots - leaking - (spare != none);
+  return usable > options.readSlots ? usable - options.readSlots : 1;
+}
+
 /// None where there is none now. `urgent` where somebody waits for what is to
 /// be read to it.
 uint32_t Core::takeSlot(bool forRead, bool urgent) {
-  if (!forRead && unwritten >= options.slots - options.readSlots)
+  if (!forRead && unwritten >= putSlots())
     return none;
   while (freeSlots.empty())
     if (!reclaim() && !steal(urgent))
@@ -30,7 +36,7 @@ uint32_t Core::takeSlot(bool forRead, bool urgent) {
 }
 
 void Core::freeSlot(uint32_t slot) {
-  slots[slot].owned = false;
+  slots[slot].owned = slots[slot].refused = false;
   settleSlot(slot);
 }
 
@@ -334,8 +340,8 @@ void Core::startLoads() {
   for (; expectedNext < expected.size(); ++expectedNext) {
     RecordId id = expected[expectedNext];
     Record *record = alive(id);
-    if (!record || record->position != expectedNext ||
-        !record->failure.empty() || record->buffer != none)
+    if (!record || record->position != expectedNext || record->lost ||
+        record->buffer != none)
       continue;
     // One that is still in staging memory is to find room, too, when it is
     // borrowed. What is larger than the memory is read when it is got.

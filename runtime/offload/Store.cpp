@@ -79,14 +79,16 @@ uint64_t Store::endOf(int64_t time) const {
 //===----------------------------------------------------------------------===//
 
 Outcome Store::put(const void *data, uint64_t bytes, const char *site,
-                   uint64_t due, RecordId &id, std::string &why) {
+                   uint64_t due, bool persistent, RecordId &id,
+                   std::string &why) {
   id = RecordId();
   if (isForked(why))
     return Outcome::Misused;
   uint64_t begin = nanoseconds(), stall = 0;
   Locked lock(*this);
   Outcome outcome;
-  while ((outcome = core->put(bytes, site, due, id, why)) == Outcome::Wait)
+  while ((outcome = core->put(bytes, site, due, persistent, id, why)) ==
+         Outcome::Wait)
     lock.wait(UINT64_MAX, stall);
   while (outcome == Outcome::Ready) {
     Core::Span span;
@@ -190,6 +192,13 @@ Outcome Store::drop(RecordId id, std::string &why) {
     return Outcome::Misused;
   Locked lock(*this);
   return core->drop(id, why);
+}
+
+Outcome Store::replace(RecordId old, RecordId by, std::string &why) {
+  if (isForked(why))
+    return Outcome::Misused;
+  Locked lock(*this);
+  return core->replace(old, by, why);
 }
 
 Outcome Store::expect(const RecordId *ids, size_t count, std::string &why) {

@@ -47,7 +47,7 @@ public:
 
   // Wait stands for the end of the time.
   Outcome put(const void *data, uint64_t bytes, const char *site, uint64_t due,
-              RecordId &id, std::string &why);
+              bool persistent, RecordId &id, std::string &why);
   /// `progress` is 0 at first, and goes on from there.
   Outcome get(RecordId id, void *to, int64_t nanoseconds, uint64_t &progress,
               std::string &why);
@@ -55,6 +55,7 @@ public:
                  std::string &why);
   Status giveBack(void *data);
   Outcome drop(RecordId id, std::string &why);
+  Outcome replace(RecordId old, RecordId by, std::string &why);
   /// All by their `due`, where `ids` is null.
   Outcome expect(const RecordId *ids, size_t count, std::string &why);
   Outcome finish(int64_t nanoseconds, std::string &why);

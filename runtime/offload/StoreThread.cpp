@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/offload/Checksum.h"
 #include "runtime/offload/Devices.h"
 #include "runtime/offload/FaultDevice.h"
 #include "runtime/offload/MemoryDevice.h"
@@ -200,9 +201,17 @@ void Store::act(const Core::Work &work) {
     device->cancel(id);
   if (!work.submit.empty())
     device->submit(work.submit.data(), work.submit.size());
-  if (made.empty())
+  std::vector<bool> right;
+  for (const Check &check : work.checks)
+    right.push_back(std::all_of(
+        check.parts.begin(), check.parts.end(), [&](const Check::Part &part) {
+          return crc32c(check.data + part.offset, part.bytes) == part.sum;
+        }));
+  if (made.empty() && right.empty())
     return;
   Locked lock(*this);
+  for (size_t i = 0; i < right.size(); ++i)
+    core->checked(work.checks[i], right[i]);
   for (auto [number, memory] : made)
     core->mapped(number, memory);
 }

@@ -16,12 +16,13 @@ void Core::advance(uint64_t now, Work &work) {
   work = Work();
   checkTime(now);
   resubmit(now, work);
-  // What somebody waits for, then what makes room for those that put, then what
-  // may be read ahead, then what may be written.
+  // What somebody waits for, then what gives memory back, then what makes room
+  // for those that put, then what may be read ahead, then what may be written.
   bool hasRoom = true;
   starved = false;
   for (size_t i = 0; i < demanded.size(); ++i)
     hasRoom &= read(demanded[i], true, now, work);
+  startChecks(now, work);
   if (hasRoom && (hungry != 0 || starved))
     write(now, work);
   startLoads();
@@ -40,6 +41,8 @@ void Core::advance(uint64_t now, Work &work) {
   }
   if (hasRoom)
     write(now, work);
+  cramped = false;
+  giveChecks(work);
   work.unmap.swap(unmaps);
   work.map.swap(maps);
   work.cancel.swap(cancels);
@@ -100,7 +103,7 @@ void Core::resubmit(uint64_t now, Work &work) {
 bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
   Record &record = records[index];
   bool toBuffer = record.buffer != none;
-  if (!record.failure.empty() || (!toBuffer && !urgent) ||
+  if (record.lost || (!toBuffer && !urgent) ||
       (toBuffer && buffers[record.buffer].state != Buffer::State::Mapped))
     return true;
   uint32_t count = static_cast<uint32_t>(record.pieces.size());
@@ -164,7 +167,7 @@ bool Core::read(uint32_t index, bool urgent, uint64_t now, Work &work) {
 
 /// Starts to write blocks.
 void Core::write(uint64_t now, Work &work) {
-  bool isPressed = hungry != 0 || finishing != 0 || starved;
+  bool isPressed = hungry != 0 || finishing != 0 || starved || cramped;
   if (openBlock != none && isPressed) {
     bool moving = std::any_of(flights.begin(), flights.end(), [](auto &flight) {
       return flight.used && flight.block != none &&
@@ -232,7 +235,8 @@ void Core::cancelReads(RecordId id) {
 void Core::retire(Flight &flight) {
   if (flight.slot != none) {
     Slot &slot = slots[flight.slot];
-    slot.leaks -= flight.abandoned;
+    if (flight.abandoned)
+      leaking -= --slot.leaks == 0;
     if (--slot.flights == 0)
       settleSlot(flight.slot);
   }
@@ -293,17 +297,28 @@ void Core::complete(const Completion &completion, uint64_t now) {
   Record *record = nullptr;
   if (isWrite) {
     Block &block = blocks[flight.block];
-    block.state = Block::State::Written;
-    --unwritten;
-    written.push_back(flight.block);
+    if (block.persistent) {
+      block.state = Block::State::Unchecked;
+      unchecked.push_back({flight.block, block.sequence});
+    } else {
+      block.state = Block::State::Written;
+      --unwritten;
+      written.push_back(flight.block);
+    }
     if (!block.members.empty())
       record = alive(block.members.front().record);
+  } else if (flight.checks) {
+    if (!flight.cancelled)
+      arrived.push_back(flight.block);
   } else if ((record = alive(flight.record))) {
     record->pieces[flight.piece].state = Piece::State::Here;
   }
   if (trace)
-    trace->add(isWrite ? "write" : "read", static_cast<int>(flight.file),
-               record ? record->site : "", flight.submitted, now, flight.count);
+    trace->add(isWrite         ? "write"
+               : flight.checks ? "check"
+                               : "read",
+               static_cast<int>(flight.file), record ? record->site : "",
+               flight.submitted, now, flight.count);
   retire(flight);
 }
 

@@ -89,14 +89,16 @@ DrawloomError *drawloomStorePut(DrawloomStore *store, const void *data,
                                 uint64_t bytes, const char *site, uint64_t due,
                                 uint32_t flags, DrawloomRecord *record) {
   *record = {};
-  if (flags != 0)
-    return makeError(DRAWLOOM_ERROR_CALL, "a put knows no flag " +
-                                              std::to_string(flags) +
-                                              ": there are none yet");
+  if ((flags & ~DRAWLOOM_PUT_PERSISTENT) != 0)
+    return makeError(DRAWLOOM_ERROR_CALL,
+                     "a put's flags are " + std::to_string(flags) +
+                         ": there is none but DRAWLOOM_PUT_PERSISTENT, " +
+                         std::to_string(DRAWLOOM_PUT_PERSISTENT));
   std::string why;
   RecordId id;
   Outcome outcome =
-      store->records->put(data, bytes, site ? site : "", due, id, why);
+      store->records->put(data, bytes, site ? site : "", due,
+                          (flags & DRAWLOOM_PUT_PERSISTENT) != 0, id, why);
   *record = {id.index, id.generation};
   return errorOf(outcome, std::move(why));
 }
@@ -148,6 +150,13 @@ DrawloomError *drawloomStoreDrop(DrawloomStore *store, DrawloomRecord record) {
   return errorOf(outcome, std::move(why));
 }
 
+DrawloomError *drawloomStoreReplace(DrawloomStore *store, DrawloomRecord old,
+                                    DrawloomRecord by) {
+  std::string why;
+  Outcome outcome = store->records->replace(idOf(old), idOf(by), why);
+  return errorOf(outcome, std::move(why));
+}
+
 DrawloomError *drawloomStoreFinish(DrawloomStore *store, int64_t nanoseconds,
                                    int *done) {
   std::string why;
@@ -165,7 +174,7 @@ void drawloomStoreStatistics(const DrawloomStore *store,
       known.read,        known.forwarded,   known.cancelled,  known.putStall,
       known.getStall,    known.retries,     known.mismatches, known.failures,
       known.quarantined, known.deadFolders, known.memory,     known.mostMemory,
-      known.lent,        known.leaked};
+      known.lent,        known.leaked,      known.verified};
   std::memcpy(counts, &all, std::min(counts->size, sizeof(all)));
 }
 

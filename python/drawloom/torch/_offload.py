@@ -25,7 +25,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from .._errors import CallError, CallTypeError, StorageError
 from ._offload_plan import Entry, Order, Pass
 from ._offload_report import Report, chrome_trace, draw
-from ._offload_store import EngineStore, Store, now
+from ._offload_store import DiskStore, Store, now
 
 __all__ = ["Offload", "Report", "offload"]
 
@@ -602,4 +602,4 @@ def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], m
         with contextlib.suppress(OSError):
             return_memory()
     assert sizes[0] is not None
-    return Offload(EngineStore(folders, sizes[1], sizes[0]), sizes[0], sizes[2])
+    return Offload(DiskStore(folders, sizes[1], sizes[0]), sizes[0], sizes[2])

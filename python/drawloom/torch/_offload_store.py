@@ -29,7 +29,7 @@ class Store(Protocol):
     def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> Any:
         """A record of `size` bytes at `address`, which the caller may overwrite from here on. site: its type and shape, for messages. due:
         of two records, the one with the smaller number is likely to be gotten first. persistent: it cannot be computed again, so that memory
-        keeps it until it has been read back from the folders."""
+        keeps it until it has been read back."""
 
     def expect(self, records: Sequence[Any]) -> None:
         """The order of the gets to come. Replaces what was expected before; another order is slower and as right."""
@@ -45,7 +45,7 @@ class Store(Protocol):
         """The end of a record, once."""
 
     def replace(self, old: Any, by: Any) -> None:
-        """Ends `old` once `by`, which is persistent, has been read back from the folders. Waits for nothing."""
+        """Ends `old` once `by`, which is persistent, has been read back. Waits for nothing."""
 
     def finish(self) -> None:
         """Waits until all that was put is written; raises the first failure."""
@@ -74,9 +74,16 @@ def capacity_of(folders: Sequence[str]) -> int:
     return min(*shares, _MOST_RESERVED) * len(folders)
 
 
-class EngineStore:
+class DiskStore:
     """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
-    budget: a quarter within bounds."""
+    budget: a quarter within bounds.
+
+    What cannot be computed again is put as persistent: memory has the bytes until they were read back from the disk and are right. A new
+    version of it replaces the old one, so that one version at least is verified at each moment:
+
+        new = store.put(address, size, site, due, persistent=True)
+        store.replace(old, new)     # from here on only `new` is used
+    """
 
     def __init__(self, folders: Sequence[str], capacity: int | None, budget: int) -> None:
         if budget < 2 * LEAST:
@@ -106,8 +113,9 @@ class EngineStore:
         self._store.drop(record)
 
     def replace(self, old: int, by: int) -> None:
+        """Drops `old` once `by`, which is persistent, is verified; waits for nothing. Where `by` fails, `finish` says so."""
         self._store.replace(old, by)
-        del self._sizes[old]
+        self._sizes.pop(old, None)
 
     def finish(self) -> None:
         self._store.finish()

@@ -23,6 +23,7 @@ struct Known {
   RecordId id;
   std::string site;
   Bytes bytes;
+  bool persistent = false;
 };
 
 /// What all callers share.
@@ -36,7 +37,7 @@ struct World {
     options.faults = faults;
     options.files = 1 + pick(2);
     options.extents = 24;
-    options.core.slots = 2 + static_cast<unsigned>(pick(5));
+    options.core.slots = 3 + static_cast<unsigned>(pick(4));
     options.core.loadMemory = 512 * (3 + pick(12));
     options.core.depth = 1 + static_cast<unsigned>(pick(3));
     return options;
@@ -99,13 +100,17 @@ private:
     if (what < 3 || world.kept.empty()) {
       mine.site = "layer" + std::to_string(world.made);
       mine.bytes = contents(world.made++, world.pick(3600));
+      mine.persistent = world.pick(3) == 0;
       begun = false;
       doing = Doing::Putting;
       return;
     }
     size_t i = world.pick(world.kept.size());
     if (what == 3 || world.kept.size() > 6) {
-      EXPECT_EQ(core().drop(world.kept[i].id, why), Outcome::Ready);
+      const Known &by = world.kept[world.pick(world.kept.size())];
+      if (!by.persistent ||
+          core().replace(world.kept[i].id, by.id, why) != Outcome::Ready)
+        EXPECT_EQ(core().drop(world.kept[i].id, why), Outcome::Ready);
       world.kept.erase(world.kept.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }
@@ -137,8 +142,8 @@ private:
   bool put() {
     Outcome outcome = Outcome::Ready;
     if (!begun)
-      outcome =
-          core().put(mine.bytes.size(), mine.site, world.pick(5), mine.id, why);
+      outcome = core().put(mine.bytes.size(), mine.site, world.pick(5),
+                           mine.persistent, mine.id, why);
     if (outcome == Outcome::Ready) {
       begun = true;
       outcome = core().fill(mine.id, span, why);

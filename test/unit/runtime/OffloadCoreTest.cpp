@@ -219,7 +219,7 @@ TEST(OffloadCore, PacksSmallRecordsAndWritesThemWhereMemoryIsShort) {
 TEST(OffloadCore, LetsPutsWaitForTheDisk) {
   Harness harness({});
   RecordId id;
-  ASSERT_EQ(harness.core->put(5000, "layer", 0, id, harness.why),
+  ASSERT_EQ(harness.core->put(5000, "layer", 0, false, id, harness.why),
             Outcome::Ready);
   // One of four slots is for gets.
   Core::Span span;

@@ -111,7 +111,8 @@ public:
     core->dirty = core->changed = false;
     core->advance(device->now(), work);
     bool acted = !work.unmap.empty() || !work.map.empty() ||
-                 !work.submit.empty() || !work.cancel.empty();
+                 !work.submit.empty() || !work.cancel.empty() ||
+                 !work.checks.empty();
     for (auto [buffer, bytes] : work.unmap) {
       EXPECT_EQ(mapped.erase(buffer), 1u);
       expectUntouched(buffer, bytes, true);
@@ -133,6 +134,14 @@ public:
       log.push_back(transfer);
     }
     device->submit(work.submit.data(), work.submit.size());
+    for (const Check &check : work.checks) {
+      bool right = true;
+      for (const Check::Part &part : check.parts) {
+        expectUntouched(check.data + part.offset, part.bytes, false);
+        right &= crc32c(check.data + part.offset, part.bytes) == part.sum;
+      }
+      core->checked(check, right);
+    }
     Completion completions[4];
     size_t count = device->reap(completions, 4, work.next);
     for (size_t i = 0; i < count; ++i) {
@@ -195,9 +204,10 @@ public:
   }
 
   Outcome put(const Bytes &bytes, const std::string &site, uint64_t due,
-              RecordId &id) {
-    Outcome outcome =
-        until([&] { return core->put(bytes.size(), site, due, id, why); });
+              RecordId &id, bool persistent = false) {
+    Outcome outcome = until([&] {
+      return core->put(bytes.size(), site, due, persistent, id, why);
+    });
     if (outcome != Outcome::Ready)
       return outcome;
     for (;;) {
@@ -215,9 +225,9 @@ public:
     }
   }
   RecordId put(const Bytes &bytes, const std::string &site = "layer",
-               uint64_t due = 0) {
+               uint64_t due = 0, bool persistent = false) {
     RecordId id;
-    EXPECT_EQ(put(bytes, site, due, id), Outcome::Ready) << why;
+    EXPECT_EQ(put(bytes, site, due, id, persistent), Outcome::Ready) << why;
     return id;
   }
 

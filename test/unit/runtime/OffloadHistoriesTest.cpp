@@ -27,7 +27,9 @@ uint64_t histories() {
 class History {
 public:
   History(uint64_t seed, const std::string &faults)
-      : random(seed), faulty(!faults.empty()), harness(make(seed, faults)) {}
+      : random(seed), faulty(!faults.empty()),
+        readsFail(faulty && faults.rfind("op=write", 0) != 0),
+        harness(make(seed, faults)) {}
 
   void run(unsigned steps) {
     while (steps-- > 0 && !testing::Test::HasFailure())
@@ -36,6 +38,16 @@ public:
       expectSame(memory, wanted);
     if (!faulty && !testing::Test::HasFailure())
       EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+    for (const auto &pair : replaced) {
+      RecordId by = pair.second;
+      bool ended =
+          harness.core->drop(pair.first, harness.why) == Outcome::Misused;
+      bool isKept = std::any_of(kept.begin(), kept.end(), [&](const Kept &one) {
+        return one.id.index == by.index && one.id.generation == by.generation;
+      });
+      EXPECT_TRUE(ended || faulty || !isKept)
+          << "it was replaced, and is there";
+    }
     for (auto &one : kept)
       harness.drop(one.id);
     for (auto &[memory, wanted] : borrowed)
@@ -54,6 +66,7 @@ private:
     RecordId id;
     std::string site;
     Bytes bytes;
+    bool persistent;
   };
 
   HarnessOptions make(uint64_t seed, const std::string &faults) {
@@ -62,7 +75,7 @@ private:
     options.faults = faults;
     options.files = 1 + pick(3);
     options.extents = 8 + pick(8);
-    options.core.slots = 2 + static_cast<unsigned>(pick(6));
+    options.core.slots = 3 + static_cast<unsigned>(pick(5));
     options.core.loadMemory = 512 * (2 + pick(12));
     options.core.depth = 1 + static_cast<unsigned>(pick(4));
     return options;
@@ -73,11 +86,13 @@ private:
     EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), memory));
   }
   /// Whether there are bytes; checks what is said where there are none.
-  bool came(Outcome outcome, const std::string &site) {
+  bool came(Outcome outcome, const Kept &one) {
     if (outcome == Outcome::Ready)
       return true;
     EXPECT_TRUE(faulty && outcome == Outcome::Failed) << harness.why;
-    EXPECT_NE(harness.why.find("'" + site + "'"), std::string::npos)
+    // What was written wrong memory has still.
+    EXPECT_TRUE(readsFail || !one.persistent) << harness.why;
+    EXPECT_NE(harness.why.find("'" + one.site + "'"), std::string::npos)
         << harness.why;
     return false;
   }
@@ -86,7 +101,9 @@ private:
     Kept one;
     one.site = "layer" + std::to_string(made);
     one.bytes = contents(made++, pick(4) == 0 ? pick(5000) : pick(1500));
-    Outcome outcome = harness.put(one.bytes, one.site, pick(10), one.id);
+    one.persistent = pick(3) == 0;
+    Outcome outcome =
+        harness.put(one.bytes, one.site, pick(10), one.id, one.persistent);
     if (outcome == Outcome::Failed) {
       EXPECT_NE(harness.why.find("'" + one.site + "'"), std::string::npos)
           << harness.why;
@@ -100,7 +117,7 @@ private:
   void borrow(const Kept &one) {
     char *memory = nullptr;
     Outcome outcome = harness.borrow(one.id, memory);
-    if (outcome == Outcome::LacksMemory || !came(outcome, one.site))
+    if (outcome == Outcome::LacksMemory || !came(outcome, one))
       return;
     expectSame(memory, one.bytes);
     borrowed.push_back({memory, one.bytes});
@@ -120,8 +137,7 @@ private:
   void giveUp(const Kept &one) {
     uint64_t bytes;
     uint32_t pieces;
-    if (!came(harness.core->begin(one.id, bytes, pieces, harness.why),
-              one.site))
+    if (!came(harness.core->begin(one.id, bytes, pieces, harness.why), one))
       return;
     View view;
     uint32_t piece = static_cast<uint32_t>(pick(pieces + 1));
@@ -151,14 +167,20 @@ private:
     switch (what) {
     case 3:
     case 4:
-      if (came(harness.get(kept[i].id, bytes), kept[i].site))
+      if (came(harness.get(kept[i].id, bytes), kept[i]))
         EXPECT_TRUE(bytes == kept[i].bytes);
       return;
     case 5:
       return borrow(kept[i]);
     case 6:
     case 7:
-      harness.drop(kept[i].id);
+      if (size_t by = pick(kept.size());
+          by != i && kept[by].persistent &&
+          harness.core->replace(kept[i].id, kept[by].id, harness.why) ==
+              Outcome::Ready)
+        replaced.push_back({kept[i].id, kept[by].id});
+      else
+        harness.drop(kept[i].id);
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     case 8:
@@ -170,9 +192,10 @@ private:
   }
 
   std::mt19937_64 random;
-  const bool faulty;
+  const bool faulty, readsFail;
   Harness harness;
   std::vector<Kept> kept;
+  std::vector<std::pair<RecordId, RecordId>> replaced; ///< And by what.
   std::vector<std::pair<char *, Bytes>> borrowed;
   uint64_t made = 0;
 };
@@ -198,7 +221,7 @@ TEST(OffloadHistories, GiveBackWhatWasPutOrAnError) {
       "op=write;p=1/6,1;do=drop",
       "op=write;p=1/6,1;do=torn 1",
       "op=read;p=1/4,1;do=stale",
-      "op=write;p=1/3,1;do=swap | op=read;p=1/5,1;do=swap",
+      "op=read;p=1/5,1;do=swap | op=write;p=1/3,1;do=swap",
       "p=1/4,1;do=delay 3000",
       "p=1/40,1;do=never",
       "p=1/4,1;do=twice",

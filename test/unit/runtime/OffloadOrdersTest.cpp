@@ -37,7 +37,8 @@ void runOrder(const std::vector<unsigned> &order, unsigned turns,
     unsigned record = order[i];
     switch (steps[record]++) {
     case 0:
-      ids[record] = harness.put(contents(record, 1500));
+      ids[record] =
+          harness.put(contents(record, 1500), "layer", 0, record == 1);
       break;
     case 1:
       EXPECT_EQ(harness.get(ids[record]), contents(record, 1500));
@@ -111,7 +112,7 @@ void runParts(const std::vector<unsigned> &order, unsigned turns,
     case 0:
       wanted[record] = contents(record, 1500);
       found[record].assign(1500, 0);
-      ASSERT_EQ(core.put(1500, "layer", record, ids[record], why),
+      ASSERT_EQ(core.put(1500, "layer", record, record == 1, ids[record], why),
                 Outcome::Ready);
       fill(record);
       break;

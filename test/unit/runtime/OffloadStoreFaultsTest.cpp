@@ -177,6 +177,72 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereverTheyOccur) {
     }
 }
 
+TEST_P(StoreFaults, LeavePersistentRecordsWhereverTheyOccur) {
+  options.capacity = 32 * mebibyte;
+  options.memory = 8 * mebibyte;
+  options.timeout = 200'000'000;
+  for (const char *action :
+       {"errno EIO", "errno EINTR", "short 70001", "short 100", "flip 4321",
+        "drop", "torn 3", "stale", "swap", "delay 5000", "twice", "reorder 3",
+        "never"})
+    for (int nth : {1, 2, 3, 4, 7, 12}) {
+      std::string faults = "nth=" + std::to_string(nth) + ";do=" + action;
+      SCOPED_TRACE(faults);
+      options.faults = faults.c_str();
+      open();
+      bool hangs = action == std::string("never");
+      auto size = [](uint64_t i) { return 900000 + i % 4 * 300000; };
+      // States that two steps replace.
+      DrawloomRecord states[4];
+      for (uint64_t step = 0; step < 3; ++step)
+        for (uint64_t i = 0; i < 4; ++i) {
+          Bytes bytes = contents(10 * step + i, size(i));
+          DrawloomRecord next;
+          std::string text = message(
+              drawloomStorePut(store, bytes.data(), bytes.size(), "state", 0,
+                               DRAWLOOM_PUT_PERSISTENT, &next));
+          if (text.empty() && step > 0)
+            text = message(drawloomStoreReplace(store, states[i], next));
+          EXPECT_TRUE(hangs || text.empty()) << text;
+          if (!text.empty())
+            step = 3, i = 4;
+          else
+            states[i] = next;
+        }
+      if (!hangs) {
+        finish();
+        EXPECT_EQ(counts().records, 4u);
+        EXPECT_GE(counts().verified, 3 * (size(0) + size(1)));
+        for (uint64_t i = 0; i < 4; ++i)
+          EXPECT_TRUE(get(states[i], size(i)) == contents(20 + i, size(i)));
+      }
+      static_cast<void>(message(drawloomStoreClose(store, 300'000'000)));
+      store = nullptr;
+      if (HasFailure())
+        return;
+    }
+}
+
+TEST_P(StoreFaults, LeavePersistentRecordsInMemoryWhereNoFolderTakesThem) {
+  options.faults = "op=write;do=drop";
+  open();
+  DrawloomRecord record =
+      put(contents(1, mebibyte + 5), "moments", 0, DRAWLOOM_PUT_PERSISTENT);
+  int done = 0;
+  std::string text = message(drawloomStoreFinish(store, -1, &done));
+  EXPECT_NE(text.find("the record of 'moments', 1048581 bytes, was not stored: "
+                      "byte "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" gives other bytes than were written to it"),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(get(record, mebibyte + 5) == contents(1, mebibyte + 5));
+  EXPECT_EQ(counts().verified, 0u);
+  drop(record);
+  finish();
+}
+
 TEST_P(StoreFaults, LeaveNothingWhereTheProcessIsKilled) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";

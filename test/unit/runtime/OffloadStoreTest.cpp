@@ -177,9 +177,10 @@ TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
 TEST_P(Stores, TellWhatIsWrong) {
   open();
   DrawloomRecord record = put(contents(1, 100));
-  EXPECT_EQ(message(drawloomStorePut(store, &record, 8, "x", 0, 4, &record),
-                    DRAWLOOM_ERROR_CALL),
-            "a put knows no flag 4: there are none yet");
+  EXPECT_EQ(
+      message(drawloomStorePut(store, &record, 8, "x", 0, 4, &record),
+              DRAWLOOM_ERROR_CALL),
+      "a put's flags are 4: there is none but DRAWLOOM_PUT_PERSISTENT, 1");
   EXPECT_EQ(message(drawloomStoreDrop(store, record), DRAWLOOM_ERROR_CALL),
             "there is no record 0 of generation 0 in the store: it was "
             "dropped, or never put");

@@ -75,10 +75,10 @@ protected:
   }
   void open() { ASSERT_EQ(message(drawloomStoreOpen(&options, &store)), ""); }
   DrawloomRecord put(const Bytes &bytes, const char *site = "layer",
-                     uint64_t due = DRAWLOOM_DUE_UNKNOWN) {
+                     uint64_t due = DRAWLOOM_DUE_UNKNOWN, uint32_t flags = 0) {
     DrawloomRecord record;
     EXPECT_EQ(message(drawloomStorePut(store, bytes.data(), bytes.size(), site,
-                                       due, 0, &record)),
+                                       due, flags, &record)),
               "");
     return record;
   }
