@@ -452,7 +452,7 @@ class Offload:
         if size > self._limit:
             raise CallError(f"offload: memory is {self._memory:,} bytes; to update one piece of a parameter takes "
                             f"{self._memory - self._limit + size:,}")
-        start, stall = now(), self._step_stall
+        start, stall = now(), self._stall
         with self._lock:
             self._reap()
             self._make_room(size)
@@ -466,7 +466,7 @@ class Offload:
                 self._sample()
                 self._steps += 1
                 self._step_time += now() - start
-                self._stall += self._step_stall - stall
+                self._step_stall += self._stall - stall
 
     @contextlib.contextmanager
     def _waiting(self, what: str, size: int) -> Iterator[None]:
@@ -475,7 +475,7 @@ class Offload:
         try:
             yield
         finally:
-            self._step_stall += now() - start
+            self._stall += now() - start
             self._events.append((what, start, now(), size))
 
     def _expect(self, records: Sequence[Any]) -> None:

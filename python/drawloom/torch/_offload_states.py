@@ -96,10 +96,13 @@ class States:
         order = [(update, piece) for update in updates if update.parameter in self._under_way
                  for piece in self._under_way[update.parameter].left]
         try:
-            with self._spill._streaming(self._needed([update for update, _ in order])):
+            needed = self._needed([update for update, _ in order])
+            with self._spill._streaming(needed):
                 self._spill._expect([piece.record for _, piece in order if piece.record is not None])
+                # One for all pieces: memory that is freed and taken again piles up in the C library.
+                memory = torch.empty(needed, dtype=torch.uint8)
                 for update, piece in order:
-                    self._advance(update, piece, change)
+                    self._advance(update, piece, memory, change)
         except BaseException as error:
             self._settle()
             stopped = self._stopped(error)
@@ -159,10 +162,12 @@ class States:
         """Bytes from one state to the next."""
         return -(-(piece.end - piece.begin) * streamed.kind.itemsize // ALIGNMENT) * ALIGNMENT
 
-    def _advance(self, update: Update, piece: _Piece, change: Callable[[dict[str, Any], int, list[Tensor]], None]) -> None:
+    def _advance(self, update: Update, piece: _Piece, memory: Tensor, change: Callable[[dict[str, Any], int, list[Tensor]], None]) -> None:
         streamed, parameter = self._streamed[update.parameter], local_part(update.parameter)
-        memory = self._read(streamed, piece)
-        values = _copy(parameter, piece)
+        size = self._bytes(streamed, piece)
+        self._read(streamed, piece, memory)
+        values = memory[size:size + (piece.end - piece.begin) * parameter.dtype.itemsize].view(parameter.dtype)
+        _move(values, _part(parameter, piece))
         change(update.group, streamed.number, [values, _part(local_part(update.gradient), piece), *self._states(streamed, piece, memory)])
         record = self._put(update.parameter, streamed, piece, memory)
         # From here on the piece counts as done: an interrupt in what follows is made up for by the next call.
@@ -221,19 +226,22 @@ class States:
         stride, used = self._stride(streamed, piece), (piece.end - piece.begin) * streamed.kind.itemsize
         return [memory[i * stride:i * stride + used].view(streamed.kind) for i in range(len(self._names))]
 
-    def _read(self, streamed: _Streamed, piece: _Piece) -> Tensor:
+    def _read(self, streamed: _Streamed, piece: _Piece, memory: Tensor) -> None:
         size = self._bytes(streamed, piece)
         if piece.record is None:
-            return torch.zeros(size, dtype=torch.uint8)
-        memory = torch.empty(size, dtype=torch.uint8)
+            memory[:size].zero_()
+            return
         with self._spill._waiting("wait", size):
             self._spill._store.get(piece.record, memory.data_ptr())
-        return memory
 
     def _put(self, parameter: Tensor, streamed: _Streamed, piece: _Piece, memory: Tensor) -> Any:
-        site = f"states of {str(parameter.dtype).removeprefix('torch.')}{list(parameter.shape)} from element {piece.begin:,} on"
-        with self._spill._waiting("copy", memory.numel()):
-            return self._spill._store.put(memory.data_ptr(), memory.numel(), site, 1 << 62, persistent=True)
+        site, size = f"states of {str(parameter.dtype).removeprefix('torch.')}{list(parameter.shape)} from element {piece.begin:,} on", self._bytes(streamed, piece)
+        with self._spill._waiting("copy", size):
+            return self._spill._store.put(memory.data_ptr(), size, site, 1 << 62, persistent=True)
+
+    def _memory_of(self, streamed: _Streamed) -> Tensor:
+        """For the states of each of its pieces."""
+        return torch.zeros(max((self._bytes(streamed, piece) for piece in streamed.pieces), default=0), dtype=torch.uint8)
 
     # State dicts.
 
@@ -246,8 +254,10 @@ class States:
         for parameter, streamed in self._streamed.items():
             whole = {name: torch.zeros_like(parameter, dtype=streamed.kind, memory_format=torch.contiguous_format, requires_grad=False)
                      for name in self._names}
+            memory = self._memory_of(streamed)
             for piece in streamed.pieces:
-                for into, part in zip(whole.values(), self._states(streamed, piece, self._read(streamed, piece))):
+                self._read(streamed, piece, memory)
+                for into, part in zip(whole.values(), self._states(streamed, piece, memory)):
                     _set_part(local_part(into), piece, part)
             yield parameter, whole
 
@@ -260,8 +270,8 @@ class States:
                 own = local_part(parameter)
                 kind = kind_of(own.dtype)
                 loaded[parameter] = streamed = _Streamed(own.numel(), kind, self._length(kind))
+                memory = self._memory_of(streamed)
                 for piece in streamed.pieces:
-                    memory = torch.zeros(self._bytes(streamed, piece), dtype=torch.uint8)
                     for name, into in zip(self._names, self._states(streamed, piece, memory)):
                         into.copy_(_part(local_part(tensors[name]), piece))
                     piece.record = self._put(parameter, streamed, piece, memory)
@@ -279,12 +289,6 @@ class States:
 def _part(tensor: Tensor, piece: _Piece) -> Tensor:
     """The piece's elements, in the order of a dense tensor."""
     return tensor.view(-1)[piece.begin:piece.end] if tensor.is_contiguous() else tensor.take(torch.arange(piece.begin, piece.end))
-
-
-def _copy(tensor: Tensor, piece: _Piece) -> Tensor:
-    values = torch.empty(piece.end - piece.begin, dtype=tensor.dtype)
-    _move(values, _part(tensor, piece))
-    return values
 
 
 def _set_part(tensor: Tensor, piece: _Piece, values: Tensor) -> None:
