@@ -49,12 +49,30 @@ typedef struct DrawloomStoreOptions {
   /** "io_uring", "threads", or "memory", which is for tests; by default the
    * first of these two that works. */
   const char *device;
-  /** What is to go wrong, for tests, such as "op=write;nth=3;do=errno EIO", or
-   * several of these with a | between them. `op` is open, write or read, and
-   * without it a write or a read; nth=N is the Nth of these, every=K each Kth,
-   * p=1/M,SEED one in M by chance, without any of them each; `do` is errno E,
-   * short BYTES, flip BIT, drop, torn SECTORS, stale, swap, delay MICROSECONDS,
-   * never, twice, reorder SEED or kill. */
+  /** What is to go wrong, for tests: rules with a | between them, such as
+   *
+   *   op=write;nth=3;do=errno EIO | op=read;p=1/100,7;do=flip 12
+   *
+   * `op` is open, write or read, and without it a write or a read. `nth=N` is
+   * the Nth of these, `every=K` each Kth, `p=1/M,SEED` one in M by chance, and
+   * without any of them each. `do` is one of
+   *
+   *   errno E       fails with that error, a number or a name
+   *   short N       moves N bytes only, and says so
+   *   flip BIT      changes that bit of what is moved
+   *   drop          is said to be done, and is not
+   *   torn N        moves N sectors of 512 bytes only, and says it moved all
+   *   stale         reads what was at this place before it was last written; a
+   *                 write is not done
+   *   swap          takes the place of the next transfer of as many bytes, and
+   *                 that one its place
+   *   delay US      comes back so many microseconds later
+   *   never         does not come back
+   *   twice         comes back two times
+   *   reorder SEED  comes back after some that were started later
+   *   kill          ends the process with SIGKILL
+   *
+   * of which an open can only have `errno` and `kill`. */
   const char *faults;
 } DrawloomStoreOptions;
 
@@ -96,12 +114,16 @@ typedef struct DrawloomRecord {
  * memory where the disks are slower than the caller. `site` is a short name for
  * messages, such as that of a layer; it is copied. `due` is the record's place
  * in the order of the gets to come: those that are due last are written first.
- * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT. */
-DRAWLOOM_API DrawloomError *drawloomStorePut(DrawloomStore *store,
-                                             const void *data, uint64_t bytes,
-                                             const char *site, uint64_t due,
-                                             uint32_t flags,
-                                             DrawloomRecord *record);
+ * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT.
+ *
+ * `*record` is {0, 0} before the call. After so many nanoseconds `*done` is 0
+ * and there is no error: `*record` then names what has begun, if anything has,
+ * and the same call goes on from there, or drawloomStoreDrop ends it. A
+ * negative number waits for as long as it takes. */
+DRAWLOOM_API DrawloomError *
+drawloomStorePut(DrawloomStore *store, const void *data, uint64_t bytes,
+                 const char *site, uint64_t due, uint32_t flags,
+                 int64_t nanoseconds, DrawloomRecord *record, int *done);
 /** Says which records are got next, and in which order, in the place of what
  * was said before; with NULL, all of them by their `due`. They are read as far
  * ahead as the memory allows. A get out of this order works, too. */

@@ -9,6 +9,7 @@
 #include "Offload.h"
 #include "Objects.h"
 #include "drawloom-c/offload.h"
+#include <atomic>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -26,22 +27,64 @@ using Bytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
 /// Python may look at signals after so many nanoseconds.
 constexpr int64_t moment = 50'000'000;
 
+/// What a store that nobody closed is waited for, in nanoseconds.
+constexpr int64_t patience = 1'000'000'000;
+
 /// What is lent keeps its store, so that the memory is there for as long as an
-/// array of it is.
+/// array of it is: where there is one, the store is closed with the last.
 struct Store {
   explicit Store(DrawloomStore *handle) : handle(handle) {}
   Store(const Store &) = delete;
   ~Store() {
-    Unlocked unlocked;
-    drawloomErrorDestroy(drawloomStoreClose(handle, -1));
+    try {
+      end(patience);
+    } catch (nb::python_error &error) {
+      // Nobody called anything that could raise it.
+      error.discard_as_unraisable("the end of a store that was not closed");
+    }
   }
+  void close() {
+    isClosed = true;
+    if (lent == 0)
+      end(-1);
+  }
+  void end(int64_t nanoseconds) {
+    DrawloomError *error = nullptr;
+    {
+      Unlocked unlocked;
+      error = drawloomStoreClose(std::exchange(handle, nullptr), nanoseconds);
+    }
+    if (error)
+      raise(error);
+  }
+  DrawloomStore *use() const {
+    if (!isClosed)
+      return handle;
+    nb::object error = nb::module_::import_("drawloom._errors")
+                           .attr("CallError")("the store is closed: open "
+                                              "another one");
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                    error.ptr());
+    throw nb::python_error();
+  }
+
   DrawloomStore *handle;
+  std::atomic<int> lent{0};
+  bool isClosed = false;
 };
 
 struct Lent {
+  Lent(std::shared_ptr<Store> store, void *data)
+      : store(std::move(store)), data(data) {
+    ++this->store->lent;
+  }
+  Lent(const Lent &) = delete;
+  ~Lent() {
+    drawloomErrorDestroy(drawloomStoreReturn(store->handle, data));
+    --store->lent;
+  }
   std::shared_ptr<Store> store;
   void *data;
-  ~Lent() { drawloomErrorDestroy(drawloomStoreReturn(store->handle, data)); }
 };
 
 /// A record is one number in Python.
@@ -140,19 +183,28 @@ static std::string probe(const std::vector<std::string> &folders,
 static uint64_t put(const Store &store, uint64_t address, uint64_t size,
                     const std::string &site, uint64_t due, bool persistent) {
   DrawloomRecord record = {};
-  DrawloomError *error = nullptr;
-  {
-    Unlocked unlocked;
-    error = drawloomStorePut(
-        store.handle, reinterpret_cast<const void *>(address), size,
-        site.c_str(), due, persistent ? DRAWLOOM_PUT_PERSISTENT : 0, &record);
+  int done = 0;
+  DrawloomStore *handle = store.use();
+  try {
+    waitFor(
+        [&] {
+          return drawloomStorePut(
+              handle, reinterpret_cast<const void *>(address), size,
+              site.c_str(), due, persistent ? DRAWLOOM_PUT_PERSISTENT : 0,
+              moment, &record, &done);
+        },
+        [&] { return done != 0; });
+  } catch (const nb::python_error &) {
+    // What was begun is of no use.
+    if (record.generation != 0)
+      drawloomErrorDestroy(drawloomStoreDrop(handle, record));
+    throw;
   }
-  if (error)
-    raise(error);
   return numberOf(record);
 }
 
 static void expect(const Store &store, const std::vector<uint64_t> &numbers) {
+  DrawloomStore *handle = store.use();
   std::vector<DrawloomRecord> records;
   records.reserve(numbers.size());
   for (uint64_t number : numbers)
@@ -163,18 +215,19 @@ static void expect(const Store &store, const std::vector<uint64_t> &numbers) {
   {
     Unlocked unlocked;
     error = drawloomStoreExpect(
-        store.handle, records.empty() ? &none : records.data(), records.size());
+        handle, records.empty() ? &none : records.data(), records.size());
   }
   if (error)
     raise(error);
 }
 
 static void get(const Store &store, uint64_t record, uint64_t address) {
+  DrawloomStore *handle = store.use();
   uint64_t progress = 0;
   int done = 0;
   waitFor(
       [&] {
-        return drawloomStoreGet(store.handle, recordOf(record),
+        return drawloomStoreGet(handle, recordOf(record),
                                 reinterpret_cast<void *>(address), moment,
                                 &progress, &done);
       },
@@ -184,12 +237,13 @@ static void get(const Store &store, uint64_t record, uint64_t address) {
 /// The record's bytes; nothing where the store has no memory for them.
 static std::optional<Bytes> borrow(const std::shared_ptr<Store> &store,
                                    uint64_t record, uint64_t size) {
+  DrawloomStore *handle = store->use();
   void *data = nullptr;
   bool full = false;
   waitFor(
       [&]() -> DrawloomError * {
         DrawloomError *error =
-            drawloomStoreBorrow(store->handle, recordOf(record), moment, &data);
+            drawloomStoreBorrow(handle, recordOf(record), moment, &data);
         if (!error || drawloomErrorCode(error) != DRAWLOOM_ERROR_MEMORY)
           return error;
         drawloomErrorDestroy(error);
@@ -206,27 +260,30 @@ static std::optional<Bytes> borrow(const std::shared_ptr<Store> &store,
   return Bytes(data, 1, shape, owner);
 }
 
+static void close(Store &store) { store.close(); }
+
 static void drop(const Store &store, uint64_t record) {
-  if (DrawloomError *error = drawloomStoreDrop(store.handle, recordOf(record)))
+  if (DrawloomError *error = drawloomStoreDrop(store.use(), recordOf(record)))
     raise(error);
 }
 
 static void replace(const Store &store, uint64_t old, uint64_t by) {
   if (DrawloomError *error =
-          drawloomStoreReplace(store.handle, recordOf(old), recordOf(by)))
+          drawloomStoreReplace(store.use(), recordOf(old), recordOf(by)))
     raise(error);
 }
 
 static void finish(const Store &store) {
+  DrawloomStore *handle = store.use();
   int done = 0;
-  waitFor([&] { return drawloomStoreFinish(store.handle, moment, &done); },
+  waitFor([&] { return drawloomStoreFinish(handle, moment, &done); },
           [&] { return done != 0; });
 }
 
 static nb::dict statistics(const Store &store) {
   DrawloomStoreCounts known = {};
   known.size = sizeof(known);
-  drawloomStoreStatistics(store.handle, &known);
+  drawloomStoreStatistics(store.use(), &known);
   nb::dict result;
   result["records"] = known.records;
   result["bytes"] = known.bytes;
@@ -254,8 +311,9 @@ static nb::dict statistics(const Store &store) {
 }
 
 static std::string trace(const Store &store) {
+  DrawloomStore *handle = store.use();
   return textOf([&](auto write, void *context) {
-    return drawloomStoreTrace(store.handle, write, context);
+    return drawloomStoreTrace(handle, write, context);
   });
 }
 
@@ -281,6 +339,10 @@ void addOffload(nb::module_ &m) {
       .def("replace", &replace, "old"_a, "by"_a,
            "Ends `old` once `by`, which is persistent, has been read back.")
       .def("finish", &finish, "Waits until everything is written.")
+      .def(
+          "close", &close,
+          "Ends all records and waits for what is under way; where an array of "
+          "its memory is left, it ends with that.")
       .def("statistics", &statistics, "What it has done since it was opened.")
       .def("trace", &trace, "The last events, in Chrome's trace format.");
 }

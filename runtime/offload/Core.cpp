@@ -126,7 +126,7 @@ Outcome Core::fill(RecordId id, Span &span, std::string &why) {
     hungry -= record.hungry;
     record.hungry = false;
   };
-  if (!record.failure.empty()) {
+  if (record.lost) {
     satisfied();
     why = record.failure;
     return Outcome::Failed;
@@ -342,10 +342,20 @@ void Core::release(Record &record) {
 }
 
 Outcome Core::drop(RecordId id, std::string &why) {
-  if (!find(id, why))
+  // Also one whose put has run out of time.
+  if (!alive(id) && !find(id, why))
     return Outcome::Misused;
   remove(id);
   return Outcome::Ready;
+}
+
+bool Core::isPutting(RecordId id, std::string &why) {
+  Record *record = alive(id);
+  if (record && record->state == Record::State::Putting)
+    return true;
+  if (find(id, why))
+    why = nameOf(*record) + " has been put before: a put begins with {0, 0}";
+  return false;
 }
 
 Outcome Core::replace(RecordId old, RecordId by, std::string &why) {

@@ -116,6 +116,8 @@ public:
   /// Begins a record.
   Outcome put(uint64_t bytes, std::string site, uint64_t due, bool persistent,
               RecordId &id, std::string &why);
+  /// Whether the record is one whose put has begun and not ended.
+  bool isPutting(RecordId id, std::string &why);
   /// Where its next piece goes; none, with Ready, behind the last one. Each
   /// span is filled before the next is asked for.
   struct Span {

@@ -62,7 +62,7 @@ public:
   /// "io_uring", "threads" or "memory".
   virtual const char *name() const = 0;
   /// What it does without, and why; "" if it has all it could have. Complete
-  /// once transfers have come back.
+  /// once reap() was called.
   virtual std::string limitations() const { return ""; }
   /// A new file in `folder` with room for `bytes`, mode 0600, that is gone when
   /// the process is, however that ends. Proven by a write and a read.

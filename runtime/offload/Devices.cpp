@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/offload/Devices.h"
+#include "runtime/offload/MemoryDevice.h"
 #include <chrono>
 
 namespace drawloom::runtime::offload {
@@ -18,16 +19,26 @@ Result<std::unique_ptr<Device>> makeUringDevice(Ways) {
 }
 #endif
 
+Status checkDevice(const std::string &name) {
+  if (name.empty() || name == "io_uring" || name == "threads" ||
+      name == "memory")
+    return Status();
+  return Status::error("'" + name +
+                       "' is no way to offload: there are 'io_uring', "
+                       "'threads', 'memory' for tests, and '' for the better "
+                       "of the first two here");
+}
+
 Result<std::unique_ptr<Device>> makeDevice(const std::string &name,
                                            std::string *why, Ways ways) {
   if (why)
     why->clear();
+  if (Status known = checkDevice(name); !known.ok())
+    return known;
+  if (name == "memory")
+    return std::unique_ptr<Device>(std::make_unique<MemoryDevice>());
   if (name == "threads")
     return makePoolDevice(ways);
-  if (!name.empty() && name != "io_uring")
-    return Status::error("'" + name +
-                         "' is no way to offload: there are 'io_uring', "
-                         "'threads', and '' for the better of them here");
   Result<std::unique_ptr<Device>> ring = makeUringDevice(ways);
   if (ring.ok())
     return ring;

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Of a device that is destroyed while transfers are under way, those that have
-// not begun never do, and the others are waited for a while. A disk that never
-// answers keeps its threads, its file and the memory of its transfers then: who
-// destroys a device with transfers under way never uses their memory again, and
-// does it in the thread that submitted them.
+// not begun never do, and the others end when they end: nobody waits for them.
+// A disk that never answers keeps its threads, its file and the memory of its
+// transfers: who destroys a device with transfers under way never uses their
+// memory again, and does it in the thread that submitted them.
 //
 // The thread that submits and reaps has its signals blocked: a write beyond the
 // limit of this process's files (ulimit -f) sends one.
@@ -25,9 +25,12 @@
 
 namespace drawloom::runtime::offload {
 
-/// The device of a name: "io_uring", "threads", or for "" the former where the
-/// kernel lets this process have one, else the latter. `why`, if not null, then
-/// says what was in the way.
+/// Whether there is a device of a name.
+Status checkDevice(const std::string &name);
+
+/// The device of a name: "io_uring", "threads", "memory" for tests, or for ""
+/// the first where the kernel lets this process have one, else the second.
+/// `why`, if not null, then says what was in the way.
 Result<std::unique_ptr<Device>> makeDevice(const std::string &name,
                                            std::string *why, Ways ways = {});
 

@@ -110,10 +110,9 @@ void Core::failed(Flight &flight, int error, uint64_t now) {
   if (!record)
     return;
   record->pieces[piece].state = Piece::State::Away;
-  if (!isResident(record->pieces[piece]))
-    fail(index, nameOf(*record) + " cannot be read back: reading from " + why +
-                    ", " + std::to_string(mostTries) +
-                    " times; see to the disk, or use another folder");
+  fail(index, nameOf(*record) + " cannot be read back: reading from " + why +
+                  ", " + std::to_string(mostTries) +
+                  " times; see to the disk, or use another folder");
 }
 
 /// Writes a block to another place than the one that did not take it.
@@ -155,9 +154,6 @@ bool Core::mismatch(Record &record, const View &view, uint32_t sum) {
       return false;
     if (block.placed)
       loseExtent(block);
-    // Its own memory is still there.
-    if (isResident(piece))
-      return false;
   }
   char sums[64];
   std::snprintf(sums, sizeof(sums), "%08x instead of %08x", sum, view.sum);

@@ -6,27 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A device around another one that does as it is told by rules:
-//
-//   op=write;nth=3;do=errno EIO | op=read;p=1/100,7;do=flip 12
-//
-// `op` is open, write or read, without it a write or a read. `nth=N` is the Nth
-// of these, `every=K` each Kth, `p=1/M,SEED` one in M by chance, without any of
-// them each. `do` is one of
-//
-//   errno E       fails with that error, a number or a name
-//   short N       moves N bytes only, and says so
-//   flip BIT      changes that bit of what is moved
-//   drop          is said to be done, and is not
-//   torn N        moves N sectors of 512 bytes only, and says it moved all
-//   stale         reads what was at this place before it was last written
-//   swap          takes the place of the next transfer of as many bytes, and
-//                 that one its place
-//   delay US      comes back so many microseconds later
-//   never         does not come back
-//   twice         comes back two times
-//   reorder SEED  comes back after some that were started later
-//   kill          ends the process with SIGKILL
+// A device around another one that does as it is told by the rules that
+// drawloom-c/offload.h describes (`faults`).
 //
 //===----------------------------------------------------------------------===//
 

@@ -81,22 +81,24 @@ static bool parseErrno(const std::string &text, uint64_t &number) {
   return parseNumber(text, number) && number > 0 && number < 4096;
 }
 
+/// What drawloom-c/offload.h describes.
+using Do = FaultRule::Do;
+static const struct {
+  const char *name;
+  Do action;
+  bool hasValue;
+} actions[] = {{"errno", Do::Errno, true},     {"short", Do::Short, true},
+               {"flip", Do::Flip, true},       {"drop", Do::Drop, false},
+               {"torn", Do::Torn, true},       {"stale", Do::Stale, false},
+               {"swap", Do::Swap, false},      {"delay", Do::Delay, true},
+               {"never", Do::Never, false},    {"twice", Do::Twice, false},
+               {"reorder", Do::Reorder, true}, {"kill", Do::Kill, false}};
+
 static bool parseAction(const std::string &text, FaultRule &rule) {
-  using Do = FaultRule::Do;
   size_t space = text.find(' ');
   std::string name = text.substr(0, space);
   std::string value =
       space == std::string::npos ? "" : trimmed(text.substr(space));
-  static const struct {
-    const char *name;
-    Do action;
-    bool hasValue;
-  } actions[] = {{"errno", Do::Errno, true},     {"short", Do::Short, true},
-                 {"flip", Do::Flip, true},       {"drop", Do::Drop, false},
-                 {"torn", Do::Torn, true},       {"stale", Do::Stale, false},
-                 {"swap", Do::Swap, false},      {"delay", Do::Delay, true},
-                 {"never", Do::Never, false},    {"twice", Do::Twice, false},
-                 {"reorder", Do::Reorder, true}, {"kill", Do::Kill, false}};
   for (const auto &known : actions) {
     if (name != known.name)
       continue;
@@ -135,6 +137,13 @@ static bool parseField(const std::string &name, const std::string &value,
   return name == "do" && parseAction(value, rule);
 }
 
+static std::string namesOfActions() {
+  std::string names;
+  for (const auto &known : actions)
+    names += (names.empty() ? "{" : ", ") + std::string(known.name);
+  return names + "}";
+}
+
 Result<std::vector<FaultRule>> parseFaultRules(const std::string &text) {
   std::vector<FaultRule> rules;
   for (const std::string &part : split(text, '|')) {
@@ -149,9 +158,8 @@ Result<std::vector<FaultRule>> parseFaultRules(const std::string &text) {
           !parseField(name, field.substr(equals + 1), rule))
         return Status::error(
             "'" + field + "' in the faults '" + part +
-            "' is none of op={open, write, read}, nth=N, every=K, p=1/M,SEED "
-            "and do={errno E, short N, flip BIT, drop, torn SECTORS, stale, "
-            "swap, delay US, never, twice, reorder SEED, kill}");
+            "' is none of op, nth, every, p and do=" + namesOfActions() +
+            " with what drawloom-c/offload.h gives them");
       acts |= name == "do";
     }
     if (!acts || (rule.opens && rule.action != FaultRule::Do::Errno &&

@@ -31,8 +31,6 @@ namespace {
 
 constexpr size_t threadsOfFolder = 4;
 constexpr size_t threadsOfAll = 16;
-/// How long a device that is destroyed waits for a disk.
-constexpr auto patience = std::chrono::seconds(2);
 
 /// A folder's file, what waits for it, and who works on that.
 struct Queue {
@@ -51,7 +49,7 @@ struct Pool {
   std::condition_variable news;
   bool woken = false;
   bool closing = false;
-  size_t running = 0; ///< Threads.
+  size_t running = 0, busy = 0; ///< Threads, and those with a transfer.
 };
 
 /// A thread's work, until the device is destroyed.
@@ -65,10 +63,12 @@ void work(const std::shared_ptr<Pool> &pool,
       break;
     Transfer transfer = queue->waiting.front();
     queue->waiting.pop_front();
+    ++pool->busy;
     lock.unlock();
     int64_t result = transferNow(queue->file.descriptor(),
                                  queue->file.facts().direct, transfer);
     lock.lock();
+    --pool->busy;
     pool->back.push_back({transfer.id, result});
     pool->news.notify_all();
   }
@@ -122,8 +122,8 @@ PoolDevice::~PoolDevice() {
     pool->closing = true;
     for (const std::shared_ptr<Queue> &queue : pool->queues)
       queue->work.notify_all();
-    over =
-        pool->news.wait_for(lock, patience, [&] { return pool->running == 0; });
+    pool->news.wait(lock, [&] { return pool->running == pool->busy; });
+    over = pool->running == 0;
   } else {
     new std::shared_ptr<Pool>(pool);
     new std::vector<std::thread>(std::move(threads));

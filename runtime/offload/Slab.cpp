@@ -54,12 +54,7 @@ void Slab::giveBack(const Extent &extent) {
 
 void Slab::close(unsigned file) { files[file].closed = true; }
 
-void Slab::bury(unsigned number) {
-  File &file = files[number];
-  if (!file.dead)
-    quarantinedBytes += file.extents * extentBytes;
-  file.dead = true;
-}
+void Slab::bury(unsigned file) { files[file].dead = true; }
 
 void Slab::begin(unsigned number, uint64_t bytes, uint64_t now) {
   File &file = files[number];
@@ -95,6 +90,13 @@ uint64_t Slab::free() const {
   for (const File &file : files)
     sum += file.free();
   return sum;
+}
+
+uint64_t Slab::quarantined() const {
+  uint64_t sum = 0;
+  for (const File &file : files)
+    sum += file.dead ? file.extents : file.failed;
+  return sum * extentBytes;
 }
 
 unsigned Slab::closed() const {

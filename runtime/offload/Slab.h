@@ -38,9 +38,7 @@ public:
   Extent take(unsigned file);
   void giveBack(const Extent &extent);
   /// It is never used again.
-  void quarantine(const Extent &extent) {
-    quarantinedBytes += files[extent.file].dead ? 0 : extentBytes;
-  }
+  void quarantine(const Extent &extent) { ++files[extent.file].failed; }
   /// Takes no extents from the file but those that are given back: its disk has
   /// no room for others.
   void close(unsigned file);
@@ -56,13 +54,15 @@ public:
 
   /// Extents that can be taken, of all files that are in use.
   uint64_t free() const;
-  uint64_t quarantined() const { return quarantinedBytes; }
+  /// Bytes of extents that failed, and of all of dead files.
+  uint64_t quarantined() const;
   unsigned dead() const;
   unsigned closed() const;
 
 private:
   struct File {
     uint64_t extents, fresh = 0; ///< All, and those that were ever taken.
+    uint64_t failed = 0;         ///< In quarantine.
     std::vector<uint64_t> unused;
     bool closed = false, dead = false;
     unsigned transfers = 0;
@@ -78,7 +78,6 @@ private:
   };
 
   const uint64_t extentBytes;
-  uint64_t quarantinedBytes = 0;
   std::vector<File> files;
 };
 

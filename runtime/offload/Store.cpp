@@ -79,21 +79,24 @@ uint64_t Store::endOf(int64_t time) const {
 //===----------------------------------------------------------------------===//
 
 Outcome Store::put(const void *data, uint64_t bytes, const char *site,
-                   uint64_t due, bool persistent, RecordId &id,
+                   uint64_t due, bool persistent, int64_t time, RecordId &id,
                    std::string &why) {
-  id = RecordId();
   if (isForked(why))
     return Outcome::Misused;
-  uint64_t begin = nanoseconds(), stall = 0;
+  uint64_t begin = nanoseconds(), until = endOf(time), stall = 0;
   Locked lock(*this);
-  Outcome outcome;
-  while ((outcome = core->put(bytes, site, due, persistent, id, why)) ==
-         Outcome::Wait)
-    lock.wait(UINT64_MAX, stall);
+  Outcome outcome = Outcome::Ready;
+  if (id.generation == 0)
+    do
+      outcome = core->put(bytes, site, due, persistent, id, why);
+    while (outcome == Outcome::Wait && lock.wait(until, stall));
+  else if (!core->isPutting(id, why))
+    return Outcome::Misused;
   while (outcome == Outcome::Ready) {
     Core::Span span;
-    while ((outcome = core->fill(id, span, why)) == Outcome::Wait)
-      lock.wait(UINT64_MAX, stall);
+    do
+      outcome = core->fill(id, span, why);
+    while (outcome == Outcome::Wait && lock.wait(until, stall));
     if (outcome != Outcome::Ready || !span.memory)
       break;
     lock.giveUp();
@@ -102,7 +105,8 @@ Outcome Store::put(const void *data, uint64_t bytes, const char *site,
     lock.take();
     core->filled(id, sum);
   }
-  if (outcome != Outcome::Ready && id.generation != 0) {
+  bool isOver = outcome == Outcome::Ready || outcome == Outcome::Wait;
+  if (!isOver && id.generation != 0) {
     core->giveUp(id);
     id = RecordId();
   }
@@ -222,7 +226,6 @@ Outcome Store::finish(int64_t time, std::string &why) {
     outcome = core->finish(why);
   while (outcome == Outcome::Wait && lock.wait(until, stall));
   core->endFinish();
-  putStall += stall;
   return outcome;
 }
 

@@ -46,8 +46,10 @@ public:
   static Status close(std::unique_ptr<Store> store, int64_t nanoseconds);
 
   // Wait stands for the end of the time.
+  /// `id` is none at first, and goes on from there.
   Outcome put(const void *data, uint64_t bytes, const char *site, uint64_t due,
-              bool persistent, RecordId &id, std::string &why);
+              bool persistent, int64_t nanoseconds, RecordId &id,
+              std::string &why);
   /// `progress` is 0 at first, and goes on from there.
   Outcome get(RecordId id, void *to, int64_t nanoseconds, uint64_t &progress,
               std::string &why);

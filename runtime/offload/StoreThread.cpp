@@ -9,7 +9,6 @@
 #include "runtime/offload/Checksum.h"
 #include "runtime/offload/Devices.h"
 #include "runtime/offload/FaultDevice.h"
-#include "runtime/offload/MemoryDevice.h"
 #include "runtime/offload/Store.h"
 #include <algorithm>
 #include <csignal>
@@ -56,6 +55,8 @@ Status Store::check(const StoreOptions &options) {
   if (options.memory < leastMemory)
     return Status::error("a store cannot work with " + number(options.memory) +
                          " bytes of memory: it needs " + number(leastMemory));
+  if (Status known = checkDevice(options.device); !known.ok())
+    return known;
   return parseFaultRules(options.faults).status();
 }
 
@@ -110,14 +111,10 @@ Status Store::close(std::unique_ptr<Store> store, int64_t time) {
 /// Makes the device and all that it has, on the thread that will use it.
 Status Store::setUp() {
   std::string lacks;
-  if (options.device == "memory") {
-    device = std::make_unique<MemoryDevice>();
-  } else {
-    Result<std::unique_ptr<Device>> made = makeDevice(options.device, &lacks);
-    if (!made.ok())
-      return made.status();
-    device = std::move(*made);
-  }
+  Result<std::unique_ptr<Device>> made = makeDevice(options.device, &lacks);
+  if (!made.ok())
+    return made.status();
+  device = std::move(*made);
   if (!options.faults.empty())
     device = std::make_unique<FaultDevice>(
         std::move(device), std::move(*parseFaultRules(options.faults)));
@@ -144,6 +141,9 @@ Status Store::setUp() {
     return Status::error("there are no " + std::to_string(stagingBytes) +
                          " bytes of memory for a store");
   device->registerMemory(staging, stagingBytes);
+  // Now the kernel is told of it, and what it does not take is known.
+  Completion nothing;
+  device->reap(&nothing, 1, 0);
   describe(facts, lacks);
   core = std::make_unique<Core>(
       known, std::move(facts),

@@ -37,8 +37,6 @@ constexpr unsigned depth = 64;
 constexpr unsigned mostFiles = 64, mostPieces = 64;
 /// The kernel's limits for a piece of memory and for a request.
 constexpr uint64_t pieceBytes = uint64_t(1) << 30, mostBytes = 0x7ffff000;
-/// How long a device that is destroyed waits for a disk.
-constexpr uint64_t patience = 2'000'000'000;
 
 /// Requests that are no transfers.
 constexpr uint64_t wakeTag = UINT64_MAX - 1, cancelTag = UINT64_MAX - 2;
@@ -118,18 +116,10 @@ private:
 
 UringDevice::~UringDevice() {
   // The ring of a child is its parent's.
-  if (isReady && process == ::getpid()) {
-    for (OpenFile &file : files)
-      file.waiting.clear();
+  if (isReady && process == ::getpid())
     for (size_t i = 0; i < slots.size(); ++i)
       if (slots[i].used)
         cancelSlot(i);
-    Completion completion;
-    for (uint64_t until = nanoseconds() + patience;
-         unused.size() < slots.size() && wait(until) == 0;)
-      while (take(&completion, 1) > 0)
-        continue;
-  }
   io_uring_queue_exit(&ring);
   ::close(event);
 }

@@ -87,19 +87,21 @@ DrawloomError *drawloomStoreProbe(const DrawloomStoreOptions *options,
 
 DrawloomError *drawloomStorePut(DrawloomStore *store, const void *data,
                                 uint64_t bytes, const char *site, uint64_t due,
-                                uint32_t flags, DrawloomRecord *record) {
-  *record = {};
+                                uint32_t flags, int64_t nanoseconds,
+                                DrawloomRecord *record, int *done) {
+  *done = 0;
   if ((flags & ~DRAWLOOM_PUT_PERSISTENT) != 0)
     return makeError(DRAWLOOM_ERROR_CALL,
                      "a put's flags are " + std::to_string(flags) +
                          ": there is none but DRAWLOOM_PUT_PERSISTENT, " +
                          std::to_string(DRAWLOOM_PUT_PERSISTENT));
   std::string why;
-  RecordId id;
-  Outcome outcome =
-      store->records->put(data, bytes, site ? site : "", due,
-                          (flags & DRAWLOOM_PUT_PERSISTENT) != 0, id, why);
+  RecordId id = idOf(*record);
+  Outcome outcome = store->records->put(data, bytes, site ? site : "", due,
+                                        (flags & DRAWLOOM_PUT_PERSISTENT) != 0,
+                                        nanoseconds, id, why);
   *record = {id.index, id.generation};
+  *done = outcome == Outcome::Ready;
   return errorOf(outcome, std::move(why));
 }
 

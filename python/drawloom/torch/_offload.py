@@ -27,7 +27,7 @@ from ._offload_plan import Entry, Order, Pass
 from ._offload_report import Report, chrome_trace, draw
 from ._offload_store import DiskStore, Store, now
 
-__all__ = ["Offload", "Report", "offload"]
+__all__ = ["Offload", "Report", "offload", "offload_probe"]
 
 # Storages below this are kept: a disk is asked for many of them in the time of one large one.
 SMALL = 64 << 10
@@ -574,6 +574,25 @@ def _modified(tensor: Tensor, version: int) -> str:
             "detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).")
 
 
+def _folders(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
+    folders = [os.fspath(one) for one in ([folder] if isinstance(folder, (str, os.PathLike)) else folder)]
+    if not folders:
+        raise CallError("offload: folder is an empty list; it names one folder or more")
+    for one in folders:
+        if not os.path.isdir(one):
+            raise StorageError(f"offload: there is no folder '{one}'. Make it on an SSD, or name another one")
+    return folders
+
+
+def offload_probe(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], memory: int | str = "1GiB",
+                  capacity: int | str | None = None) -> str:
+    """What `offload` with these arguments would use, folder by folder, and why not something better: a text. Takes the capacity for a
+    moment."""
+    sizes = [None if size is None else size_of(what, size) for what, size in (("memory", memory), ("capacity", capacity))]
+    assert sizes[0] is not None
+    return DiskStore.probe(_folders(folder), sizes[1], sizes[0])
+
+
 def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], memory: int | str, capacity: int | str | None = None, *,
             endurance: int | str | None = None, trim: bool = True) -> Offload:
     """A context in which what autograd saves for the backward pass goes to SSDs, as far as it exceeds `memory`.
@@ -591,12 +610,7 @@ def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], m
     trim        whether the C library gives freed memory back to the system at once, for the whole process: without it, the process may keep
                 several times what it uses
     """
-    folders = [os.fspath(one) for one in ([folder] if isinstance(folder, (str, os.PathLike)) else folder)]
-    if not folders:
-        raise CallError("offload: folder is an empty list; it names one folder or more")
-    for one in folders:
-        if not os.path.isdir(one):
-            raise StorageError(f"offload: there is no folder '{one}'. Make it on an SSD, or name another one")
+    folders = _folders(folder)
     sizes = [None if size is None else size_of(what, size) for what, size in (("memory", memory), ("capacity", capacity), ("endurance", endurance))]
     if trim:
         with contextlib.suppress(OSError):

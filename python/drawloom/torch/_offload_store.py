@@ -47,9 +47,6 @@ class Store(Protocol):
     def replace(self, old: Any, by: Any) -> None:
         """Ends `old` once `by`, which is persistent, has been read back. Waits for nothing."""
 
-    def finish(self) -> None:
-        """Waits until all that was put is written; raises the first failure."""
-
     def statistics(self) -> dict[str, Any]:
         """At least {"written", "read"}: bytes to and from the folders since the store was opened."""
 
@@ -74,6 +71,13 @@ def capacity_of(folders: Sequence[str]) -> int:
     return min(*shares, _MOST_RESERVED) * len(folders)
 
 
+def memory_of(budget: int) -> int:
+    """The store's part."""
+    if budget < 2 * LEAST:
+        raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and read")
+    return min(max(budget // 4, LEAST), MOST)
+
+
 class DiskStore:
     """The protocol of `Store` over the runtime's store, whose files have their space from the beginning on. `memory` is its part of a
     budget: a quarter within bounds.
@@ -86,13 +90,15 @@ class DiskStore:
     """
 
     def __init__(self, folders: Sequence[str], capacity: int | None, budget: int) -> None:
-        if budget < 2 * LEAST:
-            raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and "
-                            "read")
-        self.memory = min(max(budget // 4, LEAST), MOST)
+        self.memory = memory_of(budget)
         self._store = _drawloom.Store.open(list(folders), capacity_of(folders) if capacity is None else capacity, self.memory, 0, None,
                                            os.environ.get("DRAWLOOM_OFFLOAD_FAULTS") or None)
         self._sizes: dict[int, int] = {}
+
+    @staticmethod
+    def probe(folders: Sequence[str], capacity: int | None, budget: int) -> str:
+        """What such a store would use, and why not something better."""
+        return _drawloom.Store.probe(list(folders), capacity_of(folders) if capacity is None else capacity, memory_of(budget), None)
 
     def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> int:
         record: int = self._store.put(address, size, site, due, persistent)
@@ -118,6 +124,7 @@ class DiskStore:
         self._sizes.pop(old, None)
 
     def finish(self) -> None:
+        """Waits until all that was put is written, and what is persistent is verified; raises the first failure."""
         self._store.finish()
 
     def statistics(self) -> dict[str, Any]:
@@ -128,5 +135,4 @@ class DiskStore:
                 for event in json.loads(self._store.trace())["traceEvents"] if event["name"] in ("write", "read")]
 
     def close(self) -> None:
-        # It ends with the last array that it lent.
-        del self._store
+        self._store.close()

@@ -27,6 +27,38 @@ TEST(OffloadSlab, UsesAFullFileWhereItWasWrittenBefore) {
   EXPECT_EQ(slab.choose(16), -1);
 }
 
+TEST(OffloadSlab, CountsWhatFailedOnce) {
+  Slab slab(1024);
+  slab.addFile(4096);
+  slab.addFile(4096);
+  slab.quarantine(slab.take(0));
+  slab.quarantine(slab.take(1));
+  EXPECT_EQ(slab.quarantined(), 2048u);
+  slab.bury(0);
+  slab.bury(0);
+  EXPECT_EQ(slab.quarantined(), 4096u + 1024u);
+}
+
+TEST(OffloadCore, GivesDisksMoreTimeWhereTheProcessHadNone) {
+  HarnessOptions options;
+  options.faults = "op=write;nth=1;do=delay 2500000";
+  for (bool stopped : {true, false}) {
+    Harness harness(options);
+    RecordId id = harness.put(contents(1, 1024));
+    harness.step();
+    // Nobody looked for longer than a transfer may take.
+    uint64_t late = 2 * options.core.timeout;
+    Completion completion;
+    EXPECT_EQ(harness.device->reap(&completion, 1, late), 0u);
+    EXPECT_EQ(harness.device->now(), late);
+    if (stopped)
+      harness.core->renew(late);
+    EXPECT_EQ(harness.finish(), stopped ? Outcome::Ready : Outcome::Failed);
+    EXPECT_EQ(harness.core->counts().deadFolders, stopped ? 0u : 1u);
+    harness.drop(id);
+  }
+}
+
 TEST(OffloadCore, GivesBackWhatWasPut) {
   Harness harness({});
   std::vector<RecordId> ids;

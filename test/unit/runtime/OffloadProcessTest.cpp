@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OffloadTesting.h"
+#include "runtime/offload/Store.h"
 #include <csignal>
 #include <cstddef>
 #include <linux/filter.h>
@@ -76,9 +77,24 @@ TEST_P(OffloadProcess, NeedsLittleLockedMemory) {
       if (resultOf(**device, {1, kind, 0, 0, memory.data, 1 << 20}) != 1 << 20)
         return "no transfer";
     std::string text = (*device)->limitations();
-    return std::string(GetParam()) == "io_uring"
-               ? contains(text, "ulimit -l") ? "" : "no limitation"
-               : text;
+    if (std::string(GetParam()) != "io_uring")
+      return text;
+    if (!contains(text, "ulimit -l"))
+      return "no limitation";
+    device->reset();
+    // A store says so before anything was put.
+    StoreOptions options;
+    options.folders = {folder.path};
+    options.capacity = 4 << 20;
+    options.device = GetParam();
+    auto store = Store::open(options);
+    if (!store.ok())
+      return store.message();
+    text = (*store)->report();
+    if (Status closed = Store::close(std::move(*store), -1); !closed.ok())
+      return closed.message();
+    return contains(text, "memory is not registered with the kernel") ? ""
+                                                                      : text;
   }));
 }
 
@@ -202,7 +218,7 @@ TEST_P(OffloadProcess, WaitsForNoDiskThatHangs) {
       failure = "cancel() did nothing";
     begin = nanoseconds();
     device.reset();
-    if (nanoseconds() > begin + 10 * second)
+    if (nanoseconds() > begin + second)
       failure = "the end took long";
     ::ioctl(root, FITHAW, 0);
     ::close(root);
@@ -213,6 +229,22 @@ TEST_P(OffloadProcess, WaitsForNoDiskThatHangs) {
 INSTANTIATE_TEST_SUITE_P(All, OffloadProcess,
                          testing::Values("io_uring", "threads"));
 
+/// Makes a call of the system fail, for the rest of this process; with
+/// `spared`, but where that is its second argument.
+bool forbid(unsigned call, int code, unsigned spared = UINT32_MAX) {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, spared, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K,
+               SECCOMP_RET_ERRNO | static_cast<unsigned>(code)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog program{6, rules};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 /// Sandboxes refuse io_uring in these ways.
 TEST(OffloadDevices, DoWithoutARing) {
   if (!makeDevice("io_uring", nullptr).ok())
@@ -222,15 +254,7 @@ TEST(OffloadDevices, DoWithoutARing) {
                              {ENOMEM, "limit of locked memory"},
                              {EINVAL, "Invalid argument"}}) {
     EXPECT_NO_FAILURE(inChild([code = code, words = words]() -> std::string {
-      sock_filter rules[] = {
-          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-          BPF_STMT(BPF_RET | BPF_K,
-                   SECCOMP_RET_ERRNO | static_cast<unsigned>(code)),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-      sock_fprog program{4, rules};
-      if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      if (!forbid(SYS_io_uring_setup, code))
         return cannot + "forbid io_uring";
       std::string why;
       auto made = makeDevice("", &why);
@@ -243,6 +267,89 @@ TEST(OffloadDevices, DoWithoutARing) {
                  ? ""
                  : made.message();
     }));
+  }
+}
+
+/// Others give rings, and forbid to register anything with them: all, which a
+/// ring cannot begin without, or what costs time alone.
+TEST(OffloadDevices, DoWithoutRegistering) {
+  if (!makeDevice("io_uring", nullptr).ok())
+    GTEST_SKIP() << "no io_uring";
+  EXPECT_NO_FAILURE(inChild([]() -> std::string {
+    if (!forbid(SYS_io_uring_register, EPERM))
+      return cannot + "forbid io_uring";
+    std::string why;
+    auto made = makeDevice("", &why);
+    return made.ok() && std::string((*made)->name()) == "threads" &&
+                   contains(why, "a sandbox (seccomp)")
+               ? ""
+               : "fell back to nothing: " + why;
+  }));
+  EXPECT_NO_FAILURE(inChild([]() -> std::string {
+    constexpr unsigned enableRings = 12; // IORING_REGISTER_ENABLE_RINGS
+    if (!forbid(SYS_io_uring_register, EPERM, enableRings))
+      return cannot + "forbid io_uring";
+    auto made = makeDevice("io_uring", nullptr);
+    if (!made.ok())
+      return made.message();
+    if (auto facts = (*made)->open(testing::TempDir(), 1 << 20); !facts.ok())
+      return facts.message();
+    Pages memory(1 << 20);
+    (*made)->registerMemory(memory.data, 1 << 20);
+    for (auto kind : {Transfer::Kind::Write, Transfer::Kind::Read})
+      if (resultOf(**made, {1, kind, 0, 0, memory.data, 1 << 20}) != 1 << 20)
+        return "no transfer";
+    std::string text = (*made)->limitations();
+    return contains(text, "memory is not registered with the kernel "
+                          "(Operation not permitted")
+               ? ""
+               : text;
+  }));
+}
+
+/// A process that was stopped for longer than a transfer may take blames no
+/// disk for it.
+TEST(OffloadStores, OutliveAStop) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
+#endif
+  for (bool stopped : {true, false}) {
+    OwnFolder folder;
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20); // A hang is a failure, not a test that never ends.
+      StoreOptions options;
+      options.folders = {folder.path};
+      options.capacity = 4 << 20;
+      options.timeout = second / 2;
+      options.device = "threads";
+      options.faults = "op=write;nth=1;do=delay 2200000";
+      auto store = Store::open(options);
+      std::string bytes(1 << 20, 'x'), why;
+      RecordId id;
+      bool put =
+          store.ok() && (*store)->put(bytes.data(), bytes.size(), "x", 0, false,
+                                      -1, id, why) == Outcome::Ready;
+      if (!put || ::write(ends[1], "", 1) != 1)
+        ::_exit(2);
+      ::_exit((*store)->finish(-1, why) == Outcome::Ready ? 0 : 1);
+    }
+    char begun;
+    ASSERT_EQ(::read(ends[0], &begun, 1), 1);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    if (stopped) {
+      ::usleep(100'000);
+      ::kill(child, SIGSTOP);
+      ::usleep(1'900'000);
+      ::kill(child, SIGCONT);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << status;
+    EXPECT_EQ(WEXITSTATUS(status), stopped ? 0 : 1);
   }
 }
 

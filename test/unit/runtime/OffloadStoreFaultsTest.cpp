@@ -76,8 +76,10 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereDisksFail) {
         };
         for (uint64_t i = 0; i < records.size(); ++i) {
           Bytes bytes = contents(thread + 10 * i, 900000 + 1000 * i);
+          int done = 0;
           if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
-                                        site.c_str(), 12 - i, 0, &records[i])))
+                                        site.c_str(), 12 - i, 0, -1,
+                                        &records[i], &done)))
             records[i] = {};
         }
         for (uint64_t i = records.size(); i-- > 0;) {
@@ -120,12 +122,14 @@ unsigned runStep(DrawloomStore *store) {
         << text;
     return text.empty();
   };
-  DrawloomRecord records[12];
+  DrawloomRecord records[12] = {};
+  int done = 0;
   for (uint64_t i = 0; i < 12; ++i) {
     Bytes bytes = contents(i, 400000 + i % 4 * 300000);
     std::string site = "layer" + std::to_string(i);
     if (!isRight(drawloomStorePut(store, bytes.data(), bytes.size(),
-                                  site.c_str(), 12 - i, 0, &records[i]),
+                                  site.c_str(), 12 - i, 0, -1, &records[i],
+                                  &done),
                  i))
       records[i] = {};
   }
@@ -134,7 +138,6 @@ unsigned runStep(DrawloomStore *store) {
     if (records[i].generation == 0)
       continue;
     Bytes wanted = contents(i, 400000 + i % 4 * 300000), found(wanted.size());
-    int done = 0;
     void *data = nullptr;
     if (i % 3 == 0) {
       if (isRight(drawloomStoreGet(store, records[i], found.data(), -1, nullptr,
@@ -197,10 +200,11 @@ TEST_P(StoreFaults, LeavePersistentRecordsWhereverTheyOccur) {
       for (uint64_t step = 0; step < 3; ++step)
         for (uint64_t i = 0; i < 4; ++i) {
           Bytes bytes = contents(10 * step + i, size(i));
-          DrawloomRecord next;
+          DrawloomRecord next = {};
+          int done = 0;
           std::string text = message(
               drawloomStorePut(store, bytes.data(), bytes.size(), "state", 0,
-                               DRAWLOOM_PUT_PERSISTENT, &next));
+                               DRAWLOOM_PUT_PERSISTENT, -1, &next, &done));
           if (text.empty() && step > 0)
             text = message(drawloomStoreReplace(store, states[i], next));
           EXPECT_TRUE(hangs || text.empty()) << text;

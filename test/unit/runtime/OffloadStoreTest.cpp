@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OffloadStores.h"
+#include <chrono>
 #include <sys/wait.h>
 #include <thread>
 
@@ -174,19 +175,70 @@ TEST_P(Stores, GoOnWithAGetThatRanOutOfTime) {
   EXPECT_GT(counts().getStall, 3'000'000u);
 }
 
+TEST_P(Stores, GoOnWithAPutThatRanOutOfTime) {
+  options.memory = 8 * mebibyte;
+  options.faults = "op=write;do=delay 20000";
+  open();
+  Bytes bytes = contents(1, 12 * mebibyte);
+  DrawloomRecord record = {};
+  int done = 0, calls = 0;
+  for (; done == 0; ++calls)
+    ASSERT_EQ(message(drawloomStorePut(store, bytes.data(), bytes.size(), "x",
+                                       0, 0, 1'000'000, &record, &done)),
+              "");
+  EXPECT_GT(calls, 1);
+  EXPECT_TRUE(get(record, bytes.size()) == bytes);
+  // One that is not gone on with ends with a drop, and leaves nothing.
+  DrawloomRecord other = {};
+  EXPECT_EQ(message(drawloomStorePut(store, bytes.data(), bytes.size(), "y", 0,
+                                     0, 1'000'000, &other, &done)),
+            "");
+  EXPECT_EQ(done, 0);
+  EXPECT_NE(other.generation, 0u);
+  drop(other);
+  drop(record);
+  EXPECT_EQ(counts().records, 0u);
+  EXPECT_EQ(counts().puts, 1u);
+  finish();
+}
+
+TEST_P(Stores, CountNoTimeOfAFinishAsOneOfPuts) {
+  options.faults = "op=write;do=delay 20000";
+  open();
+  put(contents(1, mebibyte));
+  finish();
+  EXPECT_EQ(counts().putStall, 0u);
+}
+
+TEST_P(Stores, CloseAtOnceWhereTheyAreToldTo) {
+  options.faults = "do=delay 3000000";
+  open();
+  for (uint64_t i = 0; i < 4; ++i)
+    put(contents(i, mebibyte));
+  auto begin = std::chrono::steady_clock::now();
+  std::string text = message(drawloomStoreClose(store, 0));
+  store = nullptr;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin,
+            std::chrono::milliseconds(500));
+  EXPECT_TRUE(text.empty() ||
+              text.find("cannot be given back") != std::string::npos)
+      << text;
+}
+
 TEST_P(Stores, TellWhatIsWrong) {
   open();
-  DrawloomRecord record = put(contents(1, 100));
+  DrawloomRecord record = put(contents(1, 100)), none = {};
+  int done = 0;
   EXPECT_EQ(
-      message(drawloomStorePut(store, &record, 8, "x", 0, 4, &record),
+      message(drawloomStorePut(store, &record, 8, "x", 0, 4, -1, &none, &done),
               DRAWLOOM_ERROR_CALL),
       "a put's flags are 4: there is none but DRAWLOOM_PUT_PERSISTENT, 1");
-  EXPECT_EQ(message(drawloomStoreDrop(store, record), DRAWLOOM_ERROR_CALL),
+  EXPECT_EQ(message(drawloomStoreDrop(store, none), DRAWLOOM_ERROR_CALL),
             "there is no record 0 of generation 0 in the store: it was "
             "dropped, or never put");
   Bytes large(1000);
   EXPECT_NE(message(drawloomStorePut(store, large.data(), 100 * mebibyte,
-                                     "layer7", 0, 0, &record))
+                                     "layer7", 0, 0, -1, &none, &done))
                 .find("the record of 'layer7' has 104857600 bytes, for which "
                       "there is no room"),
             std::string::npos);
@@ -212,6 +264,22 @@ TEST_P(Stores, TellWhatIsWrong) {
   given.memory = mebibyte;
   EXPECT_EQ(refused(given), "a store cannot work with 1048576 bytes of memory: "
                             "it needs 8388608");
+  EXPECT_EQ(message(drawloomStorePut(store, large.data(), 100, "x", 0, 0, -1,
+                                     &record, &done),
+                    DRAWLOOM_ERROR_CALL),
+            "the record of 'layer', 100 bytes, has been put before: a put "
+            "begins with {0, 0}");
+  drop(record);
+  EXPECT_EQ(message(drawloomStorePut(store, large.data(), 100, "x", 0, 0, -1,
+                                     &record, &done),
+                    DRAWLOOM_ERROR_CALL),
+            "there is no record 0 of generation 1 in the store: it was "
+            "dropped, or never put");
+  given = options;
+  given.device = "floppy";
+  EXPECT_EQ(refused(given),
+            "'floppy' is no way to offload: there are 'io_uring', 'threads', "
+            "'memory' for tests, and '' for the better of the first two here");
   given = options;
   given.faults = "op=seek;do=drop";
   EXPECT_NE(refused(given).find("'op=seek' in the faults 'op=seek;do=drop' is "

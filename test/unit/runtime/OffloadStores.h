@@ -76,10 +76,12 @@ protected:
   void open() { ASSERT_EQ(message(drawloomStoreOpen(&options, &store)), ""); }
   DrawloomRecord put(const Bytes &bytes, const char *site = "layer",
                      uint64_t due = DRAWLOOM_DUE_UNKNOWN, uint32_t flags = 0) {
-    DrawloomRecord record;
+    DrawloomRecord record = {};
+    int done = 0;
     EXPECT_EQ(message(drawloomStorePut(store, bytes.data(), bytes.size(), site,
-                                       due, flags, &record)),
+                                       due, flags, -1, &record, &done)),
               "");
+    EXPECT_EQ(done, 1);
     return record;
   }
   Bytes get(DrawloomRecord record, uint64_t count) {
