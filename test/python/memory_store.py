@@ -53,6 +53,9 @@ class MemoryStore:
         assert by in self.records
         self.drop(old)
 
+    def finish(self) -> None:
+        pass
+
     def statistics(self) -> dict[str, Any]:
         return {"written": self._written, "read": self._read}
 

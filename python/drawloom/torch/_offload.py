@@ -447,12 +447,11 @@ class Offload:
     # Optimizers' states: see _offload_states.py.
 
     @contextlib.contextmanager
-    def _streaming(self, size: int) -> Iterator[None]:
-        """A step of an optimizer, which holds `size` bytes of the memory meanwhile."""
+    def _holding(self, size: int) -> Iterator[None]:
+        """An optimizer has `size` bytes of the memory meanwhile."""
         if size > self._limit:
             raise CallError(f"offload: memory is {self._memory:,} bytes; to update one piece of a parameter takes "
                             f"{self._memory - self._limit + size:,}")
-        start, stall = now(), self._stall
         with self._lock:
             self._reap()
             self._make_room(size)
@@ -464,9 +463,17 @@ class Offload:
             with self._lock:
                 self._loaded_bytes -= size
                 self._sample()
-                self._steps += 1
-                self._step_time += now() - start
-                self._step_stall += self._stall - stall
+
+    @contextlib.contextmanager
+    def _step(self) -> Iterator[None]:
+        """A step of an optimizer, for the report."""
+        start, stall = now(), self._stall
+        try:
+            yield
+        finally:
+            self._steps += 1
+            self._step_time += now() - start
+            self._step_stall += self._stall - stall
 
     @contextlib.contextmanager
     def _waiting(self, what: str, size: int) -> Iterator[None]:

@@ -11,6 +11,7 @@ and a step that has failed goes on with the pieces that it lacks.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
@@ -78,7 +79,11 @@ class States:
         self._under_way: dict[Tensor, _Streamed] = {}
         self._total = 0
         self._done: _Done | None = None
-        weakref.finalize(self, _end, spill, self._streamed).atexit = False
+        self._keep_until_the_end()
+
+    def _keep_until_the_end(self) -> None:
+        self._end = weakref.finalize(self, _retire, self._spill, self._streamed)
+        self._end.atexit = False
 
     @property
     def unfinished(self) -> bool:
@@ -97,7 +102,7 @@ class States:
                  for piece in self._under_way[update.parameter].left]
         try:
             needed = self._needed([update for update, _ in order])
-            with self._spill._streaming(needed):
+            with self._spill._step(), self._spill._holding(needed):
                 self._spill._expect([piece.record for _, piece in order if piece.record is not None])
                 # One for all pieces: memory that is freed and taken again piles up in the C library.
                 memory = torch.empty(needed, dtype=torch.uint8)
@@ -131,7 +136,8 @@ class States:
             if streamed.count != parameter.numel():
                 raise CallError(f"{self._owner}: a parameter has {parameter.numel()} elements, and its states {streamed.count}; make the optimizer "
                                 "anew for parameters of other shapes")
-            state[update.parameter].setdefault("step", torch.zeros((), dtype=torch.float32))
+            if "step" not in state[update.parameter]:
+                state[update.parameter]["step"] = torch.zeros((), dtype=torch.float32)
         if not self._under_way:
             for update in updates:
                 streamed = self._streamed[update.parameter]
@@ -149,10 +155,14 @@ class States:
         return max(1, self._spill._store.memory // 16 // (len(self._names) * kind.itemsize * CHUNK)) * CHUNK
 
     def _needed(self, updates: Sequence[Update]) -> int:
-        """Bytes that one piece at a time needs: its states, and a copy of the piece and of its gradient."""
-        firsts = [(update.parameter, self._streamed[update.parameter]) for update in updates]
-        return max((self._bytes(streamed, streamed.pieces[0]) + 2 * streamed.pieces[0].end * parameter.dtype.itemsize
-                    for parameter, streamed in firsts), default=0)
+        """Bytes that one piece at a time needs: its states, a copy of the piece and of its gradient, and where strides are others the places of
+        elements."""
+        most = 0
+        for update in updates:
+            streamed, own = self._streamed[update.parameter], local_part(update.parameter)
+            element = 2 * own.dtype.itemsize + (0 if own.is_contiguous() and local_part(update.gradient).is_contiguous() else 8)
+            most = max(most, self._bytes(streamed, streamed.pieces[0]) + streamed.pieces[0].end * element)
+        return most
 
     def _bytes(self, streamed: _Streamed, piece: _Piece) -> int:
         return len(self._names) * self._stride(streamed, piece)
@@ -169,7 +179,7 @@ class States:
         values = memory[size:size + (piece.end - piece.begin) * parameter.dtype.itemsize].view(parameter.dtype)
         _move(values, _part(parameter, piece))
         change(update.group, streamed.number, [values, _part(local_part(update.gradient), piece), *self._states(streamed, piece, memory)])
-        record = self._put(update.parameter, streamed, piece, memory)
+        record = self._put(update.parameter, streamed, piece, memory, self._spill)
         # From here on the piece counts as done: an interrupt in what follows is made up for by the next call.
         self._done = _Done(streamed, piece, record, parameter, values)
         self._settle()
@@ -211,7 +221,8 @@ class States:
             says = "Parameters and states are as before this step, which can be called again"
         elif left:
             says = (f"{self._total - left} of the step's {self._total} pieces and their states are updated, and the others as before it. Call step() "
-                    "again with the same gradients, which updates the others; where that fails, too, load state dicts of model and optimizer")
+                    "again with the same gradients, which updates the others. Where the folders stay full or broken, call move_states() before, with "
+                    "an offload to others; where a disk has lost states, load state dicts of model and optimizer")
         else:
             says = "All parameters and states are updated, but memory holds what the folders do not take"
         return StorageError(f"{self._owner}: {error}. {says}") if isinstance(error, StorageError) else None
@@ -234,14 +245,18 @@ class States:
         with self._spill._waiting("wait", size):
             self._spill._store.get(piece.record, memory.data_ptr())
 
-    def _put(self, parameter: Tensor, streamed: _Streamed, piece: _Piece, memory: Tensor) -> Any:
-        site, size = f"states of {str(parameter.dtype).removeprefix('torch.')}{list(parameter.shape)} from element {piece.begin:,} on", self._bytes(streamed, piece)
-        with self._spill._waiting("copy", size):
-            return self._spill._store.put(memory.data_ptr(), size, site, 1 << 62, persistent=True)
+    def _put(self, parameter: Tensor, streamed: _Streamed, piece: _Piece, memory: Tensor, spill: Offload) -> Any:
+        site = f"states of {str(parameter.dtype).removeprefix('torch.')}{list(parameter.shape)} from element {piece.begin:,} on"
+        size = self._bytes(streamed, piece)
+        with spill._waiting("copy", size):
+            return spill._store.put(memory.data_ptr(), size, site, 1 << 62, persistent=True)
 
-    def _memory_of(self, streamed: _Streamed) -> Tensor:
+    @contextlib.contextmanager
+    def _memory_of(self, streamed: _Streamed) -> Iterator[Tensor]:
         """For the states of each of its pieces."""
-        return torch.zeros(max((self._bytes(streamed, piece) for piece in streamed.pieces), default=0), dtype=torch.uint8)
+        size = max((self._bytes(streamed, piece) for piece in streamed.pieces), default=0)
+        with self._spill._holding(size):
+            yield torch.zeros(size, dtype=torch.uint8)
 
     # State dicts.
 
@@ -254,11 +269,11 @@ class States:
         for parameter, streamed in self._streamed.items():
             whole = {name: torch.zeros_like(parameter, dtype=streamed.kind, memory_format=torch.contiguous_format, requires_grad=False)
                      for name in self._names}
-            memory = self._memory_of(streamed)
-            for piece in streamed.pieces:
-                self._read(streamed, piece, memory)
-                for into, part in zip(whole.values(), self._states(streamed, piece, memory)):
-                    _set_part(local_part(into), piece, part)
+            with self._memory_of(streamed) as memory:
+                for piece in streamed.pieces:
+                    self._read(streamed, piece, memory)
+                    for into, part in zip(whole.values(), self._states(streamed, piece, memory)):
+                        _set_part(local_part(into), piece, part)
             yield parameter, whole
 
     def load(self, given: Mapping[Tensor, Mapping[str, Tensor]], kind_of: Callable[[torch.dtype], torch.dtype]) -> None:
@@ -270,20 +285,42 @@ class States:
                 own = local_part(parameter)
                 kind = kind_of(own.dtype)
                 loaded[parameter] = streamed = _Streamed(own.numel(), kind, self._length(kind))
-                memory = self._memory_of(streamed)
-                for piece in streamed.pieces:
-                    for name, into in zip(self._names, self._states(streamed, piece, memory)):
-                        into.copy_(_part(local_part(tensors[name]), piece))
-                    piece.record = self._put(parameter, streamed, piece, memory)
+                with self._memory_of(streamed) as memory:
+                    for piece in streamed.pieces:
+                        for name, into in zip(self._names, self._states(streamed, piece, memory)):
+                            into.copy_(_part(local_part(tensors[name]), piece))
+                        piece.record = self._put(parameter, streamed, piece, memory, self._spill)
         except BaseException:
             _drop(self._spill, loaded)
             raise
         self._done = None
         self._under_way.clear()
-        before = dict(self._streamed)
-        self._streamed.clear()
-        self._streamed.update(loaded)
-        _drop(self._spill, before)
+        self._end()
+        self._streamed = loaded
+        self._keep_until_the_end()
+
+    def move(self, spill: Offload) -> None:
+        """To the store of another `Offload`, or changes nothing."""
+        self._check_open()
+        self._settle()
+        moved: dict[Tensor, _Streamed] = {}
+        try:
+            for parameter, streamed in self._streamed.items():
+                moved[parameter] = copy = _Streamed(streamed.count, streamed.kind, max(streamed.count, 1))
+                copy.number, copy.pieces = streamed.number, [_Piece(piece.begin, piece.end) for piece in streamed.pieces]
+                copy.left = [new for new, old in zip(copy.pieces, streamed.pieces) if old in streamed.left]
+                with self._memory_of(streamed) as memory:
+                    for new, old in zip(copy.pieces, streamed.pieces):
+                        if old.record is not None:
+                            self._read(streamed, old, memory)
+                            new.record = self._put(parameter, streamed, old, memory, spill)
+        except BaseException:
+            _drop(spill, moved)
+            raise
+        self._end()
+        self._spill, self._streamed = spill, moved
+        self._under_way = {parameter: moved[parameter] for parameter in self._under_way}
+        self._keep_until_the_end()
 
 
 def _part(tensor: Tensor, piece: _Piece) -> Tensor:
@@ -310,6 +347,11 @@ def _drop(spill: Offload, streamed: Mapping[Tensor, _Streamed]) -> None:
                 spill._store.drop(record)
 
 
-def _end(spill: Offload, streamed: Mapping[Tensor, _Streamed]) -> None:
-    if not spill._closed:
-        _drop(spill, streamed)
+def _retire(spill: Offload, streamed: Mapping[Tensor, _Streamed]) -> None:
+    """Ends records that have replaced others."""
+    if spill._closed:
+        return
+    # One that ends before it was read back leaves the one that it was to replace.
+    with contextlib.suppress(StorageError):
+        spill._store.finish()
+    _drop(spill, streamed)

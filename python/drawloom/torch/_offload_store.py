@@ -47,6 +47,9 @@ class Store(Protocol):
     def replace(self, old: Any, by: Any) -> None:
         """Ends `old` once `by`, which is persistent, has been read back. Waits for nothing."""
 
+    def finish(self) -> None:
+        """Waits until all that was put is written, and what is persistent read back; raises the first failure."""
+
     def statistics(self) -> dict[str, Any]:
         """At least {"written", "read"}: bytes to and from the folders since the store was opened."""
 
@@ -124,7 +127,6 @@ class DiskStore:
         self._sizes.pop(old, None)
 
     def finish(self) -> None:
-        """Waits until all that was put is written, and what is persistent is verified; raises the first failure."""
         self._store.finish()
 
     def statistics(self) -> dict[str, Any]:

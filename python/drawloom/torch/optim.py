@@ -50,9 +50,7 @@ class AdamW(torch.optim.Optimizer):
                                       maximize=maximize, foreach=None, capturable=False, differentiable=False, fused=None,
                                       decoupled_weight_decay=True))
         if offload is not None:
-            if not isinstance(offload, Offload):
-                raise CallTypeError(f"AdamW: offload is of type {type(offload).__name__}; it is what drawloom.torch.offload(folder, memory) returns")
-            self._streamed = States("AdamW", offload, _MOMENTS)
+            self._streamed = States("AdamW", _checked(offload), _MOMENTS)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
@@ -188,6 +186,12 @@ class AdamW(torch.optim.Optimizer):
         if self._streamed is not None:
             self._streamed.load(moments, _moments_of)
 
+    def move_states(self, offload: Offload) -> None:
+        """Takes moments that are on SSDs to the folders of another `offload`. A step that a disk has stopped goes on there."""
+        if self._streamed is None:
+            raise CallError("AdamW: its states are in main memory; make it with offload=, and load its state dict")
+        self._streamed.move(_checked(offload))
+
     def __getstate__(self) -> dict[str, Any]:
         if self._streamed is not None:
             raise CallError("AdamW: its states are on SSDs, and it can be neither copied nor pickled; make another optimizer, and give it the state_dict()")
@@ -195,6 +199,12 @@ class AdamW(torch.optim.Optimizer):
 
 
 _computed = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16])
+
+
+def _checked(offload):
+    if not isinstance(offload, Offload):
+        raise CallTypeError(f"AdamW: offload is of type {type(offload).__name__}; it is what drawloom.torch.offload(folder, memory) returns")
+    return offload
 
 
 def _moments_of(dtype):
