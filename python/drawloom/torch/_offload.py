@@ -521,7 +521,7 @@ class Offload:
             draw(path, list(self._events), self._last[1] if self._last else self._store.trace(), self._memory)
 
     def close(self) -> None:
-        """Frees the folders' space. Saved tensors that are there are lost: no backward pass needs them any more."""
+        """Frees the folders' space. Saved tensors and states that are there are lost: no backward pass or optimizer needs them any more."""
         with self._lock:
             if not self._closed:
                 self._reap()

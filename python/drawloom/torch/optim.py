@@ -99,7 +99,7 @@ class AdamW(torch.optim.Optimizer):
         for (_, _, step), tensors in batches.items():
             # A parameter with strides of its own is updated through a dense copy.
             dense = [[tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in four] for four in tensors]
-            self._change(group, step, dense)
+            self._change(group, step, dense, torch.get_num_threads())
             for four, copies in zip(tensors, dense):
                 for i in (0, 2, 3):
                     if copies[i] is not four[i]:
@@ -110,16 +110,17 @@ class AdamW(torch.optim.Optimizer):
     def _change_piece(self, group, step, tensors):
         if group["maximize"]:
             tensors[1] = -tensors[1]
-        self._change(group, step, [tensors])
+        # The store's thread has a core of its own: a team that is short of one waits.
+        self._change(group, step, [tensors], max(torch.get_num_threads() - 1, 1))
 
     @staticmethod
-    def _change(group, step, tensors):
+    def _change(group, step, tensors, threads):
         """tensors: [(parameter, gradient, first moment, second moment)], dense and of the same types."""
         parameter, _, moment, _ = tensors[0]
         pieces = optimizers.adamw(_names[parameter.dtype], _names[moment.dtype], *map(float, group["betas"]), float(group["eps"]),
                                   float(group["weight_decay"]))
         _drawloom.update_in_place(pieces, [[tensor.data_ptr() for tensor in four] for four in tensors],
-                                  [four[0].numel() for four in tensors], float(group["lr"]), step, torch.get_num_threads())
+                                  [four[0].numel() for four in tensors], float(group["lr"]), step, threads)
 
     @staticmethod
     def _check(parameter, gradient):
