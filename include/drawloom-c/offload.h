@@ -13,7 +13,8 @@
  * MiB has a checksum in memory. In libdrawloom_runtime.so and libdrawloom.so.
  *
  * Any thread may call any function. In a child that was forked a store is dead:
- * each call is an error there, and its memory is not mapped.
+ * calls are errors there, but for a close, which does nothing, and its memory
+ * is not mapped.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -47,7 +48,7 @@ typedef struct DrawloomStoreOptions {
    * folder is not used any more; 30 s by default. */
   uint64_t timeout;
   /** "io_uring", "threads", or "memory", which is for tests; by default the
-   * first of these two that works. */
+   * first where this process may use it, else the second. */
   const char *device;
   /** What is to go wrong, for tests: rules with a | between them, such as
    *
@@ -182,7 +183,8 @@ typedef struct DrawloomStoreCounts {
   uint64_t records, bytes;
   /** Records and bytes that were put, and that were got or borrowed. */
   uint64_t puts, bytesPut, gets, bytesGot;
-  /** Bytes that went to the disks and came back. */
+  /** Bytes that went to the disks and came back, to be compared or to be got.
+   */
   uint64_t written, read;
   /** Bytes that were got before their memory was needed for others, and those
    * that were never written since they were dropped before. */
@@ -206,8 +208,9 @@ typedef struct DrawloomStoreCounts {
 DRAWLOOM_API void drawloomStoreStatistics(const DrawloomStore *store,
                                           DrawloomStoreCounts *counts);
 /** Gives the last events (65,536 at most) to `write`, once, in the JSON format
- * that Chrome's and Perfetto's timelines read: puts, gets and the waits in
- * them, writes and reads of each folder. */
+ * that Chrome's and Perfetto's timelines read: puts, gets and borrows, each
+ * with what it waited for; of each folder writes, reads, and what was read back
+ * to be compared ("check"). */
 DRAWLOOM_API DrawloomError *drawloomStoreTrace(const DrawloomStore *store,
                                                void (*write)(void *context,
                                                              const char *text),

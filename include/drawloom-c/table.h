@@ -31,7 +31,7 @@ typedef struct DrawloomTableFile {
   /** Bytes in front of the first row, rows, and bytes of a row. */
   int64_t offset, rows, rowBytes;
   /** How many bytes the rows of all fetches have at most that are being read or
-   * held; 0 for 64 MiB. */
+   * held; 0 for 64 MiB. What is given back is kept within it for later ones. */
   int64_t memory;
   /** Threads, each of which has one read under way; 0 for 8. */
   int64_t readers;

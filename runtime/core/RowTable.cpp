@@ -195,6 +195,7 @@ void RowTable::read() {
     fetch->holds = true;
     counted.held += fetch->bytes;
     counted.mostHeld = std::max(counted.mostHeld, counted.held);
+    takeKept(*fetch);
     ++active;
     ++fetch->shares;
     lock.unlock();
@@ -234,10 +235,12 @@ void RowTable::setLacking(RowFetch &fetch) {
 /// Gets the memory, and cuts what is to be read. Whether there is memory.
 bool RowTable::plan(const std::shared_ptr<RowFetch> &fetch,
                     std::vector<Share> &found) {
-  std::optional<AlignedBuffer> memory = AlignedBuffer::allocate(fetch->bytes);
-  if (!memory)
-    return false;
-  fetch->memory = std::move(*memory);
+  if (!fetch->memory.data()) {
+    std::optional<AlignedBuffer> memory = AlignedBuffer::allocate(fetch->bytes);
+    if (!memory)
+      return false;
+    fetch->memory = std::move(*memory);
+  }
   std::vector<RowFetch::Place> &places = fetch->places;
   std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
     return a.row != b.row ? a.row < b.row : a.at < b.at;
@@ -341,10 +344,36 @@ void RowTable::finish(RowFetch &fetch, std::string failure) {
 }
 
 void RowTable::release(RowFetch &fetch) {
-  fetch.memory = AlignedBuffer();
   if (std::exchange(fetch.holds, false))
     counted.held -= fetch.bytes;
+  if (fetch.memory.data()) {
+    if (kept.size() == mostKept)
+      dropKept();
+    keptBytes += fetch.memory.size();
+    kept.push_back(std::move(fetch.memory));
+  }
+  while (!kept.empty() && counted.held + keptBytes > file.memory)
+    dropKept();
   work.notify_all();
+}
+
+/// Gives a fetch that has begun memory that is there and fits well, and others
+/// back for which it leaves no room.
+void RowTable::takeKept(RowFetch &fetch) {
+  for (size_t i = kept.size(); i-- > 0 && !fetch.memory.data();)
+    if (kept[i].size() >= fetch.bytes &&
+        kept[i].size() - fetch.bytes <= fetch.bytes / 8) {
+      keptBytes -= kept[i].size();
+      fetch.memory = std::move(kept[i]);
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  while (!kept.empty() && counted.held + keptBytes > file.memory)
+    dropKept();
+}
+
+void RowTable::dropKept() {
+  keptBytes -= kept.front().size();
+  kept.erase(kept.begin());
 }
 
 RowTable::Outcome RowTable::wait(RowFetch &fetch, int64_t nanoseconds,

@@ -78,8 +78,12 @@ private:
     size_t first, last;
   };
 
+  static constexpr size_t mostKept = 8;
+
   RowTable(const TableFile &file, int descriptor)
-      : file(file), descriptor(descriptor) {}
+      : file(file), descriptor(descriptor) {
+    kept.reserve(mostKept);
+  }
   void read();
   bool hasRoom() const;
   bool plan(const std::shared_ptr<RowFetch> &fetch, std::vector<Share> &found);
@@ -89,6 +93,8 @@ private:
                       TableCounts &counts) const;
   void finish(RowFetch &fetch, std::string failure);
   void release(RowFetch &fetch);
+  void takeKept(RowFetch &fetch);
+  void dropKept();
 
   const TableFile file;
   const int descriptor;
@@ -101,6 +107,10 @@ private:
   std::deque<std::shared_ptr<RowFetch>> waiting;
   std::deque<Share> shares;
   std::vector<std::thread> threads;
+  /// Memory of fetches that are over, the oldest first, for those to come: new
+  /// memory costs as much time as the rows of a file that the system has read.
+  std::vector<AlignedBuffer> kept;
+  int64_t keptBytes = 0;
   int64_t active = 0; ///< Fetches that are being planned or read.
   bool closing = false;
   TableCounts counted;

@@ -8,6 +8,7 @@
 
 #include "drawloom-c/table.h"
 #include <cstdio>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
@@ -85,6 +86,36 @@ TEST_F(Tables, GiveRowsInTheOrderOfTheirNumbers) {
   EXPECT_EQ(counts.rowsRead, 4);
   EXPECT_EQ(counts.held, 0);
   EXPECT_EQ(counts.mostHeld, 80);
+  drawloomTableClose(table);
+}
+
+TEST_F(Tables, KeepMemoryForTheNextFetch) {
+  file.memory = 40 * 16;
+  open();
+  auto addressOf = [&](DrawloomFetch *started) {
+    void *found = nullptr;
+    EXPECT_EQ(
+        message(drawloomFetchWait(started, -1, &found), DRAWLOOM_ERROR_FILE),
+        "");
+    return found;
+  };
+  std::vector<int64_t> numbers(32, 5);
+  DrawloomFetch *started = fetch(numbers);
+  void *first = addressOf(started);
+  std::memset(first, 0xff, 32 * 16);
+  drawloomFetchDestroy(started);
+  // One of about as many rows has the same, and its own rows in it.
+  numbers.assign(30, 7);
+  started = fetch(numbers);
+  EXPECT_EQ(addressOf(started), first);
+  EXPECT_EQ(firsts(started, 30), std::vector<int32_t>(30, 28));
+  drawloomFetchDestroy(started);
+  // Fetches of other sizes find room all the same.
+  for (int64_t count : {1, 40, 3, 17, 39, 2}) {
+    started = fetch(std::vector<int64_t>(count, 9));
+    EXPECT_EQ(firsts(started, count), std::vector<int32_t>(count, 36));
+    drawloomFetchDestroy(started);
+  }
   drawloomTableClose(table);
 }
 
