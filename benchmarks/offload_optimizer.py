@@ -6,8 +6,8 @@
     python benchmarks/offload_optimizer.py --folder DIR [--parameters N] [--memory SIZE] [--rounds N] [--deepspeed PYTHON] [--json FILE]
 
 Each way is a process of its own that takes a first step and then some more, and in each round each has its turn. "beyond" is the most main
-memory that a process had, without parameters, gradients and what was there before. The roof: 24 bytes of each parameter (m and v are read, 8
-bytes, written, 8, and read back, 8) at the rate of fio, which reads two bytes for each that it writes; fio has its turn, too. Needs Debian's
+memory that a process had, without parameters, gradients and what was there before. "fio": 24 bytes of each parameter (m and v are read, 8
+bytes, written, 8, and read back, 8) at the rate of fio, which reads two bytes for each that it writes, and has its turn, too. Needs Debian's
 fio; --deepspeed: a Python that has deepspeed, with libaio's headers and library where its compiler finds them.
 """
 
@@ -104,7 +104,7 @@ def deepspeed(options):
 
 def disk(folder, size):
     """Bytes a second, both ways together."""
-    done = subprocess.run(["fio", "--name=roof", f"--directory={folder}", "--filename=roof", f"--size={size}", "--rw=rw", "--rwmixread=67", "--bs=1M",
+    done = subprocess.run(["fio", "--name=disk", f"--directory={folder}", "--filename=disk", f"--size={size}", "--rw=rw", "--rwmixread=67", "--bs=1M",
                            "--ioengine=io_uring", "--iodepth=16", "--direct=1", "--time_based", "--runtime=4", "--output-format=json"],
                           capture_output=True, text=True, check=True)
     (job,) = json.loads(done.stdout)["jobs"]
@@ -114,9 +114,9 @@ def disk(folder, size):
 def turn(options, way, folder):
     python = options.deepspeed if way.startswith("deepspeed") else sys.executable
     with tempfile.NamedTemporaryFile() as file:
-        done = subprocess.run([python, "-W", "ignore", __file__, f"--folder={folder}", f"--parameters={options.parameters}", f"--memory={options.memory}",
-                               f"--steps={options.steps}", f"--threads={options.threads}", f"--here={way}", f"--json={file.name}"],
-                              capture_output=True, text=True)
+        done = subprocess.run([python, "-W", "ignore", __file__, f"--folder={folder}", f"--parameters={options.parameters}",
+                               f"--memory={options.memory}", f"--steps={options.steps}", f"--threads={options.threads}", f"--here={way}",
+                               f"--json={file.name}"], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{way}: {done.stderr[-3000:]}")
         return json.loads(pathlib.Path(file.name).read_text())
@@ -133,7 +133,7 @@ def table(options, found, rates):
                  if "stall" in turns[0] else "|")
         beyond = max(one["beyond"] for one in turns) / 2 ** 20
         print(f"| {way} | {seconds([second for one in turns for second in one['seconds']])} | {beyond:.0f} MiB | {moved} |")
-    print(f"| roof: {statistics.median(rates) / 1e9:.2f} GB/s | {seconds([24 * options.parameters / rate for rate in rates])} | | 8 B, 16 B | |")
+    print(f"| fio, {statistics.median(rates) / 1e9:.2f} GB/s | {seconds([24 * options.parameters / rate for rate in rates])} | | 8 B, 16 B | |")
 
 
 def main():
@@ -161,7 +161,7 @@ def main():
     table(options, found, rates)
     if options.json:
         settings = {"parameters": options.parameters, "memory": options.memory, "threads": options.threads, "steps": options.steps}
-        options.json.write_text(json.dumps({"settings": settings, "ways": found, "roof, bytes a second": rates}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"settings": settings, "ways": found, "fio, bytes a second": rates}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

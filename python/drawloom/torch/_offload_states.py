@@ -264,7 +264,8 @@ class States:
         """All states, in memory: (parameter, {name: tensor})."""
         self._check_open()
         if self.unfinished:
-            raise CallError(f"{self._owner}: a step that failed is not finished, so that states are of two steps; call step() again before state_dict()")
+            raise CallError(f"{self._owner}: a step that failed is not finished, so that states are of two steps; call step() again before "
+                            "state_dict()")
         self._spill._expect([piece.record for streamed in self._streamed.values() for piece in streamed.pieces if piece.record is not None])
         for parameter, streamed in self._streamed.items():
             whole = {name: torch.zeros_like(parameter, dtype=streamed.kind, memory_format=torch.contiguous_format, requires_grad=False)

@@ -179,8 +179,8 @@ class AdamW(torch.optim.Optimizer):
             for name in _MOMENTS:
                 if name in state:
                     if state[name].shape != parameter.shape:
-                        raise CallError(f"AdamW: {name} of a state dict has shape {list(state[name].shape)}, and its parameter {list(parameter.shape)}; "
-                                        "the state dict is of another model")
+                        raise CallError(f"AdamW: {name} of a state dict has shape {list(state[name].shape)}, and its parameter "
+                                        f"{list(parameter.shape)}; the state dict is of another model")
                     state[name] = given["state"][number][name].to(parameter.device, _moments_of(parameter.dtype))
             if self._streamed is not None and all(name in state for name in _MOMENTS):
                 moments[parameter] = {name: state.pop(name) for name in _MOMENTS}
