@@ -54,6 +54,7 @@ def parse(arguments):
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in the output folder, where there are any")
     parser.add_argument("--offload", type=pathlib.Path, metavar="FOLDER",
                         help="keep what the backward pass needs in this folder on an SSD, as far as it exceeds --memory")
+    parser.add_argument("--offload-optimizer", action="store_true", help="keep the optimizer's states there, too")
     parser.add_argument("--memory", default="1GiB", help="of what --offload keeps in main memory (default: %(default)s)")
     parser.add_argument("--recompute", action="store_true", help="keep each layer's input alone for the backward pass, which computes the rest again")
     parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="learn this in place of the King James Bible")
@@ -78,6 +79,8 @@ def parse(arguments):
         parser.error("the Transformer has no recurrence: --seeds and --reference compare those of the other models")
     if options.seeds is not None and options.resume:
         parser.error("--seeds keeps no checkpoints to --resume from")
+    if options.offload_optimizer and not options.offload:
+        parser.error("--offload-optimizer needs --offload, which names the folder")
     if not options.prompt:
         parser.error("--prompt is empty; it is one byte or more")
     return options
@@ -111,13 +114,16 @@ def held_out_bits(model, data, options, most=None):
         return statistics.mean(bits(model, data[one].long()).item() for one in at)
 
 
-def optimizer_of(model, rate):
+def optimizer_of(model, rate, spill=None):
+    """spill: where states are; None: in main memory."""
     # Matrices decay; norms, biases, decays of heads, embeddings and short convolutions do not.
     matrices = [layer.weight for layer in model.modules() if isinstance(layer, torch.nn.Linear)]
     known = {id(one) for one in matrices}
     others = [one for one in model.parameters() if id(one) not in known]
-    return torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}], lr=rate,
-                             betas=(0.9, 0.95), fused=True)
+    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
+    if spill:
+        return drawloom.torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), offload=spill)
+    return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), fused=True)
 
 
 def rate_at(step, options):
@@ -162,7 +168,7 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
     model = models.make(kind, ops, width=options.width, layers=options.layers, heads=options.heads, seed=seed)
     model.recomputes = options.recompute
     spill = drawloom.torch.offload(options.offload, memory=options.memory) if options.offload else None
-    optimizer, history = optimizer_of(model, options.rate), []
+    optimizer, history = optimizer_of(model, options.rate, spill if options.offload_optimizer else None), []
     settings = {**settings_of(options), "model": kind, "reference": ops is reference}
     if checkpoint and options.resume and checkpoint.exists():
         history = load(checkpoint, model, optimizer, settings)
@@ -191,7 +197,6 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
         spill.picture(options.output / "offload.png")
         print(f"where the last steps' time went: {options.output / 'offload.png'}; in a browser, ui.perfetto.dev shows "
               f"{options.output / 'offload.json'}")
-        spill.close()
     if interrupt.asked:
         print(f"\n{label}: stopped after step {len(history)} of {options.steps}"
               + (f"; --resume goes on from {checkpoint}" if checkpoint and history else ""), file=sys.stderr)
@@ -199,6 +204,8 @@ def train(options, data, kind, ops, seed, interrupt, label, checkpoint=None):
         history[-1]["held out"] = held_out_bits(model, held, options)
         if checkpoint:
             save(checkpoint, model, optimizer, history, settings)
+    if spill:
+        spill.close()
     return model, history
 
 

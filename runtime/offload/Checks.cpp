@@ -12,30 +12,39 @@
 namespace drawloom::runtime::offload {
 
 /// False: it is to be tried again when something has changed.
-bool Core::takeSpare() {
+bool Core::keepSpare() {
   if (spare != none || isExhausted())
     return true;
   spare = takeSlot(true, false);
-  spareIsFree = spare != none;
-  cramped |= !spareIsFree;
-  dirty |= cramped;
-  return spareIsFree;
+  spareIsTaken = false;
+  if (spare == none)
+    cramped = dirty = true;
+  return spare != none;
+}
+
+/// The spare slot, where nothing is in it.
+uint32_t Core::takeSpare() {
+  if (spare == none || spareIsTaken || slots[spare].pins != 0)
+    return none;
+  spareIsTaken = true;
+  return spare;
 }
 
 /// Starts to read back what was written.
 void Core::startChecks(uint64_t now, Work &work) {
   while (!unchecked.empty()) {
-    auto [number, sequence] = unchecked.front();
+    uint32_t number = unchecked.front();
     Block &block = blocks[number];
-    if (block.sequence != sequence || block.state != Block::State::Unchecked) {
+    // It has been moved, or is over.
+    if (block.state != Block::State::Unchecked) {
       unchecked.pop_front();
       continue;
     }
     if (slab.underWay(block.extent.file) >= options.depth)
       return;
     uint32_t slot = takeSlot(true, false);
-    if (slot == none && std::exchange(spareIsFree, false))
-      slot = spare;
+    if (slot == none)
+      slot = takeSpare();
     if (slot == none) {
       if (!isStuck())
         return;
@@ -68,10 +77,9 @@ bool Core::isStuck() const {
   if (spare != none)
     return false;
   std::vector<bool> waits(slots.size());
-  for (auto [number, sequence] : unchecked)
-    if (const Block &block = blocks[number];
-        block.sequence == sequence && block.state == Block::State::Unchecked)
-      waits[block.slot] = true;
+  for (uint32_t number : unchecked)
+    if (blocks[number].state == Block::State::Unchecked)
+      waits[blocks[number].slot] = true;
   for (uint32_t slot = 0; slot < slots.size(); ++slot)
     if (!waits[slot] && !slots[slot].refused && slots[slot].leaks == 0)
       return false;
@@ -88,7 +96,6 @@ void Core::giveChecks(Work &work) {
     Check check;
     check.block = number;
     check.slot = block.copy;
-    check.sequence = block.sequence;
     check.data = slotMemory(block.copy);
     for (const Block::Member &member : block.members)
       if (Record *record = alive(member.record); record && !record->lost) {
@@ -105,7 +112,8 @@ void Core::checked(const Check &check, bool right) {
   if (--slots[check.slot].pins == 0)
     settleSlot(check.slot);
   Block &block = blocks[check.block];
-  if (block.sequence != check.sequence || block.copy != check.slot)
+  // While it was compared no other block had the slot.
+  if (block.copy != check.slot)
     return;
   changed = dirty = true;
   if (!right) {
@@ -145,12 +153,12 @@ void Core::endCheck(Block &block) {
     spare = none;
   if (slot != spare)
     return freeSlot(slot);
-  spareIsFree = true;
+  spareIsTaken = false;
 }
 
 bool Core::isVerified(const Record &record) const {
   // The last piece is verified last, mostly.
-  return record.state == Record::State::Kept && record.failure.empty() &&
+  return record.state == Record::State::Kept && !record.lost &&
          std::all_of(record.pieces.rbegin(), record.pieces.rend(),
                      [&](const Piece &piece) {
                        return blocks[piece.block].state ==

@@ -96,7 +96,7 @@ Outcome Core::put(uint64_t bytes, std::string site, uint64_t due,
           ": drop records, or open it with more capacity";
     return Outcome::Failed;
   }
-  if (persistent && !takeSpare())
+  if (persistent && !keepSpare())
     return Outcome::Wait;
   if (freeRecords.empty()) {
     freeRecords.push_back(static_cast<uint32_t>(records.size()));

@@ -104,7 +104,6 @@ struct Check {
 private:
   friend class Core;
   uint32_t block = UINT32_MAX, slot = UINT32_MAX;
-  uint64_t sequence = 0;
 };
 
 class Core {
@@ -348,7 +347,8 @@ private:
   // Checks.cpp
   void startChecks(uint64_t now, Work &work);
   void giveChecks(Work &work);
-  bool takeSpare();
+  bool keepSpare();
+  uint32_t takeSpare();
   bool isStuck() const;
   void failCheck(uint32_t block, const std::string &why);
   void endCheck(Block &block);
@@ -387,18 +387,17 @@ private:
   std::vector<uint32_t> freeFlights;
 
   uint32_t openBlock = none;
-  std::set<QueueKey> queue;     ///< Blocks to be written, the next one first.
-  std::deque<uint32_t> written; ///< Blocks with a slot, oldest first.
-  unsigned unwritten = 0;       ///< Other blocks with a slot.
-  uint64_t unplaced = 0;        ///< Blocks that are to have an extent.
-  uint64_t promised = 0;        ///< Blocks that puts may still take.
-  unsigned dying = 0;           ///< Blocks of no record, under way.
-  std::deque<std::pair<uint32_t, uint64_t>>
-      unchecked; ///< Blocks, and their sequence numbers.
+  std::set<QueueKey> queue;       ///< Blocks to be written, the next one first.
+  std::deque<uint32_t> written;   ///< Blocks with a slot, oldest first.
+  unsigned unwritten = 0;         ///< Other blocks with a slot.
+  uint64_t unplaced = 0;          ///< Blocks that are to have an extent.
+  uint64_t promised = 0;          ///< Blocks that puts may still take.
+  unsigned dying = 0;             ///< Blocks of no record, under way.
+  std::deque<uint32_t> unchecked; ///< Blocks that were.
   /// A slot that only what is read back has, from the first persistent put on:
   /// else those that are to be might have all slots, and wait for each other's.
   uint32_t spare = none;
-  bool spareIsFree = false;
+  bool spareIsTaken = false;
   std::vector<uint32_t> arrived; ///< Blocks that have been read back just now.
   std::set<uint32_t> replacing;  ///< Records that others wait for to end.
   unsigned refused = 0;          ///< Blocks.

@@ -299,7 +299,7 @@ void Core::complete(const Completion &completion, uint64_t now) {
     Block &block = blocks[flight.block];
     if (block.persistent) {
       block.state = Block::State::Unchecked;
-      unchecked.push_back({flight.block, block.sequence});
+      unchecked.push_back(flight.block);
     } else {
       block.state = Block::State::Written;
       --unwritten;
@@ -308,8 +308,7 @@ void Core::complete(const Completion &completion, uint64_t now) {
     if (!block.members.empty())
       record = alive(block.members.front().record);
   } else if (flight.checks) {
-    if (!flight.cancelled)
-      arrived.push_back(flight.block);
+    arrived.push_back(flight.block);
   } else if ((record = alive(flight.record))) {
     record->pieces[flight.piece].state = Piece::State::Here;
   }

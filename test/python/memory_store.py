@@ -17,7 +17,7 @@ class MemoryStore:
         self.lent = 0
         self._count = self._written = self._read = 0
 
-    def put(self, address: int, size: int, site: str, due: int) -> int:
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> int:
         self._count += 1
         self._written += size
         self.records[self._count] = ctypes.string_at(address, size)
@@ -48,6 +48,13 @@ class MemoryStore:
 
     def drop(self, record: int) -> None:
         del self.records[record]
+
+    def replace(self, old: int, by: int) -> None:
+        assert by in self.records
+        self.drop(old)
+
+    def finish(self) -> None:
+        pass
 
     def statistics(self) -> dict[str, Any]:
         return {"written": self._written, "read": self._read}

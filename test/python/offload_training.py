@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Two processes (gloo, loopback) whose saved tensors go to a store have the bits of their own training without it, by torch's engines. Run
+"""Two processes (gloo, loopback) whose saved tensors, or optimizer's states, go to a store have the bits of their own training without it, by torch's engines. Run
 by torchrun, or by test_torch_offload_distributed.py:
 
     torchrun --nproc-per-node=2 test/python/offload_training.py
@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 
+import drawloom.torch as dt
 import drawloom.torch._offload as offload_module
 import torch
 import torch.distributed as dist
@@ -68,6 +69,22 @@ def train(engine, precise, checkpointed, context, inside):
     return found
 
 
+def optimize(engine, spill):
+    """Parameters and states behind some steps; of shards, types too."""
+    torch.manual_seed(5)
+    model = engine(nn.Sequential(*(Block(False) for _ in range(3))), True)
+    optimizer = dt.optim.AdamW(model.parameters(), lr=0.1, offload=spill)
+    generator = torch.Generator().manual_seed(dist.get_rank())
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        model(torch.randn(16, WIDTH, generator=generator)).square().mean().backward()
+        optimizer.step()
+        if step == 1:
+            optimizer.load_state_dict(optimizer.state_dict())
+    tensors = [*model.parameters(), *(value for state in optimizer.state_dict()["state"].values() for value in state.values())]
+    return [(type(one).__name__, one.shape) for one in tensors], [getattr(one, "_local_tensor", one).detach().clone() for one in tensors]
+
+
 def main():
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
@@ -87,6 +104,10 @@ def main():
                 assert not any("Parameter" in record for record in spill.report().left), what
             if dist.get_rank() == 0:
                 print("equal", engine.__name__, precise, checkpointed, inside)
+        (types, tensors), (its_types, its_tensors) = optimize(engine, None), optimize(engine, Offload(MemoryStore(), 1 << 20))
+        assert types == its_types and all(map(torch.equal, tensors, its_tensors)), engine.__name__
+        if dist.get_rank() == 0:
+            print("equal", engine.__name__, "states")
     dist.barrier()
     # As in distributed_training.py: DDP's end may wait for gloo's thread, and that for the interpreter.
     sys.stdout.flush()

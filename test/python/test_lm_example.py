@@ -309,6 +309,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
                                    (["--model=transformer", "--reference"], 2, "the Transformer has no recurrence"),
                                    (["--seeds=2", "--resume"], 2, "--seeds keeps no checkpoints"),
                                    (["--prompt="], 2, "--prompt is empty"),
+                                   (["--offload-optimizer"], 2, "--offload-optimizer needs --offload"),
                                    ([f"--text={tmp_path / 'none.txt'}"], 1, "No such file"),
                                    ([f"--text={short}"], 1, "0 of them held out for the test; --batch and --context need 193"),
                                    (["--model=mamba2", "--width=8", "--heads=1"], 1, "Take a larger --width")):
@@ -322,10 +323,14 @@ def test_training_with_what_is_saved_on_a_disk_has_the_same_losses(written, tmp_
             "--text", written)
     losses = {}
     for name, more in {"plain": (), "offload": ("--offload", tmp_path, "--memory=16MiB"), "recompute": ("--recompute",),
-                       "both": ("--offload", tmp_path, "--memory=16MiB", "--recompute")}.items():
+                       "both": ("--offload", tmp_path, "--memory=16MiB", "--recompute"),
+                       "states": ("--offload", tmp_path, "--memory=16MiB", "--offload-optimizer")}.items():
         done = run(*size, *more, "--output", tmp_path / name)
         assert done.returncode == 0, done.stderr
         assert ("of a memory of 16 MiB" in done.stdout) == (tmp_path / name / "offload.png").exists() == ("--offload" in more)
         (one,) = json.loads((tmp_path / name / "summary.json").read_text())["models"].values()
         losses[name] = [step["loss"] for step in one["history"]]
+        assert ("steps     2 of optimizers" in done.stdout) == ("--offload-optimizer" in more)
     assert losses["plain"] == losses["offload"] == losses["recompute"] == losses["both"]
+    # Another AdamW takes the first step: each parameter is rounded otherwise.
+    assert losses["states"][0] == losses["plain"][0] and losses["states"][1] == pytest.approx(losses["plain"][1], rel=1e-5)

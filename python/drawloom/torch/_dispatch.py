@@ -88,6 +88,14 @@ _run_spec = _drawloom.run_spec
 _plain_types = frozenset([torch.Tensor, torch.nn.Parameter])
 
 
+def local_part(tensor):
+    """The part of a distributed tensor (FSDP2) that is here, or the tensor itself."""
+    if type(tensor) in _plain_types:
+        return tensor
+    tensor = tensor.detach()
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+
+
 def run(spec, tensors):
     """Computes now. `tensors` are dense or not, of main memory, and not fake."""
     return _run_spec(spec, tensors, _threads(), _resolve)

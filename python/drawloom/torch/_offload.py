@@ -189,6 +189,7 @@ class Offload:
         self._start = now()
         self._saved = self._saved_bytes = self._moved_bytes = self._peak = self._stall = self._passes = 0
         self._left: dict[str, list[int]] = {}
+        self._steps = self._step_time = self._step_stall = 0
         self._events: collections.deque[tuple[str, int, int, int]] = collections.deque(maxlen=65536)
 
     # A context, and a module's.
@@ -325,7 +326,8 @@ class Offload:
             self._expects = False
             waiting = [span for one in sorted(self._alive, key=lambda one: (-one.known.number, one.entry.rank))
                        for span in one.spans if span.record is not None and one not in self._loaded]
-            self._store.expect([span.record for span in waiting])
+            if waiting:
+                self._store.expect([span.record for span in waiting])
         if block.used:
             return
         block.used = True
@@ -442,6 +444,52 @@ class Offload:
         self._peak = max(self._peak, held)
         self._events.append(("memory", now(), 0, held))
 
+    # Optimizers' states: see _offload_states.py.
+
+    @contextlib.contextmanager
+    def _holding(self, size: int) -> Iterator[None]:
+        """An optimizer has `size` bytes of the memory meanwhile."""
+        if size > self._limit:
+            raise CallError(f"offload: memory is {self._memory:,} bytes; to update one piece of a parameter takes "
+                            f"{self._memory - self._limit + size:,}")
+        with self._lock:
+            self._reap()
+            self._make_room(size)
+            self._loaded_bytes += size
+            self._sample()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._loaded_bytes -= size
+                self._sample()
+
+    @contextlib.contextmanager
+    def _step(self) -> Iterator[None]:
+        """A step of an optimizer, for the report."""
+        start, stall = now(), self._stall
+        try:
+            yield
+        finally:
+            self._steps += 1
+            self._step_time += now() - start
+            self._step_stall += self._stall - stall
+
+    @contextlib.contextmanager
+    def _waiting(self, what: str, size: int) -> Iterator[None]:
+        """A call of the store by an optimizer: "copy" or "wait"."""
+        start = now()
+        try:
+            yield
+        finally:
+            self._stall += now() - start
+            self._events.append((what, start, now(), size))
+
+    def _expect(self, records: Sequence[Any]) -> None:
+        self._store.expect(records)
+        # The next backward pass says again what it needs.
+        self._expects = True
+
     # Figures.
 
     @property
@@ -458,6 +506,7 @@ class Offload:
             statistics = self._last[0] if self._last else self._store.statistics()
             return Report(passes=self._passes, memory=self._memory, saves=self._saved, saved=self._saved_bytes, moved=self._moved_bytes,
                           kept=self._kept_bytes + self._loaded_bytes, peak=self._peak, written=statistics["written"], read=statistics["read"],
+                          steps=self._steps, step_seconds=self._step_time * 1e-9, step_stall=self._step_stall * 1e-9,
                           stall=self._stall * 1e-9, seconds=(now() - self._start) * 1e-9, endurance=self._endurance,
                           left={reason: (count, size) for reason, (count, size) in sorted(self._left.items())})
 
@@ -472,7 +521,7 @@ class Offload:
             draw(path, list(self._events), self._last[1] if self._last else self._store.trace(), self._memory)
 
     def close(self) -> None:
-        """Frees the folders' space. Saved tensors that are there are lost: no backward pass needs them any more."""
+        """Frees the folders' space. Saved tensors and states that are there are lost: no backward pass or optimizer needs them any more."""
         with self._lock:
             if not self._closed:
                 self._reap()

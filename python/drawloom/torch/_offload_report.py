@@ -41,6 +41,9 @@ class Report:
     peak: int                               # the most that was kept
     written: int                            # to the folders
     read: int                               # from the folders
+    steps: int                              # of optimizers whose states are on the folders
+    step_seconds: float                     # that these took
+    step_stall: float                       # and that they were within calls of the store
     stall: float                            # seconds within calls of the store
     seconds: float                          # since the beginning
     endurance: int | None                   # bytes that the SSDs are rated to take
@@ -52,13 +55,18 @@ class Report:
         return self.written / self.endurance if self.endurance else None
 
     def __str__(self) -> str:
+        a_pass = f", {amount(self.written / self.passes)} a pass" if self.passes else ""
         rows = [("passes", f"{self.passes}"),
                 ("saved", f"{amount(self.saved)} in {self.saves} tensors"),
-                ("moved", f"{amount(self.moved)}, {100 * self.moved / max(self.saved, 1):.0f} % of what was saved"),
+                ("moved", f"{amount(self.moved)}, {100 * self.moved / max(self.saved, 1):.0f} % of what was saved")]
+        rows = (rows if self.passes or not self.steps else []) + [
                 ("kept", f"{amount(self.kept)} now, {amount(self.peak)} at most, of a memory of {amount(self.memory)}"),
-                ("written", f"{amount(self.written)}, {amount(self.written / max(self.passes, 1))} a pass"),
+                ("written", f"{amount(self.written)}{a_pass}"),
                 ("read", amount(self.read)),
                 ("stall", f"{self.stall:.3f} s, {100 * self.stall / max(self.seconds, 1e-9):.1f} % of the time")]
+        if self.steps:
+            rows.append(("steps", f"{self.steps} of optimizers, {self.step_seconds / self.steps:.3g} s each, "
+                                  f"{100 * self.step_stall / max(self.step_seconds, 1e-9):.0f} % of it stall"))
         if self.endurance and self.wear is not None:
             rate = self.written / max(self.seconds, 1e-9) * 86400
             days = f"; at this rate it lasts {(self.endurance - self.written) / rate:,.0f} days" if rate else ""

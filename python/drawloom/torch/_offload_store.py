@@ -26,9 +26,10 @@ class Store(Protocol):
     #: Bytes of main memory that the store has at most, for what it writes, what it has read ahead, and what it lends.
     memory: int
 
-    def put(self, address: int, size: int, site: str, due: int) -> Any:
+    def put(self, address: int, size: int, site: str, due: int, persistent: bool = False) -> Any:
         """A record of `size` bytes at `address`, which the caller may overwrite from here on. site: its type and shape, for messages. due:
-        of two records, the one with the smaller number is likely to be gotten first."""
+        of two records, the one with the smaller number is likely to be gotten first. persistent: it cannot be computed again, so that memory
+        keeps it until it has been read back."""
 
     def expect(self, records: Sequence[Any]) -> None:
         """The order of the gets to come. Replaces what was expected before; another order is slower and as right."""
@@ -42,6 +43,12 @@ class Store(Protocol):
 
     def drop(self, record: Any) -> None:
         """The end of a record, once."""
+
+    def replace(self, old: Any, by: Any) -> None:
+        """Ends `old` once `by`, which is persistent, has been read back. Waits for nothing."""
+
+    def finish(self) -> None:
+        """Waits until all that was put is written, and what is persistent read back; raises the first failure."""
 
     def statistics(self) -> dict[str, Any]:
         """At least {"written", "read"}: bytes to and from the folders since the store was opened."""
@@ -120,7 +127,6 @@ class DiskStore:
         self._sizes.pop(old, None)
 
     def finish(self) -> None:
-        """Waits until all that was put is written, and what is persistent is verified; raises the first failure."""
         self._store.finish()
 
     def statistics(self) -> dict[str, Any]:

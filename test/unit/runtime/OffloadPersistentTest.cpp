@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OffloadHarness.h"
+#include <algorithm>
 
 using namespace drawloom::runtime::offload;
 
@@ -176,6 +177,24 @@ TEST_F(OffloadPersistent, StayInMemoryWhereNoFolderTakesThem) {
   }
 }
 
+TEST_F(OffloadPersistent, GiveTheirMemoryBackWhereNoFolderTookThem) {
+  for (unsigned nth = 1; nth <= 6; ++nth)
+    options.faults += (nth == 1 ? "" : " | ") + std::string("op=write;nth=") +
+                      std::to_string(nth) + ";do=drop";
+  Harness harness(options);
+  RecordId ids[2];
+  for (RecordId &id : ids) {
+    id = put(harness, contents(1, 1024));
+    harness.settle();
+  }
+  EXPECT_EQ(harness.core->counts().failures, 2u);
+  for (RecordId id : ids)
+    harness.drop(id);
+  for (uint64_t i = 0; i < 6; ++i)
+    harness.put(contents(i, 1024));
+  EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+}
+
 TEST_F(OffloadPersistent, StayInMemoryWhereTheDiskIsFull) {
   options.faults = "op=write;do=errno ENOSPC";
   Harness harness(options);
@@ -250,6 +269,70 @@ TEST_F(OffloadPersistent, LeaveWhatTheyReplaceWhereTheyFail) {
   EXPECT_FALSE(isThere(harness, next));
   EXPECT_EQ(harness.get(third), contents(3, 1024));
   EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+}
+
+TEST_F(OffloadPersistent, LeaveWhatTheyReplaceWhereMemoryLosesThem) {
+  Harness harness(options);
+  RecordId old = put(harness, contents(1, 1024));
+  EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+  // Two in one block, of which one is damaged before it is written.
+  RecordId next = put(harness, contents(2, 300));
+  RecordId other = put(harness, contents(3, 300));
+  EXPECT_EQ(harness.core->replace(old, next, harness.why), Outcome::Ready);
+  Bytes bytes = contents(2, 300);
+  char *staging = harness.staging.get();
+  char *end = staging + options.core.slots * options.core.unit;
+  char *found = std::search(staging, end, bytes.begin(), bytes.end());
+  ASSERT_NE(found, end);
+  found[7] ^= 1;
+  EXPECT_EQ(harness.get(next, bytes), Outcome::Failed);
+  EXPECT_EQ(harness.finish(), Outcome::Failed);
+  harness.core->beginFinish();
+  harness.settle();
+  harness.core->endFinish();
+  EXPECT_EQ(harness.core->counts().verified, 1024u + 300u);
+  EXPECT_EQ(harness.get(old), contents(1, 1024));
+  EXPECT_EQ(harness.get(other), contents(3, 300));
+}
+
+TEST_F(OffloadPersistent, StayWhereTheyReplaceEachOther) {
+  Harness harness(options);
+  RecordId first = put(harness, contents(1, 1024));
+  RecordId second = put(harness, contents(2, 1024));
+  EXPECT_EQ(harness.core->replace(first, second, harness.why), Outcome::Ready);
+  EXPECT_EQ(harness.core->replace(second, first, harness.why), Outcome::Ready);
+  EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+  EXPECT_NE(isThere(harness, first), isThere(harness, second));
+}
+
+TEST_F(OffloadPersistent, AreWrittenAlsoWhereTheyHaveBeenGot) {
+  Harness harness(options);
+  RecordId id = put(harness, contents(1, 1024));
+  EXPECT_EQ(harness.get(id), contents(1, 1024));
+  harness.settle();
+  EXPECT_EQ(harness.core->counts().verified, 1024u);
+}
+
+TEST_F(OffloadPersistent, LetNoPutWaitForRoomThatDoesNotCome) {
+  options.core.slots = 6;
+  // The second part of what finds no room comes back later than the first.
+  options.faults = "op=write;nth=2;do=errno ENOSPC | op=write;nth=3;do=short "
+                   "512 | op=write;nth=4;do=errno ENOSPC";
+  Harness harness(options);
+  RecordId old = put(harness, contents(1, 1024));
+  EXPECT_EQ(harness.finish(), Outcome::Ready) << harness.why;
+  RecordId full = put(harness, contents(2, 2048));
+  RecordId next = put(harness, contents(3, 300));
+  EXPECT_EQ(harness.core->replace(old, next, harness.why), Outcome::Ready);
+  while (harness.device->faults() == 0)
+    harness.step();
+  RecordId more;
+  EXPECT_EQ(harness.put(contents(4, 1024), "more", 0, more), Outcome::Failed);
+  EXPECT_NE(harness.why.find("there is no room"), std::string::npos)
+      << harness.why;
+  EXPECT_EQ(harness.get(old), contents(1, 1024));
+  EXPECT_EQ(harness.get(full), contents(2, 2048));
+  EXPECT_EQ(harness.get(next), contents(3, 300));
 }
 
 TEST_F(OffloadPersistent, AreDroppedByHandWithoutWhatTheyReplace) {
