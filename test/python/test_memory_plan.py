@@ -130,7 +130,7 @@ def test_random_programs_keep_their_bits(tmp_path):
         free = drawloom.compile(text)
         arguments = arguments_of(free.f, seed)
         wanted, workspace = free(*arguments), free.f.specialize().workspace
-        for share, spill in ((0.85, None), (0.75, tmp_path), (0.6, tmp_path)):
+        for share, spill in ((0.9, None), (0.85, tmp_path), (0.75, tmp_path)):
             memory = int(share * workspace) + (8 << 20 if spill else 0)
             try:
                 less = drawloom.compile(text, memory=memory, spill=spill)

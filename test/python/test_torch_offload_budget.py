@@ -17,9 +17,9 @@ import drawloom.torch as dt
 import pytest
 import torch
 import torch.utils.checkpoint
-from drawloom.torch._offload import Offload, size_of
+from drawloom._spill import capacity_of, size_of
+from drawloom.torch._offload import Offload
 from drawloom.torch._offload_plan import Order
-from drawloom.torch._offload_store import capacity_of
 from memory_store import MemoryStore
 from torch import nn
 

@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import functools
 import os
-import re
 import sys
 import threading
 import types
@@ -23,6 +22,7 @@ from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from .._errors import CallError, CallTypeError, StorageError
+from .._spill import size_of
 from ._offload_plan import Entry, Order, Pass
 from ._offload_report import Report, chrome_trace, draw
 from ._offload_store import DiskStore, Store, now
@@ -34,23 +34,7 @@ SMALL = 64 << 10
 # Records are cut from storages at such places, and lie in memory as the storage did: kernels choose their ways by alignment, and
 # other ways may give other bits.
 ALIGNMENT = 64
-_UNITS = {"": 1, "B": 1, **{f"{letter}B": 1000 ** (i + 1) for i, letter in enumerate("KMGTP")},
-          **{f"{letter}iB": 1024 ** (i + 1) for i, letter in enumerate("KMGTP")}}
 _Module = TypeVar("_Module", bound=nn.Module)
-
-
-def size_of(what: str, size: int | str) -> int:
-    """Bytes of 4096, "512MiB" or "1.5 GB"."""
-    if isinstance(size, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
-        if not found or found[2] not in _UNITS:
-            raise CallError(f"offload: {what} is '{size}'; it is a number of bytes, or a text such as '512MiB', '1.5GB' or '2TiB'")
-        return round(float(found[1]) * _UNITS[found[2]])
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise CallTypeError(f"offload: {what} is of type {type(size).__name__}; it is a number of bytes, or a text such as '512MiB'")
-    if size < 0:
-        raise CallError(f"offload: {what} is {size}; it is 0 or more bytes")
-    return size
 
 
 def return_memory() -> None:
@@ -595,7 +579,7 @@ def offload_probe(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[st
                   capacity: int | str | None = None) -> str:
     """What `offload` with these arguments would use, folder by folder, and why not something better: a text. Takes the capacity for a
     moment."""
-    sizes = [None if size is None else size_of(what, size) for what, size in (("memory", memory), ("capacity", capacity))]
+    sizes = [None if size is None else size_of(f"offload: {what}", size) for what, size in (("memory", memory), ("capacity", capacity))]
     assert sizes[0] is not None
     return DiskStore.probe(_folders(folder), sizes[1], sizes[0])
 
@@ -618,7 +602,7 @@ def offload(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], m
                 several times what it uses
     """
     folders = _folders(folder)
-    sizes = [None if size is None else size_of(what, size) for what, size in (("memory", memory), ("capacity", capacity), ("endurance", endurance))]
+    sizes = [None if size is None else size_of(f"offload: {what}", size) for what, size in (("memory", memory), ("capacity", capacity), ("endurance", endurance))]
     if trim:
         with contextlib.suppress(OSError):
             return_memory()

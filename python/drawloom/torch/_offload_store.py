@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import collections
 import json
 import os
 import time
@@ -14,6 +13,7 @@ from typing import Any, Protocol
 
 from .. import _drawloom
 from .._errors import CallError
+from .._spill import capacity_of
 
 # What a store and its client measure time by: a clock that all processes of a machine share.
 now = time.perf_counter_ns
@@ -60,25 +60,15 @@ class Store(Protocol):
         """Frees everything. Records are void."""
 
 
-# The least that a store works with, and the most of a budget that it gets: what it writes and reads at a time.
-LEAST, MOST = 8 << 20, 256 << 20
-# Of a folder that nothing is said about, at most this much.
-_MOST_RESERVED = 64 << 30
-
-
-def capacity_of(folders: Sequence[str]) -> int:
-    """Half of the space that is free, where each has as much as the others and several may be on one disk."""
-    on_disk = collections.Counter(os.stat(folder).st_dev for folder in folders)
-    shares = (status.f_bavail * status.f_frsize // (2 * on_disk[os.stat(folder).st_dev])
-              for folder, status in zip(folders, map(os.statvfs, folders)))
-    return min(*shares, _MOST_RESERVED) * len(folders)
+# What a store and what it serves have at least, each.
+LEAST = 8 << 20
 
 
 def memory_of(budget: int) -> int:
     """The store's part."""
     if budget < 2 * LEAST:
         raise CallError(f"offload: memory is {budget:,} bytes; it is {2 * LEAST:,} or more: half of that is what is being written and read")
-    return min(max(budget // 4, LEAST), MOST)
+    return _drawloom.store_share(budget)
 
 
 class DiskStore:
