@@ -144,7 +144,8 @@ class AdamW(torch.optim.Optimizer):
         """As torch.optim.AdamW's. With offload, moments are read from the SSDs to main memory."""
         if self._streamed is None:
             return super().state_dict()
-        own, moments = self.state, dict(self._streamed.read())
+        own: Any = self.state
+        moments = dict(self._streamed.read())
         # The numbers of steps are those of the moments, whatever step comes next.
         self.state = collections.defaultdict(dict, {
             parameter: {**{name: value.clone() if name == "step" else value for name, value in state.items()}, **moments.get(parameter, {})}
@@ -157,7 +158,7 @@ class AdamW(torch.optim.Optimizer):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes a state dict of this optimizer or of torch.optim.AdamW. With offload, moments go to the SSDs piece by piece."""
         given: dict[str, Any] = {}
-        before = self.state, self.param_groups
+        before: Any = (self.state, self.param_groups)
         handle = self.register_load_state_dict_pre_hook(lambda _, loaded: given.update(loaded))
         try:
             super().load_state_dict(state_dict)
