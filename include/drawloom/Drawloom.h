@@ -44,6 +44,11 @@ struct CompilerOptions {
   bool cache = true;
   std::string cacheFolder;
   uint64_t cacheBytes = 0;
+  /// Bytes that a call may take beside its buffers, 0 for as many as it needs;
+  /// whether calls will have a store; and what plans go by and are written to.
+  uint64_t memory = 0;
+  bool stores = false;
+  std::string memoryRates, plan;
   /// Called with what is worth knowing though nothing failed. What it throws is
   /// dropped: nothing may pass through the compiler.
   std::function<void(const char *)> note;
@@ -117,6 +122,10 @@ public:
     c.cacheFolder = kept->cache ? orNull(kept->cacheFolder) : "";
     c.cacheBytes = kept->cacheBytes;
     c.dumpPhasesTo = orNull(kept->dumpPhasesTo);
+    c.memory = kept->memory;
+    c.stores = kept->stores;
+    c.memoryRates = orNull(kept->memoryRates);
+    c.plan = orNull(kept->plan);
     if (kept->note) {
       c.noteContext = kept.get();
       c.note = [](void *context, const char *message) {

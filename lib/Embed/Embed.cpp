@@ -150,12 +150,16 @@ mlir::LogicalResult embed::specialize(mlir::ModuleOp module,
 }
 
 std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
-                              StringRef isa) {
+                              StringRef isa, const MemoryBudget &memory) {
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
   if (!parsePhase(phase))
     return command;
+  if (memory.bytes > 0)
+    command += " --memory=" + std::to_string(memory.bytes);
+  if (memory.stores)
+    command += " --spill=.";
   return (command + " --isa=" + isa + " --compile-to=" + phase).str();
 }
 
@@ -258,7 +262,8 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
-    failure->reproducer = reproducer(sources, phase, isa);
+    failure->reproducer =
+        reproducer(sources, phase, isa, compiler->options.codegen.memory);
     return failure.release();
   }
   compiled = std::make_shared<const Loaded>(
@@ -324,7 +329,7 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
   if (!module)
     return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
                              diagnostics.location, "parse",
-                             reproducer(list, "parse", "")};
+                             reproducer(list, "parse", "", {})};
   std::vector<Signature> parsed;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     auto arguments = openTypes(function.getArgumentTypes());

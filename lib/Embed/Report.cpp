@@ -117,9 +117,9 @@ DrawloomError *Reporting::compile() {
       return stopped();
     if (!diagnostics.message.empty())
       message = diagnostics.message;
-    return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, std::move(message),
-                             diagnostics.location, phase,
-                             reproducer(sources, phase, isa)};
+    return new DrawloomError{
+        DRAWLOOM_ERROR_PROGRAM, std::move(message), diagnostics.location, phase,
+        reproducer(sources, phase, isa, compiler.options.codegen.memory)};
   };
   mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(sources, context);
   if (!module)

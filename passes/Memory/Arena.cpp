@@ -23,18 +23,14 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
     return std::pair(-lifetimes[a].bytes, lifetimes[a].first) <
            std::pair(-lifetimes[b].bytes, lifetimes[b].first);
   });
+  // By their offsets.
   llvm::SmallVector<unsigned> placed;
   for (unsigned i : order) {
-    llvm::SmallVector<unsigned> rivals;
-    for (unsigned other : placed)
-      if (lifetimes[other].first <= lifetimes[i].last &&
-          lifetimes[i].first <= lifetimes[other].last)
-        rivals.push_back(other);
-    llvm::sort(rivals, [&](unsigned a, unsigned b) {
-      return layout.offsets[a] < layout.offsets[b];
-    });
     int64_t at = 0;
-    for (unsigned other : rivals) {
+    for (unsigned other : placed) {
+      if (lifetimes[other].first > lifetimes[i].last ||
+          lifetimes[i].first > lifetimes[other].last)
+        continue;
       if (at + lifetimes[i].bytes <= layout.offsets[other])
         break;
       at = std::max<int64_t>(
@@ -43,7 +39,11 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
     }
     layout.offsets[i] = at;
     layout.bytes = std::max(layout.bytes, at + lifetimes[i].bytes);
-    placed.push_back(i);
+    placed.insert(llvm::upper_bound(placed, at,
+                                    [&](int64_t offset, unsigned other) {
+                                      return offset < layout.offsets[other];
+                                    }),
+                  i);
   }
   layout.bytes = llvm::alignTo(layout.bytes, alignment);
   return layout;

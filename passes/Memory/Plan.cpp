@@ -8,6 +8,7 @@
 
 #include "passes/Memory/Plan.h"
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -168,11 +169,22 @@ PlanTime simulate(const MemoryModel &model,
 
 namespace {
 
+/// How a plan is looked for.
+struct PlanStyle {
+  /// What a store's time counts, in that of computing again.
+  double dearness;
+  /// Whether values that others are computed from stay as long as these are in
+  /// memory themselves: what is computed again needs something to start from.
+  bool protects;
+  /// Whether anything is computed again.
+  bool computes;
+};
+
 /// A plan in the making.
 class Planner {
 public:
   Planner(const MemoryModel &model, const MemoryRates &rates, bool stores,
-          double dearness);
+          PlanStyle style);
   /// Cuts gaps until no step needs more than `limit`. False where it cannot.
   bool cutTo(int64_t limit);
   /// Gives back what is not needed for that, and changes what is faster
@@ -191,14 +203,18 @@ private:
   bool canCompute(size_t gap) const;
   void choose(size_t gap, GapChoice choice);
   double gainOf(size_t gap, GapChoice choice) const;
-  std::vector<size_t> withIt(size_t gap, GapChoice choice) const;
-  std::optional<std::pair<size_t, GapChoice>> bestAt(int64_t step) const;
+  struct Cut {
+    size_t gap;
+    GapChoice choice;
+    double gain;
+  };
+  std::vector<Cut> bestAt(int64_t step, bool protects) const;
+  void cut(size_t gap, GapChoice choice);
 
   const MemoryModel &model;
   const MemoryRates &rates;
   bool stores;
-  /// What a store's time counts, in that of computing again.
-  double dearness;
+  PlanStyle style;
   double total;
   int64_t stored = 0;
   /// Bytes at each step.
@@ -206,6 +222,8 @@ private:
   std::vector<std::vector<size_t>> gapsOfValue;
   /// Of each value, the steps at which something computed again needs it.
   std::vector<std::vector<int64_t>> pins;
+  /// Of each value, how many gaps that are not cut could be computed from it.
+  std::vector<int64_t> readers;
   /// Of each run, the gaps that it gives a value to, and how many chosen ones
   /// need it.
   std::vector<std::vector<size_t>> gapsOfRun;
@@ -213,9 +231,9 @@ private:
 };
 
 Planner::Planner(const MemoryModel &model, const MemoryRates &rates,
-                 bool stores, double dearness)
+                 bool stores, PlanStyle style)
     : choices(model.gaps.size(), GapChoice::Keep), model(model), rates(rates),
-      stores(stores), dearness(dearness),
+      stores(stores), style(style),
       total(std::accumulate(model.seconds.begin(), model.seconds.end(), 0.0)),
       alive(std::max<size_t>(model.seconds.size(), 1)) {
   for (const Lifetime &buffer : model.buffers)
@@ -229,11 +247,14 @@ Planner::Planner(const MemoryModel &model, const MemoryRates &rates,
   }
   gapsOfValue.resize(values);
   pins.resize(values);
+  readers.resize(values);
   gapsOfRun.resize(model.runs.size());
   needed.resize(model.runs.size());
   for (size_t i = 0; i < model.gaps.size(); ++i) {
     const MemoryGap &gap = model.gaps[i];
     gapsOfValue[static_cast<size_t>(gap.value)].push_back(i);
+    for (int64_t need : gap.needs)
+      ++readers[static_cast<size_t>(need)];
     if (!gap.runs.empty())
       gapsOfRun[static_cast<size_t>(gap.runs.front())].push_back(i);
   }
@@ -257,7 +278,7 @@ double Planner::costOf(size_t i, GapChoice choice) const {
       static_cast<double>(stored) * (1 / rates.write + 1 / rates.read);
   double late =
       std::max(0.0, busy + transfer - total) - std::max(0.0, busy - total);
-  return dearness * (copies + late);
+  return style.dearness * (copies + late);
 }
 
 bool Planner::canCut(size_t i) const {
@@ -270,7 +291,7 @@ bool Planner::canCut(size_t i) const {
 
 bool Planner::canCompute(size_t i) const {
   const MemoryGap &gap = model.gaps[i];
-  if (gap.runs.empty())
+  if (gap.runs.empty() || !style.computes)
     return false;
   for (int64_t need : gap.needs)
     for (size_t other : gapsOfValue[static_cast<size_t>(need)])
@@ -291,6 +312,7 @@ void Planner::choose(size_t i, GapChoice choice) {
   stored += (choice == GapChoice::Store ? gap.bytes : 0) -
             (choices[i] == GapChoice::Store ? gap.bytes : 0);
   for (int64_t need : gap.needs) {
+    readers[static_cast<size_t>(need)] += isCut(choices[i]) - isCut(choice);
     std::vector<int64_t> &list = pins[static_cast<size_t>(need)];
     if (choice == GapChoice::Again)
       list.push_back(gap.to);
@@ -309,48 +331,62 @@ void Planner::choose(size_t i, GapChoice choice) {
   choices[i] = choice;
 }
 
-/// The gaps that a choice is for: an op that is run again gives all its values.
-std::vector<size_t> Planner::withIt(size_t gap, GapChoice choice) const {
-  if (choice == GapChoice::Store)
-    return {gap};
-  std::vector<size_t> gaps;
-  for (size_t other :
-       gapsOfRun[static_cast<size_t>(model.gaps[gap].runs.front())])
-    if (choices[other] == GapChoice::Keep && canCut(other) && canCompute(other))
-      gaps.push_back(other);
-  return gaps;
-}
-
 /// Bytes by the steps for which they are free, for each second that it costs.
 double Planner::gainOf(size_t gap, GapChoice choice) const {
+  auto freeOf = [&](size_t one) {
+    const MemoryGap &known = model.gaps[one];
+    return static_cast<double>(known.bytes) *
+           static_cast<double>(known.to - known.from);
+  };
   double free = 0;
-  for (size_t other : withIt(gap, choice))
-    free += static_cast<double>(model.gaps[other].bytes) *
-            static_cast<double>(model.gaps[other].to - model.gaps[other].from);
+  if (choice == GapChoice::Store)
+    free = freeOf(gap);
+  else // An op that is run again gives all its values.
+    for (size_t other :
+         gapsOfRun[static_cast<size_t>(model.gaps[gap].runs.front())])
+      if (choices[other] == GapChoice::Keep && canCut(other) &&
+          canCompute(other))
+        free += freeOf(other);
   return free / (costOf(gap, choice) + 1e-9);
 }
 
-/// The gap around `step` that gives most for its time.
-std::optional<std::pair<size_t, GapChoice>>
-Planner::bestAt(int64_t step) const {
-  std::optional<std::pair<size_t, GapChoice>> best;
-  double most = -1;
+/// The gaps around `step` that give most for their time, the best first.
+std::vector<Planner::Cut> Planner::bestAt(int64_t step, bool protects) const {
+  std::vector<Cut> found;
   for (size_t i = 0; i < model.gaps.size(); ++i) {
     const MemoryGap &gap = model.gaps[i];
     if (choices[i] != GapChoice::Keep || gap.from >= step || gap.to <= step ||
-        !canCut(i))
+        !canCut(i) || (protects && readers[static_cast<size_t>(gap.value)] > 0))
       continue;
-    for (GapChoice choice : {GapChoice::Again, GapChoice::Store}) {
-      if (choice == GapChoice::Again ? !canCompute(i) : !stores)
-        continue;
-      double gain = gainOf(i, choice);
-      if (gain > most) {
-        most = gain;
-        best = {i, choice};
-      }
-    }
+    double again = canCompute(i) ? gainOf(i, GapChoice::Again) : -1;
+    double store = stores ? gainOf(i, GapChoice::Store) : -1;
+    if (std::max(again, store) >= 0)
+      found.push_back({i, again >= store ? GapChoice::Again : GapChoice::Store,
+                       std::max(again, store)});
   }
-  return best;
+  // One by one, each gain is known exactly; of many, that would take too long.
+  size_t count = std::min(found.size(), 1 + model.gaps.size() / 200);
+  std::partial_sort(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count),
+      found.end(), [](const Cut &a, const Cut &b) {
+        return std::pair(-a.gain, a.gap) < std::pair(-b.gain, b.gap);
+      });
+  found.resize(count);
+  return found;
+}
+
+/// Makes a choice, for all values that it is for.
+void Planner::cut(size_t gap, GapChoice choice) {
+  if (choice == GapChoice::Store) {
+    if (choices[gap] == GapChoice::Keep && canCut(gap))
+      choose(gap, choice);
+    return;
+  }
+  // One of them may be what another one needs.
+  for (size_t other :
+       gapsOfRun[static_cast<size_t>(model.gaps[gap].runs.front())])
+    if (choices[other] == GapChoice::Keep && canCut(other) && canCompute(other))
+      choose(other, choice);
 }
 
 bool Planner::cutTo(int64_t limit) {
@@ -358,13 +394,14 @@ bool Planner::cutTo(int64_t limit) {
     int64_t step = peakStep();
     if (alive[static_cast<size_t>(step)] <= limit)
       return true;
-    auto best = bestAt(step);
-    if (!best)
+    std::vector<Cut> best = bestAt(step, style.protects);
+    if (best.empty() && style.protects)
+      best = bestAt(step, false);
+    if (best.empty())
       return false;
-    // One of them may be what another one needs.
-    for (size_t gap : withIt(best->first, best->second))
-      if (canCut(gap) && (best->second == GapChoice::Store || canCompute(gap)))
-        choose(gap, best->second);
+    for (const Cut &one : best)
+      if (alive[static_cast<size_t>(step)] > limit)
+        cut(one.gap, one.choice);
   }
 }
 
@@ -433,55 +470,76 @@ int64_t Planner::arenaBytes() const {
 
 } // namespace
 
+namespace {
+/// A plan that was tried.
+struct Attempt {
+  std::unique_ptr<Planner> planner;
+  int64_t bytes;
+  PlanTime time;
+
+  /// Those that fit are better, then the faster ones.
+  bool isBetter(const Attempt &other, int64_t budget) const {
+    auto rank = [&](const Attempt &some) {
+      return std::pair(std::max<int64_t>(0, some.bytes - budget),
+                       some.time.seconds);
+    };
+    return rank(*this) < rank(other);
+  }
+};
+} // namespace
+
 /// A plan that fits, if that can be; else one that needs as little as it can.
-static std::unique_ptr<Planner> tryPlan(const MemoryModel &model,
-                                        int64_t budget,
-                                        const MemoryRates &rates, bool stores,
-                                        double dearness) {
+static Attempt tryPlan(const MemoryModel &model, int64_t budget,
+                       const MemoryRates &rates, bool stores, PlanStyle style) {
   // Buffers side by side may take more than their bytes.
   for (int64_t limit = budget;;) {
-    auto planner = std::make_unique<Planner>(model, rates, stores, dearness);
+    auto planner = std::make_unique<Planner>(model, rates, stores, style);
     bool isCut = planner->cutTo(limit);
     if (isCut)
       planner->improve(limit);
-    int64_t over = planner->arenaBytes() - budget;
-    if (over <= 0 || !isCut)
-      return planner;
-    limit -= over;
+    int64_t bytes = planner->arenaBytes();
+    if (bytes <= budget || !isCut) {
+      PlanTime time = simulate(model, planner->choices, rates);
+      return {std::move(planner), bytes, time};
+    }
+    limit -= bytes - budget;
   }
 }
 
 MemoryPlan planMemory(const MemoryModel &model, int64_t budget,
                       const MemoryRates &rates, bool stores) {
+  // How far the links are behind, and what is computed from what, shows only at
+  // the end.
+  static constexpr PlanStyle styles[] = {
+      {1, false, true}, {1, true, true},   {1, false, false}, {4, false, true},
+      {4, true, true},  {16, false, true}, {16, true, true}};
   MemoryPlan plan;
   plan.bytesBefore = layOutArena(model.buffers).bytes;
   plan.secondsBefore =
       std::accumulate(model.seconds.begin(), model.seconds.end(), 0.0);
-  std::unique_ptr<Planner> best;
-  // How far the links are behind shows only at the end: several weights of a
-  // store's time are tried.
-  for (double dearness : {1.0, 4.0, 16.0}) {
-    std::unique_ptr<Planner> planner =
-        plan.bytesBefore <= budget
-            ? std::make_unique<Planner>(model, rates, stores, dearness)
-            : tryPlan(model, budget, rates, stores, dearness);
-    auto rank = [&](const Planner &some) {
-      int64_t bytes = some.arenaBytes();
-      return std::pair(std::max<int64_t>(0, bytes - budget),
-                       simulate(model, some.choices, rates).seconds);
-    };
-    if (!best || rank(*planner) < rank(*best))
-      best = std::move(planner);
-    if (!stores || plan.bytesBefore <= budget)
+  std::optional<Attempt> best;
+  // Of many gaps, the first styles only: a plan takes a second at most.
+  constexpr size_t many = 2000, few = 3;
+  for (const PlanStyle &style : llvm::ArrayRef(styles).take_front(
+           model.gaps.size() > many ? few : std::size(styles))) {
+    if (!stores && (style.dearness > 1 || !style.computes))
+      continue;
+    // Without a cut, where all fits.
+    int64_t limit = plan.bytesBefore <= budget
+                        ? std::numeric_limits<int64_t>::max()
+                        : budget;
+    Attempt attempt = tryPlan(model, limit, rates, stores, style);
+    if (!best || attempt.isBetter(*best, budget))
+      best = std::move(attempt);
+    if (plan.bytesBefore <= budget)
       break;
   }
-  plan.choices = best->choices;
-  plan.bytes = best->arenaBytes();
+  plan.choices = best->planner->choices;
+  plan.bytes = best->bytes;
   plan.fits = plan.bytes <= budget;
-  plan.bindingStep = best->peakStep();
-  PlanTime time = simulate(model, plan.choices, rates);
-  plan.seconds = time.seconds;
-  plan.stall = time.stall;
+  plan.bindingStep = best->planner->peakStep();
+  plan.seconds = best->time.seconds;
+  plan.stall = best->time.stall;
   for (size_t i = 0; i < plan.choices.size(); ++i)
     if (plan.choices[i] == GapChoice::Store)
       plan.stored += model.gaps[i].bytes;

@@ -39,6 +39,10 @@ class AdamW(torch.optim.Optimizer):
     _streamed: States | None = None
     _loss: Any = None
 
+    # As torch declares them; said again for who checks types of what is assigned here.
+    state: Any
+    param_groups: Any
+
     def __init__(self, params: Any, lr: float | torch.Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, *, maximize: bool = False, offload: Offload | None = None) -> None:
         lr = float(lr)
@@ -144,7 +148,7 @@ class AdamW(torch.optim.Optimizer):
         """As torch.optim.AdamW's. With offload, moments are read from the SSDs to main memory."""
         if self._streamed is None:
             return super().state_dict()
-        own: Any = self.state
+        own = self.state
         moments = dict(self._streamed.read())
         # The numbers of steps are those of the moments, whatever step comes next.
         self.state = collections.defaultdict(dict, {
@@ -158,7 +162,7 @@ class AdamW(torch.optim.Optimizer):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes a state dict of this optimizer or of torch.optim.AdamW. With offload, moments go to the SSDs piece by piece."""
         given: dict[str, Any] = {}
-        before: Any = (self.state, self.param_groups)
+        before = self.state, self.param_groups
         handle = self.register_load_state_dict_pre_hook(lambda _, loaded: given.update(loaded))
         try:
             super().load_state_dict(state_dict)
