@@ -34,7 +34,8 @@ namespace drawloom {
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
                   kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
-                  offload::OffloadDialect, opt::OptDialect, rgnn::RgnnDialect, slr::SlrDialect>();
+                  offload::OffloadDialect, opt::OptDialect, rgnn::RgnnDialect,
+                  slr::SlrDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, gpu::GPUDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Buffers.h"
-#include "passes/Memory/Arena.h"
 #include "drawloom/runtime/Artifact.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Memory/Arena.h"
 
 using namespace mlir;
 

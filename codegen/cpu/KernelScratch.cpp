@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/KernelScratch.h"
-#include "passes/Memory/Arena.h"
 #include "codegen/cpu/Buffers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Memory/Arena.h"
 
 using namespace mlir;
 

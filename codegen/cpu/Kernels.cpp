@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Memory/Arena.h"
 #include "codegen/Program.h"
 #include "codegen/cpu/Buffers.h"
 #include "codegen/cpu/GroupBlocks.h"
@@ -23,6 +22,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Memory/Arena.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Memory/Arena.h"
 #include "codegen/nvptx/Dots.h"
 #include "codegen/nvptx/Estimate.h"
 #include "codegen/nvptx/Passes.h"
@@ -16,6 +15,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
+#include "passes/Memory/Arena.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Memory/Arena.h"
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OpenExtents.h"
+#include "passes/Memory/Arena.h"
 #include <map>
 
 namespace drawloom::nvptx {

@@ -9,9 +9,9 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 #define DRAWLOOM_CODEGEN_NVPTX_STAGING_H
 
-#include "passes/Memory/Arena.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Memory/Arena.h"
 
 namespace drawloom::nvptx {
 

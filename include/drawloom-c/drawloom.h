@@ -67,8 +67,8 @@ typedef struct DrawloomCompilerOptions {
   void *cancelledContext;
   /** Bytes that a call of a program may take beside its buffers, the store's
    * memory among them; by default as many as it needs. Where that is more,
-   * values are computed again, or are in a store between two uses. An error says
-   * what is the least. On the CPU, for extents that are known. */
+   * values are computed again, or are in a store between two uses. An error
+   * says what is the least. On the CPU, for extents that are known. */
   uint64_t memory;
   /** Not 0: calls will have a store (drawloomUseStore). */
   int stores;

@@ -226,8 +226,7 @@ DRAWLOOM_API int64_t
 drawloomFunctionWorkspace(const DrawloomFunction *function);
 /** The most bytes that a call keeps in a store at once (drawloomUseStore); 0 of
  * functions that need none. */
-DRAWLOOM_API int64_t
-drawloomFunctionStored(const DrawloomFunction *function);
+DRAWLOOM_API int64_t drawloomFunctionStored(const DrawloomFunction *function);
 
 /** The extents of one argument; none for a scalar. */
 typedef struct DrawloomExtents {

@@ -424,7 +424,7 @@ void Planner::improve(int64_t limit) {
   }
   // By what the links really do; a bounded amount of work, not of time, so that
   // the plan is the same everywhere.
-  int64_t work = 20'000'000 / static_cast<int64_t>(model.seconds.size() + 1);
+  int64_t work = 5'000'000 / static_cast<int64_t>(model.seconds.size() + 1);
   double time = simulate(model, choices, rates).seconds;
   for (size_t i : cut) {
     GapChoice now = choices[i];

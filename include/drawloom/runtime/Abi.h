@@ -48,8 +48,8 @@ typedef struct DrawloomHost {
    * returns when they are done. */
   void (*parallelFor)(void *context, DrawloomKernel kernel, void **arguments,
                       int64_t blocks);
-  /** Does what a program asks of a record; `kind` is a DrawloomTransfer. Where it
-   * cannot, it remembers that the call has failed and fills `memory` with
+  /** Does what a program asks of a record; `kind` is a DrawloomTransfer. Where
+   * it cannot, it remembers that the call has failed and fills `memory` with
    * something: the program goes on to its end. Only programs with records call
    * it. */
   void (*transfer)(void *context, int64_t kind, int64_t record, void *memory,

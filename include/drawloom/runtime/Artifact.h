@@ -153,9 +153,9 @@ std::string writeArtifact(const Artifact &artifact);
 
 /// Also of version 3, whose variants are all of one target, 4, which has no
 /// open extents, 5, whose memory grows with single ones only, 6, where none is
-/// larger than another one by a constant, and 7, which keeps nothing in a store. Refuses bytes that are cut off,
-/// changed or of another version, and variants that do not go together; says
-/// which.
+/// larger than another one by a constant, and 7, which keeps nothing in a
+/// store. Refuses bytes that are cut off, changed or of another version, and
+/// variants that do not go together; says which.
 Result<Artifact> readArtifact(std::string_view bytes);
 
 /// The target to load an artifact for: the one that is asked for, which it must
