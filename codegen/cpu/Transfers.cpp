@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Memory/StepCost.h"
 
 using namespace mlir;
 using bufferization::AliasingValueList, bufferization::AnalysisState,
@@ -137,12 +138,6 @@ private:
   OpBuilder builder;
 };
 
-int64_t bytesOf(Value memory) {
-  auto type = cast<MemRefType>(memory.getType());
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 void TransferLowering::call(Operation *op, DrawloomTransfer kind,
                             int64_t record, Value memory) {
   builder.setInsertionPoint(op);
@@ -155,7 +150,7 @@ void TransferLowering::call(Operation *op, DrawloomTransfer kind,
   if (memory) {
     address =
         memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory);
-    bytes = bytesOf(memory);
+    bytes = bytesOf(memory.getType());
   }
   func::CallOp::create(
       builder, loc, transfer,
@@ -173,7 +168,7 @@ LogicalResult TransferLowering::run(ArrayRef<Operation *> ops) {
     if (auto store = dyn_cast<offload::StoreOp>(op)) {
       int64_t number = signature->records++;
       records[store.getRecord()] = number;
-      alive += bytesOf(store.getValue());
+      alive += bytesOf(store.getValue().getType());
       signature->recordBytes = std::max(signature->recordBytes, alive);
       call(op, DRAWLOOM_TRANSFER_STORE, number, store.getValue());
       continue;
@@ -188,7 +183,7 @@ LogicalResult TransferLowering::run(ArrayRef<Operation *> ops) {
       call(op, DRAWLOOM_TRANSFER_AWAIT, known->second, await.getDestination());
     else {
       call(op, DRAWLOOM_TRANSFER_DROP, known->second, {});
-      alive -= bytesOf(known->first.getDefiningOp()->getOperand(0));
+      alive -= bytesOf(known->first.getDefiningOp()->getOperand(0).getType());
     }
   }
   for (Operation *op : llvm::reverse(ops))

@@ -335,13 +335,50 @@ static LogicalResult planMemory(ModuleOp module, const CompileOptions &options,
   return pm.run(module);
 }
 
-/// How often less is planned for, where a program turns out to need more.
-constexpr int mostPlans = 6;
+/// How often a program is planned for less than it may have, where it turns out
+/// to need more, and how near two plans are between which there is no other.
+constexpr int mostPlans = 8;
+constexpr int64_t leastBetween = 64 * 1024;
+
+namespace {
+/// What is planned for next, so that a workspace keeps to its budget.
+class PlanSearch {
+public:
+  explicit PlanSearch(int64_t budget) : budget(budget), planned(budget) {}
+  int64_t next() const { return planned; }
+  /// No plan fits into what was planned for. False where that is the end.
+  bool refused() {
+    most = std::max(most, planned);
+    return least != 0 && halve();
+  }
+  /// The plan has come to a workspace of so many bytes, which are too many.
+  bool exceeded(int64_t workspace) {
+    above = planned;
+    least = least ? std::min(least, workspace) : workspace;
+    if (most > 0)
+      return halve();
+    planned -= workspace - budget;
+    return planned > 0;
+  }
+  /// The smallest workspace so far; 0: none.
+  int64_t smallest() const { return least; }
+
+private:
+  bool halve() {
+    planned = most + (above - most) / 2;
+    return above - most > leastBetween;
+  }
+
+  int64_t budget, planned;
+  /// The most that no plan fits, and the least that gave too much.
+  int64_t most = 0, above = 0, least = 0;
+};
+} // namespace
 
 /// Runs the phases; where there is a budget, so that workspaces keep to it.
 /// Plans go by what bufferization should make of tensors, and panels and copies
 /// come on top: what was too much is known of the kernels, and the next plan
-/// does with so much less.
+/// does with so much less; or with half of that, where none can.
 static LogicalResult runWithinMemory(ModuleOp module,
                                      const CompileOptions &given,
                                      const MachineFacts &machine) {
@@ -367,28 +404,34 @@ static LogicalResult runWithinMemory(ModuleOp module,
   options.from = Phase::Blocks;
   options.to = std::min(given.to, Phase::Kernels);
   OwningOpRef<ModuleOp> blocks = module.clone();
-  int64_t planned = memory.bytes > 0 ? memory.workspace() : 0;
+  PlanSearch search(memory.bytes > 0 ? memory.workspace() : 0);
   for (int i = 1;; ++i) {
     HeldDiagnostics diagnostics(module.getContext());
     // Of the plan that counts.
     if (!memory.explain.empty())
       llvm::sys::fs::remove(memory.explain);
-    if (failed(planMemory(module, options, planned)) ||
-        failed(runPhases(module, options, machine)))
-      return failure();
-    int64_t over =
-        given.to < Phase::Kernels || memory.bytes == 0
-            ? 0
-            : *options.target->workspaceBytesOf(module) - memory.workspace();
-    if (over <= 0)
-      break;
-    if (i == mostPlans)
-      return emitError(loc)
-             << "the program's workspace is " << over << " bytes more than the "
-             << memory.workspace() << " that it may have, and plans for less "
-             << "did not help: give it more memory";
+    bool goesOn = false;
+    if (failed(planMemory(module, options, search.next()))) {
+      goesOn = search.refused();
+      if (search.smallest() == 0)
+        return failure();
+    } else {
+      if (failed(runPhases(module, options, machine)))
+        return failure();
+      int64_t bytes = *options.target->workspaceBytesOf(module);
+      if (given.to < Phase::Kernels || memory.bytes == 0 ||
+          bytes <= memory.workspace())
+        break;
+      goesOn = search.exceeded(bytes);
+    }
     diagnostics.forget();
-    planned -= over;
+    if (!goesOn || i == mostPlans) {
+      int64_t needed = search.smallest() + memory.staging();
+      return emitError(loc)
+             << "the program needs " << needed << " bytes of memory, as far as "
+             << "could be found, and may have " << memory.bytes
+             << (memory.stores ? "" : ": give it more, or a store (--spill)");
+    }
     if (options.restarting)
       options.restarting();
     OwningOpRef<ModuleOp> again = blocks->clone();

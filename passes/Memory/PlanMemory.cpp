@@ -156,7 +156,8 @@ LogicalResult PlanMemory::write(const PlannedFunction &planned) {
 
 void PlanMemory::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (function.isExternal())
+  // Several blocks are for a later phase to refuse.
+  if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
     return;
   FailureOr<FunctionBuffers> buffers = FunctionBuffers::of(function);
   if (failed(buffers)) {

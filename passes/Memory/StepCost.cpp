@@ -20,10 +20,10 @@ using namespace mlir;
 namespace drawloom {
 
 int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  Type element = tensor.getElementType();
+  auto shaped = cast<ShapedType>(type);
+  Type element = shaped.getElementType();
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return tensor.getNumElements() * llvm::divideCeil(bits, 8);
+  return shaped.getNumElements() * llvm::divideCeil(bits, 8);
 }
 
 double secondsOf(Operation &op, double operations, double memory) {

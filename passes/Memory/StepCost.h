@@ -13,7 +13,7 @@
 
 namespace drawloom {
 
-/// Bytes of a tensor of static shape.
+/// Bytes of a tensor, or of memory, of static shape.
 int64_t bytesOf(mlir::Type type);
 
 /// Seconds that an op between the tensors of a function takes: its arithmetic,

@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 
 import drawloom
 import memory_programs
@@ -103,6 +104,14 @@ def test_a_disk_that_fails_is_an_error_and_bytes_that_are_lost_once_come_again(s
     assert same_bits(wanted, drawloom.load(saved, spill=tmp_path, memory="32MiB").step(*arguments))
 
 
+@pytest.mark.parametrize("action", ["errno EIO", "flip 9", "stale", "drop", "short 512"])
+def test_whatever_operation_fails_a_step_has_the_same_bits(action, step, saved, tmp_path, monkeypatch):
+    _, arguments, wanted, _ = step
+    for operation in range(1, 31):
+        monkeypatch.setenv("DRAWLOOM_OFFLOAD_FAULTS", f"nth={operation};do={action}")
+        assert same_bits(wanted, drawloom.load(saved, spill=tmp_path, memory="32MiB").step(*arguments))
+
+
 @pytest.mark.parametrize(("options", "message"), [
     ({"memory": "much"}, "memory is 'much'; it is a number of bytes"),
     ({"memory": -1}, "memory is -1"),
@@ -141,6 +150,22 @@ def test_random_programs_keep_their_bits(tmp_path):
             assert less.f.specialize().workspace <= memory
             assert same_bits(wanted, less(*arguments))
     assert planned >= 3
+
+
+def test_what_an_error_says_is_needed_is_enough():
+    said = 0
+    for seed in (2, 5):
+        text = memory_programs.random_program(seed)
+        workspace = drawloom.compile(text).f.specialize().workspace
+        for share in (0.9, 0.8, 0.7, 0.6):
+            try:
+                drawloom.compile(text, memory=int(share * workspace))
+            except drawloom.CompileError as error:
+                needed = re.search(r"the program needs (\d+) bytes of memory, as far as could be found", error.message)
+                if needed:
+                    said += 1
+                    assert drawloom.compile(text, memory=int(needed[1])).f.specialize().workspace <= int(needed[1])
+    assert said > 0
 
 
 class Integers:
