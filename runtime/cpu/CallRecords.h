@@ -9,39 +9,52 @@
 #ifndef DRAWLOOM_RUNTIME_CPU_CALLRECORDS_H
 #define DRAWLOOM_RUNTIME_CPU_CALLRECORDS_H
 
+#include "drawloom/runtime/Abi.h"
 #include "drawloom/runtime/Status.h"
 #include "runtime/offload/Store.h"
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace drawloom::runtime {
 
-/// The records of one call of a program, by number. After the first failure
+/// What one call keeps in a store, by the numbers of its program. Large values
+/// are several records, which the host's threads copy. After the first failure
 /// nothing is put or got any more. What is left is dropped at the end.
 class CallRecords {
 public:
-  CallRecords(offload::Store &store, const std::string &program, size_t count)
-      : store(store), program(program), ids(count) {}
+  CallRecords(offload::Store &store, const std::string &program, size_t count,
+              const DrawloomHost &host)
+      : store(store), program(program), host(host), values(count) {}
   ~CallRecords();
   CallRecords(const CallRecords &) = delete;
   CallRecords &operator=(const CallRecords &) = delete;
 
   /// As DrawloomHost::transfer.
-  void transfer(int64_t kind, size_t record, void *memory, uint64_t bytes);
+  void transfer(int64_t kind, size_t value, void *memory, uint64_t bytes);
   const Status &status() const { return failure; }
 
 private:
-  void put(size_t record, const void *memory, uint64_t bytes);
-  void expect(size_t record);
-  void get(size_t record, void *memory, uint64_t bytes);
-  void drop(size_t record);
+  struct Part {
+    uint64_t begin, bytes;
+    offload::RecordId id = {};
+  };
+  void put(size_t value, const char *memory, uint64_t bytes);
+  void expect(size_t value);
+  void get(size_t value, char *memory, uint64_t bytes);
+  void drop(size_t value);
+  void putPart(size_t value, Part &part, const char *memory);
+  void getPart(const Part &part, char *memory);
+  template <typename Work> void forEachPart(size_t value, Work work);
   void check(offload::Outcome outcome, const std::string &why);
 
   offload::Store &store;
   const std::string &program;
-  std::vector<offload::RecordId> ids;
+  const DrawloomHost &host;
+  std::vector<std::vector<Part>> values;
   /// Wanted and not got yet, in their order.
   std::vector<size_t> wanted;
+  std::mutex mutex; ///< Of the failure.
   Status failure;
 };
 

@@ -105,7 +105,7 @@ Status callStoring(DrawloomEntry entry, const Signature &signature,
   Status status;
   for (int attempt = 0; attempt < 2; ++attempt) {
     CallRecords records(store, signature.name,
-                        static_cast<size_t>(signature.records));
+                        static_cast<size_t>(signature.records), inner);
     StoringHost storing{inner, records};
     DrawloomHost host = storing.host();
     entry(pointers, &host);
