@@ -115,6 +115,8 @@ static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   pieces.pieceIterations = budget.pieceIterations;
   pm.addNestedPass<func::FuncOp>(createDistributeOps(pieces));
   addCleanup(pm);
+  // Of transfers that the program has as it is written.
+  pm.addNestedPass<func::FuncOp>(createVerifyTransfers());
 }
 
 /// Adds the passes that lead from the phase before `phase` into it.
@@ -358,7 +360,7 @@ public:
     if (most > 0)
       return halve();
     planned -= workspace - budget;
-    return planned > 0;
+    return planned > 0 || halve();
   }
   /// The smallest workspace so far; 0: none.
   int64_t smallest() const { return least; }
@@ -426,11 +428,15 @@ static LogicalResult runWithinMemory(ModuleOp module,
     }
     diagnostics.forget();
     if (!goesOn || i == mostPlans) {
-      int64_t needed = search.smallest() + memory.staging();
-      return emitError(loc)
-             << "the program needs " << needed << " bytes of memory, as far as "
-             << "could be found, and may have " << memory.bytes
-             << (memory.stores ? "" : ": give it more, or a store (--spill)");
+      // The store has a quarter of it.
+      MemoryBudget needed = memory;
+      while (needed.workspace() < search.smallest())
+        needed.bytes += search.smallest() - needed.workspace();
+      return emitError(loc) << "the program needs " << needed.bytes
+                            << " bytes of memory, as far as "
+                            << "could be found, and may have " << memory.bytes
+                            << ": give it more memory"
+                            << (memory.stores ? "" : ", or a store (--spill)");
     }
     if (options.restarting)
       options.restarting();

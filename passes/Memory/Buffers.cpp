@@ -105,6 +105,8 @@ void FunctionBuffers::share(func::FuncOp function) {
   for (Operation *op : ops) {
     SmallVector<Value> starts = startsOf(op);
     int64_t step = stepOf(op);
+    // One result at most lies where an operand was.
+    DenseSet<int64_t> taken;
     for (auto [result, start] : llvm::zip_equal(op->getResults(), starts)) {
       int64_t place = valueOf(result);
       if (place < 0)
@@ -114,7 +116,8 @@ void FunctionBuffers::share(func::FuncOp function) {
       // What is read later on stays as it is, and is copied.
       bool isInPlace =
           before >= 0 && known[before].uses.back() == step &&
-          bytesOf(known[before].value.getType()) == bytesOf(result.getType());
+          bytesOf(known[before].value.getType()) == bytesOf(result.getType()) &&
+          taken.insert(before).second;
       if (isInPlace) {
         value.buffer = known[before].buffer;
         Lifetime &lifetime = buffers[value.buffer];

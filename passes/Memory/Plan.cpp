@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Memory/Plan.h"
+#include "llvm/ADT/DenseSet.h"
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -75,8 +76,10 @@ private:
   /// each; the place of each gap among them.
   std::vector<size_t> order, placeOf;
   std::vector<double> before;
-  /// When each was put, and when each was got.
+  /// When each is written, and when each was got.
   std::vector<double> written, taken;
+  /// Of each value, when its bytes are on the disk; below 0: it was not stored.
+  std::vector<double> valueWritten;
   double writesUntil = 0, readsUntil = 0;
 };
 
@@ -95,11 +98,21 @@ Links::Links(const MemoryModel &model, const std::vector<GapChoice> &choices,
     before.push_back(before.back() +
                      static_cast<double>(model.gaps[order[place]].bytes));
   }
+  size_t count = 0;
+  for (const MemoryGap &gap : model.gaps)
+    count = std::max(count, static_cast<size_t>(gap.value) + 1);
+  valueWritten.assign(count, -1);
   written.assign(order.size(), 0);
   taken.assign(order.size(), 0);
 }
 
 void Links::put(size_t gap) {
+  double &ended = valueWritten[static_cast<size_t>(model.gaps[gap].value)];
+  // A value is stored once, for all its gaps.
+  if (ended >= 0) {
+    written[placeOf[gap]] = ended;
+    return;
+  }
   double bytes = static_cast<double>(model.gaps[gap].bytes);
   now += bytes / rates.copy;
   writesUntil = std::max(writesUntil, now) + bytes / rates.write;
@@ -110,7 +123,7 @@ void Links::put(size_t gap) {
     now += wait;
     stall += wait;
   }
-  written[placeOf[gap]] = writesUntil;
+  written[placeOf[gap]] = ended = writesUntil;
 }
 
 /// When the other half has room for what is got at `place`.
@@ -199,6 +212,7 @@ public:
 
 private:
   double costOf(size_t gap, GapChoice choice) const;
+  double savedBy(size_t gap) const;
   bool canCut(size_t gap) const;
   bool canCompute(size_t gap) const;
   void choose(size_t gap, GapChoice choice);
@@ -279,6 +293,20 @@ double Planner::costOf(size_t i, GapChoice choice) const {
   double late =
       std::max(0.0, busy + transfer - total) - std::max(0.0, busy - total);
   return style.dearness * (copies + late);
+}
+
+/// Seconds that are saved where a gap is not cut any more.
+double Planner::savedBy(size_t i) const {
+  const MemoryGap &gap = model.gaps[i];
+  double seconds = 0;
+  if (choices[i] == GapChoice::Again) {
+    for (int64_t run : gap.runs)
+      if (needed[static_cast<size_t>(run)] == 1)
+        seconds += model.runs[static_cast<size_t>(run)].seconds;
+  } else {
+    seconds = 2 * static_cast<double>(gap.bytes) / rates.copy;
+  }
+  return seconds;
 }
 
 bool Planner::canCut(size_t i) const {
@@ -411,9 +439,8 @@ void Planner::improve(int64_t limit) {
   for (size_t i = 0; i < choices.size(); ++i)
     if (choices[i] != GapChoice::Keep)
       cut.push_back(i);
-  std::stable_sort(cut.begin(), cut.end(), [&](size_t a, size_t b) {
-    return costOf(a, choices[a]) > costOf(b, choices[b]);
-  });
+  std::stable_sort(cut.begin(), cut.end(),
+                   [&](size_t a, size_t b) { return savedBy(a) > savedBy(b); });
   for (size_t i : cut) {
     const MemoryGap &gap = model.gaps[i];
     bool fits = true;
@@ -432,10 +459,14 @@ void Planner::improve(int64_t limit) {
         now == GapChoice::Store ? GapChoice::Again : GapChoice::Store;
     bool possible = now != GapChoice::Keep &&
                     (other == GapChoice::Again ? canCompute(i) : stores);
-    if (!possible || --work < 0)
+    if (--work < 0)
+      return;
+    if (!possible)
       continue;
     choose(i, other);
-    double changed = simulate(model, choices, rates).seconds;
+    double changed = alive[static_cast<size_t>(peakStep())] <= limit
+                         ? simulate(model, choices, rates).seconds
+                         : time;
     if (changed < time)
       time = changed;
     else
@@ -540,8 +571,10 @@ MemoryPlan planMemory(const MemoryModel &model, int64_t budget,
   plan.bindingStep = best->planner->peakStep();
   plan.seconds = best->time.seconds;
   plan.stall = best->time.stall;
+  llvm::DenseSet<int64_t> values;
   for (size_t i = 0; i < plan.choices.size(); ++i)
-    if (plan.choices[i] == GapChoice::Store)
+    if (plan.choices[i] == GapChoice::Store &&
+        values.insert(model.gaps[i].value).second)
       plan.stored += model.gaps[i].bytes;
   return plan;
 }

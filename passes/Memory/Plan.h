@@ -8,9 +8,10 @@
 //
 // Steps 0 .. T-1 take some time each. A gap is the time between two uses of a
 // value, in which its memory can be used for others: the value is computed
-// again behind it, or it is in a store meanwhile. Which of both, and of which
-// gaps, so that no step needs more memory than there is and the whole takes the
-// least time? (As a program with integers, the problem is NP-hard.)
+// again at its end, or it is in a store meanwhile. For each gap: keep the
+// value, compute it again, or store it, so that no step needs more memory than
+// there is and the whole takes the least time? (As a program with integers, the
+// problem is NP-hard.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +72,7 @@ struct MemoryPlan {
   std::vector<GapChoice> choices;
   /// Bytes that the buffers take together, without a plan and with it.
   int64_t bytesBefore = 0, bytes = 0;
-  /// Where they are most; nobody can do with less than the bytes there.
+  /// The step at which this plan needs most.
   int64_t bindingStep = 0;
   double secondsBefore = 0, seconds = 0;
   /// Of these, what the program waits for the store; and bytes that go there.

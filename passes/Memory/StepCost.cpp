@@ -35,7 +35,7 @@ double secondsOf(Operation &op, double operations, double memory) {
   auto touch = [&](Value value) {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     bool isOutside = !op.isAncestor(value.getParentRegion()->getParentOp());
-    if (tensor && tensor.hasStaticShape() && isOutside)
+    if (tensor && tensor.hasStaticShape() && isOutside && !startsAnew(value))
       touched.insert(value);
   };
   op.walk([&](Operation *nested) {

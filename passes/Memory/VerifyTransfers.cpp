@@ -35,6 +35,9 @@ LogicalResult verifyRecord(offload::StoreOp store) {
                                "offload.await and offload.drop may");
     if (failed(verifyPlace(user)))
       return failure();
+    if (user->getBlock() != store->getBlock())
+      return user->emitOpError("stands in another block than the offload.store "
+                               "of its record");
   }
   llvm::sort(users,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

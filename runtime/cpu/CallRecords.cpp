@@ -14,7 +14,7 @@ namespace drawloom::runtime {
 
 using offload::Outcome, offload::RecordId;
 
-/// Less is not worth a second thread, and more parts are for nobody.
+/// Less is not worth a second thread, and more threads copy no faster.
 static constexpr uint64_t leastOfPart = uint64_t(1) << 20;
 static constexpr uint64_t mostParts = 8;
 
@@ -91,6 +91,10 @@ void CallRecords::getPart(const Part &part, char *memory) {
 
 void CallRecords::get(size_t value, char *memory, uint64_t bytes) {
   wanted.erase(std::remove(wanted.begin(), wanted.end(), value), wanted.end());
+  if (values[value].empty())
+    check(Outcome::Misused, "@" + program + " awaits value " +
+                                std::to_string(value) +
+                                ", which it has not stored, or has dropped");
   forEachPart(value, [&](Part &part) { getPart(part, memory); });
   if (!failure.ok())
     std::memset(memory, 0, bytes);

@@ -100,12 +100,12 @@ struct StoringHost {
 /// Calls an entry that keeps values in a store; once more where they did not
 /// come back, since arguments are as they were.
 Status callStoring(DrawloomEntry entry, const Signature &signature,
-                   offload::Store &store, const DrawloomHost &inner,
-                   void **pointers) {
+                   offload::Store &store, const DrawloomHost &copying,
+                   const DrawloomHost &inner, void **pointers) {
   Status status;
   for (int attempt = 0; attempt < 2; ++attempt) {
     CallRecords records(store, signature.name,
-                        static_cast<size_t>(signature.records), inner);
+                        static_cast<size_t>(signature.records), copying);
     StoringHost storing{inner, records};
     DrawloomHost host = storing.host();
     entry(pointers, &host);
@@ -239,8 +239,8 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
   }
   Status status;
   if (signature.records > 0)
-    status = callStoring(entry.address, signature, *callersStore, host,
-                         pointers.data());
+    status = callStoring(entry.address, signature, *callersStore, pool.host(),
+                         host, pointers.data());
   else
     entry.address(pointers.data(), &host);
   // Nobody may take what was computed without them for results.

@@ -9,6 +9,7 @@
 #include "tools/drawloom-run/Spill.h"
 #include "drawloom/runtime/AlignedBuffer.h"
 #include "drawloom/runtime/StoreShare.h"
+#include "drawloom/runtime/ThreadPool.h"
 #include "lib/Report/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/WithColor.h"
@@ -100,14 +101,25 @@ Error calibrate(const Options &options) {
     return createStringError("--calibrate: this machine lacks the memory for "
                              "it, 200 MiB");
   std::memset(data->data(), 1, bytes);
+  // As values are copied, by the threads that run programs; with a checksum,
+  // which takes about as long as the copy itself.
   std::vector<char> copy(bytes);
+  runtime::PoolHost pool{&runtime::ThreadPool::shared(), options.threads,
+                         nullptr, 0};
+  DrawloomHost host = pool.host();
+  void *places[] = {copy.data(), data->data()};
+  constexpr int copies = 32, parts = 8;
   Stopwatch copying;
-  constexpr int copies = 32;
-  for (int i = 0; i < copies; ++i) {
-    std::memcpy(copy.data(), data->data(), bytes);
-    asm volatile("" : : "r"(copy.data()) : "memory"); // It is wanted.
-  }
-  // With a checksum, which takes about as long as the copy itself.
+  for (int i = 0; i < copies; ++i)
+    host.parallelFor(
+        host.context,
+        [](void **arguments, int64_t lo, int64_t hi, void *) {
+          size_t begin = static_cast<size_t>(lo) * (bytes / parts);
+          std::memcpy(static_cast<char *>(arguments[0]) + begin,
+                      static_cast<const char *>(arguments[1]) + begin,
+                      static_cast<size_t>(hi - lo) * (bytes / parts));
+        },
+        places, parts);
   double copied = copies * static_cast<double>(bytes) / copying.seconds() / 2;
   std::string disk;
   if (!options.spill.empty()) {
