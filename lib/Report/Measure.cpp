@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/SourcePlace.h"
 #include "lib/Report/Report.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"

@@ -8,6 +8,7 @@
 
 #include "lib/Report/Work.h"
 #include "codegen/cpu/Signature.h"
+#include "dialects/Interfaces/SourcePlace.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Memory/Operations.h"
@@ -44,21 +45,6 @@ static std::optional<double> countKernelBlock(mlir::func::FuncOp kernel) {
     sum += *count;
   }
   return sum;
-}
-
-std::string placeOf(mlir::Location location) {
-  std::string place;
-  location->walk([&](mlir::Location part) {
-    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part);
-    if (!file)
-      return mlir::WalkResult::advance();
-    StringRef name = file.getFilename().getValue();
-    place =
-        (name.substr(name.find_last_of('/') + 1) + ":" + Twine(file.getLine()))
-            .str();
-    return mlir::WalkResult::interrupt();
-  });
-  return place;
 }
 
 std::vector<KernelWork> measureKernels(mlir::ModuleOp module) {

@@ -37,10 +37,6 @@ struct KernelWork {
 };
 std::vector<KernelWork> measureKernels(mlir::ModuleOp module);
 
-/// "name.mlir:3", the nearest place in a source, without its folder; "" where
-/// none is known.
-std::string placeOf(mlir::Location location);
-
 } // namespace drawloom::report
 
 #endif // DRAWLOOM_LIB_REPORT_WORK_H

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/SourcePlace.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "passes/Memory/PlannedFunction.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -25,22 +26,6 @@ static StringRef nameOf(GapChoice choice) {
     return "store";
   }
   llvm_unreachable("all choices are listed");
-}
-
-/// "name.mlir:3", without the folder.
-static std::string placeOf(Location location) {
-  std::string place;
-  location->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    StringRef name = file.getFilename().getValue();
-    place =
-        (name.substr(name.find_last_of('/') + 1) + ":" + Twine(file.getLine()))
-            .str();
-    return WalkResult::interrupt();
-  });
-  return place;
 }
 
 static std::string mebibytes(int64_t bytes) {
