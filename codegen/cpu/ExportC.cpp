@@ -170,6 +170,12 @@ Expected<std::string> exportHeader(const Artifact::Variant &variant) {
           "@" + entry.signature.name +
           " leaves extents open, for which this header has no place: give its "
           "arguments static shapes, or load the file of --mlir-to-artifact");
+    if (entry.signature.records > 0)
+      return createStringError(
+          "@" + entry.signature.name +
+          " keeps values in a store, which this header's calls do not have: "
+          "load the file of --mlir-to-artifact, whose calls take one "
+          "(drawloomUseStore)");
     names += (names.empty() ? "" : "_") + entry.signature.name;
   }
   os << formatv(headerBegin.data(), variant.isa, names, DRAWLOOM_ALIGNMENT);
