@@ -58,6 +58,16 @@ Error parseMemoryRates(StringRef text, MemoryRates &rates) {
   return Error::success();
 }
 
+MemoryRates CompileTarget::ratesOf(const MemoryBudget &memory) const {
+  MemoryRates rates = memoryRates();
+  for (double MemoryRates::*one :
+       {&MemoryRates::operations, &MemoryRates::memory, &MemoryRates::write,
+        &MemoryRates::read, &MemoryRates::copy})
+    if (memory.rates.*one > 0)
+      rates.*one = memory.rates.*one;
+  return rates;
+}
+
 /// What was asked for; 0 where that is the target's own number.
 static Expected<int64_t> processorsFor(const CodegenOptions &options) {
   // More than any machine has.
@@ -116,11 +126,13 @@ CompileTarget::fingerprint(const CodegenOptions &options) const {
     return processors.takeError();
   if (*processors)
     text += "processors " + std::to_string(*processors) + "\n";
-  if (const MemoryBudget &memory = options.memory; memory.bytes > 0)
+  if (const MemoryBudget &memory = options.memory; memory.bytes > 0) {
+    MemoryRates rates = ratesOf(memory);
     text += formatv("memory {0} {1} {2} {3} {4} {5} {6}\n", memory.bytes,
-                    memory.stores, memory.rates.operations, memory.rates.memory,
-                    memory.rates.write, memory.rates.read, memory.rates.copy)
+                    memory.stores, rates.operations, rates.memory, rates.write,
+                    rates.read, rates.copy)
                 .str();
+  }
   return text + choicesOf(options);
 }
 

@@ -38,18 +38,18 @@ std::optional<DenseProducts> parseDenseProducts(llvm::StringRef name);
 /// What a program may have of memory beyond arguments and results, and where
 /// its values may be instead.
 struct MemoryBudget {
-  /// Of the workspace and the store's memory together; 0: no limit.
+  /// Of the workspace and, where that is the host's memory, the store's memory
+  /// together; 0: no limit.
   int64_t bytes = 0;
   /// Whether calls will have a store.
   bool stores = false;
-  /// What the plan goes by.
-  MemoryRates rates;
+  /// What the plan goes by; 0: the target's own numbers.
+  MemoryRates rates = {0, 0, 0, 0, 0, 0};
   /// File for the plan, in words or with the ending .json as data; empty: none.
   std::string explain = {};
 
-  /// Bytes of the store's memory, and what is left for the workspace.
+  /// Bytes of the store's memory.
   int64_t staging() const;
-  int64_t workspace() const { return bytes - staging(); }
   bool isGiven() const { return bytes > 0 || !explain.empty(); }
 };
 
@@ -191,6 +191,14 @@ public:
   virtual std::optional<int64_t> workspaceBytesOf(mlir::ModuleOp module) const {
     return std::nullopt;
   }
+  /// Whether workspaces are in memory of the target's own, beside the host's.
+  virtual bool hasOwnMemory() const { return false; }
+  /// What a budget leaves for the workspace, bytes.
+  int64_t workspaceOf(const MemoryBudget &memory) const {
+    return memory.bytes - (hasOwnMemory() ? 0 : memory.staging());
+  }
+  /// What plans go by.
+  MemoryRates ratesOf(const MemoryBudget &memory) const;
   /// What is worth trying; nothing where the ordinary budget is all there is.
   virtual std::optional<TileTrial> tileTrial() const { return std::nullopt; }
   /// Of the kernels of a function, from a module in the phase `kernels`;
@@ -204,6 +212,8 @@ public:
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;
 
 protected:
+  /// What plans go by where nobody says better.
+  virtual MemoryRates memoryRates() const { return {}; }
   /// Of the kind of machine that a set is for: the same on all of a kind.
   virtual MachineFacts machineOf(llvm::StringRef isa) const { return {}; }
   /// For one of instructionSets().

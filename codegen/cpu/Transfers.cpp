@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Memory/StepCost.h"
+#include "passes/Memory/Transfers.h"
 
 using namespace mlir;
 using bufferization::AliasingValueList, bufferization::AnalysisState,
@@ -123,24 +124,10 @@ struct AgainModel
   }
 };
 
-/// Replaces the transfers of one function by calls.
-class TransferLowering {
-public:
-  TransferLowering(func::FuncOp function, func::FuncOp transfer)
-      : function(function), transfer(transfer), builder(function.getContext()) {
-  }
-  LogicalResult run(ArrayRef<Operation *> ops);
-
-private:
-  void call(Operation *op, DrawloomTransfer kind, int64_t record, Value memory);
-
-  func::FuncOp function, transfer;
-  OpBuilder builder;
-};
-
-void TransferLowering::call(Operation *op, DrawloomTransfer kind,
-                            int64_t record, Value memory) {
-  builder.setInsertionPoint(op);
+/// Calls the host in the place of a transfer.
+void callHost(func::FuncOp transfer, Operation *op, DrawloomTransfer kind,
+              int64_t record, Value memory) {
+  OpBuilder builder(op);
   Location loc = op->getLoc();
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -157,37 +144,29 @@ void TransferLowering::call(Operation *op, DrawloomTransfer kind,
       ValueRange{number(kind), number(record), address, number(bytes)});
 }
 
-LogicalResult TransferLowering::run(ArrayRef<Operation *> ops) {
+/// Replaces the transfers of one function by calls.
+LogicalResult lower(const Transfers &transfers, func::FuncOp function,
+                    func::FuncOp transfer) {
   FailureOr<FunctionSignature> signature = getSignature(function);
   if (failed(signature))
-    return ops.front()->emitOpError(
+    return transfers.list.front().op->emitOpError(
         "stands in a block program; transfers are between them");
-  DenseMap<Value, int64_t> records;
-  int64_t alive = 0;
-  for (Operation *op : ops) {
-    if (auto store = dyn_cast<offload::StoreOp>(op)) {
-      int64_t number = signature->records++;
-      records[store.getRecord()] = number;
-      alive += bytesOf(store.getValue().getType());
-      signature->recordBytes = std::max(signature->recordBytes, alive);
-      call(op, DRAWLOOM_TRANSFER_STORE, number, store.getValue());
-      continue;
-    }
-    auto known = records.find(op->getOperand(0));
-    if (known == records.end())
-      return op->emitOpError("has a record that control flow has chosen; a "
-                             "record is what one offload.store gives");
-    if (isa<offload::LoadOp>(op))
-      call(op, DRAWLOOM_TRANSFER_LOAD, known->second, {});
+  signature->records = transfers.records;
+  signature->recordBytes = transfers.recordBytes;
+  for (auto [op, record] : transfers.list) {
+    if (auto store = dyn_cast<offload::StoreOp>(op))
+      callHost(transfer, op, DRAWLOOM_TRANSFER_STORE, record, store.getValue());
     else if (auto await = dyn_cast<offload::AwaitOp>(op))
-      call(op, DRAWLOOM_TRANSFER_AWAIT, known->second, await.getDestination());
-    else {
-      call(op, DRAWLOOM_TRANSFER_DROP, known->second, {});
-      alive -= bytesOf(known->first.getDefiningOp()->getOperand(0).getType());
-    }
+      callHost(transfer, op, DRAWLOOM_TRANSFER_AWAIT, record,
+               await.getDestination());
+    else
+      callHost(transfer, op,
+               isa<offload::LoadOp>(op) ? DRAWLOOM_TRANSFER_LOAD
+                                        : DRAWLOOM_TRANSFER_DROP,
+               record, {});
   }
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
+  for (const Transfer &lowered : llvm::reverse(transfers.list))
+    lowered.op->erase();
   setSignature(function, *signature);
   return success();
 }
@@ -208,13 +187,10 @@ LogicalResult lowerTransfers(ModuleOp module) {
   func::FuncOp transfer;
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-    SmallVector<Operation *> ops;
-    function.walk([&](Operation *op) {
-      if (isa<offload::StoreOp, offload::LoadOp, offload::AwaitOp,
-              offload::DropOp>(op))
-        ops.push_back(op);
-    });
-    if (ops.empty())
+    FailureOr<Transfers> transfers = transfersOf(function);
+    if (failed(transfers))
+      return failure();
+    if (transfers->list.empty())
       continue;
     if (!transfer) {
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -224,7 +200,7 @@ LogicalResult lowerTransfers(ModuleOp module) {
                                builder.getFunctionType(types, TypeRange()));
       transfer.setPrivate();
     }
-    if (failed(TransferLowering(function, transfer).run(ops)))
+    if (failed(lower(*transfers, function, transfer)))
       return failure();
   }
   return success();

@@ -13,9 +13,11 @@
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
 #include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/CallersStore.h"
 #include "drawloom/runtime/PlanProgram.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/offload/Store.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -133,6 +135,9 @@ public:
     return {};
   }
 
+  runtime::Result<std::unique_ptr<runtime::cuda::DeviceRecords>>
+  records(const Signature &signature) override;
+
 private:
   const Module &module;
   LaunchOptions options;
@@ -141,6 +146,97 @@ private:
   GlobalMemory legal;
   std::vector<runtime::AlignedBuffer> buffers;
 };
+
+/// Keeps values in a store as a device might at its worst: what is stored is
+/// read as late as it may be, and what is fetched comes as soon as it may.
+class EmulatedRecords final : public runtime::cuda::DeviceRecords {
+public:
+  EmulatedRecords(runtime::offload::Store &store, const Signature &signature)
+      : store(store), signature(signature),
+        values(static_cast<size_t>(signature.records)) {}
+  ~EmulatedRecords() override {
+    std::string why;
+    for (Value &value : values)
+      if (value.id.generation != 0)
+        store.drop(value.id, why);
+  }
+
+  runtime::Status transfer(const runtime::cuda::LaunchTransfer &transfer,
+                           void *memory, int64_t bytes) override {
+    using runtime::cuda::LaunchTransfer;
+    Value &value = values[static_cast<size_t>(transfer.record)];
+    auto size = static_cast<uint64_t>(bytes);
+    switch (transfer.kind) {
+    case LaunchTransfer::Store:
+      value.memory = memory;
+      value.bytes = size;
+      return {};
+    case LaunchTransfer::Release:
+      return put(transfer.record);
+    case LaunchTransfer::Fetch:
+      if (runtime::Status status = put(transfer.record); !status.ok())
+        return status;
+      if (size != value.bytes)
+        return runtime::Status::error("the plan of '" + signature.name +
+                                      "' fetches other bytes than it stored");
+      return check([&](std::string &why) {
+        uint64_t progress = 0;
+        return store.get(value.id, memory, -1, progress, why);
+      });
+    case LaunchTransfer::Await:
+    case LaunchTransfer::Load:
+      return {};
+    case LaunchTransfer::Drop:
+      if (runtime::Status status = put(transfer.record); !status.ok())
+        return status;
+      return check([&](std::string &why) {
+        return store.drop(std::exchange(value.id, {}), why);
+      });
+    }
+    return {}; // All kinds are listed.
+  }
+
+private:
+  struct Value {
+    /// Null once it is in the store.
+    void *memory = nullptr;
+    uint64_t bytes = 0;
+    runtime::offload::RecordId id = {};
+  };
+  template <typename Act> static runtime::Status check(Act act) {
+    std::string why;
+    if (act(why) == runtime::offload::Outcome::Ready)
+      return {};
+    return runtime::Status::storageError(why);
+  }
+  runtime::Status put(int64_t record) {
+    Value &value = values[static_cast<size_t>(record)];
+    void *memory = std::exchange(value.memory, nullptr);
+    if (!memory)
+      return {};
+    std::string site =
+        "value " + std::to_string(record) + " of @" + signature.name;
+    return check([&](std::string &why) {
+      return store.put(memory, value.bytes, site.c_str(),
+                       static_cast<uint64_t>(record), /*persistent=*/false, -1,
+                       value.id, why);
+    });
+  }
+
+  runtime::offload::Store &store;
+  const Signature &signature;
+  std::vector<Value> values;
+};
+
+runtime::Result<std::unique_ptr<runtime::cuda::DeviceRecords>>
+Session::records(const Signature &signature) {
+  runtime::Result<runtime::offload::Store *> store =
+      runtime::storeFor(signature);
+  if (!store.ok())
+    return store.status();
+  return std::unique_ptr<runtime::cuda::DeviceRecords>(
+      std::make_unique<EmulatedRecords>(**store, signature));
+}
 
 class EmulatedProgram final : public runtime::cuda::PlanProgram {
 public:

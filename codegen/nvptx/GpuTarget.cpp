@@ -8,6 +8,7 @@
 
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/Dots.h"
+#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
@@ -81,6 +82,30 @@ int64_t GpuTarget::blockBytesOf(ModuleOp module) const {
   for (auto kernel : module.getOps<func::FuncOp>())
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(sharedBytesAttr))
       most = std::max(most, bytes.getInt());
+  return most;
+}
+
+MemoryRates GpuTarget::memoryRates() const {
+  MemoryRates rates;
+  // What kernels reach of an H100, and of the bus to the host.
+  rates.operations = 3e13;
+  rates.memory = 2e12;
+  rates.copy = 2e10;
+  return rates;
+}
+
+std::optional<int64_t> GpuTarget::workspaceBytesOf(ModuleOp module) const {
+  int64_t most = 0;
+  auto text = module->getAttrOfType<StringAttr>(planAttr);
+  llvm::Expected<llvm::json::Value> plan =
+      llvm::json::parse(text ? text.getValue() : "{}");
+  if (!plan)
+    return llvm::consumeError(plan.takeError()), std::nullopt;
+  if (const llvm::json::Array *entries =
+          plan->getAsObject()->getArray("entries"))
+    for (const llvm::json::Value &entry : *entries)
+      most = std::max(
+          most, entry.getAsObject()->getInteger("workspace_bytes").value_or(0));
   return most;
 }
 

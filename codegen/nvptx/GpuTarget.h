@@ -23,11 +23,14 @@ public:
   void buildPhase(mlir::OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
   int64_t blockBytesOf(mlir::ModuleOp module) const override;
+  std::optional<int64_t> workspaceBytesOf(mlir::ModuleOp module) const override;
+  bool hasOwnMemory() const override { return true; }
   std::optional<TileTrial> tileTrial() const override;
   std::optional<Prediction> predict(mlir::ModuleOp module,
                                     llvm::StringRef function) const override;
 
 protected:
+  MemoryRates memoryRates() const override;
   /// Those of an H200, unless a target knows its devices.
   MachineFacts machineOf(llvm::StringRef isa) const override;
   /// Most shared memory of a block for the set, in bytes.

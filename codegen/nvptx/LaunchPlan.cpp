@@ -39,7 +39,12 @@ json::Value toJson(const LaunchPlan &plan) {
         operands.push_back(std::move(list));
       }
       json::Object object{{"operands", std::move(operands)}};
-      if (step.product) {
+      if (step.transfer) {
+        object["transfer"] =
+            runtime::cuda::launchTransferKinds[step.transfer->kind];
+        object["record"] = step.transfer->record;
+        object["bytes"] = step.bytes;
+      } else if (step.product) {
         object["product"] = toJSON(*step.product);
         object["workspace_bytes"] = step.bytes;
       } else if (step.kernel.empty()) {
@@ -62,6 +67,10 @@ json::Value toJson(const LaunchPlan &plan) {
                                      {"extents", json::Array(term.extents)}});
       object["extents"] = entry.signature.openExtents;
       object["workspace_terms"] = std::move(terms);
+    }
+    if (entry.signature.records > 0) {
+      object["records"] = entry.signature.records;
+      object["record_bytes"] = entry.signature.recordBytes;
     }
     entries.push_back(std::move(object));
   }

@@ -26,6 +26,7 @@ using runtime::cuda::LaunchKernel;
 using runtime::cuda::LaunchOperand;
 using runtime::cuda::LaunchPlan;
 using runtime::cuda::LaunchStep;
+using runtime::cuda::LaunchTransfer;
 
 /// The attribute of a module that holds the entries, in the form of JSON.
 inline constexpr llvm::StringLiteral planAttr = "drawloom.plan";

@@ -11,6 +11,8 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ProductAttributes.h"
 #include "codegen/nvptx/Schedule.h"
+#include "codegen/nvptx/Transfers.h"
+#include "dialects/Offload/Offload.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,9 +36,9 @@ namespace {
 
 /// What moves no data, or is cheaper to make again than to keep.
 bool isRepeatable(Operation *op) {
-  if (isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp,
-          tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractOp,
-          tensor::ExtractSliceOp>(op))
+  if (isa<offload::AgainOp, tensor::CastOp, tensor::CollapseShapeOp,
+          tensor::DimOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+          tensor::ExtractOp, tensor::ExtractSliceOp>(op))
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
@@ -93,8 +95,8 @@ SmallVector<scf::ForallOp> madeBeside(Operation *op) {
 
 /// Other names for the memory of their operand.
 bool isView(Operation *op) {
-  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-      op);
+  return isa<offload::AgainOp, tensor::CastOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp>(op);
 }
 
 Value withoutViews(Value value) {
@@ -116,7 +118,7 @@ private:
     SmallVector<SmallVector<Operation *>> parts;
     /// Values that are needed behind it.
     llvm::SetVector<Value> results;
-    /// Products for a library, beside it.
+    /// Products for a library, beside it; and transfers behind it.
     SmallVector<func::CallOp> products;
   };
   Block &body() { return function.getBody().front(); }
@@ -205,14 +207,26 @@ void Outliner::collect() {
   DenseSet<Value> inParts;
   SmallVector<int64_t> bytesInParts;
   DenseMap<SmallVector<Operation *> *, unsigned> levelOf;
+  // Where memory is planned, what comes behind a transfer stays there, as does
+  // what is computed again.
+  unsigned least = 0;
   for (Operation &op : body().without_terminator()) {
+    if (isa<offload::AgainOp>(op))
+      least = kernels.size();
+    if (auto call = dyn_cast<func::CallOp>(op); call && transferOf(call)) {
+      kernels.resize(std::max<size_t>(kernels.size(), 1));
+      kernelOf[call] = kernels.size() - 1;
+      kernels.back().products.push_back(call);
+      least = kernels.size();
+      continue;
+    }
     if (isRepeatable(&op) && !kernelOf.count(&op))
       continue;
     llvm::SetVector<Operation *> reads;
     llvm::SetVector<Value> readInParts;
     collectReads(&op, reads, readInParts);
     bool blocks = isApart(&op);
-    unsigned level = 0;
+    unsigned level = least;
     SmallVector<scf::ForallOp> beside = madeBeside(&op);
     for (Operation *read : reads) {
       bool same =
@@ -670,9 +684,15 @@ struct NvptxOutlineKernels
           function->hasAttr(productAttr))
         continue;
       if (failed(takeExtents(function)) ||
+          failed(callTransfers(function, symbols)) ||
           failed(Outliner(symbols, function).run()))
         return signalPassFailure();
     }
+    // What it kept apart are kernels now.
+    getOperation().walk([](offload::AgainOp again) {
+      again.getResult().replaceAllUsesWith(again.getValue());
+      again.erase();
+    });
   }
 };
 

@@ -9,6 +9,7 @@
 #include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/OpenKernels.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/Transfers.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OpenExtents.h"
@@ -239,6 +240,37 @@ LaunchStep Planner::copyOf(const ValueType &type, LaunchOperand from,
   return step;
 }
 
+/// Operands and results of a call, all of which it may use.
+static StepMemory memoryUsedBy(func::CallOp call) {
+  StepMemory used;
+  auto add = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    std::optional<ValueType> known =
+        type && type.hasStaticShape() ? valueTypeOf(type) : std::nullopt;
+    used.bytes.push_back(known ? known->bytes() : 0);
+  };
+  llvm::for_each(call.getOperands(), add);
+  used.written = used.bytes.size();
+  llvm::for_each(call.getResults(), add);
+  return used;
+}
+
+/// Of the records that an entry has at once.
+static int64_t mostRecordBytes(const LaunchEntry &entry) {
+  DenseMap<int64_t, int64_t> stored;
+  int64_t alive = 0, most = 0;
+  for (const LaunchStep &step : entry.steps) {
+    if (!step.transfer)
+      continue;
+    if (step.transfer->kind == LaunchTransfer::Store)
+      alive += stored[step.transfer->record] = step.bytes;
+    else if (step.transfer->kind == LaunchTransfer::Drop)
+      alive -= stored[step.transfer->record];
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
 FailureOr<LaunchEntry> Planner::run() {
   LaunchEntry entry;
   entry.signature.name = function.getName().str();
@@ -338,10 +370,18 @@ FailureOr<LaunchEntry> Planner::run() {
     entry.signature.workspaceTerms.push_back({bytes, extents});
   }
 
+  // Of each step.
+  std::vector<StepMemory> memory;
+  auto addCopy = [&](const ValueType &type, LaunchOperand from,
+                     LaunchOperand to) {
+    entry.steps.push_back(copyOf(type, from, to));
+    memory.push_back({{type.bytes(), type.bytes()}, 1});
+  };
   for (func::CallOp call : calls) {
     LaunchStep step;
     step.product = productOf(call);
-    if (!step.product)
+    step.transfer = transferOf(call);
+    if (!step.product && !step.transfer)
       step.kernel = call.getCallee().str();
     for (Value operand : call.getOperands()) {
       FailureOr<LaunchOperand> place = placeOf(operand);
@@ -356,16 +396,22 @@ FailureOr<LaunchEntry> Planner::run() {
         FailureOr<ValueType> type = typeOf(result);
         if (failed(type))
           return failure();
-        entry.steps.push_back(copyOf(*type,
-                                     step.operands[operand->getOperandNumber()],
-                                     places.lookup(homeOf(result))));
+        addCopy(*type, step.operands[operand->getOperandNumber()],
+                places.lookup(homeOf(result)));
       }
+    StepMemory used = memoryUsedBy(call);
+    if (step.transfer && step.transfer->hasMemory())
+      step.bytes = used.bytes.front();
+    if (step.transfer && step.transfer->kind == LaunchTransfer::Store)
+      ++entry.signature.records;
     if (step.product) {
+      used.bytes.push_back(productWorkspace);
       step.bytes = productWorkspace;
       step.operands.push_back(
           {LaunchOperand::Workspace, arena.offsets[scratch[call]]});
     }
     entry.steps.push_back(std::move(step));
+    memory.push_back(std::move(used));
   }
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     FailureOr<LaunchOperand> place = placeOf(value);
@@ -373,7 +419,11 @@ FailureOr<LaunchEntry> Planner::run() {
       return failure();
     LaunchOperand result{LaunchOperand::Result, static_cast<int64_t>(i)};
     if (place->kind != result.kind || place->value != result.value)
-      entry.steps.push_back(copyOf(entry.signature.results[i], *place, result));
+      addCopy(entry.signature.results[i], *place, result);
+  }
+  if (entry.signature.records > 0) {
+    entry.signature.recordBytes = mostRecordBytes(entry);
+    orderTransfers(entry, std::move(memory));
   }
   return entry;
 }
@@ -402,11 +452,11 @@ struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
 
   void runOnOperation() override {
     LaunchPlan plan;
-    SmallVector<func::FuncOp> entries, products;
+    SmallVector<func::FuncOp> entries, others;
     SmallVector<NamedAttribute> bound;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function->hasAttr(productAttr))
-        products.push_back(function);
+      if (function->hasAttr(productAttr) || function->hasAttr(transferAttr))
+        others.push_back(function);
       if (function->hasAttr(kernelAttr) || function->hasAttr(productAttr) ||
           function.isExternal())
         continue;
@@ -428,7 +478,7 @@ struct NvptxPlanLaunches : impl::NvptxPlanLaunchesBase<NvptxPlanLaunches> {
     std::string text;
     llvm::raw_string_ostream(text) << toJson(plan);
     getOperation()->setAttr(planAttr, StringAttr::get(&getContext(), text));
-    for (func::FuncOp function : llvm::concat<func::FuncOp>(entries, products))
+    for (func::FuncOp function : llvm::concat<func::FuncOp>(entries, others))
       function.erase();
   }
 };

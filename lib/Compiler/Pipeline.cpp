@@ -312,6 +312,7 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
 static LogicalResult planMemory(ModuleOp module, const CompileOptions &options,
                                 int64_t workspace) {
   const MemoryBudget &memory = options.codegen.memory;
+  MemoryRates rates = options.target->ratesOf(memory);
   PassManager pm(module.getContext());
   if (options.configure)
     options.configure(pm);
@@ -319,11 +320,11 @@ static LogicalResult planMemory(ModuleOp module, const CompileOptions &options,
   plan.bytes = workspace;
   plan.mayStore = memory.stores;
   plan.staging = memory.staging();
-  plan.operations = memory.rates.operations;
-  plan.memory = memory.rates.memory;
-  plan.write_ = memory.rates.write;
-  plan.read = memory.rates.read;
-  plan.copy = memory.rates.copy;
+  plan.operations = rates.operations;
+  plan.memory = rates.memory;
+  plan.write_ = rates.write;
+  plan.read = rates.read;
+  plan.copy = rates.copy;
   plan.explain = memory.explain;
   PlaceTransfersOptions place;
   place.operations = plan.operations;
@@ -353,9 +354,10 @@ static LogicalResult runWithinMemory(ModuleOp module,
     return emitError(loc) << "memory is planned in the phase blocks, and the "
                              "program is in a later one";
   if (!given.target->workspaceBytesOf(module))
-    return emitError(loc) << "memory is planned for the CPU only, not for "
+    return emitError(loc) << "no memory is planned for the target "
                           << given.target->name();
-  if (memory.bytes > 0 && memory.workspace() <= 0)
+  int64_t most = given.target->workspaceOf(memory);
+  if (memory.bytes > 0 && most <= 0)
     return emitError(loc) << memory.bytes
                           << " bytes of memory are too few: the store alone "
                              "has "
@@ -367,7 +369,7 @@ static LogicalResult runWithinMemory(ModuleOp module,
   options.from = Phase::Blocks;
   options.to = std::min(given.to, Phase::Kernels);
   OwningOpRef<ModuleOp> blocks = module.clone();
-  PlanSearch search(memory.bytes > 0 ? memory.workspace() : 0);
+  PlanSearch search(memory.bytes > 0 ? most : 0);
   for (int i = 1;; ++i) {
     HeldDiagnostics diagnostics(module.getContext());
     // Of the plan that counts.
@@ -382,17 +384,16 @@ static LogicalResult runWithinMemory(ModuleOp module,
       if (failed(runPhases(module, options, machine)))
         return failure();
       int64_t bytes = *options.target->workspaceBytesOf(module);
-      if (given.to < Phase::Kernels || memory.bytes == 0 ||
-          bytes <= memory.workspace())
+      if (given.to < Phase::Kernels || memory.bytes == 0 || bytes <= most)
         break;
       goesOn = search.exceeded(bytes);
     }
     diagnostics.forget();
     if (!goesOn || i == mostPlans) {
-      // The store has a quarter of it.
+      // The store may have a quarter of it.
       MemoryBudget needed = memory;
-      while (needed.workspace() < search.smallest())
-        needed.bytes += search.smallest() - needed.workspace();
+      while (given.target->workspaceOf(needed) < search.smallest())
+        needed.bytes += search.smallest() - given.target->workspaceOf(needed);
       return emitError(loc) << "the program needs " << needed.bytes
                             << " bytes of memory, as far as "
                             << "could be found, and may have " << memory.bytes

@@ -8,6 +8,7 @@
 
 #include "drawloom/runtime/CpuProgram.h"
 #include "drawloom/runtime/AlignedBuffer.h"
+#include "drawloom/runtime/CallersStore.h"
 #include "drawloom/runtime/CpuFeatures.h"
 #include "drawloom/runtime/MachineCode.h"
 #include "drawloom/runtime/ShortArray.h"
@@ -19,10 +20,6 @@
 #include <mutex>
 
 namespace drawloom::runtime {
-
-static thread_local offload::Store *callersStore = nullptr;
-
-void useStore(offload::Store *store) { callersStore = store; }
 
 namespace {
 
@@ -183,12 +180,13 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
   const Entry &entry = entries[index];
   const Signature &signature = listed[index];
   threads = std::max(threads, 1u);
-  if (signature.records > 0 && !callersStore)
-    return Status::storageError(
-        "@" + signature.name + " keeps " + std::to_string(signature.records) +
-        " values outside memory for some time and has no store for them: name "
-        "a folder of a local disk (--spill of drawloom-run, spill= in Python, "
-        "drawloomUseStore in C)");
+  offload::Store *store = nullptr;
+  if (signature.records > 0) {
+    Result<offload::Store *> found = storeFor(signature);
+    if (!found.ok())
+      return found.status();
+    store = *found;
+  }
   auto open = static_cast<size_t>(signature.openExtents);
   std::optional<int64_t> workspaceBytes =
       memoryBytes(signature.workspaceBytes, signature.workspaceTerms, extents);
@@ -238,9 +236,9 @@ Status CpuProgram::run(size_t index, const void *const *arguments,
     host = profiler->host();
   }
   Status status;
-  if (signature.records > 0)
-    status = callStoring(entry.address, signature, *callersStore, pool.host(),
-                         host, pointers.data());
+  if (store)
+    status = callStoring(entry.address, signature, *store, pool.host(), host,
+                         pointers.data());
   else
     entry.address(pointers.data(), &host);
   // Nobody may take what was computed without them for results.

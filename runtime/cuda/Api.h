@@ -28,6 +28,7 @@ enum Code : int {
   invalidImage = 200,
   noBinaryForGpu = 209,
   unsupportedVersion = 222,
+  notReady = 600,
   launchOutOfResources = 701,
 };
 
@@ -47,6 +48,7 @@ constexpr int pointerDeviceAddress = 3, pointerDeviceOrdinal = 9;
 // What a thread may do while a stream is captured, and a stream that is.
 constexpr int captureRelaxed = 2, captureActive = 1;
 constexpr unsigned eventDisableTiming = 2;
+constexpr unsigned streamNonBlocking = 1, hostAllocatePortable = 1;
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 
 // DRAWLOOM_DRIVER(member, symbol, parameters)
@@ -76,6 +78,8 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
     (void *, int, DevicePointer))                                              \
   F(memoryAllocate, "cuMemAlloc_v2", (DevicePointer *, size_t))                \
   F(memoryFree, "cuMemFree_v2", (DevicePointer))                               \
+  F(hostAllocate, "cuMemHostAlloc", (void **, size_t, unsigned))               \
+  F(hostFree, "cuMemFreeHost", (void *))                                       \
   F(copyToDevice, "cuMemcpyHtoDAsync_v2",                                      \
     (DevicePointer, const void *, size_t, void *))                             \
   F(copyToHost, "cuMemcpyDtoHAsync_v2",                                        \
@@ -87,7 +91,11 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
   F(fill32, "cuMemsetD32Async", (DevicePointer, uint32_t, size_t, void *))     \
   F(eventCreate, "cuEventCreate", (void **, unsigned))                         \
   F(eventRecord, "cuEventRecord", (void *, void *))                            \
+  F(eventQuery, "cuEventQuery", (void *))                                      \
+  F(eventSynchronize, "cuEventSynchronize", (void *))                          \
   F(eventDestroy, "cuEventDestroy_v2", (void *))                               \
+  F(streamCreate, "cuStreamCreate", (void **, unsigned))                       \
+  F(streamDestroy, "cuStreamDestroy_v2", (void *))                             \
   F(streamWaitEvent, "cuStreamWaitEvent", (void *, void *, unsigned))          \
   F(streamSynchronize, "cuStreamSynchronize", (void *))                        \
   F(streamCaptureInfo, "cuStreamGetCaptureInfo_v2",                            \
@@ -103,6 +111,15 @@ struct Api {
   DRAWLOOM_DRIVER_FUNCTIONS(DRAWLOOM_DRIVER)
 #undef DRAWLOOM_DRIVER
 };
+
+/// The number of the capture that the stream is in; 0 where it is in none.
+inline uint64_t captureOf(const Api &api, void *stream) {
+  int status = 0;
+  uint64_t number = 0;
+  int code = api.streamCaptureInfo(stream, &status, &number, nullptr, nullptr,
+                                   nullptr);
+  return code == success && status == captureActive ? number : 0;
+}
 
 /// Makes a context current for its own life, unless it is already.
 class CurrentContext {

@@ -48,15 +48,6 @@ struct CachingAllocator::State {
   }
 };
 
-/// The number of the capture that the stream is in; 0 where it is in none.
-static uint64_t captureOf(const Api &api, void *stream) {
-  int status = 0;
-  uint64_t number = 0;
-  int code = api.streamCaptureInfo(stream, &status, &number, nullptr, nullptr,
-                                   nullptr);
-  return code == success && status == captureActive ? number : 0;
-}
-
 static constexpr size_t smallest = 512;
 
 /// The size class: four to each power of two, so that at most a quarter is lost

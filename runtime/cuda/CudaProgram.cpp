@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom/runtime/CudaProgram.h"
+#include "Staging.h"
+#include "drawloom/runtime/CallersStore.h"
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/PlanProgram.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace drawloom::runtime::cuda {
 
@@ -34,7 +37,12 @@ public:
   int64_t keptBytes() const override {
     return static_cast<int64_t>(allocator.bytesKept());
   }
-  void trim() const override { (void)allocator.trim().ok(); }
+  void trim() const override {
+    (void)allocator.trim().ok();
+    std::vector<std::unique_ptr<Staging>> dropped; // Freed without the lock.
+    std::lock_guard<std::mutex> lock(mutex);
+    dropped.swap(idle);
+  }
   const DeviceCalls *onDevice() const override { return this; }
 
   int device() const override { return gpu->number(); }
@@ -75,6 +83,9 @@ private:
   std::shared_ptr<ProductLibrary> products;
   int64_t bytes;
   mutable CachingAllocator allocator;
+  /// What no call is using of the memory between devices and stores.
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<Staging>> idle;
 };
 
 class CudaProgram::Session final : public DeviceSession {
@@ -123,6 +134,8 @@ public:
                   const ProductOperands &operands) override {
     return program.products->multiply(product, operands, stream);
   }
+  Result<std::unique_ptr<DeviceRecords>>
+  records(const Signature &signature) override;
 
 private:
   static cuda::Argument number(ElementType element, const void *at) {
@@ -154,6 +167,38 @@ private:
   void *stream;
   std::vector<void *> memories;
 };
+
+Result<std::unique_ptr<DeviceRecords>>
+CudaProgram::Session::records(const Signature &signature) {
+  Result<offload::Store *> store = storeFor(signature);
+  if (!store.ok())
+    return store.status();
+  if (program.gpu->isCaptured(stream))
+    return Status::error("@" + signature.name +
+                         " keeps values outside memory for some time: a call "
+                         "of it cannot be captured into a CUDA graph");
+  std::unique_ptr<Staging> staging;
+  {
+    std::lock_guard<std::mutex> lock(program.mutex);
+    if (!program.idle.empty()) {
+      staging = std::move(program.idle.back());
+      program.idle.pop_back();
+    }
+  }
+  if (!staging) {
+    Result<std::unique_ptr<Staging>> made = Staging::make(program.gpu);
+    if (!made.ok())
+      return made.status();
+    staging = std::move(*made);
+  }
+  const CudaProgram &owner = program;
+  return std::unique_ptr<DeviceRecords>(std::make_unique<StagedRecords>(
+      std::move(staging), **store, signature, stream,
+      [&owner](std::unique_ptr<Staging> used) {
+        std::lock_guard<std::mutex> lock(owner.mutex);
+        owner.idle.push_back(std::move(used));
+      }));
+}
 
 Result<std::unique_ptr<DeviceSession>> CudaProgram::open(unsigned) const {
   return std::unique_ptr<DeviceSession>(

@@ -270,4 +270,9 @@ Status Device::order(void *before, void *after) {
                        driver->describe(code) + ". " + state->lastLaunch());
 }
 
+bool Device::isCaptured(void *stream) {
+  CurrentContext current(driver->api(), context);
+  return current.code == success && captureOf(driver->api(), stream) != 0;
+}
+
 } // namespace drawloom::runtime::cuda

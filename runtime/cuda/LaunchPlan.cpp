@@ -257,7 +257,22 @@ public:
       }
     return complain("operands");
   }
+  bool readTransfer(const json &value, LaunchTransfer &transfer) {
+    std::string kind;
+    if (!read(value, "transfer", kind) ||
+        !read(value, "record", transfer.record))
+      return false;
+    const auto *known = std::find(std::begin(launchTransferKinds),
+                                  std::end(launchTransferKinds), kind);
+    transfer.kind = static_cast<LaunchTransfer::Kind>(
+        known - std::begin(launchTransferKinds));
+    return known != std::end(launchTransferKinds) || complain("transfer");
+  }
   bool readStep(const json &value, LaunchStep &step) {
+    if (has(value, "transfer") &&
+        (!readTransfer(value, step.transfer.emplace()) ||
+         !read(value, "bytes", step.bytes)))
+      return false;
     if (has(value, "kernel") && !read(value, "kernel", step.kernel))
       return false;
     if (has(value, "workspace_bytes") &&
@@ -286,6 +301,10 @@ public:
                [&](const json &one, MemoryTerm &term) {
                  return readTerm(one, term);
                })))
+      return false;
+    if (has(value, "records") &&
+        (!read(value, "records", signature.records) ||
+         !read(value, "record_bytes", signature.recordBytes)))
       return false;
     return read(value, "name", signature.name) &&
            read(value, "arguments", signature.arguments, type) &&
@@ -402,12 +421,29 @@ static bool canMultiply(const LaunchEntry &entry, const LaunchStep &step) {
   return true;
 }
 
+static bool canTransfer(const LaunchEntry &entry, const LaunchStep &step) {
+  const LaunchTransfer &transfer = *step.transfer;
+  if (!step.kernel.empty() || step.product ||
+      transfer.record >= entry.signature.records ||
+      step.operands.size() != (transfer.hasMemory() ? 1 : 0))
+    return false;
+  if (!transfer.hasMemory())
+    return true;
+  LaunchOperand::Kind kind = step.operands.front().kind;
+  return (kind == LaunchOperand::Workspace || kind == LaunchOperand::Result ||
+          (kind == LaunchOperand::Argument &&
+           transfer.kind == LaunchTransfer::Store)) &&
+         bytesBehind(entry, step.operands.front()) >= step.bytes;
+}
+
 static bool canRun(const LaunchPlan &plan, const LaunchEntry &entry,
                    const LaunchStep &step) {
   if (!std::all_of(
           step.operands.begin(), step.operands.end(),
           [&](const LaunchOperand &operand) { return exists(entry, operand); }))
     return false;
+  if (step.transfer)
+    return canTransfer(entry, step);
   if (step.product)
     return canMultiply(entry, step);
   int64_t open = entry.signature.openExtents;

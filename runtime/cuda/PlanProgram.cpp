@@ -9,6 +9,7 @@
 #include "drawloom/runtime/PlanProgram.h"
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 namespace drawloom::runtime::cuda {
 
@@ -30,6 +31,13 @@ Status DeviceSession::multiply(const Product &product,
       "the program leaves a product of " + productText(product) +
       " to a library, which this target does not have: compile with "
       "--dense-products=own");
+}
+
+Result<std::unique_ptr<DeviceRecords>>
+DeviceSession::records(const Signature &signature) {
+  return Status::error("@" + signature.name +
+                       " keeps values outside memory for some time, which "
+                       "this target cannot: compile it without a store");
 }
 
 static void addTime(KernelProfile &profile, const std::string &name,
@@ -70,7 +78,7 @@ Result<int64_t> PlanProgram::amountOf(const LaunchEntry &entry,
                                       const LaunchStep &step,
                                       const int64_t *extents) const {
   const LaunchKernel *kernel =
-      step.product || step.kernel.empty() ? nullptr : plan.find(step.kernel);
+      step.kernel.empty() ? nullptr : plan.find(step.kernel);
   const std::optional<ExtentExpression> &open =
       kernel ? kernel->openGrid : step.openBytes;
   if (!open)
@@ -123,6 +131,28 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
   Result<void *> workspace = session.allocate(*bytes);
   if (!workspace.ok())
     return workspace.status();
+  auto once = [&] {
+    return followOnce(session, entry, amounts, static_cast<char *>(*workspace),
+                      arguments, results, profile, extents);
+  };
+  // Where values did not come back, the arguments are as they were.
+  Status status = once();
+  return status.isStorageError() ? once() : status;
+}
+
+Status PlanProgram::followOnce(DeviceSession &session, const LaunchEntry &entry,
+                               const std::vector<int64_t> &amounts,
+                               char *workspace, const void *const *arguments,
+                               void *const *results, KernelProfile *profile,
+                               const int64_t *extents) const {
+  const Signature &signature = entry.signature;
+  std::unique_ptr<DeviceRecords> records;
+  if (signature.records > 0) {
+    Result<std::unique_ptr<DeviceRecords>> made = session.records(signature);
+    if (!made.ok())
+      return made.status();
+    records = std::move(*made);
+  }
   auto memoryOf = [&](const LaunchOperand &operand) -> void * {
     auto at = static_cast<size_t>(operand.value);
     switch (operand.kind) {
@@ -132,14 +162,13 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
     case LaunchOperand::Result:
       return results[at];
     case LaunchOperand::Workspace:
-      return static_cast<char *>(*workspace) + at;
+      return workspace + at;
     case LaunchOperand::Extent:
       return const_cast<int64_t *>(extents + at);
     case LaunchOperand::Number:
       return const_cast<int64_t *>(&operand.value);
     case LaunchOperand::OpenWorkspace:
-      return static_cast<char *>(*workspace) +
-             offsetOf(entry, operand, extents);
+      return workspace + offsetOf(entry, operand, extents);
     }
     return nullptr; // All kinds are listed.
   };
@@ -152,6 +181,17 @@ Status PlanProgram::follow(DeviceSession &session, size_t index,
         addTime(*profile, name, blocks,
                 std::chrono::duration<double>(Clock::now() - start).count());
     };
+    if (records)
+      if (Status status = records->progress(); !status.ok())
+        return status;
+    if (step.transfer) {
+      void *memory =
+          step.transfer->hasMemory() ? memoryOf(step.operands[0]) : nullptr;
+      if (Status status = records->transfer(*step.transfer, memory, step.bytes);
+          !status.ok())
+        return status;
+      continue;
+    }
     if (step.product) {
       if (Status status =
               session.multiply(*step.product, operandsOf(step, memoryOf));
@@ -231,10 +271,15 @@ Status PlanProgram::run(size_t index, const void *const *arguments,
       return memory.status();
     outputs.push_back(*memory);
   }
-  if (Status status = follow(session, index, inputs.data(), outputs.data(),
-                             profile, extents);
-      !status.ok())
+  Status status =
+      follow(session, index, inputs.data(), outputs.data(), profile, extents);
+  if (!status.ok()) {
+    // Nobody may take what is there for results.
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (int64_t bytes = bytesOf(signature.results[i], extents); bytes > 0)
+        std::memset(results[i], 0xff, static_cast<size_t>(bytes));
     return status;
+  }
   for (size_t i = 0; i < outputs.size(); ++i)
     if (Status status = session.download(
             results[i], outputs[i], bytesOf(signature.results[i], extents));

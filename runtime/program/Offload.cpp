@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "drawloom-c/offload.h"
-#include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/CallersStore.h"
 #include "drawloom/runtime/StoreShare.h"
 #include "runtime/offload/Store.h"
 #include "runtime/program/Handles.h"

@@ -190,6 +190,9 @@ DRAWLOOM_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
     return error;
   call.driver.runAll();
   call.driver.failure = Success;
+  // Faults count from here.
+  call.driver.launches = call.driver.allocationsMade = call.driver.copiesMade =
+      0;
   return Success;
 }
 

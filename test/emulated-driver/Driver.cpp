@@ -101,14 +101,19 @@ Result Driver::enqueue(Stream &stream, Operation operation) {
       devices[static_cast<size_t>(stream.device)].defaultStream;
   if (&stream == &defaultStream) {
     for (Stream *other : streams)
-      if (other->device == stream.device)
+      if (other->device == stream.device && !other->nonBlocking)
         runUntil(*other, other->asked);
-  } else {
+  } else if (!stream.nonBlocking) {
     runUntil(defaultStream, defaultStream.asked);
   }
   stream.pending.push_back(std::move(operation));
   ++stream.asked;
-  if (!isSet("DRAWLOOM_EMULATED_DEFER"))
+  const char *variable = std::getenv("DRAWLOOM_EMULATED_DEFER");
+  llvm::StringRef defer = variable ? variable : "";
+  bool isDeferred = defer == "side"   ? stream.nonBlocking
+                    : defer == "main" ? !stream.nonBlocking
+                                      : isSet("DRAWLOOM_EMULATED_DEFER");
+  if (!isDeferred)
     runUntil(stream, stream.asked);
   return Success;
 }

@@ -72,6 +72,8 @@ struct Graph {
 
 struct Stream {
   int device = 0;
+  /// The default stream and this one do not wait for each other.
+  bool nonBlocking = false;
   /// What has been asked for and not done.
   std::deque<Operation> pending;
   /// Operations ever asked for, and ever done.
@@ -85,6 +87,8 @@ struct Event {
   uint64_t after = 0;
   Graph *capture = nullptr;
   std::shared_ptr<std::chrono::steady_clock::time_point> time;
+  /// How often a query has been told that it has not happened, although it has.
+  int late = 0;
 };
 
 /// A loaded image; images with the same bytes share the code.
@@ -152,7 +156,7 @@ struct Driver {
   std::set<Function *> functions;
   /// Of a kernel; stays until the primary context is reset.
   Result failure = Success;
-  int launches = 0, allocationsMade = 0;
+  int launches = 0, allocationsMade = 0, copiesMade = 0;
   uint64_t captures = 0;
 
   Driver();
@@ -161,7 +165,8 @@ struct Driver {
 
   Stream *stream(void *handle);
   /// Puts the operation behind what the stream has; does it at once unless
-  /// DRAWLOOM_EMULATED_DEFER is set.
+  /// DRAWLOOM_EMULATED_DEFER says otherwise: "side" of streams that the default
+  /// one does not wait for, "main" of the others, 1 of all.
   Result enqueue(Stream &stream, Operation operation);
   void runUntil(Stream &stream, uint64_t done);
   void runAll();

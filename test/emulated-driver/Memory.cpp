@@ -197,7 +197,17 @@ static int copy(void *to, const void *from, size_t bytes, void *stream,
     return InvalidValue;
   if (wait && driver.anyCapture())
     return CaptureUnsupported;
-  Result result = driver.enqueue(*queue, [=] { std::memcpy(to, from, bytes); });
+  ++driver.copiesMade;
+  std::optional<int> before =
+      variableNames("DRAWLOOM_EMULATED_FAULT", "copy-failure");
+  bool fails = before && driver.copiesMade > *before;
+  Driver *state = &driver;
+  Result result = driver.enqueue(*queue, [=] {
+    if (fails)
+      state->failure = LaunchFailed;
+    else if (!state->failure)
+      std::memcpy(to, from, bytes);
+  });
   return result || !wait ? result : driver.synchronize();
 }
 

@@ -20,6 +20,7 @@ DRAWLOOM_CUDA_API cuStreamCreate(void **stream, unsigned flags) {
   Call call;
   auto *made = new Stream;
   made->device = call.driver.current().primary.device;
+  made->nonBlocking = (flags & 1) != 0;
   call.driver.streams.insert(made);
   *stream = made;
   return Success;
@@ -79,7 +80,11 @@ DRAWLOOM_CUDA_API cuStreamGetPriority(void *stream, int *priority) {
 }
 
 DRAWLOOM_CUDA_API cuStreamGetFlags(void *stream, unsigned *flags) {
-  *flags = 0;
+  Call call;
+  Stream *queue = call.driver.stream(stream);
+  if (!queue)
+    return InvalidHandle;
+  *flags = queue->nonBlocking ? 1 : 0;
   return Success;
 }
 
@@ -145,6 +150,7 @@ DRAWLOOM_CUDA_API cuEventRecord(void *handle, void *stream) {
       *queue, [time] { *time = std::chrono::steady_clock::now(); });
   event->stream = queue;
   event->after = queue->asked;
+  event->late = 0;
   return result;
 }
 
@@ -164,6 +170,12 @@ DRAWLOOM_CUDA_API cuEventQuery(void *handle) {
     return InvalidHandle;
   if (!hasHappened(*event)) {
     call.driver.runUntil(*event->stream, event->stream->done + 1);
+    return NotReady;
+  }
+  std::optional<int> times =
+      variableNames("DRAWLOOM_EMULATED_FAULT", "late-event");
+  if (times && event->late < std::max(*times, 1)) {
+    ++event->late;
     return NotReady;
   }
   return call.driver.failure;

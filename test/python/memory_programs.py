@@ -97,9 +97,14 @@ func.func @step(%x: {x}, %t: {x}, {signature}) -> (tensor<f32>, {types}) {{
 }}"""
 
 
-def random_program(seed, ops=16, rows=256):
-    """@f(x, y, w) -> (result, result): values that are read again in the reverse order, products with w on both sides, so that rows do
-    not all fuse, updates in place, views, branches and loops."""
+KINDS = ("tanh", "product", "product", "product", "add", "mul", "insert", "view", "loop", "branch")
+# What kernels for GPUs compute fast enough on an emulator.
+KINDS_OF_GPUS = ("tanh", "add", "mul", "insert", "rows", "columns", "rows", "columns")
+
+
+def random_program(seed, ops=16, rows=256, kinds=KINDS):
+    """@f(x, y, w) -> (result, result): values that are read again in the reverse order, products with w on both sides, or sums of rows
+    and columns, so that rows do not all fuse, updates in place, views, branches and loops."""
     choose = random.Random(seed)
     columns = rows
     t = f"tensor<{rows}x{columns}xf32>"
@@ -115,7 +120,7 @@ def random_program(seed, ops=16, rows=256):
     for i in range(2 * ops):
         # What is made in the first half is read again in the second, the last value first.
         new, a, b = f"%v{i}", some() if i < ops else values[-1], some() if i < ops else values[2 * ops + 1 - i]
-        kind = choose.choice(["tanh", "product", "product", "product", "add", "mul", "insert", "view", "loop", "branch"])
+        kind = choose.choice(kinds)
         if kind == "tanh":
             lines.append(f"  {new} = math.tanh {a} : {t}")
         elif kind == "product":
@@ -126,6 +131,15 @@ def random_program(seed, ops=16, rows=256):
         elif kind == "insert":
             lines += [f"  {new}s = tensor.extract_slice {a}[0, 0] [{rows // 2}, {columns}] [1, 1] : {t} to {part}",
                       f"  {new} = tensor.insert_slice {new}s into {b}[{rows // 2}, 0] [{rows // 2}, {columns}] [1, 1] : {part} into {t}"]
+        elif kind in ("rows", "columns"):
+            dim, kept = ("i", rows) if kind == "rows" else ("j", columns)
+            line, kinds_of_loops = f"tensor<{kept}xf32>", ["parallel", "reduction"] if kind == "rows" else ["reduction", "parallel"]
+            maps = ["affine_map<(i, j) -> (i, j)>", f"affine_map<(i, j) -> ({dim})>"]
+            lines += [f"  {new}e = tensor.empty() : {line}", f"  {new}z = linalg.fill ins(%zero : f32) outs({new}e : {line}) -> {line}",
+                      f"  {new}s = " + _kernel(maps, kinds_of_loops, [a], [t], f"{new}z", line, ["%r = arith.addf %a, %c : f32"], "%r"),
+                      f"  {new}p = " + _kernel([*maps, maps[0]], ["parallel", "parallel"], [a, f"{new}s"], [t, line], "%e", t, [
+                          f"%n = arith.constant {1 / kept:.9e} : f32", "%m = arith.mulf %b, %n : f32", "%r = arith.subf %a, %m : f32"], "%r"),
+                      f"  {new} = math.tanh {new}p : {t}"]
         elif kind == "view":
             lines += [f"  {new}f = tensor.collapse_shape {a} [[0, 1]] : {t} into {flat}", f"  {new}s = math.sin {new}f : {flat}",
                       f"  {new} = tensor.expand_shape {new}s [[0, 1]] output_shape [{rows}, {columns}] : {flat} into {t}"]

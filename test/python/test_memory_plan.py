@@ -127,9 +127,27 @@ def test_wrong_options_are_named(options, message):
         drawloom.compile("func.func @f(%x: f32) -> f32 {\n  return %x : f32\n}", **options)
 
 
-def test_a_gpu_has_no_plan_yet():
-    with pytest.raises(drawloom.CompileError, match="memory is planned for the CPU only, not for emulator"):
-        drawloom.compile(memory_programs.random_program(0), target="emulator", memory="1GiB").f.specialize()
+def test_programs_for_gpus_keep_to_their_memory(tmp_path):
+    planned = 0
+    for seed in range(4):
+        text = memory_programs.random_program(seed, kinds=memory_programs.KINDS_OF_GPUS)
+        free = drawloom.compile(text, target="emulator")
+        arguments = arguments_of(free.f, seed)
+        wanted, workspace = free(*arguments), free.f.specialize().workspace
+        for share, spill in ((0.85, None), (0.8, tmp_path), (0.6, tmp_path)):
+            memory = int(share * workspace)
+            try:
+                less = drawloom.compile(text, target="emulator", memory=memory, spill=spill, memory_rates="operations=1e9,memory=1e9")
+            except drawloom.CompileError as error:
+                assert "give it more memory" in error.message
+                continue
+            planned += 1
+            assert less.f.specialize().workspace <= memory
+            # Sums may be cut otherwise.
+            for ours, theirs in zip(less(*arguments), wanted, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * max(1.0, np.abs(theirs).max()))
+            assert same_bits(less(*arguments), less(*arguments))
+    assert planned >= 6
 
 
 def test_random_programs_keep_their_bits(tmp_path):

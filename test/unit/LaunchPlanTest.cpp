@@ -132,6 +132,70 @@ TEST(LaunchPlan, StepsBeyondTheirMemoryAreRefused) {
   }
 }
 
+LaunchPlan planWithTransfers() {
+  LaunchPlan plan;
+  LaunchEntry &entry = plan.entries.emplace_back();
+  entry.signature.name = "f";
+  entry.signature.arguments =
+      entry.signature.results = {{ElementType::F32, {64}}};
+  entry.signature.workspaceBytes = 512;
+  entry.signature.records = 1;
+  entry.signature.recordBytes = 256;
+  auto add = [&](LaunchTransfer::Kind kind, LaunchOperand memory) {
+    LaunchStep &step = entry.steps.emplace_back();
+    step.transfer = {kind, 0};
+    if (!step.transfer->hasMemory())
+      return;
+    step.operands = {memory};
+    step.bytes = 256;
+  };
+  add(LaunchTransfer::Store, {LaunchOperand::Argument, 0});
+  add(LaunchTransfer::Load, {});
+  add(LaunchTransfer::Release, {});
+  add(LaunchTransfer::Fetch, {LaunchOperand::Workspace, 256});
+  add(LaunchTransfer::Await, {LaunchOperand::Workspace, 256});
+  add(LaunchTransfer::Drop, {});
+  return plan;
+}
+
+TEST(LaunchPlan, TransfersSurviveJson) {
+  llvm::json::Value json = toJson(planWithTransfers());
+  runtime::Result<LaunchPlan> read = parsePlan(text(json));
+  ASSERT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(text(toJson(*read)), text(json));
+  EXPECT_EQ(read->entries[0].signature.records, 1);
+  EXPECT_EQ(read->entries[0].signature.recordBytes, 256);
+  const LaunchStep &step = read->entries[0].steps[3];
+  ASSERT_TRUE(step.transfer);
+  EXPECT_EQ(step.transfer->kind, LaunchTransfer::Fetch);
+  EXPECT_EQ(step.bytes, 256);
+}
+
+TEST(LaunchPlan, TransfersThatCannotBeMadeAreRefused) {
+  auto isRefusedWith = [](size_t step, auto change) {
+    LaunchPlan plan = planWithTransfers();
+    change(plan.entries[0].steps[step]);
+    return isRefused(plan);
+  };
+  auto beyond = [](LaunchStep &step) { step.bytes = 257; };
+  auto unknown = [](LaunchStep &step) { step.transfer->record = 1; };
+  auto nowhere = [](LaunchStep &step) { step.operands.clear(); };
+  for (size_t step : {0, 3, 4})
+    EXPECT_TRUE(isRefusedWith(step, beyond) && isRefusedWith(step, nowhere));
+  for (size_t step = 0; step < 6; ++step)
+    EXPECT_TRUE(isRefusedWith(step, unknown)) << step;
+  auto elsewhere = [](LaunchStep &step) {
+    step.operands = {{LaunchOperand::Workspace, 0}};
+  };
+  for (size_t step : {1, 2, 5})
+    EXPECT_TRUE(isRefusedWith(step, elsewhere)) << step;
+  // Arguments do not change.
+  auto argument = [](LaunchStep &step) {
+    step.operands = {{LaunchOperand::Argument, 0}};
+  };
+  EXPECT_TRUE(isRefusedWith(3, argument) && isRefusedWith(4, argument));
+}
+
 TEST(LaunchPlan, DamagedJsonIsRefused) {
   std::string good = text(toJson(planWithProduct()));
   for (size_t size = 0; size < good.size(); ++size)

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Artifact.h"
-#include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/CallersStore.h"
 #include "drawloom/runtime/Files.h"
 #include "tools/drawloom-run/Engine.h"
 #include "tools/drawloom-run/Spill.h"

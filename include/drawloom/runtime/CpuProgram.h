@@ -14,14 +14,6 @@
 
 namespace drawloom::runtime {
 
-namespace offload {
-class Store;
-}
-
-/// Where this thread's calls of programs keep values that leave memory, from
-/// now on; null for nowhere, which calls of such programs refuse.
-void useStore(offload::Store *store);
-
 /// In front of an entry's name in machine code: a program may call its function
 /// @exp, which is a name of the C library's there.
 inline constexpr std::string_view entryPrefix = "drawloom_";

@@ -142,6 +142,8 @@ public:
                void *stream = nullptr);
   /// What is put on `after` from now on waits for what is on `before` now.
   Status order(void *before, void *after);
+  /// Whether a stream is being captured into a graph.
+  bool isCaptured(void *stream);
 
 private:
   Status afterCopy(int code, size_t bytes);
@@ -152,6 +154,8 @@ private:
   friend class Module;
   friend class CachingAllocator;
   friend class ProductLibrary;
+  friend class StagedRecords;
+  friend class Staging;
   struct State; // What the launches share.
 
   Device() = default;

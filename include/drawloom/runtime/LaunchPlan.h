@@ -67,14 +67,42 @@ inline constexpr const char *launchOperandKinds[] = {
     "argument", "result",         "workspace", "scalar",
     "extent",   "open_workspace", "number"};
 
+/// What a step does with a value that leaves the device's memory, by its number
+/// in the entry. Of these, the first three have the value's memory as their
+/// operand, and its bytes.
+struct LaunchTransfer {
+  enum Kind {
+    /// The value goes to a store. Its memory is the value's until `Release`.
+    Store,
+    /// It comes back into this memory, which is not the value's until `Await`.
+    Fetch,
+    /// What follows may use the value in this memory.
+    Await,
+    /// What follows may change the memory that the value was stored from.
+    Release,
+    /// The value will be fetched soon.
+    Load,
+    /// The value is not needed any more.
+    Drop,
+  };
+  Kind kind = Store;
+  int64_t record = 0;
+
+  bool hasMemory() const { return kind <= Await; }
+};
+/// In the order of LaunchTransfer::Kind, as JSON has them.
+inline constexpr const char *launchTransferKinds[] = {
+    "store", "fetch", "await", "release", "load", "drop"};
+
 /// A launch of a kernel; a product by a library, of the operands left, right,
-/// addend and bias where it has them, result, and `bytes` bytes of workspace;
-/// or else a copy of `bytes` bytes from operands[0] to operands[1].
+/// addend and bias where it has them, result, and `bytes` bytes of workspace; a
+/// transfer; or else a copy of `bytes` bytes from operands[0] to operands[1].
 struct LaunchStep {
   std::string kernel;
   std::vector<LaunchOperand> operands;
   int64_t bytes = 0;
   std::optional<Product> product = {};
+  std::optional<LaunchTransfer> transfer = {};
   /// Bytes of a copy, where extents say how many.
   std::optional<ExtentExpression> openBytes = {};
 };

@@ -15,6 +15,17 @@
 
 namespace drawloom::runtime::cuda {
 
+/// What one call of an entry keeps outside the device's memory.
+class DeviceRecords {
+public:
+  virtual ~DeviceRecords() = default;
+  /// In the order of the launches. `memory` where the kind has any.
+  virtual Status transfer(const LaunchTransfer &transfer, void *memory,
+                          int64_t bytes) = 0;
+  /// Between launches: what can go on without waiting.
+  virtual Status progress() { return {}; }
+};
+
 /// Memory and launches of one call of an entry. What is allocated is released
 /// with the session.
 class DeviceSession {
@@ -43,6 +54,10 @@ public:
   /// A product by a library; fails where the device has none.
   virtual Status multiply(const Product &product,
                           const ProductOperands &operands);
+  /// For an entry that keeps values outside memory; fails where they can be
+  /// nowhere.
+  virtual Result<std::unique_ptr<DeviceRecords>>
+  records(const Signature &signature);
 };
 
 /// Code that was loaded onto a device, and the plan to run it by.
@@ -75,6 +90,11 @@ protected:
   const LaunchPlan plan;
 
 private:
+  /// The steps, once.
+  Status followOnce(DeviceSession &session, const LaunchEntry &entry,
+                    const std::vector<int64_t> &amounts, char *workspace,
+                    const void *const *arguments, void *const *results,
+                    KernelProfile *profile, const int64_t *extents) const;
   /// Blocks of a launch, or bytes of a copy.
   Result<int64_t> amountOf(const LaunchEntry &entry, const LaunchStep &step,
                            const int64_t *extents) const;

@@ -9,6 +9,7 @@
 #include "FakeCuda.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -144,7 +145,22 @@ int cuEventCreate(void **event, unsigned) {
   return 0;
 }
 int cuEventRecord(void *, void *) { return 0; }
+int cuEventQuery(void *) { return 0; }
+int cuEventSynchronize(void *) { return 0; }
 int cuEventDestroy_v2(void *) { return 0; }
+int cuStreamCreate(void **stream, unsigned) {
+  *stream = &fake;
+  return 0;
+}
+int cuStreamDestroy_v2(void *) { return 0; }
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
+  *memory = std::malloc(bytes);
+  return 0;
+}
+int cuMemFreeHost(void *memory) {
+  std::free(memory);
+  return 0;
+}
 int cuStreamWaitEvent(void *, void *, unsigned) { return 0; }
 int cuStreamSynchronize(void *) {
   ++fake.synchronizations;

@@ -1,0 +1,35 @@
+//===- Transfers.h - the records of a function ------------------*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
+#define DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace drawloom {
+
+/// An op of the dialect offload, but for `offload.again`.
+struct Transfer {
+  mlir::Operation *op;
+  /// The number of its record: stores count from 0.
+  int64_t record;
+};
+
+/// The transfers of a function in their order, how many records there are, and
+/// the most bytes that these have at once.
+struct Transfers {
+  llvm::SmallVector<Transfer> list;
+  int64_t records = 0, recordBytes = 0;
+};
+
+/// Fails where a record is none of a store's in this function.
+llvm::FailureOr<Transfers> transfersOf(mlir::func::FuncOp function);
+
+} // namespace drawloom
+
+#endif // DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
