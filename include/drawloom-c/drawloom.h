@@ -68,13 +68,14 @@ typedef struct DrawloomCompilerOptions {
   /** Bytes that a call of a program may take beside its buffers, the store's
    * memory among them; by default as many as it needs. Where that is more,
    * values are computed again, or are in a store between two uses. An error
-   * says what is the least. On the CPU, for extents that are known. */
+   * says what is the least. For extents that are known. On a GPU these are bytes
+   * of its memory, and the store's memory, the host's, comes on top. */
   uint64_t memory;
   /** Not 0: calls will have a store (drawloomUseStore). */
   int stores;
   /** What plans for the memory go by, as drawloom-run --calibrate prints it:
    * "operations=1e11,memory=1e10,copy=4e9,write=1e9,read=1e9" or some of these;
-   * by default these. */
+   * by default these, and those of an H100 for GPUs. */
   const char *memoryRates;
   /** File for the plan for the memory, in words (.txt) or as data (.json). A
    * compiler that has one takes no program from the cache folder. */

@@ -334,7 +334,8 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"
     cache    keep compiled programs for other processes: True (in the user's folder, see drawloom.cache), False, or a folder
     memory   bytes that a call may take beside its arguments and results, such as "512MiB": where it would need more, values are
-             computed again, or wait in the folder of `spill`; CompileError says what is the least (docs/offload.md)
+             computed again, or wait in the folder of `spill`; CompileError says what is the least (docs/memory.md). On a GPU
+             these are bytes of its memory, without the store's
     spill    folder of a local disk for values that leave memory, or a list of some
     memory_rates
              what the plan for the memory goes by, as drawloom-run --calibrate prints it

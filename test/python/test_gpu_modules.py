@@ -16,7 +16,7 @@ import device_arrays
 import drawloom
 from device_arrays import Array, Tensor
 from emulated_driver import LIBRARY, Driver, needs_driver
-from runner import tool
+from runner import ROOT, tool
 
 pytestmark = needs_driver
 
@@ -250,3 +250,26 @@ def test_failure_of_the_device_is_a_device_error(program, driver, monkeypatch):
     monkeypatch.setenv("DRAWLOOM_EMULATED_FAULT", "out-of-memory")
     with pytest.raises(drawloom.DeviceError, match="OUT_OF_MEMORY"):
         module.double(np.ones(8, np.float32))
+
+
+def test_values_leave_the_device_for_arrays_of_either_side(driver, tmp_path, monkeypatch, rng):
+    source, blocks = ROOT / "test/unit/runtime/Inputs/gpu-offload.mlir", tmp_path / "blocks.mlir"
+    blocks.write_text(tool("drawloom-run", source, "--target=cuda", "--isa=sm_80", "--memory=5000000", f"--spill={tmp_path}", "--compile-to=blocks",
+                           "--memory-rates=operations=1e8,memory=1e8"))
+    for options in (["--mlir-to-bundle", "--bundle-modules", f"--bundle-dir={tmp_path}/b"],
+                    ["--mlir-to-artifact", "--target=cuda", "-o", tmp_path / "f.drawloom"]):
+        tool("drawloom-translate", "--compile-from=blocks", blocks, "--arch=sm_80", *options)
+    monkeypatch.setenv("DRAWLOOM_EMULATED_MODULES", f"{tmp_path}/b/sm_80")
+    monkeypatch.setenv("DRAWLOOM_EMULATED_DEFER", "1")
+    (tmp_path / "store").mkdir()
+    x = rng.standard_normal((384, 704), dtype=np.float32)
+    module = drawloom.load(tmp_path / "f.drawloom", spill=tmp_path / "store")
+    assert module.chain.specialize().stored > 0
+    wanted = drawloom.compile(source, entry="chain")(x)
+    results = module.chain(x)
+    for ours, theirs in zip(results, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    for ours, theirs in zip(module.chain(Array.of(driver, x)), results, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs)
+    with pytest.raises(drawloom.StorageError, match="has no store for them"):
+        drawloom.load(tmp_path / "f.drawloom").chain(x)

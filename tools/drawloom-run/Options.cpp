@@ -231,7 +231,8 @@ struct CommandLine {
       "memory",
       cl::desc("What the program may have of memory beyond arguments and "
                "results, such as 512MiB: values are computed again, or wait in "
-               "the folder of --spill, where that would be more"),
+               "the folder of --spill, where that would be more; on a GPU, of "
+               "its own memory"),
       cl::value_desc("size"), cl::cat(compiling)};
   cl::list<std::string> spill{
       "spill",
