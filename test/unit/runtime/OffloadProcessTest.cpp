@@ -170,6 +170,29 @@ TEST_P(OffloadProcess, LeavesAllSpaceWhenItIsKilled) {
   }));
 }
 
+/// Who closes a store and opens another one has room for it.
+TEST_P(OffloadProcess, LeavesAllSpaceWhenItEnds) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    if (!ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=64m") != 0)
+      return cannot + "mount";
+    uint64_t before = freeBytes(folder.path);
+    Pages memory(1 << 20);
+    for (int i = 0; i < 3; ++i) {
+      auto device = make();
+      if (auto facts = device->open(folder.path, 40 << 20); !facts.ok())
+        return facts.message();
+      for (auto kind : {Transfer::Kind::Write, Transfer::Kind::Read})
+        if (resultOf(*device, {1, kind, 0, 0, memory.data, 1 << 20}) != 1 << 20)
+          return "no transfer";
+      device.reset();
+      if (freeBytes(folder.path) < before)
+        return "space is not free yet";
+    }
+    return "";
+  }));
+}
+
 /// A step with a store in a process of its own: puts of twelve records, which
 /// are more than its memory, and gets. Gives the status of its end.
 int statusOfAStep(const std::string &folder, const char *device,
