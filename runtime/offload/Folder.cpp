@@ -350,6 +350,9 @@ Status File::reserve(uint64_t bytes, bool asked) {
     if (code != ENOSPC || bytes > allBytes(number) ||
         nanoseconds() - begun > patience)
       break;
+    // btrfs does when it has written all that it knows, each half a minute.
+    if (known.fileSystem == "btrfs")
+      ::syncfs(number);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   switch (code) {
