@@ -20,14 +20,14 @@ import torch
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_store import DiskStore
 
-WIDTH, LAYERS, STEPS = 512, 8, 3
+WIDTH, LAYERS, STEPS = 512, 6, 3
 EVERY = int(os.environ.get("DRAWLOOM_OFFLOAD_EVERY", "29"))
 LOADS = int(os.environ.get("DRAWLOOM_OFFLOAD_LOADS", "0"))
 ONCE = ["errno EIO", "errno EINTR", "short 512", "short 70001", "flip 4321", "drop", "torn 3", "stale", "swap", "twice", "reorder 3", "delay 3000"]
 
 
 class Training:
-    """Each layer saves two tensors of 1 MiB and is quick. Nothing stays but what the store has in its 8 MiB, so that a step writes some 16 MiB and
+    """Each layer saves two tensors of 1 MiB and is quick. Nothing stays but what the store has in its 8 MiB, so that a step writes some 12 MiB and
     reads half of them."""
 
     def __init__(self):
@@ -82,13 +82,20 @@ def expected(one_thread):
     return Training().run(torch.enable_grad())[:2]
 
 
-@pytest.mark.parametrize("action", ONCE)
-def test_whichever_transfer_fails_steps_have_their_bits_or_can_be_repeated(action, expected, tmp_path, monkeypatch):
-    spill = on_disk(tmp_path, "", monkeypatch)
+@pytest.fixture(scope="module")
+def transfers(one_thread, tmp_path_factory):
+    """How many a training has where nothing fails."""
+    store = DiskStore([str(tmp_path_factory.mktemp("right"))], 64 << 20, 16 << 20)
+    spill = Offload(store, store.memory)
     Training().run(spill)
-    transfers = len(spill._store.trace())
-    assert transfers > 12 * STEPS
+    count = len(store.trace())
     spill.close()
+    assert count > 12 * STEPS
+    return count
+
+
+@pytest.mark.parametrize("action", ONCE)
+def test_whichever_transfer_fails_steps_have_their_bits_or_can_be_repeated(action, expected, transfers, tmp_path, monkeypatch):
     for nth in range(1 + 9 * ONCE.index(action) % EVERY, transfers + 3, EVERY):
         spill = on_disk(tmp_path, f"nth={nth}; do={action}", monkeypatch)
         losses, weights, errors = Training().run(spill)
@@ -101,7 +108,7 @@ def test_whichever_transfer_fails_steps_have_their_bits_or_can_be_repeated(actio
 
 
 def test_a_disk_that_is_full_in_the_middle_of_training_is_an_error_that_leaves_weights(expected, tmp_path, monkeypatch):
-    for nth in (1, 2, 11, 30):
+    for nth in (1, 2, 9, 30):
         spill = on_disk(tmp_path, f"op=write; nth={nth}; do=errno ENOSPC", monkeypatch)
         losses, weights, errors = Training().run(spill)
         # What was written before, or elsewhere, is right; a file that cannot grow is used where it was written before.
@@ -142,7 +149,7 @@ while True:
     child = os.fork()
     if child == 0:
         signal.alarm(20)
-        store = faults.DiskStore([folder], 48 << 20, 16 << 20)
+        store = faults.DiskStore([folder], 24 << 20, 16 << 20)
         faults.Training().step(0, faults.Offload(store, store.memory))
         os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -170,5 +177,5 @@ def test_a_step_that_is_killed_at_whichever_transfer_leaves_nothing(tmp_path):
     if done.returncode == 9 or done.stderr.startswith("unshare:"):
         pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
-    # When the file is opened, and at each of 16 writes but those that came too late, and reads.
-    assert int(done.stdout) > 12
+    # When the file is opened, and at each of 12 writes and of the reads, but those that memory made needless.
+    assert int(done.stdout) > 10
