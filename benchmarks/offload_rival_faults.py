@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What stores of tensors do where a disk fails: Drawloom's, DeepSpeed's aio_handle, TensorNVMe's DiskOffloader.
 
-    python benchmarks/offload_rival_faults.py --deepspeed PYTHON --tensornvme PYTHON [--json FILE] [--markdown]
+    python benchmarks/offload_rival_faults.py --deepspeed PYTHON --tensornvme PYTHON [--json FILE]
 
 Each contender puts eight tensors of 4 MiB, then gets them, the last one first, and compares all bytes: in a process of its own for each fault.
 The same library (offload_rival_faults.c, preloaded) makes transfers short or fail in all of them, but for Drawloom's io_uring, which makes no
