@@ -6,10 +6,10 @@
 
     python benchmarks/offload_rival_faults.py --deepspeed PYTHON --tensornvme PYTHON [--json FILE]
 
-Each contender puts eight tensors of 4 MiB, then gets them, the last one first, and compares all bytes: in a process of its own for each fault.
-The same library (offload_rival_faults.c, preloaded) makes transfers short or fail in all of them, but for Drawloom's io_uring, which makes no
-calls of functions; its own DRAWLOOM_OFFLOAD_FAULTS do it there. Disks that are full and files that lose their end are real: an ext4 file system of
-64 MiB on a loop device, which needs root.
+Each contender puts eight tensors of 4 MiB, then gets them, the last one first, and compares all bytes: in a process of its own for each
+fault. The same library (offload_rival_faults.c, preloaded) makes transfers short or fail in all of them, but for Drawloom's io_uring, which
+makes no calls of functions; its own DRAWLOOM_OFFLOAD_FAULTS do it there. Disks that are full and files that lose their end are real: an
+ext4 file system of 64 MiB on a loop device, which needs root.
 
 PYTHON is one that has the package. Needs a C compiler, Debian's libaio-dev and liburing-dev.
 """
@@ -28,8 +28,9 @@ CONTENDERS = "Drawloom, threads", "Drawloom, io_uring", "DeepSpeed", "TensorNVMe
 MIB = 1 << 20
 COUNT, BYTES = 8, 4 * MIB
 # What is preloaded ("KIND WHAT N"), or what is done to the disk.
-FAULTS = {"none": "write short 1000000", "a write is short, once": "write short 3", "a read is short, once": "read short 3", "a write fails (EIO), once": "write error 3",
-          "a read fails (EIO), once": "read error 3", "every write fails (EIO)": "write error 0", "every read fails (EIO)": "read error 0",
+FAULTS = {"none": "write short 1000000", "a write is short, once": "write short 3", "a read is short, once": "read short 3",
+          "a write fails (EIO), once": "write error 3", "a read fails (EIO), once": "read error 3",
+          "every write fails (EIO)": "write error 0", "every read fails (EIO)": "read error 0",
           "the disk has room for half": "half", "others fill the disk meanwhile": "filled", "the file loses its second half": "truncated"}
 SECONDS = 60
 
@@ -174,7 +175,7 @@ def here(options):
 
 def run(options, contender, fault, library):
     """What comes of it, in words, and more of it."""
-    python = {"D": options.deepspeed if contender == "DeepSpeed" else sys.executable, "T": options.tensornvme}[contender[0]]
+    python = options.deepspeed if contender == "DeepSpeed" else options.tensornvme if contender.startswith("T") else sys.executable
     does = FAULTS[fault]
     with tempfile.TemporaryDirectory(prefix="drawloom-faults-", dir=options.folder) as base:
         folder, result = os.path.join(base, "disk"), os.path.join(base, "result")
@@ -191,27 +192,29 @@ def run(options, contender, fault, library):
         if " " in does and contender != "Drawloom, io_uring":
             environment |= {"LD_PRELOAD": library, "FAULT": does, "FAULT_FOLDER": folder}
             if contender.startswith("TensorNVMe"):
-                where = subprocess.run([python, "-W", "ignore", "-c", "import tensornvme._C as it; print(it.__file__)"], capture_output=True, text=True, check=True)
+                code = "import tensornvme._C as it; print(it.__file__)"
+                where = subprocess.run([python, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
                 environment["FAULT_NEXT"] = where.stdout.split()[-1]
         try:
-            command = [python, "-W", "ignore", __file__, f"--here={contender}", f"--fault={fault}", f"--folder={folder}", f"--result={result}"]
+            command = [python, "-W", "ignore", __file__, f"--here={contender}", f"--fault={fault}", f"--folder={folder}",
+                       f"--result={result}"]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return {"outcome": f"hangs: no end after {SECONDS} s"}
         finally:
             if os.path.ismount(folder):
                 subprocess.run(["umount", "-l", folder], check=True)
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and "WARNING" not in line]
+        said = [line for line in (done.stdout + done.stderr).replace(base, "FOLDER").splitlines() if line.strip() and "WARNING" not in line]
+        found = json.loads(pathlib.Path(result).read_text().replace(base, "FOLDER")) if os.path.exists(result) else None
         if done.returncode < 0:
-            wrote = "writes end without an error, then " if os.path.exists(result) and not json.loads(pathlib.Path(result).read_text())["errors"] else ""
-            return {"outcome": f"{wrote}the process is killed by {signal.Signals(-done.returncode).name}", "said": [one.replace(base, "FOLDER") for one in said[-4:]]}
-        if done.returncode or not os.path.exists(result):
+            wrote = "writes end without an error, then " if found and not found["errors"] else ""
+            return {"outcome": f"{wrote}the process is killed by {signal.Signals(-done.returncode).name}", "said": said[-4:]}
+        if done.returncode or not found:
             sys.exit(f"{contender}, {fault}: {done.stderr[-3000:]}")
-        found = json.loads(pathlib.Path(result).read_text())
         error = f"error: {found['errors'][0]}" if found["errors"] else ""
         outcome = (f"wrong bytes, no error: {found['wrong']} of {COUNT} tensors" if found["wrong"] and not error
                    else f"wrong bytes of {found['wrong']} of {COUNT} tensors, and {error}" if found["wrong"] else error or "right bytes")
-        return {"outcome": outcome.replace(base, "FOLDER"), **found, "errors": [text.replace(base, "FOLDER") for text in found["errors"]], "said": said[-4:]}
+        return {"outcome": outcome, **found, "said": said[-4:]}
 
 
 def version(python, package):
@@ -223,7 +226,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deepspeed", metavar="PYTHON", help="a Python with deepspeed")
     parser.add_argument("--tensornvme", metavar="PYTHON", help="a Python with tensornvme")
-    parser.add_argument("--folder", default=tempfile.gettempdir(), help="on a disk; what is written there is deleted (default: %(default)s)")
+    parser.add_argument("--folder", default=tempfile.gettempdir(), help="on a disk; what is written is deleted (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, help="write what was seen to this file")
     parser.add_argument("--here", choices=CONTENDERS, help=argparse.SUPPRESS)
     parser.add_argument("--fault", choices=FAULTS, help=argparse.SUPPRESS)
@@ -231,10 +234,12 @@ def main():
     options = parser.parse_args()
     if options.here:
         here(options)
-    contenders = [one for one in CONTENDERS if one.startswith("Drawloom") or (options.deepspeed if one == "DeepSpeed" else options.tensornvme)]
+    pythons = {"Drawloom": sys.executable, "DeepSpeed": options.deepspeed, "TensorNVMe": options.tensornvme}
+    contenders = [one for one in CONTENDERS if pythons[one.split(", ")[0]]]
     with tempfile.TemporaryDirectory() as folder:
         library = os.path.join(folder, "faults.so")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, str(pathlib.Path(__file__).with_suffix(".c")), "-Wl,--no-as-needed", "-laio", "-ldl"], check=True)
+        source = str(pathlib.Path(__file__).with_suffix(".c"))
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-Wl,--no-as-needed", "-laio", "-ldl"], check=True)
         found = {fault: {} for fault in FAULTS}
         print(f"| fault | {' | '.join(contenders)} |\n|{'---|' * (len(contenders) + 1)}")
         for fault in FAULTS:

@@ -17,8 +17,10 @@ import pytest
 from drawloom import _drawloom
 
 MIB = 1 << 20
-# Their least size, and what is needed to make one on a file. tmpfs needs neither a file nor a right: any user may have one in mounts of his own.
-KINDS = {"ext4": (64, ["mkfs.ext4", "-q", "-F"]), "xfs": (300, ["mkfs.xfs", "-q", "-f"]), "btrfs": (128, ["mkfs.btrfs", "-q", "-f"]), "tmpfs": (64, None)}
+# A size, and what makes one on a file. tmpfs needs neither a file nor a right: any user may have one in mounts of his own.
+KINDS = {"ext4": (64, ["mkfs.ext4", "-q", "-F"]), "xfs": (300, ["mkfs.xfs", "-q", "-f"]), "btrfs": (128, ["mkfs.btrfs", "-q", "-f"]),
+         "tmpfs": (64, None)}
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 def numbers(seed, count):
@@ -38,7 +40,8 @@ def mount(kind, folder):
         with image.open("wb") as file:
             file.truncate(size * MIB)
         subprocess.run([*make, image], check=True, capture_output=True)
-    done = subprocess.run(["mount", *(["-o", "loop", image] if make else ["-t", "tmpfs", "-o", f"size={size}m", "none"]), disk], capture_output=True, text=True)
+    what = ["-o", "loop", image] if make else ["-t", "tmpfs", "-o", f"size={size}m", "none"]
+    done = subprocess.run(["mount", *what, disk], capture_output=True, text=True)
     return disk, done.stderr.strip()
 
 
@@ -68,7 +71,8 @@ def use(disk, device, most):
     records, right = [], 0
     for turn in range(2):
         arrays = [numbers(30 * turn + i, 2 * MIB - 9000 * i) for i in range(10)]
-        records = [store.put(array.ctypes.data, array.nbytes, f"layer {i}", 10 - i, persistent=i % 3 == 0) for i, array in enumerate(arrays)]
+        records = [store.put(array.ctypes.data, array.nbytes, f"layer {i}", 10 - i, persistent=i % 3 == 0)
+                   for i, array in enumerate(arrays)]
         store.finish()
         for record, array in list(zip(records, arrays))[::-1]:
             got = np.zeros_like(array)
@@ -100,15 +104,15 @@ def main(kind, folder):
 def seen(request, tmp_path_factory):
     """The kind, and what was seen in a process that has mounts of its own: they are gone with it."""
     kind = request.param
-    missing = [name for name in ("unshare", "mount", *(KINDS[kind][1] or [])[:1]) if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
+    missing = [name for name in ("unshare", "mount", *(KINDS[kind][1] or [])[:1]) if not shutil.which(name, path=PATH)]
     if missing:
         pytest.skip(f"no {kind} here: {' and '.join(missing)} is not installed")
     if KINDS[kind][1] and os.geteuid() != 0:
         pytest.skip(f"no {kind} here: only root may mount one")
     folder = tmp_path_factory.mktemp(kind)
-    environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     unshare = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-    done = subprocess.run([*unshare, sys.executable, __file__, kind, folder], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*unshare, sys.executable, __file__, kind, folder], env={**os.environ, "PATH": PATH}, capture_output=True,
+                          text=True, timeout=120)
     if done.stderr.startswith("unshare:"):
         pytest.skip(f"no {kind} here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
@@ -120,8 +124,7 @@ def seen(request, tmp_path_factory):
 
 @pytest.mark.parametrize("device", ["io_uring", "threads"])
 def test_bytes_come_back_also_when_the_disk_is_full_for_others(seen, device):
-    kind, found = seen
-    found = found[device]
+    found = seen[1][device]
     assert found["right"] == 20
     assert found["names"] == ["others"]
     # Space was taken at the beginning.
@@ -134,7 +137,8 @@ def test_what_does_not_fit_is_refused_at_once(seen, device):
     kind, found = seen
     for key, asked in (("too much", "1.00 TiB"), ("no room", "16.00 MiB")):
         text = found[device][key]
-        assert f"{asked} were asked for, but only " in text and f"of its file system ({kind}) are free; ask for less, free some" in text, text
+        assert f"{asked} were asked for, but only " in text
+        assert f"of its file system ({kind}) are free; ask for less, free some" in text
 
 
 @pytest.mark.parametrize("device", ["io_uring", "threads"])
@@ -144,7 +148,7 @@ def test_the_probe_names_the_file_system_and_what_it_lacks(seen, device):
     assert text.startswith(f"device: {device}\n")
     assert f"20 MiB on {kind}" in text, text
     assert ("are in memory" in text) == (kind == "tmpfs"), text
-    assert ("O_DIRECT" in text) is False or kind == "tmpfs", text
+    assert "O_DIRECT" not in text or kind == "tmpfs", text
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Training steps whose disk fails at each transfer in turn: the bits of steps without offload, or one error and a step that can be repeated. And steps
-whose process is killed at each transfer: nothing is left.
+"""Training steps whose disk fails at each transfer in turn: the bits of steps without offload, or an error and a step that can be repeated.
+And steps whose process is killed at each transfer: nothing is left.
 
-DRAWLOOM_OFFLOAD_EVERY=1 lets each transfer fail in each way, which takes minutes; without it each way meets some. DRAWLOOM_OFFLOAD_LOADS says how
-many loads there are of which one in 10,000 fails (40,000, some minutes); without it they are few, and one in 40 fails.
+DRAWLOOM_OFFLOAD_EVERY=1 lets each transfer fail in each way, which takes minutes; without it each way meets some. DRAWLOOM_OFFLOAD_LOADS
+says how many loads there are of which one in 10,000 fails (20,000, some minutes); without it they are few, and one in 40 fails.
 """
 
 import gc
@@ -23,12 +23,13 @@ from drawloom.torch._offload_store import DiskStore
 WIDTH, LAYERS, STEPS = 512, 6, 3
 EVERY = int(os.environ.get("DRAWLOOM_OFFLOAD_EVERY", "29"))
 LOADS = int(os.environ.get("DRAWLOOM_OFFLOAD_LOADS", "0"))
-ONCE = ["errno EIO", "errno EINTR", "short 512", "short 70001", "flip 4321", "drop", "torn 3", "stale", "swap", "twice", "reorder 3", "delay 3000"]
+ONCE = ["errno EIO", "errno EINTR", "short 512", "short 70001", "flip 4321", "drop", "torn 3", "stale", "swap", "twice", "reorder 3",
+        "delay 3000"]
 
 
 class Training:
-    """Each layer saves two tensors of 1 MiB and is quick. Nothing stays but what the store has in its 8 MiB, so that a step writes some 12 MiB and
-    reads half of them."""
+    """Each layer saves two tensors of 1 MiB and is quick. Nothing stays but what the store has in its 8 MiB, so that a step writes some
+    12 MiB and reads most of them."""
 
     def __init__(self):
         generator = torch.Generator().manual_seed(0)
@@ -129,8 +130,8 @@ def test_where_some_loads_fail_steps_have_their_bits_or_can_be_repeated(expected
         turns += 1
         loads = spill.report().read >> 20
     statistics = spill._store.statistics()
-    print(f"{turns * STEPS} steps, {loads} loads of 1 MiB: {statistics['retries']} transfers repeated, {statistics['mismatches']} checksums wrong, "
-          f"{len(errors)} errors")
+    print(f"{turns * STEPS} steps, {loads} loads of 1 MiB: {statistics['retries']} transfers repeated, "
+          f"{statistics['mismatches']} checksums wrong, {len(errors)} errors")
     assert statistics["retries"] > 0 and errors
     spill.close()
 
