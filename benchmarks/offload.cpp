@@ -202,7 +202,9 @@ public:
     if (!opened.ok())
       fail(opened.message());
     store = std::move(*opened);
+    // The first to touch memory pays for its pages.
     put();
+    get();
   }
   ~WholeStore() override {
     drawloom::runtime::Status closed = Store::close(std::move(store), -1);
@@ -225,6 +227,7 @@ private:
       fail(why);
   }
   void put() {
+    uint64_t before = store->counts().written;
     for (RecordId &record : records)
       if (record.generation != 0)
         check(store->drop(std::exchange(record, RecordId()), why));
@@ -232,6 +235,8 @@ private:
       check(store->put(tensors + i % 2 * piece, piece, "tensor", i, false, -1,
                        records[i], why));
     check(store->finish(-1, why));
+    if (store->counts().written - before != records.size() * piece)
+      fail("not all was written");
   }
   void get() {
     uint64_t before = store->counts().forwarded;
