@@ -82,8 +82,15 @@ class Process:
             self.lacks = text or "it ended before it began; it says why above"
 
     def run(self, what, depth, count):
+        self.begin(what, depth, count)
+        return self.end_of(what)
+
+    def begin(self, what, depth, count):
         self.process.stdin.write(f"{what} {depth} {count}\n")
         self.process.stdin.flush()
+
+    def end_of(self, what):
+        """Seconds, and those of processors."""
         answer = self.process.stdout.readline()
         if not answer:
             sys.exit(f"offload.py: {self.name} failed at '{what}'; it says why above")
