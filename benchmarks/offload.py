@@ -45,7 +45,7 @@ KINDS = ("store", "load", "put", "get")
 class Fio:
     """A file that is read and written by fio, as fast as this machine does it."""
 
-    name, note = "fio", "io_uring"
+    name, note, lacks = "fio", "io_uring", None
 
     def __init__(self, folder, size):
         self.file = os.path.join(folder, "fio")
@@ -86,14 +86,18 @@ class Process:
         return self.end_of(what)
 
     def begin(self, what, depth, count):
-        self.process.stdin.write(f"{what} {depth} {count}\n")
-        self.process.stdin.flush()
+        if not self.lacks:
+            self.process.stdin.write(f"{what} {depth} {count}\n")
+            self.process.stdin.flush()
 
     def end_of(self, what):
         """Seconds, and those of processors."""
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit(f"offload.py: {self.name} failed at '{what}'; it says why above")
+            self.lacks = f"it failed at '{what}'"
+            if self.name not in RIVALS:
+                sys.exit(f"offload.py: {self.name} failed at '{what}'; it says why above")
+            return None
         return tuple(map(float, answer.split()))
 
     def end(self):
@@ -177,8 +181,13 @@ def main():
             for what in kinds:
                 progress(f"round {turn + 1} of {options.rounds}: {what}")
                 for one in contenders + contenders[::-1]:
-                    if (what, one.name) in results:
-                        results[what, one.name].append(one.run(what, depth, options.rows))
+                    if (what, one.name) in results and (figures := one.run(what, depth, options.rows)):
+                        results[what, one.name].append(figures)
+                for one in [one for one in contenders if one.lacks]:
+                    contenders.remove(one)
+                    left_out[one.name] = one.lacks
+                    print(f"{one.name} is left out: {one.lacks}")
+                    results = {key: turns for key, turns in results.items() if key[1] != one.name}
         for one in contenders[1:]:
             one.end()
 
