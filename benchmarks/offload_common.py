@@ -39,6 +39,13 @@ def progress(text):
     print(f"{time.monotonic() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
+def spin(seconds):
+    """Computes, as far as a core and its clock can tell."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
 def need_room(folder, needed, way_out):
     if not os.path.isdir(folder):
         sys.exit(f"there is no folder '{folder}'; name one on the disk to measure")

@@ -29,7 +29,7 @@ import tempfile
 import time
 
 from offload import Process
-from offload_common import BUILD, GIB, MIB, Goals, need_room, progress, size, spread, write
+from offload_common import BUILD, GIB, MIB, Goals, need_room, progress, size, spin, spread, write
 
 SHARES = {0.50: 1.0, 0.80: 1.0, 0.95: 3.0, 1.20: 22.0}  # of the disk: the most stall, in hundredths
 TENSOR = 16 * MIB
@@ -76,12 +76,6 @@ class Step:
     def link(self):
         """Of writing and of reading: (seconds that the disk needs for a tensor, seconds of copies and checksums)."""
         return [(seconds * TENSOR / max(moved, 1), (seconds - waited) / self.count) for seconds, waited, moved in self.run(waits=True)]
-
-
-def spin(seconds):
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        pass
 
 
 def share_of(seconds, waited, *_):
