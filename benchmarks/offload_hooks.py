@@ -189,8 +189,10 @@ def main():
     parser.add_argument("--hooks", choices=list(HOOKS), default="files", help="of lm (%(default)s)")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
-    parser.add_argument("arguments", nargs="*", help="of lm, behind --")
-    options = parser.parse_args()
+    # What is behind -- is lm's.
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:at])
+    options.arguments = sys.argv[at + 1:]
     {"time": measure, "lm": train}[options.what](options)
 
 

@@ -116,7 +116,7 @@ def run(options, limit, more, hooks=None, swaps=False):
         if process.returncode == -signal.SIGKILL:
             return {**found, "state": "killed by the kernel"}
         if process.returncode:
-            raise SystemExit(f"{more}: {errors[-2000:]}")
+            raise SystemExit(f"offload_training.py: a run failed: {errors[-2000:]}")
         (one,) = json.loads((pathlib.Path(folder) / "summary.json").read_text())["models"].values()
         history = one["history"]
         seconds = [b["seconds"] - a["seconds"] for a, b in zip(history, history[1:])]
@@ -137,7 +137,7 @@ def compare(found, goals):
         goals.add("offload: time of a step, x that without a limit", ours["step, s"] / free["step, s"], most=1.08)
     stall = re.search(r"stall .*, ([\d.]+) %", ours["report"])
     if stall:
-        goals.add("offload: stall, of the time", float(stall[1]), most=1, unit=" %")
+        goals.add("offload: stall, copies and checksums among it, of the time", float(stall[1]), most=1, unit=" %")
     again = found.get("limit, layers computed again", {}).get("step, s")
     if again:
         goals.add("layers computed again: time of a step, x offload's", again / ours["step, s"], least=1.15)
