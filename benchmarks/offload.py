@@ -200,7 +200,8 @@ def main():
                      "us of processors each" if options.rows else "s of processors a GiB": costs})
     for (what, name), row in zip(results, rows):
         (unit, rates), (cost, costs) = list(row.items())[2:]
-        print(f"{what:6} {name:14} {spread(rates)} {unit}, {100 * rate[what, name] / rate[what, 'fio']:5.1f} % of fio, {spread(costs)} {cost}")
+        share = 100 * rate[what, name] / rate[what, "fio"]
+        print(f"{what:6} {name:14} {spread(rates)} {unit}, {share:5.1f} % of fio, {spread(costs)} {cost}")
     notes = {one.name: one.note for one in contenders if one.note}
     goals = compare(options, rate, cpu)
     goals.show()

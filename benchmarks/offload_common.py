@@ -85,8 +85,9 @@ def write(path, options, **figures):
     """Figures, with the options they were made with and the machine, to the file that --json names."""
     if path is None:
         return
-    settings = {name: value if isinstance(value, (int, float, bool, list, type(None))) else str(value) for name, value in vars(options).items()
-                if name not in ("json", "folder", "build", "here") and not str(value).startswith("/")}
+    plain = int, float, bool, list, type(None)
+    settings = {name: value if isinstance(value, plain) else str(value) for name, value in vars(options).items()
+                if name not in ("json", "folder", "build") and not str(value).startswith("/")}
     machine = {"processors": os.cpu_count(), "kernel": platform.release()}
     if getattr(options, "folder", None):
         machine["disk"] = file_system(options.folder)

@@ -68,7 +68,8 @@ def map_copy(folder, tensor):
 
 
 def mapped(folder):
-    return torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach() if stays(tensor) else map_copy(folder, tensor), lambda packed: packed)
+    return torch.autograd.graph.saved_tensors_hooks(
+        lambda tensor: tensor.detach() if stays(tensor) else map_copy(folder, tensor), lambda packed: packed)
 
 
 HOOKS = {"files": files, "mapped": mapped}
@@ -137,7 +138,8 @@ def measure(options):
         copy, check, plain = copies_of(folder)
         print(f"a MiB: copied with its checksum {copy:.0f} us, summed {check:.0f} us, copied {plain:.0f} us")
         spill = dt.offload(folder, memory="32MiB", capacity="1GiB", trim=False)
-        ways = {"without": contextlib.nullcontext, "offload": lambda: spill, **{name: lambda make=make: make(folder) for name, make in HOOKS.items()}}
+        ways = {"without": contextlib.nullcontext, "offload": lambda: spill,
+                **{name: lambda make=make: make(folder) for name, make in HOOKS.items()}}
         for make in ways.values():
             a_pass(make(), 0.0)
         for pause in PAUSES:
@@ -163,19 +165,24 @@ def measure(options):
                        "beyond, us": [a + b - (copy + check if name == "offload" else 2 * plain) for a, b in zip(pack, unpack)]}
                 if name == "offload":
                     row["own, us"] = [a + b - one[2] for a, b, one in zip(pack, unpack, turns)]
-                    goals.add(f"pack and unpack of 1 MiB beyond the copy, {1e3 * pause:.0f} ms between two", statistics.median(row["beyond, us"]),
-                              most=30, unit=" us")
+                    goals.add(f"pack and unpack of 1 MiB beyond the copy, {1e3 * pause:.0f} ms between two",
+                              statistics.median(row["beyond, us"]), most=30, unit=" us")
                 rows[f"{name}, {1e3 * pause:.0f} ms between"] = row
-                print(f"  {name:8} " + "; ".join(f"{kind.partition(',')[0]} {spread(figures, 0)} us" for kind, figures in row.items()))
+                shown = (f"{kind.partition(',')[0]} {spread(figures, 0)} us" for kind, figures in row.items())
+                print(f"  {name:8} " + "; ".join(shown))
         spill.close()
     goals.show()
-    write(options.json, options, rows=rows, copies={"with checksum, us": copy, "checksum, us": check, "plain, us": plain}, goals=goals.found)
+    copies = {"with checksum, us": copy, "checksum, us": check, "plain, us": plain}
+    write(options.json, options, rows=rows, copies=copies, goals=goals.found)
 
 
 def train(options):
     """examples/lm, with the hooks where it has offload's context."""
     sys.path[:0] = [str(BUILD / "python"), str(ROOT / "examples" / "lm")]
     import lm
+    from drawloom.torch._offload import return_memory
+    # As offload does: else the C library keeps much of what is freed.
+    return_memory()
     step = lm.step_of
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="drawloom-offload-") as folder:
         lm.step_of = lambda model, optimizer, pieces, spill=None: step(model, optimizer, pieces, HOOKS[options.hooks](folder))

@@ -6,10 +6,10 @@
     python benchmarks/offload_policy.py [--context 16384] [--json FILE]
     python benchmarks/offload_policy.py --folder DIR --context 2048 --memory 256MiB     # also runs it
 
-Of a step of examples/lm, without its numbers (on torch's meta device), it records what autograd saves: storages, views of them, and in which
-module. SSDTrain's rule has one boundary: what modules before it save goes to the SSD, what those behind it save stays in memory, and so does what
-the last one saves. A tensor is written once for each shape, strides and type that it is saved in. Its boundary is tried at each place where
-it can be, between layers, and then between any two modules, which is finer than it is used.
+Of a step of examples/lm, without its numbers (on torch's meta device), it records what autograd saves: storages, views of them, and in
+which module. SSDTrain's rule has one boundary: what modules before it save goes to the SSD, what those behind it save stays in memory,
+and so does what the last one saves. A tensor is written once for each shape, strides and type that it is saved in. Its boundary is
+tried at each place where it can be, between layers, and then between any two modules, which is finer than it is used.
   equal peak    the bytes that stay there are the peak; offload has as many as its memory
   equal memory  both have so many bytes, a tenth of all that is saved, two tenths and so on: the boundary is the first that keeps to it
 offload decides by storages, the oldest save first.
@@ -101,7 +101,8 @@ def compare(options, name, scopes):
     print(f"\nboundaries between {name}: {len(record.saves)} saves of {sum(one[3] for one in record.saves) / GIB:.2f} GiB, in storages of "
           f"{record.all() / GIB:.2f} GiB\n  {'peak':>10}{'SSDTrain writes':>18}{'offload':>12}{'':>8}")
     for row in rows[::max(1, len(rows) // 12)]:
-        print(f"  {row['peak'] / GIB:>6.2f} GiB{row['SSDTrain'] / GIB:>14.2f} GiB{row['offload'] / GIB:>8.2f} GiB{row['offload'] / row['SSDTrain']:>8.3f}")
+        peak, theirs, ours = (row[name] / GIB for name in ("peak", "SSDTrain", "offload"))
+        print(f"  {peak:>6.2f} GiB{theirs:>14.2f} GiB{ours:>8.2f} GiB{ours / theirs:>8.3f}")
     # A memory that somebody has ends within a module, as a rule: theirs has to end before.
     memories = []
     for share in range(10, 100, 10):

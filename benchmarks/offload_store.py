@@ -47,14 +47,15 @@ class Step:
         self.tensors = numpy.random.default_rng(0).integers(256, size=(4, TENSOR), dtype=numpy.uint8)
 
     def run(self, forward=0.0, backward=0.0, waits=False):
-        """Computes so many seconds beside each tensor. Of the forward and of the backward half: (seconds, those of stall, bytes to or from the
-        disk). waits: all is written before anything is read, and the wait for that is stall, too."""
+        """Computes so many seconds beside each tensor. Of the forward and of the backward half: (seconds, those of stall, bytes to or from
+        the disk). waits: all is written before anything is read, and the wait for that is stall, too."""
         halves, records, start, before = [], [], time.perf_counter(), self.store.statistics()
 
         def end(kind, wait=0.0):
             nonlocal start, before
             now, after = time.perf_counter(), self.store.statistics()
-            halves.append((now - start, wait + sum(after[name] - before[name] for name in ("put_stall", "get_stall")), after[kind] - before[kind]))
+            wait += sum(after[name] - before[name] for name in ("put_stall", "get_stall"))
+            halves.append((now - start, wait, after[kind] - before[kind]))
             start, before = now, after
 
         for i in range(self.count):
@@ -75,7 +76,8 @@ class Step:
 
     def link(self):
         """Of writing and of reading: (seconds that the disk needs for a tensor, seconds of copies and checksums)."""
-        return [(seconds * TENSOR / max(moved, 1), (seconds - waited) / self.count) for seconds, waited, moved in self.run(waits=True)]
+        return [(seconds * TENSOR / max(moved, 1), (seconds - waited) / self.count)
+                for seconds, waited, moved in self.run(waits=True)]
 
 
 def share_of(seconds, waited, *_):
@@ -93,8 +95,8 @@ def stall(options):
         for turn in range(options.rounds):
             for share in sorted(shares):
                 before = after
-                progress(f"round {turn + 1} of {options.rounds}: {100 * share:.0f} % of {TENSOR / GIB / before[0][0]:.2f} GiB/s to the disk, "
-                         f"{TENSOR / GIB / before[1][0]:.2f} from it")
+                to, back = (TENSOR / GIB / link for link, _ in before)
+                progress(f"round {turn + 1} of {options.rounds}: {100 * share:.0f} % of {to:.2f} GiB/s to the disk, {back:.2f} from it")
                 halves = step.run(*(max(link / share - copy, 0.0) for link, copy in before))
                 after = step.link()
                 found.setdefault(share, []).append({
@@ -138,19 +140,22 @@ def processes(options):
         status = os.statvfs(folder)
         more = status.f_bavail * status.f_frsize + GIB
         start = time.perf_counter()
-        third = subprocess.run([program, "store:io_uring", folder, str(more)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        third = subprocess.run([program, "store:io_uring", folder, str(more)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                               check=False)
         third_seconds = time.perf_counter() - start
         for one in two:
             one.end()
     goals = Goals()
     for kind, rates in found.items():
         print(f"{kind}: one process {spread(rates['one'])} GiB/s, two together {spread(rates['two'])} GiB/s")
-        goals.add(f"{kind}: two processes of one", 100 * statistics.median(rates["two"]) / statistics.median(rates["one"]), least=95, unit=" %")
+        one, two = (statistics.median(rates[who]) for who in ("one", "two"))
+        goals.add(f"{kind}: two processes of one", 100 * two / one, least=95, unit=" %")
     message = third.stderr.strip()
     print(f"a third, of {more / GIB:.1f} GiB, {'was refused' if third.returncode else 'WAS OPENED'} after {third_seconds:.2f} s: {message}")
     goals.add("a third that does not fit is refused", int(third.returncode == 1 and "free" in message), least=1)
     goals.show()
-    write(options.json, options, rates=found, third={"message": message.replace(folder, "FOLDER"), "seconds": third_seconds}, goals=goals.found)
+    third = {"message": message.replace(folder, "FOLDER"), "seconds": third_seconds}
+    write(options.json, options, rates=found, third=third, goals=goals.found)
 
 
 def main():

@@ -1,15 +1,15 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Training that does not fit in memory: examples/lm's GLA under a limit of the kernel, with saved tensors on an SSD, in other people's
-ways, and with layers computed again.
+"""Training that does not fit in memory: examples/lm's GLA under a limit of the kernel, with saved tensors on an SSD, in other ways to do
+without memory, and with layers computed again.
 
     python benchmarks/offload_training.py --folder DIR [--limit 3GiB] [--memory 1GiB] [--steps N] [--json FILE]
     python benchmarks/offload_training.py --folder DIR --context 65536 --limit 10GiB --steps 2 --only "limit, offload" "limit, both"
 
-Each run is a process of its own in a control group (version 1 or 2, for which it needs root), one after the other. "most memory" is the group's;
-a run that the kernel kills is said to be, and so is one that is stopped after --patience. Losses are compared with those of the run without a
-limit, bit for bit.
+Each run is a process of its own in a control group (version 1 or 2, for which it needs root), one after the other. "most memory" is the
+group's; a run that the kernel kills is said to be, and so is one that is stopped after --patience. Losses are compared with those of the
+run without a limit, bit for bit.
 
   no limit                      what a step takes where memory is enough
   limit                         the same under the limit
@@ -93,12 +93,15 @@ def swap_file(folder, bytes_of_it):
 def run(options, limit, more, hooks=None, swaps=False):
     """{"state": what became of it, "most memory": bytes, "losses", "step, s", "report": what offload says}"""
     swap = swap_file(options.folder, options.swap) if swaps else contextlib.nullcontext()
-    with tempfile.TemporaryDirectory() as folder, swap, Group(limit, swaps) as group:
+    # A process that is killed leaves what it has in the disk's folder.
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(dir=options.folder, prefix="drawloom-offload-") as disk, \
+            swap, Group(limit, swaps) as group:
         # A twentieth is held out, and read once at the end.
         text = pathlib.Path(folder) / "text.txt"
         text.write_text("".join(f"There are {i % 97} green bottles hanging on the wall. " for i in range(options.context * 42 // 50)))
-        program = [ROOT / "benchmarks" / "offload_hooks.py", "lm", f"--folder={options.folder}", f"--hooks={hooks}", "--"] if hooks \
-            else [ROOT / "examples" / "lm" / "lm.py"]
+        program = [ROOT / "examples" / "lm" / "lm.py"]
+        if hooks:
+            program = [ROOT / "benchmarks" / "offload_hooks.py", "lm", f"--folder={disk}", f"--hooks={hooks}", "--"]
         # The library's products depend on how many threads there are, which it may else change.
         process = subprocess.Popen(
             [sys.executable, *program, "--no-rivals", "--batch=1", "--sample=1", f"--text={text}", f"--context={options.context}",
@@ -124,7 +127,8 @@ def run(options, limit, more, hooks=None, swaps=False):
         picture = pathlib.Path(folder) / "offload.png"
         if options.picture and picture.exists():
             options.picture.write_bytes(picture.read_bytes())
-        return {**found, "losses": [step["loss"] for step in history], "step, s": statistics.median(seconds), "steps, s": seconds, "report": report}
+        return {**found, "losses": [step["loss"] for step in history], "report": report,
+                "step, s": statistics.median(seconds) if seconds else None, "steps, s": seconds}
 
 
 def compare(found, goals):
@@ -162,7 +166,8 @@ def main():
     offload = ("--offload", options.folder, "--memory", options.memory)
     runs = {"no limit": (None, ()), "limit": (options.limit, ()), "limit, offload": (options.limit, offload),
             "limit, layers computed again": (options.limit, ("--recompute",)), "limit, both": (options.limit, (*offload, "--recompute")),
-            "limit, swap": (options.limit, (), None, True), "limit, files": (options.limit, (), "files"), "limit, mapped": (options.limit, (), "mapped")}
+            "limit, swap": (options.limit, (), None, True),
+            "limit, files": (options.limit, (), "files"), "limit, mapped": (options.limit, (), "mapped")}
     for name in options.only or ():
         if name not in runs:
             parser.error(f"--only: there is no run '{name}'; there are {', '.join(repr(one) for one in runs)}")
