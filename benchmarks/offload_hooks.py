@@ -30,7 +30,18 @@ import uuid
 
 import torch
 from offload import Process
-from offload_common import BUILD, GIB, MIB, ROOT, Goals, need_room, progress, spin, spread, write
+from offload_common import (
+    BUILD,
+    GIB,
+    MIB,
+    ROOT,
+    Goals,
+    need_room,
+    progress,
+    spin,
+    spread,
+    write,
+)
 
 COUNT, PAUSES = 256, (0.0, 0.003)
 
@@ -89,8 +100,9 @@ class Save(torch.autograd.Function):
     def backward(ctx, grad):
         spin(Save.pause)
         start = time.perf_counter()
-        x, = ctx.saved_tensors
+        saved = ctx.saved_tensors
         Save.unpacked.append(time.perf_counter() - start)
+        del saved
         return grad, None
 
 

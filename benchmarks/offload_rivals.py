@@ -169,9 +169,9 @@ class KvikIo(Cached):
     note = "POSIX, 4 threads, tasks of 1 MiB"
 
     def __init__(self, folder, count):
-        import numpy
         import kvikio
         import kvikio.defaults
+        import numpy
         kvikio.defaults.set({"compat_mode": kvikio.CompatMode.ON, "num_threads": 4, "task_size": UNIT})
         self.tensor = numpy.random.default_rng(0).integers(256, size=TENSOR, dtype=numpy.uint8)
         self.buffers = [numpy.frombuffer(mmap.mmap(-1, TENSOR), dtype=numpy.uint8) for _ in range(2)]
@@ -260,7 +260,7 @@ def main():
     os.dup2(2, 1)
     try:
         rival = RIVALS[name](folder, int(size) // TENSOR)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  Whatever a rival raises, it is why it cannot run.
         lines = str(error).strip().splitlines() or [""]
         print(f"unavailable {type(error).__name__}: {lines[0]}", file=answers, flush=True)
         return

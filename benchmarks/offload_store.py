@@ -29,7 +29,18 @@ import tempfile
 import time
 
 from offload import Process
-from offload_common import BUILD, GIB, MIB, Goals, need_room, progress, size, spin, spread, write
+from offload_common import (
+    BUILD,
+    GIB,
+    MIB,
+    Goals,
+    need_room,
+    progress,
+    size,
+    spin,
+    spread,
+    write,
+)
 
 SHARES = {0.50: 1.0, 0.80: 1.0, 0.95: 3.0, 1.20: 22.0}  # of the disk: the most stall, in hundredths
 TENSOR = 16 * MIB
