@@ -18,10 +18,17 @@
 //
 // Answers each by the seconds that passed, and those of processors.
 //
+// "store:io_uring" and "store:threads" are the whole store instead, as
+// drawloom-c/offload.h has it: `put` drops what there is, puts records of 64
+// MiB and waits until all are written; `get` borrows them one after the other.
+// "copy" needs no disk: `put` copies pieces of 1 MiB with their checksums, and
+// `get` sums them, which is what a put and a get cannot do without.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/offload/Checksum.h"
 #include "runtime/offload/Devices.h"
+#include "runtime/offload/Store.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -64,7 +71,22 @@ double processorSeconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-class Bench {
+void fillAtRandom(unsigned char *memory, uint64_t bytes) {
+  std::mt19937_64 random(1);
+  for (uint64_t i = 0; i < bytes; i += 8) {
+    uint64_t word = random();
+    std::memcpy(memory + i, &word, 8);
+  }
+}
+
+/// What takes turns.
+struct Contender {
+  virtual ~Contender() = default;
+  virtual void obey(const std::string &what, unsigned depth,
+                    uint64_t count) = 0;
+};
+
+class Bench : public Contender {
 public:
   Bench(const std::string &name, const std::string &folder, uint64_t bytes)
       : bytes(bytes), sums(bytes / unit) {
@@ -81,13 +103,22 @@ public:
     tensors = pages(2 * piece);
     staging = pages(piece);
     device->registerMemory(staging, piece);
-    std::mt19937_64 random(1);
-    for (uint64_t i = 0; i < 2 * piece; i += 8) {
-      uint64_t word = random();
-      std::memcpy(tensors + i, &word, 8);
-    }
+    fillAtRandom(tensors, 2 * piece);
+    run(Transfer::Kind::Write, 16, true);
   }
 
+  void obey(const std::string &what, unsigned depth, uint64_t count) override {
+    if (what == "store" || what == "put")
+      run(Transfer::Kind::Write, depth, what == "put");
+    else if (what == "load" || what == "get")
+      run(Transfer::Kind::Read, depth, what == "get");
+    else if (what == "random")
+      readRows(depth, count);
+    else
+      fail("what is '" + what + "'?");
+  }
+
+private:
   /// Stores or loads all, with copies and sums or without.
   void run(Transfer::Kind kind, unsigned depth, bool withSums) {
     bool isWrite = kind == Transfer::Kind::Write;
@@ -135,7 +166,6 @@ public:
     }
   }
 
-private:
   using Place = unsigned char *;
   void reap(bool isWrite, bool withSums, const std::vector<Place> &used,
             std::vector<Place> &places) {
@@ -157,14 +187,125 @@ private:
   unsigned char *tensors, *staging;
 };
 
+class WholeStore : public Contender {
+public:
+  WholeStore(const std::string &device, const std::string &folder,
+             uint64_t bytes)
+      : records(bytes / piece), tensors(pages(2 * piece)) {
+    fillAtRandom(tensors, 2 * piece);
+    StoreOptions options;
+    options.folders = {folder};
+    // One more: what is dropped may still be under way.
+    options.capacity = bytes + piece;
+    options.device = device;
+    auto opened = Store::open(options);
+    if (!opened.ok())
+      fail(opened.message());
+    store = std::move(*opened);
+    // The first to touch memory pays for its pages.
+    put();
+    get();
+  }
+  ~WholeStore() override {
+    drawloom::runtime::Status closed = Store::close(std::move(store), -1);
+    if (!closed.ok())
+      fail(closed.message());
+  }
+
+  void obey(const std::string &what, unsigned, uint64_t) override {
+    if (what == "put")
+      put();
+    else if (what == "get")
+      get();
+    else
+      fail("a store puts and gets, but does not know '" + what + "'");
+  }
+
+private:
+  void check(Outcome outcome) const {
+    if (outcome != Outcome::Ready)
+      fail(why);
+  }
+  void put() {
+    uint64_t before = store->counts().written;
+    for (RecordId &record : records)
+      if (record.generation != 0)
+        check(store->drop(std::exchange(record, RecordId()), why));
+    for (size_t i = 0; i < records.size(); ++i)
+      check(store->put(tensors + i % 2 * piece, piece, "tensor", i, false, -1,
+                       records[i], why));
+    check(store->finish(-1, why));
+    if (store->counts().written - before != records.size() * piece)
+      fail("not all was written");
+  }
+  void get() {
+    uint64_t before = store->counts().forwarded;
+    check(store->expect(records.data(), records.size(), why));
+    for (RecordId record : records) {
+      void *data = nullptr;
+      check(store->borrow(record, -1, data, why));
+      drawloom::runtime::Status returned = store->giveBack(data);
+      if (!returned.ok())
+        fail(returned.message());
+    }
+    uint64_t forwarded = store->counts().forwarded - before;
+    if (forwarded * 50 > records.size() * piece && !isSaid) {
+      isSaid = true;
+      std::fprintf(
+          stderr, "note: %llu of %llu MiB were still in memory and not read\n",
+          static_cast<unsigned long long>(forwarded / unit),
+          static_cast<unsigned long long>(records.size() * piece / unit));
+    }
+  }
+
+  std::unique_ptr<Store> store;
+  std::vector<RecordId> records;
+  unsigned char *const tensors;
+  std::string why;
+  bool isSaid = false;
+};
+
+/// The part of puts and gets that touches each byte.
+class Copies : public Contender {
+public:
+  explicit Copies(uint64_t bytes)
+      : bytes(bytes), from(pages(bytes)), to(pages(bytes)) {
+    fillAtRandom(from, bytes);
+    obey("put", 0, 0);
+  }
+  void obey(const std::string &what, unsigned, uint64_t) override {
+    for (uint64_t at = 0; at < bytes; at += unit)
+      if (what == "put")
+        sum = copyWithCrc32c(to + at, from + at, unit);
+      else
+        sum = crc32c(to + at, unit);
+  }
+
+private:
+  const uint64_t bytes;
+  unsigned char *const from, *const to;
+  volatile uint32_t sum = 0;
+};
+
+std::unique_ptr<Contender> make(const std::string &name,
+                                const std::string &folder, uint64_t bytes) {
+  if (name == "copy")
+    return std::make_unique<Copies>(bytes);
+  if (name.rfind("store:", 0) == 0)
+    return std::make_unique<WholeStore>(name.substr(6), folder, bytes);
+  return std::make_unique<Bench>(name, folder, bytes);
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
   if (count != 4)
     fail("DEVICE FOLDER BYTES");
   uint64_t bytes = std::strtoull(arguments[3], nullptr, 10) / piece * piece;
-  Bench bench(arguments[1], arguments[2], bytes);
-  bench.run(Transfer::Kind::Write, 16, true);
+  if (bytes == 0)
+    fail("BYTES are 64 MiB at least");
+  std::unique_ptr<Contender> contender =
+      make(arguments[1], arguments[2], bytes);
   std::printf("ready\n");
   std::fflush(stdout);
   std::string line;
@@ -178,14 +319,7 @@ int main(int count, char **arguments) {
       fail("a depth is 1 to 64, of rows to 256");
     uint64_t begin = nanoseconds();
     double before = processorSeconds();
-    if (what == "store" || what == "put")
-      bench.run(Transfer::Kind::Write, depth, what == "put");
-    else if (what == "load" || what == "get")
-      bench.run(Transfer::Kind::Read, depth, what == "get");
-    else if (what == "random")
-      bench.readRows(depth, rows);
-    else
-      fail("what is '" + line + "'?");
+    contender->obey(what, depth, rows);
     std::printf("%.6f %.6f\n",
                 static_cast<double>(nanoseconds() - begin) * 1e-9,
                 processorSeconds() - before);

@@ -2,16 +2,25 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures how fast the devices of offload store and load, with fio as the roof in the same run.
+"""Measures how fast offload stores and loads, with fio as the roof and rivals in the same run.
 
     benchmarks/offload.py --folder /mnt/ssd                 # 2 GiB, seven rounds
-    benchmarks/offload.py --folder /mnt/ssd --size 8GiB --devices io_uring
+    benchmarks/offload.py --folder /mnt/ssd --size 8GiB --contenders store:io_uring,store:threads --kinds put,get
+    benchmarks/offload.py --folder /mnt/ssd --deepspeed /opt/deepspeed/bin/python --json table.json
     benchmarks/offload.py --folder /mnt/ssd --rows 1000000  # random reads of 4 KiB instead
 
-Each contender overwrites and reads space of its own that has been written before, past the page cache. In a round all
+Each contender overwrites and reads space of its own that has been written before, past the page cache where it can. In a round all
 take turns there and back (ABBA); medians of all turns count, with the least and the most. A store is of pieces of
 64 MiB in transfers of 1 MiB, 16 of them under way; `put` copies and sums each transfer on its way, `get` sums it and
-compares. Processor seconds are user's and system's, the kernel's threads included.
+compares. Processor seconds are user's and system's of the process with all its threads; what the kernel writes back
+for it later, out of the page cache, is not among them.
+
+  io_uring, threads               the devices of offload alone
+  store:io_uring, store:threads   the whole store on such a device: put and get only, of records of 64 MiB
+  files                           a file for each tensor
+  deepspeed, tensornvme, kvikio   rivals, each in the Python that its option names; they know no checksums, so that
+                                  their get is their load. benchmarks/offload_rivals.py says how each is used
+A rival that does not run here is left out, and why is said and recorded.
 
 Needs drawloom-offload-bench of a build, Debian's fio, and room for each contender in the folder; all is deleted.
 """
@@ -26,14 +35,17 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-GIB = 1 << 30
+from offload_common import BUILD, GIB, Goals, need_room, progress, size, spread, write
+
+HERE = pathlib.Path(__file__).resolve().parent
+RIVALS = ("deepspeed", "tensornvme", "kvikio")
+KINDS = ("store", "load", "put", "get")
 
 
 class Fio:
     """A file that is read and written by fio, as fast as this machine does it."""
 
-    name = "fio"
+    name, note, lacks = "fio", "io_uring", None
 
     def __init__(self, folder, size):
         self.file = os.path.join(folder, "fio")
@@ -57,83 +69,143 @@ class Fio:
         return seconds, (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1000
 
 
-class Device:
-    """drawloom-offload-bench, which waits for its turns."""
+class Process:
+    """drawloom-offload-bench or a rival, which waits for its turns. `note`: what it says of itself; `lacks`: why it cannot run, or None."""
 
-    def __init__(self, program, name, folder, size):
-        self.name = name
-        self.process = subprocess.Popen([program, name, folder, str(size)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            sys.exit(f"offload.py: drawloom-offload-bench {name} did not begin; it says why above")
+    def __init__(self, name, command):
+        self.name, self.note, self.lacks = name, "", None
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        state, _, text = self.process.stdout.readline().strip().partition(" ")
+        if state == "ready":
+            self.note = text
+        else:
+            self.lacks = text or "it ended before it began; it says why above"
 
     def run(self, what, depth, count):
-        self.process.stdin.write(f"{what} {depth} {count}\n")
-        self.process.stdin.flush()
+        self.begin(what, depth, count)
+        return self.end_of(what)
+
+    def begin(self, what, depth, count):
+        if not self.lacks:
+            self.process.stdin.write(f"{what} {depth} {count}\n")
+            self.process.stdin.flush()
+
+    def end_of(self, what):
+        """Seconds, and those of processors."""
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit(f"offload.py: {self.name} failed at '{what}'; it says why above")
+            self.lacks = f"it failed at '{what}'"
+            if self.name not in RIVALS:
+                sys.exit(f"offload.py: {self.name} failed at '{what}'; it says why above")
+            return None
         return tuple(map(float, answer.split()))
 
-
-def parse_size(text):
-    for unit, factor in (("GiB", GIB), ("MiB", 1 << 20)):
-        if text.endswith(unit):
-            return int(text[:-3]) * factor
-    raise argparse.ArgumentTypeError(f"'{text}' is no size; one is 2GiB or 512MiB")
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
-def spread(values):
-    return f"{statistics.median(values):7.3f} [{min(values):.3f} - {max(values):.3f}]"
+def knows(name, kind):
+    """Whether a contender can do it."""
+    return kind in ("put", "get") if name.startswith("store:") else True
+
+
+def compare(options, rate, cpu):
+    """Goals of the figures that there are. rate, cpu: the medians by (kind, name)."""
+    goals = Goals()
+    rivals = [name for name in RIVALS if any(who == name for _, who in rate)]
+    for kind in ("put", "get"):
+        for name, least in (("store:io_uring", 95), ("store:threads", 92)):
+            ours = rate.get((kind, name))
+            if ours is None:
+                continue
+            goals.add(f"{kind}, {name}: of fio", 100 * ours / rate[kind, "fio"], least=least, unit=" %")
+            if name == "store:threads":
+                continue
+            goals.add(f"{kind}, {name}: seconds of processors a GiB", cpu[kind, name], most=0.30 if kind == "put" else 0.15)
+            if (kind, "files") in rate:
+                goals.add(f"{kind}, {name}: x a file for each tensor", ours / rate[kind, "files"], least=1.3)
+    for kind, name in (("store", "io_uring"), ("load", "io_uring"), ("put", "store:io_uring"), ("get", "store:io_uring")):
+        if rivals and (kind, name) in rate and (kind, rivals[0]) in rate:
+            best = max(rivals, key=lambda rival: rate[kind, rival])
+            goals.add(f"{kind}, {name}: x {best}, the best rival", rate[kind, name] / rate[kind, best], least=1.0)
+            goals.add(f"{kind}, {name}: x the processor seconds of {best}", cpu[kind, name] / cpu[kind, best], most=0.7)
+    return goals
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", required=True, help="a folder on the disk to measure; there is no default")
-    parser.add_argument("--size", type=parse_size, default=2 * GIB, help="of each contender's file (2GiB)")
-    parser.add_argument("--devices", default="io_uring,threads")
+    parser.add_argument("--size", type=size, default=2 * GIB, help="of each contender's file (2GiB)")
+    parser.add_argument("--contenders", default="io_uring,threads,store:io_uring,store:threads,files",
+                        help="beside fio and those that options name (%(default)s)")
+    for name in RIVALS:
+        parser.add_argument(f"--{name}", metavar="PYTHON", help=f"a Python that has {name}, which takes its turns, too")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of turns (%(default)s)")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--depth", type=int, help="transfers under way; 16, of rows 128")
-    parser.add_argument("--rows", type=int, default=0, help="read so many rows of 4 KiB instead")
-    parser.add_argument("--build", default=os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"), type=pathlib.Path)
+    parser.add_argument("--depth", type=int, help="transfers under way of fio and of devices; 16, of rows 128")
+    parser.add_argument("--rows", type=int, default=0, help="read so many rows of 4 KiB instead, by devices alone")
+    parser.add_argument("--build", default=BUILD, type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
     options = parser.parse_args()
     program = options.build / "bin" / "drawloom-offload-bench"
     if not program.exists():
         sys.exit(f"offload.py: there is no {program}; build it by scripts/build.sh drawloom-offload-bench")
     if not shutil.which("fio"):
         sys.exit("offload.py: fio is not installed; apt-get install fio brings it")
-    names = options.devices.split(",")
-    needed = options.size * (len(names) + 1)
-    free = shutil.disk_usage(options.folder).free
-    if needed > free:
-        sys.exit(f"offload.py: {options.folder} has {free / GIB:.1f} GiB free, but {needed / GIB:.1f} are needed; "
-                 "give a smaller --size, or fewer --devices")
+    names = [name for name in options.contenders.split(",") if name in ("io_uring", "threads") or not options.rows]
+    pythons = {"files": sys.executable, **{name: python for name in RIVALS if (python := getattr(options, name)) and not options.rows}}
+    names += [name for name in pythons if name not in names and name != "files"]
+    need_room(options.folder, options.size * (len(names) + 1), "give a smaller --size, or fewer --contenders")
 
     depth = options.depth or (128 if options.rows else 16)
-    kinds = ["random"] if options.rows else ["store", "load", "put", "get"]
+    kinds = ["random"] if options.rows else options.kinds.split(",")
+    left_out = {}
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="drawloom-offload-") as folder:
         contenders = [Fio(folder, options.size)]
-        contenders += [Device(program, name, folder, options.size) for name in names]
-        results = {(what, one.name): [] for what in kinds for one in contenders}
-        for _ in range(options.rounds):
+        for name in names:
+            progress(f"{name} prepares")
+            place = pathlib.Path(folder) / name.replace(":", "-")
+            place.mkdir()
+            one = Process(name, [pythons[name], HERE / "offload_rivals.py", name, place, str(options.size)] if name in pythons
+                          else [program, name, place, str(options.size)])
+            if one.lacks is None:
+                contenders.append(one)
+            elif name in RIVALS:
+                left_out[name] = one.lacks
+                print(f"{name} is left out: {one.lacks}")
+            else:
+                sys.exit(f"offload.py: {name} did not begin: {one.lacks}")
+        results = {(what, one.name): [] for what in kinds for one in contenders if knows(one.name, what)}
+        for turn in range(options.rounds):
             for what in kinds:
+                progress(f"round {turn + 1} of {options.rounds}: {what}")
                 for one in contenders + contenders[::-1]:
-                    results[what, one.name].append(one.run(what, depth, options.rows))
-        for what in kinds:
-            roof = statistics.median(seconds for seconds, _ in results[what, "fio"])
-            for one in contenders:
-                turns = results[what, one.name]
-                share = roof / statistics.median(seconds for seconds, _ in turns)
-                if options.rows:
-                    rates = spread([options.rows / seconds / 1000 for seconds, _ in turns]) + " kIOPS"
-                    cost = spread([cpu * 1e6 / options.rows for _, cpu in turns]) + " us of processors each"
-                else:
-                    rates = spread([options.size / GIB / seconds for seconds, _ in turns]) + " GiB/s"
-                    cost = spread([cpu * GIB / options.size for _, cpu in turns]) + " s of processors a GiB"
-                print(f"{what:6} {one.name:8} {rates}, {100 * share:5.1f} % of fio, {cost}")
+                    if (what, one.name) in results and (figures := one.run(what, depth, options.rows)):
+                        results[what, one.name].append(figures)
+                for one in [one for one in contenders if one.lacks]:
+                    contenders.remove(one)
+                    left_out[one.name] = one.lacks
+                    print(f"{one.name} is left out: {one.lacks}")
+                    results = {key: turns for key, turns in results.items() if key[1] != one.name}
         for one in contenders[1:]:
-            one.process.stdin.close()
-            one.process.wait()
+            one.end()
+
+    rate, cpu, rows = {}, {}, []
+    for (what, name), turns in results.items():
+        amount = options.rows / 1000 if options.rows else options.size / GIB
+        rates, costs = [amount / seconds for seconds, _ in turns], [used / amount * (1000 if options.rows else 1) for _, used in turns]
+        rate[what, name], cpu[what, name] = statistics.median(rates), statistics.median(costs)
+        rows.append({"kind": what, "contender": name, "kIOPS" if options.rows else "GiB/s": rates,
+                     "us of processors each" if options.rows else "s of processors a GiB": costs})
+    for (what, name), row in zip(results, rows):
+        (unit, rates), (cost, costs) = list(row.items())[2:]
+        share = 100 * rate[what, name] / rate[what, "fio"]
+        print(f"{what:6} {name:14} {spread(rates)} {unit}, {share:5.1f} % of fio, {spread(costs)} {cost}")
+    notes = {one.name: one.note for one in contenders if one.note}
+    goals = compare(options, rate, cpu)
+    goals.show()
+    write(options.json, options, notes=notes, left_out=left_out, rows=rows, goals=goals.found)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/offload/Folder.h"
+#include "runtime/offload/Devices.h"
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -129,13 +132,27 @@ int createUnlinked(const std::string &folder, bool nameless, std::string &why) {
   return -code;
 }
 
-/// Bytes that this user may still write there; the most there can be where it
-/// is not known.
+/// Bytes that this user may still write there, and all that there are; the most
+/// there can be where it is not known.
 uint64_t freeBytes(int number) {
   struct statfs info;
   if (::fstatfs(number, &info) != 0 || info.f_blocks == 0)
     return UINT64_MAX;
   return static_cast<uint64_t>(info.f_bavail) * info.f_bsize;
+}
+uint64_t allBytes(int number) {
+  struct statfs info;
+  if (::fstatfs(number, &info) != 0 || info.f_blocks == 0)
+    return UINT64_MAX;
+  return static_cast<uint64_t>(info.f_blocks) * info.f_bsize;
+}
+
+/// 0, or an errno.
+int allocate(int number, uint64_t bytes) {
+  while (::fallocate(number, 0, 0, static_cast<off_t>(bytes)) != 0)
+    if (errno != EINTR)
+      return errno;
+  return 0;
 }
 
 struct Free {
@@ -321,29 +338,33 @@ Status File::reserve(uint64_t bytes, bool asked) {
                                inWords(limit.rlim_cur) +
                                " to a file; ask for less, or raise the limit "
                                "(ulimit -f)");
-  uint64_t left = freeBytes(number);
-  auto full = [&] {
-    return refused(folder, inWords(bytes) + " were asked for, but only " +
-                               inWords(left) + " of its file system (" +
-                               known.fileSystem +
-                               ") are free; ask for less, free some, or name "
-                               "another folder");
-  };
-  // Before it fails, fallocate takes for a while what others need.
-  if (bytes > left)
-    return full();
-  int code = EOPNOTSUPP;
-  if (asked)
-    do
-      code =
-          ::fallocate(number, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-    while (code == EINTR);
+  // Of a store that was closed a moment ago, or a process that was killed, some
+  // file systems free the space a little later.
+  constexpr uint64_t patience = 300'000'000;
+  uint64_t left = 0, begun = nanoseconds();
+  int code = 0;
+  for (;;) {
+    left = freeBytes(number);
+    // Before it fails, fallocate takes for a while what others need.
+    code = bytes > left ? ENOSPC : asked ? allocate(number, bytes) : EOPNOTSUPP;
+    if (code != ENOSPC || bytes > allBytes(number) ||
+        nanoseconds() - begun > patience)
+      break;
+    // btrfs does when it has written all that it knows, each half a minute.
+    if (known.fileSystem == "btrfs")
+      ::syncfs(number);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   switch (code) {
   case 0:
     known.reserved = true;
     return Status();
   case ENOSPC:
-    return full();
+    return refused(folder, inWords(bytes) + " were asked for, but only " +
+                               inWords(left) + " of its file system (" +
+                               known.fileSystem +
+                               ") are free; ask for less, free some, or name "
+                               "another folder");
   case EDQUOT:
     return refused(folder, inWords(bytes) + " were asked for, which are more "
                                             "than this user's quota leaves; "

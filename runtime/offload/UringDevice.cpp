@@ -120,6 +120,11 @@ UringDevice::~UringDevice() {
     for (size_t i = 0; i < slots.size(); ++i)
       if (slots[i].used)
         cancelSlot(i);
+  // A ring ends some time after it was closed, and would keep the files, and
+  // their space, until then. Those of transfers that do not come back it has to
+  // keep; Linux may wait for these.
+  if (isReady && process == ::getpid() && keepsFiles && submitted == 0)
+    io_uring_unregister_files(&ring);
   io_uring_queue_exit(&ring);
   ::close(event);
 }

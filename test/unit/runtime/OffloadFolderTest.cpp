@@ -156,6 +156,34 @@ TEST_P(OffloadFolder, SaysThatItIsFull) {
   }));
 }
 
+/// The space of a process that has ended comes back a little later.
+TEST_P(OffloadFolder, WaitsForSpaceThatIsAboutToBeFree) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    if (!ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=4m") != 0)
+      return cannot + "mount";
+    int ends[2];
+    if (::pipe(ends) != 0)
+      return "no pipe";
+    pid_t child = ::fork();
+    if (child == 0) {
+      auto file = File::open(folder.path, 3 << 20);
+      if (!file.ok() || ::write(ends[1], "", 1) != 1)
+        ::_exit(1);
+      ::usleep(50'000);
+      ::_exit(0);
+    }
+    char begun;
+    ::close(ends[1]);
+    if (::read(ends[0], &begun, 1) != 1)
+      return "the other process did not begin";
+    ::close(ends[0]);
+    std::string text = refusal(*make(), folder.path, 3 << 20);
+    ::waitpid(child, nullptr, 0);
+    return text == "it is open" ? "" : text;
+  }));
+}
+
 /// Neither O_DIRECT nor fallocate.
 TEST_P(OffloadFolder, WorksWithoutWhatAFileSystemLacks) {
   EXPECT_NO_FAILURE(inChild([&]() -> std::string {

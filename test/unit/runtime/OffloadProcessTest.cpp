@@ -170,6 +170,108 @@ TEST_P(OffloadProcess, LeavesAllSpaceWhenItIsKilled) {
   }));
 }
 
+/// Who closes a store and opens another one has room for it.
+TEST_P(OffloadProcess, LeavesAllSpaceWhenItEnds) {
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    if (!ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=64m") != 0)
+      return cannot + "mount";
+    uint64_t before = freeBytes(folder.path);
+    Pages memory(1 << 20);
+    for (int i = 0; i < 3; ++i) {
+      auto device = make();
+      if (auto facts = device->open(folder.path, 40 << 20); !facts.ok())
+        return facts.message();
+      for (auto kind : {Transfer::Kind::Write, Transfer::Kind::Read})
+        if (resultOf(*device, {1, kind, 0, 0, memory.data, 1 << 20}) != 1 << 20)
+          return "no transfer";
+      device.reset();
+      if (freeBytes(folder.path) < before)
+        return "space is not free yet";
+    }
+    return "";
+  }));
+}
+
+/// A step with a store in a process of its own: puts of twelve records, which
+/// are more than its memory, and gets. Gives the status of its end.
+int statusOfAStep(const std::string &folder, const char *device,
+                  const std::string &faults) {
+  pid_t child = ::fork();
+  if (child != 0) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+  ::alarm(20); // A hang is a failure, not a test that never ends.
+  StoreOptions options;
+  options.folders = {folder};
+  options.capacity = 24 << 20;
+  options.memory = 8 << 20;
+  options.device = device;
+  options.faults = faults;
+  auto store = Store::open(options);
+  if (!store.ok())
+    ::_exit(1);
+  constexpr size_t records = 12, size = (1 << 20) - 1000;
+  std::vector<char> bytes(size), found(size);
+  std::string why;
+  RecordId ids[records] = {};
+  auto expect = [](bool isRight) {
+    if (!isRight)
+      ::_exit(2);
+  };
+  for (size_t i = 0; i < records; ++i) {
+    std::fill(bytes.begin(), bytes.end(), static_cast<char>(i + 1));
+    expect((*store)->put(bytes.data(), size, "layer", records - i, i % 4 == 0,
+                         -1, ids[i], why) == Outcome::Ready);
+  }
+  expect((*store)->finish(-1, why) == Outcome::Ready);
+  for (size_t i = records; i-- > 0;) {
+    uint64_t progress = 0;
+    std::fill(bytes.begin(), bytes.end(), static_cast<char>(i + 1));
+    expect((*store)->get(ids[i], found.data(), -1, progress, why) ==
+           Outcome::Ready);
+    expect(found == bytes);
+    expect((*store)->drop(ids[i], why) == Outcome::Ready);
+  }
+  ::_exit(Store::close(std::move(*store), -1).ok() ? 0 : 3);
+}
+
+/// Killed when the file is opened, and at each transfer of a step.
+TEST_P(OffloadProcess, LeavesNothingAtWhicheverTransferItIsKilled) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer takes no new threads after a fork";
+#endif
+  EXPECT_NO_FAILURE(inChild([&]() -> std::string {
+    if (!ownMounts() ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=64m") != 0)
+      return cannot + "mount";
+    std::string used = folder.path + "/used";
+    ::mkdir(used.c_str(), 0700);
+    uint64_t before = freeBytes(folder.path);
+    for (int nth = 0;; ++nth) {
+      std::string faults = nth == 0 ? "op=open;do=kill"
+                                    : "nth=" + std::to_string(nth) + ";do=kill";
+      int status = statusOfAStep(used, GetParam(), faults);
+      uint64_t end = nanoseconds() + second;
+      while (freeBytes(folder.path) < before && nanoseconds() < end)
+        ::usleep(1000);
+      if (freeBytes(folder.path) < before)
+        return faults + ": space is gone";
+      // It can be removed only where there is no name in it.
+      if (::rmdir(used.c_str()) != 0 || ::mkdir(used.c_str(), 0700) != 0)
+        return faults + ": there is a name";
+      // 12 writes, of 3 persistent ones a read each, and reads of what memory
+      // does not have any more.
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return nth > 18 ? "" : "there are no more transfers than " + faults;
+      if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        return faults + ": it ended with " + std::to_string(status);
+    }
+  }));
+}
+
 /// A frozen file system answers no write: as a disk that hangs.
 TEST_P(OffloadProcess, WaitsForNoDiskThatHangs) {
   EXPECT_NO_FAILURE(inChild([&]() -> std::string {

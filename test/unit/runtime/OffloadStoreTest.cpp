@@ -5,9 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// DRAWLOOM_OFFLOAD_STEPS says how many steps one store serves in the test of
+// its growth.
+//
+//===----------------------------------------------------------------------===//
 
 #include "OffloadStores.h"
 #include <chrono>
+#include <fstream>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -324,6 +331,80 @@ TEST_P(Stores, AreDeadInAChild) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_TRUE(get(record, 100) == contents(1, 100));
+}
+
+/// Bytes that the process has of the system, and of malloc.
+std::pair<int64_t, int64_t> held() {
+  int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  struct mallinfo2 heap = ::mallinfo2();
+  return {resident * ::sysconf(_SC_PAGESIZE),
+          static_cast<int64_t>(heap.uordblks + heap.hblkhd)};
+}
+
+TEST_P(Stores, DoNotGrowWithTheStepsTheyServe) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers have an allocator of their own";
+#endif
+  const char *given = std::getenv("DRAWLOOM_OFFLOAD_STEPS");
+  uint64_t steps = given ? std::strtoull(given, nullptr, 10) : 1000;
+  options.memory = 8 * mebibyte;
+  open();
+  Bytes state = contents(1, 70001), small = contents(2, 4000), found(70001);
+  DrawloomRecord old = put(state, "state", 0, DRAWLOOM_PUT_PERSISTENT);
+  // Of what a training step does: tensors that come back in the reverse order,
+  // and a state that a new one replaces. Every fourth is dropped unwritten.
+  auto step = [&](uint64_t number) {
+    int done = 0;
+    DrawloomRecord tensors[3] = {put(small, "a", 3), put(state, "b", 2),
+                                 put(small, "c", 1)};
+    DrawloomRecord next = put(state, "state", 0, DRAWLOOM_PUT_PERSISTENT);
+    ASSERT_EQ(message(drawloomStoreReplace(store, old, next)), "");
+    old = next;
+    if (number % 4 != 0)
+      finish();
+    ASSERT_EQ(message(drawloomStoreExpect(store, nullptr, 0)), "");
+    void *data = nullptr;
+    ASSERT_EQ(message(drawloomStoreBorrow(store, tensors[1], -1, &data)), "");
+    ASSERT_EQ(std::memcmp(data, state.data(), state.size()), 0);
+    ASSERT_EQ(message(drawloomStoreReturn(store, data)), "");
+    ASSERT_EQ(
+        message(drawloomStoreGet(store, old, found.data(), -1, nullptr, &done)),
+        "");
+    ASSERT_TRUE(found == state);
+    for (DrawloomRecord tensor : tensors)
+      drop(tensor);
+    finish();
+    DrawloomStoreCounts now = counts();
+    ASSERT_EQ(now.records, 1u);
+    ASSERT_EQ(now.bytes, state.size());
+    ASSERT_EQ(now.lent, 0u);
+  };
+  // The trace keeps the last events, and grows until it has them.
+  for (int i = 0; i < 33000; ++i) {
+    DrawloomRecord record = put({'x'});
+    get(record, 1);
+    drop(record);
+  }
+  uint64_t first = steps / 10;
+  for (uint64_t number = 0; number < first && !HasFatalFailure(); ++number)
+    step(number);
+  DrawloomStoreCounts before = counts();
+  auto [resident, allocated] = held();
+  for (uint64_t number = first; number < steps && !HasFatalFailure(); ++number)
+    step(number);
+  auto [residentNow, allocatedNow] = held();
+  std::printf("%llu steps: %lld bytes more are resident, %lld allocated\n",
+              static_cast<unsigned long long>(steps - first),
+              static_cast<long long>(residentNow - resident),
+              static_cast<long long>(allocatedNow - allocated));
+  // A word a step, which takes 32 bytes, would be more.
+  EXPECT_LE(allocatedNow - allocated, 25000);
+  EXPECT_LE(residentNow - resident, int64_t(2 * mebibyte));
+  EXPECT_EQ(counts().memory, before.memory);
+  EXPECT_EQ(counts().mostMemory, before.mostMemory);
+  EXPECT_EQ(counts().failures, 0u);
+  EXPECT_GT(counts().verified, (steps - 1) * state.size());
 }
 
 void keep(void *context, const char *text) {
