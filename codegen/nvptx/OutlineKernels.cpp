@@ -631,9 +631,10 @@ LogicalResult Outliner::run() {
       for (Operation *op : part)
         for (Value value : valuesReadBy(op))
           markNeeds(value, i);
+    // A transfer may stand behind the kernel of what it stores.
     for (func::CallOp product : kernels[i].products)
       for (Value value : product.getOperands())
-        markNeeds(value, i);
+        markNeeds(value, transferOf(product) ? kernels.size() : i);
   }
   for (Value value : terminator->getOperands())
     markNeeds(value, kernels.size());

@@ -129,7 +129,7 @@ def test_wrong_options_are_named(options, message):
 
 def test_programs_for_gpus_keep_to_their_memory(tmp_path):
     planned = 0
-    for seed in range(4):
+    for seed in range(3):
         text = memory_programs.random_program(seed, kinds=memory_programs.KINDS_OF_GPUS)
         free = drawloom.compile(text, target="emulator")
         arguments = arguments_of(free.f, seed)
@@ -147,7 +147,7 @@ def test_programs_for_gpus_keep_to_their_memory(tmp_path):
             for ours, theirs in zip(less(*arguments), wanted, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * max(1.0, np.abs(theirs).max()))
             assert same_bits(less(*arguments), less(*arguments))
-    assert planned >= 6
+    assert planned >= 5
 
 
 def test_random_programs_keep_their_bits(tmp_path):
