@@ -130,7 +130,7 @@ def processes(options):
     program = BUILD / "bin" / "drawloom-offload-bench"
     if not program.exists():
         sys.exit(f"offload_store.py: there is no {program}; build it by scripts/build.sh drawloom-offload-bench")
-    need_room(options.folder, 2 * options.size, "give a smaller --size")
+    need_room(options.folder, 2 * options.size + GIB, "give a smaller --size")
     found = {kind: {"one": [], "two": []} for kind in ("put", "get")}
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="drawloom-offload-") as folder:
         two = []
