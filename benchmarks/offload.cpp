@@ -15,6 +15,7 @@
 //   put DEPTH          the same with a copy and a checksum of each transfer
 //   get DEPTH          the same with a checksum of each transfer, compared
 //   random DEPTH COUNT reads blocks of 4 KiB at random places
+//   prepare LINE       what has to be done before that line, and does not count
 //
 // Answers each by the seconds that passed, and those of processors.
 //
@@ -329,10 +330,17 @@ int main(int count, char **arguments) {
     std::string what;
     unsigned depth = 16;
     uint64_t rows = 0;
-    words >> what >> depth >> rows;
+    words >> what;
+    if (what == "prepare") {
+      words >> what;
+      contender->prepare(what);
+      std::printf("0 0\n");
+      std::fflush(stdout);
+      continue;
+    }
+    words >> depth >> rows;
     if (depth < 1 || depth > (what == "random" ? 256 : 64))
       fail("a depth is 1 to 64, of rows to 256");
-    contender->prepare(what);
     uint64_t begin = nanoseconds();
     double before = processorSeconds();
     contender->obey(what, depth, rows);

@@ -83,8 +83,13 @@ class Process:
             self.lacks = text or "it ended before it began; it says why above"
 
     def run(self, what, depth, count):
+        self.prepare(what)
         self.begin(what, depth, count)
         return self.end_of(what)
+
+    def prepare(self, what):
+        self.begin("prepare", what, 0)
+        self.end_of(what)
 
     def begin(self, what, depth, count):
         if not self.lacks:

@@ -144,6 +144,8 @@ def processes(options):
                 progress(f"round {turn + 1} of {options.rounds}: {kind}")
                 for who in (two[:1], two, two, two[1:]):
                     for one in who:
+                        one.prepare(kind)
+                    for one in who:
                         one.begin(kind, 16, 0)
                     # Until the slower one is through.
                     seconds = max(one.end_of(kind)[0] for one in who)
