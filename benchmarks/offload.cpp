@@ -15,6 +15,7 @@
 //   put DEPTH          the same with a copy and a checksum of each transfer
 //   get DEPTH          the same with a checksum of each transfer, compared
 //   random DEPTH COUNT reads blocks of 4 KiB at random places
+//   prepare LINE       what has to be done before that line, and does not count
 //
 // Answers each by the seconds that passed, and those of processors.
 //
@@ -82,6 +83,8 @@ void fillAtRandom(unsigned char *memory, uint64_t bytes) {
 /// What takes turns.
 struct Contender {
   virtual ~Contender() = default;
+  /// Before a turn, which does not count.
+  virtual void prepare(const std::string &what) {}
   virtual void obey(const std::string &what, unsigned depth,
                     uint64_t count) = 0;
 };
@@ -196,7 +199,7 @@ public:
     StoreOptions options;
     options.folders = {folder};
     // One more: what is dropped may still be under way.
-    options.capacity = bytes + piece;
+    options.capacity = bytes + (others.size() + 1) * piece;
     options.device = device;
     auto opened = Store::open(options);
     if (!opened.ok())
@@ -204,6 +207,7 @@ public:
     store = std::move(*opened);
     // The first to touch memory pays for its pages.
     put();
+    prepare("get");
     get();
   }
   ~WholeStore() override {
@@ -212,6 +216,10 @@ public:
       fail(closed.message());
   }
 
+  void prepare(const std::string &what) override {
+    if (what == "get")
+      forget();
+  }
   void obey(const std::string &what, unsigned, uint64_t) override {
     if (what == "put")
       put();
@@ -239,30 +247,38 @@ private:
       fail("not all was written");
   }
   void get() {
-    uint64_t before = store->counts().forwarded;
-    check(store->expect(records.data(), records.size(), why));
-    for (RecordId record : records) {
+    StoreCounts before = store->counts();
+    borrow(records);
+    StoreCounts after = store->counts();
+    if (after.read - before.read != records.size() * piece)
+      fail("not all was read: some of it was in memory");
+  }
+  /// Has other records in all of the store's memory, of which it reads nothing
+  /// again.
+  void forget() {
+    for (RecordId &record : others) {
+      if (record.generation != 0)
+        check(store->drop(std::exchange(record, RecordId()), why));
+      check(store->put(tensors, piece, "other", 0, false, -1, record, why));
+    }
+    check(store->finish(-1, why));
+    borrow(others);
+  }
+  void borrow(const std::vector<RecordId> &ids) {
+    check(store->expect(ids.data(), ids.size(), why));
+    for (RecordId record : ids) {
       void *data = nullptr;
       check(store->borrow(record, -1, data, why));
       drawloom::runtime::Status returned = store->giveBack(data);
       if (!returned.ok())
         fail(returned.message());
     }
-    uint64_t forwarded = store->counts().forwarded - before;
-    if (forwarded * 50 > records.size() * piece && !isSaid) {
-      isSaid = true;
-      std::fprintf(
-          stderr, "note: %llu of %llu MiB were still in memory and not read\n",
-          static_cast<unsigned long long>(forwarded / unit),
-          static_cast<unsigned long long>(records.size() * piece / unit));
-    }
   }
 
   std::unique_ptr<Store> store;
-  std::vector<RecordId> records;
+  std::vector<RecordId> records, others = std::vector<RecordId>(6);
   unsigned char *const tensors;
   std::string why;
-  bool isSaid = false;
 };
 
 /// The part of puts and gets that touches each byte.
@@ -314,7 +330,15 @@ int main(int count, char **arguments) {
     std::string what;
     unsigned depth = 16;
     uint64_t rows = 0;
-    words >> what >> depth >> rows;
+    words >> what;
+    if (what == "prepare") {
+      words >> what;
+      contender->prepare(what);
+      std::printf("0 0\n");
+      std::fflush(stdout);
+      continue;
+    }
+    words >> depth >> rows;
     if (depth < 1 || depth > (what == "random" ? 256 : 64))
       fail("a depth is 1 to 64, of rows to 256");
     uint64_t begin = nanoseconds();

@@ -17,6 +17,7 @@ for it later, out of the page cache, is not among them.
 
   io_uring, threads               the devices of offload alone
   store:io_uring, store:threads   the whole store on such a device: put and get only, of records of 64 MiB
+                                  (nothing that it gets is in its memory when the turn begins)
   files                           a file for each tensor
   deepspeed, tensornvme, kvikio   rivals, each in the Python that its option names; they know no checksums, so that
                                   their get is their load. benchmarks/offload_rivals.py says how each is used
@@ -82,8 +83,13 @@ class Process:
             self.lacks = text or "it ended before it began; it says why above"
 
     def run(self, what, depth, count):
+        self.prepare(what)
         self.begin(what, depth, count)
         return self.end_of(what)
+
+    def prepare(self, what):
+        self.begin("prepare", what, 0)
+        self.end_of(what)
 
     def begin(self, what, depth, count):
         if not self.lacks:
@@ -156,7 +162,7 @@ def main():
     names = [name for name in options.contenders.split(",") if name in ("io_uring", "threads") or not options.rows]
     pythons = {"files": sys.executable, **{name: python for name in RIVALS if (python := getattr(options, name)) and not options.rows}}
     names += [name for name in pythons if name not in names and name != "files"]
-    need_room(options.folder, options.size * (len(names) + 1), "give a smaller --size, or fewer --contenders")
+    need_room(options.folder, options.size * (len(names) + 1) + GIB, "give a smaller --size, or fewer --contenders")
 
     depth = options.depth or (128 if options.rows else 16)
     kinds = ["random"] if options.rows else options.kinds.split(",")

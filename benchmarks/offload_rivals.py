@@ -266,9 +266,12 @@ def main():
         return
     print(f"ready {rival.note}", file=answers, flush=True)
     for line in sys.stdin:
-        what = line.split()[0]
-        if isinstance(rival, Cached):
-            rival.prepare(what)
+        what, more, *_ = line.split()
+        if what == "prepare":
+            if isinstance(rival, Cached):
+                rival.prepare(more)
+            print("0 0", file=answers, flush=True)
+            continue
         start, before = time.perf_counter(), processor_seconds()
         getattr(rival, what)()
         print(f"{time.perf_counter() - start:.6f} {processor_seconds() - before:.6f}", file=answers, flush=True)

@@ -130,7 +130,7 @@ def processes(options):
     program = BUILD / "bin" / "drawloom-offload-bench"
     if not program.exists():
         sys.exit(f"offload_store.py: there is no {program}; build it by scripts/build.sh drawloom-offload-bench")
-    need_room(options.folder, 2 * options.size, "give a smaller --size")
+    need_room(options.folder, 2 * options.size + GIB, "give a smaller --size")
     found = {kind: {"one": [], "two": []} for kind in ("put", "get")}
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="drawloom-offload-") as folder:
         two = []
@@ -143,6 +143,8 @@ def processes(options):
             for kind in found:
                 progress(f"round {turn + 1} of {options.rounds}: {kind}")
                 for who in (two[:1], two, two, two[1:]):
+                    for one in who:
+                        one.prepare(kind)
                     for one in who:
                         one.begin(kind, 16, 0)
                     # Until the slower one is through.
