@@ -179,11 +179,16 @@ public:
       if (size != value.bytes)
         return runtime::Status::error("the plan of '" + signature.name +
                                       "' fetches other bytes than it stored");
+      value.isFetched = true;
       return check([&](std::string &why) {
         uint64_t progress = 0;
         return store.get(value.id, memory, -1, progress, why);
       });
     case LaunchTransfer::Await:
+      if (std::exchange(value.isFetched, false))
+        return {};
+      return runtime::Status::error("the plan of '" + signature.name +
+                                    "' awaits what it has not fetched");
     case LaunchTransfer::Load:
       return {};
     case LaunchTransfer::Drop:
@@ -202,6 +207,7 @@ private:
     void *memory = nullptr;
     uint64_t bytes = 0;
     runtime::offload::RecordId id = {};
+    bool isFetched = false;
   };
   template <typename Act> static runtime::Status check(Act act) {
     std::string why;

@@ -34,6 +34,22 @@ using namespace mlir;
 namespace drawloom::nvptx {
 namespace {
 
+/// Other names for the memory of their operand.
+bool isView(Operation *op) {
+  return isa<offload::AgainOp, tensor::CastOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp>(op);
+}
+
+Value withoutViews(Value value) {
+  while (value.getDefiningOp() && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+bool isEmpty(Value value) {
+  return withoutViews(value).getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
 /// What moves no data, or is cheaper to make again than to keep.
 bool isRepeatable(Operation *op) {
   if (isa<offload::AgainOp, tensor::CastOp, tensor::CollapseShapeOp,
@@ -41,7 +57,7 @@ bool isRepeatable(Operation *op) {
           tensor::ExtractOp, tensor::ExtractSliceOp>(op))
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
+    return isEmpty(fill.getOutputs()[0]);
   bool scalar =
       llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
       llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
@@ -67,7 +83,7 @@ bool isPutInPlace(Operation *op) {
       !insert.getStrides().empty())
     return false;
   std::optional<ValueType> type = valueTypeOf(insert.getDestType());
-  Operation *before = insert.getDest().getDefiningOp();
+  Operation *before = withoutViews(insert.getDest()).getDefiningOp();
   return type && type->bytes() > mostCopied && before && isApart(before);
 }
 
@@ -91,18 +107,6 @@ SmallVector<scf::ForallOp> madeBeside(Operation *op) {
       before.push_back(loop);
     }
   return before;
-}
-
-/// Other names for the memory of their operand.
-bool isView(Operation *op) {
-  return isa<offload::AgainOp, tensor::CastOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp>(op);
-}
-
-Value withoutViews(Value value) {
-  while (value.getDefiningOp() && isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
 }
 
 class Outliner {
@@ -345,6 +349,7 @@ void Outliner::markUpdates(unsigned index, func::CallOp call) {
   const Kernel &kernel = kernels[index];
   SmallVector<int64_t> updates;
   auto update = [&](Value result, Value before) {
+    before = withoutViews(before);
     if (before.getDefiningOp<tensor::EmptyOp>())
       return;
     if (Operation *made = before.getDefiningOp();
@@ -620,7 +625,7 @@ LogicalResult Outliner::run() {
     materialize(withoutViews(value));
   for (auto blocks : body().getOps<scf::ForallOp>())
     for (Value init : blocks.getOutputs())
-      materialize(init);
+      materialize(withoutViews(init));
   SmallVector<func::CallOp> products(body().getOps<func::CallOp>());
   for (func::CallOp product : products)
     for (Value operand : product.getOperands())

@@ -147,14 +147,19 @@ void TransferOrder::release(size_t store) {
 
 void orderTransfers(LaunchEntry &entry, std::vector<StepMemory> memory) {
   TransferOrder order(entry.steps, std::move(memory));
-  auto forEach = [&](LaunchTransfer::Kind kind, auto act) {
-    // What is put in is never in front of what is still to come.
-    for (size_t i = entry.steps.size(); i-- > 0;)
-      if (entry.steps[i].transfer && entry.steps[i].transfer->kind == kind)
-        act(i);
+  auto isOf = [&](size_t step, LaunchTransfer::Kind kind) {
+    const std::optional<LaunchTransfer> &transfer = entry.steps[step].transfer;
+    return transfer && transfer->kind == kind;
   };
-  forEach(LaunchTransfer::Await, [&](size_t i) { order.fetch(i); });
-  forEach(LaunchTransfer::Store, [&](size_t i) { order.release(i); });
+  for (size_t i = 0; i < entry.steps.size(); ++i)
+    if (isOf(i, LaunchTransfer::Await)) {
+      order.fetch(i);
+      // It is one step further now.
+      ++i;
+    }
+  for (size_t i = 0; i < entry.steps.size(); ++i)
+    if (isOf(i, LaunchTransfer::Store))
+      order.release(i);
 }
 
 } // namespace drawloom::nvptx

@@ -68,8 +68,8 @@ typedef struct DrawloomCompilerOptions {
   /** Bytes that a call of a program may take beside its buffers, the store's
    * memory among them; by default as many as it needs. Where that is more,
    * values are computed again, or are in a store between two uses. An error
-   * says what is the least. For extents that are known. On a GPU these are bytes
-   * of its memory, and the store's memory, the host's, comes on top. */
+   * says what is the least. For extents that are known. On a GPU these are
+   * bytes of its memory, and the store's memory, the host's, comes on top. */
   uint64_t memory;
   /** Not 0: calls will have a store (drawloomUseStore). */
   int stores;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
+#include "passes/Block/Products.h"
 #include "passes/Memory/Passes.h"
 #include "passes/Memory/PlannedFunction.h"
 #include "passes/Memory/StepCost.h"
@@ -157,7 +158,8 @@ LogicalResult PlanMemory::write(const PlannedFunction &planned) {
 void PlanMemory::runOnOperation() {
   func::FuncOp function = getOperation();
   // Several blocks are for a later phase to refuse.
-  if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
+  if (function.isExternal() || isOpaque(function) ||
+      !llvm::hasSingleElement(function.getBody()))
     return;
   FailureOr<FunctionBuffers> buffers = FunctionBuffers::of(function);
   if (failed(buffers)) {

@@ -8,7 +8,9 @@
 
 #include "passes/Memory/StepCost.h"
 #include "dialects/Offload/Offload.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Memory/Buffers.h"
 #include "passes/Memory/Operations.h"
@@ -49,7 +51,13 @@ double secondsOf(Operation &op, double operations, double memory) {
     if (auto tensor = dyn_cast<RankedTensorType>(result.getType());
         tensor && tensor.hasStaticShape())
       bytes += static_cast<double>(bytesOf(tensor));
-  return std::max(countOperations(op).value_or(0) / operations, bytes / memory);
+  double count = countOperations(op).value_or(0);
+  // What a library computes is said by the body of its function.
+  if (auto call = dyn_cast<func::CallOp>(op))
+    if (auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+            call, call.getCalleeAttr()))
+      count += countRegions(*callee).value_or(0);
+  return std::max(count / operations, bytes / memory);
 }
 
 } // namespace drawloom

@@ -79,9 +79,9 @@ class Function:
     when); elsewhere for each new combination of shapes.
     """
 
-    def __init__(self, module: Module, parsed: _drawloom.Function) -> None:
+    def __init__(self, program: Program, parsed: _drawloom.Function) -> None:
         self.__name__ = self.name = parsed.name
-        self._module = module
+        self._program = program
         # A compiled program numbers its open extents, as -1, -2, ...
         self._arguments, self._results = ([(name, tuple(max(extent, -1) for extent in shape)) for name, shape in types]
                                           for types in (parsed.arguments, parsed.results))
@@ -120,9 +120,9 @@ class Function:
             compiled = self.specialize(*(self._shape(i, array) for i, array in enumerate(arrays)))
             if not self._open or self._any:
                 self._fixed = compiled = self._any or compiled
-        threads = self._module.threads if threads is None else check_threads(threads)
-        if self._module._spill is not None:
-            with self._module._storing(compiled):
+        threads = self._program.most_threads if threads is None else check_threads(threads)
+        if self._program.spill is not None:
+            with self._program.storing(compiled):
                 return _call(compiled, arrays, out, threads, stream)
         return _call(compiled, arrays, out, threads, stream)
 
@@ -150,20 +150,20 @@ class Function:
         if compiled is None:
             if self._open:
                 self._check(extents)
-            compiled = self._compiled[key] = self._for_extents(extents) if self._open else self._module._compile(self.name, None)
+            compiled = self._compiled[key] = self._for_extents(extents) if self._open else self._program.compile(self.name, None)
         return compiled
 
     def _for_extents(self, extents):
         """One program takes all extents, if there can be one; else each combination of shapes has its own."""
-        if self._any is None and self._module._keeps_open():
+        if self._any is None and self._program.keeps_open():
             try:
-                self._any = self._module._compile(self.name, None)
+                self._any = self._program.compile(self.name, None)
             except CompileError:
                 # What is wrong with the program whatever the extents are, the next compilation says.
                 self._any = False
         if self._any:
             return self._any.bind(extents)
-        return self._module._compile(self.name, extents)
+        return self._program.compile(self.name, extents)
 
     def _count_error(self, given):
         takes = ", ".join(_named_types(self._arguments, self._argument_names))
@@ -177,44 +177,82 @@ class Function:
                 raise CallError(f"argument {i} of @{self.name} takes {_type_in_words(name, wanted)}, but its shape is {list(given)}")
 
 
+class Program:
+    """What a module and its functions share. It refers to none of these: with the last of them its memory goes, and its store."""
+
+    def __init__(self, sources: list[tuple[str, bytes]] | None, compiler: _drawloom.Compiler | None, options: tuple[Any, ...],
+                 threads: int | None, spill: Spill | None) -> None:
+        self.sources, self.compiler, self.options, self.threads, self.spill = sources, compiler, options, threads, spill
+        self.entry: str | None = None
+        # Of each function its name, and whether extents are open.
+        self.open: dict[str, bool] = {}
+        self.built: _drawloom.Program | None = None
+        self._static: dict[str, _drawloom.Function] | None = None
+        self._lock = threading.Lock()
+        self._processors = _library.processors()
+
+    @property
+    def most_threads(self) -> int:
+        return self.threads or _library.torch_threads() or self._processors
+
+    def load(self, built: _drawloom.Program) -> dict[str, _drawloom.Function]:
+        """The functions of a program that is compiled."""
+        self.built = built
+        self._static = {function.name: function for function in built.functions}
+        return self._static
+
+    def compile_static(self) -> dict[str, _drawloom.Function]:
+        """All functions at once, which share what they have in common."""
+        with self._lock:
+            if self._static is None:
+                self.load(_library.build(self.compiler, self.sources, []))
+        return self._static
+
+    def storing(self, compiled):
+        """Calls of the function meanwhile have the store that they need."""
+        return self.spill.used() if self.spill is not None and compiled.stored else contextlib.nullcontext()
+
+    def keeps_open(self):
+        """Whether programs may leave extents open: not where their memory is planned."""
+        return not self.options or not self.options[4]
+
+    def compile(self, name, shapes):
+        """One function: for these shapes, or for any."""
+        if self._static is not None or shapes is None and self.entry is None and not any(self.open.values()):
+            return self.compile_static()[name]
+        program = _library.build(self.compiler, only(self.sources, self.open, name),
+                                 [] if shapes is None else [(name, [list(shape) for shape in shapes])])
+        return next(function for function in program.functions if function.name == name)
+
+
 class Module:
     """A compiled program: each of its public functions is an attribute. See `compile`."""
 
-    def __init__(self, sources: list[tuple[str, bytes]], entry: str | None, target: str, threads: int | None, isa: str | None,
-                 cache: bool | Path, memory: int = 0, spill: Folders | None = None, memory_rates: str = "", plan: str = "") -> None:
-        self._sources = sources
-        self._options = target, threads, isa, cache, memory, spill, memory_rates, plan
-        self._spill = None if spill is None else Spill(spill, memory or _UNLIMITED)
-        self._compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"),
-                                           memory=memory, stores=spill is not None, memory_rates=memory_rates, plan=plan)
-        self._threads, self._processors = threads, _library.processors()
-        self._lock = threading.Lock()
-        self._static: dict[str, _drawloom.Function] | None = None
-        self._program: _drawloom.Program | None = None
-        parsed = _library.parse(self._compiler, sources)
-        self._functions = {function.name: Function(self, function) for function in parsed}
+    def __init__(self, program: Program, parsed: list[_drawloom.Function], entry: str | None = None) -> None:
+        self._program, self.entry = program, entry
+        self._functions = {function.name: Function(program, function) for function in parsed}
+        program.open = {function.name: function._open for function in self._functions.values()}
         if entry is not None and entry not in self._functions:
             raise CallError(f"the program has no function @{entry}; it has {self._names()}")
-        self.entry = entry
-        # What can be compiled is compiled now, so that errors come here and not in the first call.
-        if entry is None and not any(function._open for function in self._functions.values()):
-            self._compile_static()
-        elif entry is not None and not self._functions[entry]._open:
-            self._functions[entry].specialize()
+        program.entry = entry
 
     @property
     def threads(self) -> int:
         """How many threads a call uses at most: those that were asked for; else as many as this process may use or, once torch is
         imported, as many as torch.get_num_threads() says."""
-        return self._threads or _library.torch_threads() or self._processors
+        return self._program.most_threads
 
     def save(self, path: Path) -> None:
         """Writes the compiled program to a file for `load`, and for the C and C++ runtime, which needs no compiler: code for
         each of the instruction sets that it was compiled for (isa="all", say). What it leaves open stays open; CompileError says
         where that cannot be."""
-        if self._program is None:
-            self._program = _library.build(self._compiler, self._sources, [])
-        self._program.save(path_text(path, "the path"))
+        program = self._program
+        if program.built is None:
+            program.built = _library.build(program.compiler, program.sources, [])
+        program.built.save(path_text(path, "the path"))
+
+    def _compile(self, name, shapes):
+        return self._program.compile(name, shapes)
 
     def _names(self):
         return ", ".join("@" + name for name in self._functions) or "none"
@@ -246,37 +284,27 @@ class Module:
     def __repr__(self):
         return f"<drawloom module with {self._names()}>"
 
-    def _compile_static(self):
-        """All functions at once, which share what they have in common."""
-        with self._lock:
-            if self._static is None:
-                self._program = _library.build(self._compiler, self._sources, [])
-                self._static = {function.name: function for function in self._program.functions}
-        return self._static
 
-    def _storing(self, compiled):
-        """Calls of the function meanwhile have the store that they need."""
-        return self._spill.used() if self._spill is not None and compiled.stored else contextlib.nullcontext()
-
-    def _keeps_open(self):
-        """Whether programs may leave extents open: not where their memory is planned."""
-        return not self._options or not self._options[4]
-
-    def _compile(self, name, shapes):
-        """One function: for these shapes, or for any."""
-        if self._static is not None or shapes is None and self.entry is None and not any(
-                function._open for function in self._functions.values()):
-            return self._compile_static()[name]
-        program = _library.build(self._compiler, only(self._sources, self._functions.values(), name),
-                                 [] if shapes is None else [(name, [list(shape) for shape in shapes])])
-        return next(function for function in program.functions if function.name == name)
+def _compiled(sources: list[tuple[str, bytes]], entry: str | None, target: str, threads: int | None, isa: str | None, cache: bool | Path,
+              memory: int, spill: Folders | None, memory_rates: str, plan: str) -> Module:
+    compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"), memory=memory,
+                                 stores=spill is not None, memory_rates=memory_rates, plan=plan)
+    program = Program(sources, compiler, (target, threads, isa, cache, memory, spill, memory_rates, plan), threads,
+                      None if spill is None else Spill(spill, memory or _UNLIMITED))
+    module = Module(program, _library.parse(compiler, sources), entry)
+    # What can be compiled is compiled now, so that errors come here and not in the first call.
+    if entry is None and not any(program.open.values()):
+        program.compile_static()
+    elif entry is not None and not program.open[entry]:
+        module._functions[entry].specialize()
+    return module
 
 
-def only(sources, functions, name):
+def only(sources, names, name):
     """The sources, with every other public function private, so that it is compiled only as far as `name` calls it."""
-    if all(function.name == name for function in functions):
+    others = [other for other in names if other != name]
+    if not others:
         return sources
-    others = [function.name for function in functions if function.name != name]
     return [(file, _make_private(text, others)) for file, text in sources]
 
 
@@ -353,8 +381,8 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     plan_file = "" if plan is None else os.path.abspath(path_text(plan, "plan"))
     if plan_file and not plan_file.endswith((".txt", ".json")):
         raise CallError(f"plan is '{plan_file}'; it is a .txt or .json file")
-    return Module(_read(source), entry, target, threads, isa, cache, 0 if memory is None else size_of("memory", memory), spill,
-                  memory_rates or "", plan_file)
+    return _compiled(_read(source), entry, target, threads, isa, cache, 0 if memory is None else size_of("memory", memory), spill,
+                     memory_rates or "", plan_file)
 
 
 def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None,
@@ -367,13 +395,10 @@ def load(path: Path, *, isa: str | None = None, threads: int | None = None, targ
         check_threads(threads)
     if not isinstance(isa, str) and isa is not None:
         raise CallTypeError(f"isa is {isa!r}; it is a string")
-    program = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
-    module = Module.__new__(Module)
-    module.__dict__.update(_program=program, _sources=None, _compiler=None, _options=None, _lock=threading.Lock(), entry=None,
-                           _spill=None if spill is None else Spill(spill, _UNLIMITED if memory is None else size_of("memory", memory)), _threads=threads, _processors=_library.processors())
-    module._static = {function.name: function for function in program.functions}
-    module._functions = {name: Function(module, function) for name, function in module._static.items()}
-    return module
+    built = _drawloom.load(path_text(path, "the path"), isa or "", target or "")
+    program = Program(None, None, (), threads,
+                      None if spill is None else Spill(spill, _UNLIMITED if memory is None else size_of("memory", memory)))
+    return Module(program, list(program.load(built).values()))
 
 
 def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0,), order: int = 1) -> Function:
@@ -390,7 +415,7 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
     """
     if not isinstance(module, Module):
         raise CallTypeError(f"grad is given a {type(module).__name__}; it takes a module, and the name of a function")
-    if module._sources is None:
+    if module._program.sources is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to differentiate")
     names = module.functions
     entry = entry or module.entry or (names[0] if len(names) == 1 else None)
@@ -412,8 +437,8 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
                           for types, scalars in zip((function.arguments, function.results), function._scalars))
     text, name, argument_names, result_names = derivative_text(entry, arguments, results, wrt, order)
     # The functions of the module itself serve the derivative, and are not compiled with it.
-    sources = only(module._sources, [getattr(module, known) for known in names], None)
-    derivative = getattr(Module([*sources, ("derivative", text.encode())], name, *module._options), name)
+    sources = only(module._program.sources, names, None)
+    derivative = getattr(_compiled([*sources, ("derivative", text.encode())], name, *module._program.options), name)
     derivative._argument_names, derivative._result_names = argument_names, result_names
     return derivative
 

@@ -214,8 +214,8 @@ def report(function: Function | Module | Callable[..., Any], *arguments: Array, 
         return _of_torch(function, arguments, shapes, calls, threads)
     if not isinstance(function, Function):
         raise CallTypeError(f"a report is of a function of a drawloom module, but a {type(function).__name__} is given")
-    module = function._module
-    if module._sources is None:
+    program = function._program
+    if program.sources is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to compile and measure")
     if arguments and shapes is not None:
         raise CallError("arguments are given, and shapes for random ones: one of them is enough")
@@ -230,9 +230,8 @@ def report(function: Function | Module | Callable[..., Any], *arguments: Array, 
         function._check(shapes)
     # Checks the arguments' types, and finds errors of the program in the way that a call would.
     compiled = function.specialize(*shapes)
-    others = [getattr(module, name) for name in module.functions]
-    with module._storing(compiled):
-        return Report(module._compiler.report(
-            only(module._sources, others, function.name),
+    with program.storing(compiled):
+        return Report(program.compiler.report(
+            only(program.sources, program.open, function.name),
             [(function.name, [list(shape) for shape in shapes])] if function._open else [], compiled, arguments or None, calls,
-            threads or module.threads))
+            threads or program.most_threads))

@@ -35,7 +35,9 @@ public:
   /// say.
   int64_t codeBytes() const override { return bytes; }
   int64_t keptBytes() const override {
-    return static_cast<int64_t>(allocator.bytesKept());
+    std::lock_guard<std::mutex> lock(mutex);
+    return static_cast<int64_t>(allocator.bytesKept() +
+                                idle.size() * Staging::bytes);
   }
   void trim() const override {
     (void)allocator.trim().ok();
@@ -196,7 +198,9 @@ CudaProgram::Session::records(const Signature &signature) {
       std::move(staging), **store, signature, stream,
       [&owner](std::unique_ptr<Staging> used) {
         std::lock_guard<std::mutex> lock(owner.mutex);
-        owner.idle.push_back(std::move(used));
+        // Calls at once have one each; what more than two leave is freed.
+        if (owner.idle.size() < 2)
+          owner.idle.push_back(std::move(used));
       }));
 }
 

@@ -10,6 +10,7 @@
 #include "drawloom/OpenExtent.h"
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
@@ -465,6 +466,53 @@ static bool canRun(const LaunchPlan &plan, const LaunchEntry &entry,
          bytesBehind(entry, step.operands[1]) >= step.bytes;
 }
 
+/// Whether each record is stored, fetched before each time that it is awaited,
+/// and dropped, and has the same bytes throughout.
+static bool areTransfersInOrder(const LaunchEntry &entry) {
+  struct Record {
+    enum { None, Stored, Fetched, Dropped } state = None;
+    int64_t bytes = 0;
+  };
+  std::map<int64_t, Record> records;
+  for (const LaunchStep &step : entry.steps) {
+    if (!step.transfer)
+      continue;
+    Record &record = records[step.transfer->record];
+    bool isThere = record.state == Record::Stored;
+    switch (step.transfer->kind) {
+    case LaunchTransfer::Store:
+      if (record.state != Record::None)
+        return false;
+      record = {Record::Stored, step.bytes};
+      break;
+    case LaunchTransfer::Fetch:
+      if (!isThere || record.bytes != step.bytes)
+        return false;
+      record.state = Record::Fetched;
+      break;
+    case LaunchTransfer::Await:
+      if (record.state != Record::Fetched)
+        return false;
+      record.state = Record::Stored;
+      break;
+    case LaunchTransfer::Release:
+      if (!isThere && record.state != Record::Fetched)
+        return false;
+      break;
+    case LaunchTransfer::Load:
+      if (!isThere)
+        return false;
+      break;
+    case LaunchTransfer::Drop:
+      if (!isThere)
+        return false;
+      record.state = Record::Dropped;
+      break;
+    }
+  }
+  return true;
+}
+
 Result<LaunchPlan> parsePlan(const std::string &text) {
   json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   LaunchPlan plan;
@@ -489,6 +537,10 @@ Result<LaunchPlan> parsePlan(const std::string &text) {
           return Status::error("the plan of '" + entry.signature.name +
                                "' needs workspace for an extent that there "
                                "is not");
+  for (const LaunchEntry &entry : plan.entries)
+    if (!areTransfersInOrder(entry))
+      return Status::error("the plan of '" + entry.signature.name +
+                           "' has transfers that do not go together");
   for (const LaunchEntry &entry : plan.entries)
     for (const LaunchStep &step : entry.steps)
       if (!canRun(plan, entry, step))

@@ -25,8 +25,7 @@ Result<std::unique_ptr<Staging>> Staging::make(std::shared_ptr<Device> device) {
   std::unique_ptr<Staging> staging(new Staging(device));
   if (int code = staging->setUp(); code != success)
     return Status::error(
-        device->name() + " gives no memory of " +
-        std::to_string(2 * slotsOfLane * partBytes) +
+        device->name() + " gives no memory of " + std::to_string(bytes) +
         " bytes that values can leave it by, or no streams for that: " +
         device->driver->describe(code));
   return staging;
@@ -37,8 +36,7 @@ int Staging::setUp() {
   CurrentContext current(api, device->context);
   int code = current.code;
   if (code == success)
-    code = api.hostAllocate(&pinned, 2 * slotsOfLane * partBytes,
-                            hostAllocatePortable);
+    code = api.hostAllocate(&pinned, bytes, hostAllocatePortable);
   auto *memory = static_cast<char *>(pinned);
   for (Lane *lane : {&out, &in}) {
     // Else each launch on the legacy stream would wait for all copies.
@@ -198,8 +196,11 @@ bool StagedRecords::stepOut(bool waits) {
   if (!check(outcome, why) || outcome == Outcome::Wait)
     return changed;
   part.isPut = true;
+  size_t number = job.value;
   copying.pop_front();
-  return true;
+  if (std::find(loaded.begin(), loaded.end(), number) != loaded.end())
+    expect();
+  return failure.ok();
 }
 
 bool StagedRecords::stepIn(bool waits) {
@@ -261,7 +262,8 @@ void StagedRecords::expect() {
       if (part.isPut)
         ids.push_back(part.id);
   std::string why;
-  check(store_.expect(ids.data(), ids.size(), why), why);
+  if (!ids.empty())
+    check(store_.expect(ids.data(), ids.size(), why), why);
 }
 
 void StagedRecords::load(size_t number) {
@@ -291,6 +293,9 @@ void StagedRecords::await(size_t number) {
       stepIn(/*waits=*/true);
   if (value.arrived && failure.ok())
     waitFor(value.arrived, stream);
+  // Another time, it has to be fetched again.
+  value.to = nullptr;
+  forget(value.arrived);
   loaded.erase(std::remove(loaded.begin(), loaded.end(), number), loaded.end());
 }
 

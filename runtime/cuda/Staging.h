@@ -36,6 +36,10 @@ public:
   Staging(const Staging &) = delete;
   Staging &operator=(const Staging &) = delete;
 
+  static constexpr size_t slotsOfLane = 16;
+  /// Of both ways.
+  static constexpr uint64_t bytes = 2 * slotsOfLane * partBytes;
+
 private:
   friend class StagedRecords;
   /// Memory for a part. Where it is in use, until its event has happened.
@@ -50,7 +54,6 @@ private:
     std::vector<Slot> slots;
     size_t next = 0;
   };
-  static constexpr size_t slotsOfLane = 16;
 
   explicit Staging(std::shared_ptr<Device> device)
       : device(std::move(device)) {}

@@ -112,7 +112,9 @@ Outcome Store::put(const void *data, uint64_t bytes, const char *site,
   }
   putStall += stall;
   uint64_t end = nanoseconds();
-  events.add("put", Trace::puts, site, begin, end, bytes);
+  // Who only asks is not shown.
+  if (outcome != Outcome::Wait || time != 0)
+    events.add("put", Trace::puts, site, begin, end, bytes);
   return outcome;
 }
 
@@ -141,7 +143,9 @@ Outcome Store::get(RecordId id, void *to, int64_t time, uint64_t &progress,
   }
   core->end(id, outcome == Outcome::Ready);
   getStall += stall;
-  events.add("get", Trace::gets, core->siteOf(id), begin, nanoseconds(), bytes);
+  if (outcome != Outcome::Wait || time != 0)
+    events.add("get", Trace::gets, core->siteOf(id), begin, nanoseconds(),
+               bytes);
   return outcome;
 }
 

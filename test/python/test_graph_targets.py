@@ -151,7 +151,7 @@ def test_kernels_for_gpus_serve_graphs_of_any_size(name, monkeypatch):
             assert "tensor<?x" in text
             if i not in known:
                 function = drawloom.compile(text, target="emulator").main
-                known[i] = text, function._module._compile("main", None), function
+                known[i] = text, function._program.compile("main", None), function
             assert known[i][0] == text
             found = known[i][2](*arguments)
             assert known[i][2]._any, "one program for all"

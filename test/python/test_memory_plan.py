@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.compile(memory=, spill=): the same bits in less memory, and plans beside what integer programming (HiGHS) finds."""
 
+import contextlib
+import gc
 import json
 import os
+import pathlib
 import re
 
 import drawloom
@@ -61,6 +64,27 @@ def test_a_step_with_a_store_has_the_same_bits(step, saved, tmp_path):
     for _ in range(2):
         assert same_bits(wanted, less.step(*arguments))
     assert os.listdir(tmp_path) == []
+
+
+def test_a_module_that_is_dropped_gives_its_space_back_at_once(saved, step, tmp_path):
+    def files():
+        found = []
+        for link in pathlib.Path("/proc/self/fd").iterdir():
+            # That of this loop is gone behind it.
+            with contextlib.suppress(FileNotFoundError):
+                found.append(os.readlink(link))
+        return [file for file in found if file.startswith(str(tmp_path))]
+
+    gc.collect()
+    gc.disable()
+    try:
+        function = drawloom.load(saved, spill=tmp_path, memory="32MiB").step
+        function(*step[1])
+        assert files()
+        del function
+        assert not files()
+    finally:
+        gc.enable()
 
 
 def test_a_derivative_keeps_to_the_memory_of_its_module(tmp_path):
