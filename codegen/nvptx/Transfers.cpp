@@ -17,6 +17,9 @@ namespace drawloom::nvptx {
 static constexpr StringLiteral kindName = "kind", recordName = "record";
 
 static LaunchTransfer::Kind kindOf(Operation *op) {
+  assert((
+      isa<offload::StoreOp, offload::LoadOp, offload::AwaitOp, offload::DropOp>(
+          op)));
   return isa<offload::StoreOp>(op)   ? LaunchTransfer::Store
          : isa<offload::AwaitOp>(op) ? LaunchTransfer::Await
          : isa<offload::LoadOp>(op)  ? LaunchTransfer::Load
