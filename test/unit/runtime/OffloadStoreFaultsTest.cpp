@@ -153,6 +153,15 @@ unsigned runStep(DrawloomStore *store) {
   return errors;
 }
 
+/// Of the places where something fails: with the thread sanitizer, which takes
+/// its time and looks for races, which do not depend on the place, two of them.
+std::vector<int> some(std::vector<int> places) {
+#if defined(__has_feature) && __has_feature(thread_sanitizer)
+  places = {places[1], places[3]};
+#endif
+  return places;
+}
+
 TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereverTheyOccur) {
   options.capacity = 32 * mebibyte;
   options.memory = 8 * mebibyte;
@@ -161,7 +170,7 @@ TEST_P(StoreFaults, GiveTheSameBytesOrAnErrorWhereverTheyOccur) {
        {"errno EIO", "errno EINTR", "short 70001", "short 100", "flip 4321",
         "drop", "torn 3", "stale", "swap", "delay 5000", "twice", "reorder 3",
         "never"})
-    for (int nth : {1, 2, 4, 9, 14, 18}) {
+    for (int nth : some({1, 2, 4, 9, 14, 18})) {
       std::string faults = "nth=" + std::to_string(nth) + ";do=" + action;
       SCOPED_TRACE(faults);
       options.faults = faults.c_str();
@@ -188,7 +197,7 @@ TEST_P(StoreFaults, LeavePersistentRecordsWhereverTheyOccur) {
        {"errno EIO", "errno EINTR", "short 70001", "short 100", "flip 4321",
         "drop", "torn 3", "stale", "swap", "delay 5000", "twice", "reorder 3",
         "never"})
-    for (int nth : {1, 2, 3, 4, 7, 12}) {
+    for (int nth : some({1, 2, 3, 4, 7, 12})) {
       std::string faults = "nth=" + std::to_string(nth) + ";do=" + action;
       SCOPED_TRACE(faults);
       options.faults = faults.c_str();
