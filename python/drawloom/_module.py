@@ -205,8 +205,8 @@ class Program:
         """All functions at once, which share what they have in common."""
         with self._lock:
             if self._static is None:
-                self.load(_library.build(self.compiler, self.sources, []))
-        return self._static
+                return self.load(_library.build(self.compiler, self.sources, []))
+            return self._static
 
     def storing(self, compiled):
         """Calls of the function meanwhile have the store that they need."""

@@ -215,7 +215,7 @@ def report(function: Function | Module | Callable[..., Any], *arguments: Array, 
     if not isinstance(function, Function):
         raise CallTypeError(f"a report is of a function of a drawloom module, but a {type(function).__name__} is given")
     program = function._program
-    if program.sources is None:
+    if program.sources is None or program.compiler is None:
         raise CallError("the module was loaded from a file, which holds machine code and no program to compile and measure")
     if arguments and shapes is not None:
         raise CallError("arguments are given, and shapes for random ones: one of them is enough")
