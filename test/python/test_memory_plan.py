@@ -167,10 +167,8 @@ def test_programs_for_gpus_keep_to_their_memory(tmp_path):
                 continue
             planned += 1
             assert less.f.specialize().workspace <= memory
-            # Sums may be cut otherwise.
-            for ours, theirs in zip(less(*arguments), wanted, strict=True):
-                np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4 * max(1.0, np.abs(theirs).max()))
-            assert same_bits(less(*arguments), less(*arguments))
+            # Each block program of these is a launch of its own, so that it has the same schedule in both.
+            assert same_bits(wanted, less(*arguments))
     assert planned >= 5
 
 
