@@ -86,8 +86,25 @@ private:
                            LaunchOperand to);
   /// Notes which results take the place of what they update: what no kernel
   /// reads any more, not even the one that makes them.
-  void findUpdatedInPlace(ArrayRef<func::CallOp> calls,
-                          const DenseMap<Operation *, int64_t> &number);
+  void findUpdatedInPlace();
+
+  // The parts of a plan, in the order in which they are made.
+  LogicalResult placeArguments();
+  LogicalResult placeResults();
+  /// Workspace for what passes from one call to another.
+  LogicalResult placeBetween();
+  /// By the open extents of their types, tensors and when they are in use.
+  using OpenParts =
+      std::map<std::vector<int64_t>,
+               std::pair<SmallVector<Value>, SmallVector<Lifetime>>>;
+  void placeOpen(const OpenParts &open);
+  LogicalResult addCall(func::CallOp call);
+  void addCopy(const ValueType &type, LaunchOperand from, LaunchOperand to);
+  LogicalResult copyResults();
+
+  OperandRange returned() {
+    return function.getBody().front().getTerminator()->getOperands();
+  }
 
   /// The last of the calls that reads the memory of a value; `end` where it is
   /// returned.
@@ -96,7 +113,14 @@ private:
 
   func::FuncOp function;
   int64_t productWorkspace;
+  LaunchEntry entry;
+  /// Of each step, beside those of the entry.
+  std::vector<StepMemory> memory;
+  SmallVector<func::CallOp> calls;
+  DenseMap<Operation *, int64_t> number;
   DenseMap<Value, LaunchOperand> places;
+  /// What products are given for themselves.
+  DenseMap<Operation *, LaunchOperand> scratch;
   /// What a tensor becomes in its memory.
   DenseMap<Value, Value> updated;
 };
@@ -149,8 +173,7 @@ static scf::ForallOp onlyUpdater(func::FuncOp kernel, OpOperand &operand) {
   return blocks;
 }
 
-void Planner::findUpdatedInPlace(ArrayRef<func::CallOp> calls,
-                                 const DenseMap<Operation *, int64_t> &number) {
+void Planner::findUpdatedInPlace() {
   auto end = static_cast<int64_t>(calls.size());
   for (func::CallOp call : calls) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -271,9 +294,7 @@ static int64_t mostRecordBytes(const LaunchEntry &entry) {
   return most;
 }
 
-FailureOr<LaunchEntry> Planner::run() {
-  LaunchEntry entry;
-  entry.signature.name = function.getName().str();
+LogicalResult Planner::placeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     if (auto extent = function.getArgAttrOfType<IntegerAttr>(
             argument.getArgNumber(), extentAttr)) {
@@ -290,15 +311,11 @@ FailureOr<LaunchEntry> Planner::run() {
                             : LaunchOperand::Scalar,
                         argument.getArgNumber()};
   }
-  SmallVector<func::CallOp> calls(
-      function.getBody().front().getOps<func::CallOp>());
-  DenseMap<Operation *, int64_t> number;
-  for (auto [i, call] : llvm::enumerate(calls))
-    number[call] = i;
-  findUpdatedInPlace(calls, number);
-  auto returned =
-      cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+  return success();
+}
+
+LogicalResult Planner::placeResults() {
+  for (auto [i, value] : llvm::enumerate(returned())) {
     FailureOr<ValueType> type = typeOf(
         value, function.getResultAttrOfType<DenseI64ArrayAttr>(i, extentsAttr));
     if (failed(type))
@@ -307,20 +324,20 @@ FailureOr<LaunchEntry> Planner::run() {
     places.try_emplace(homeOf(value), LaunchOperand{LaunchOperand::Result,
                                                     static_cast<int64_t>(i)});
   }
-  // Workspace for the others, by when they are in use: of each set of open
-  // extents apart, since nothing says which is the larger.
+  return success();
+}
+
+LogicalResult Planner::placeBetween() {
+  // By when they are in use: of each set of open extents apart, since nothing
+  // says which is the larger.
   SmallVector<Value> between;
   SmallVector<Lifetime> lifetimes;
-  std::map<std::vector<int64_t>,
-           std::pair<SmallVector<Value>, SmallVector<Lifetime>>>
-      open;
+  OpenParts open;
+  llvm::DenseSet<Value> known;
   for (auto [i, call] : llvm::enumerate(calls))
     for (Value result : call.getResults()) {
       Value home = homeOf(result);
-      if (places.count(home) || llvm::is_contained(between, home) ||
-          llvm::any_of(open, [&](auto &part) {
-            return llvm::is_contained(part.second.first, home);
-          }))
+      if (places.count(home) || !known.insert(home).second)
         continue;
       int64_t last = std::max<int64_t>(
           i, lastUse(home, static_cast<int64_t>(calls.size()), number));
@@ -344,10 +361,10 @@ FailureOr<LaunchEntry> Planner::run() {
       lifetimes.push_back(lifetime);
     }
   // And what products need for themselves while they run.
-  DenseMap<Operation *, unsigned> scratch;
+  SmallVector<Operation *> products;
   for (auto [i, call] : llvm::enumerate(calls))
     if (productOf(call)) {
-      scratch[call] = lifetimes.size();
+      products.push_back(call);
       lifetimes.push_back(
           {productWorkspace, static_cast<int64_t>(i), static_cast<int64_t>(i)});
     }
@@ -355,12 +372,20 @@ FailureOr<LaunchEntry> Planner::run() {
   entry.signature.workspaceBytes = arena.bytes;
   for (auto [value, offset] : llvm::zip_first(between, arena.offsets))
     places[value] = {LaunchOperand::Workspace, offset};
+  for (auto [product, offset] : llvm::zip_equal(
+           products, ArrayRef(arena.offsets).drop_front(between.size())))
+    scratch[product] = {LaunchOperand::Workspace, offset};
+  placeOpen(open);
+  return success();
+}
+
+void Planner::placeOpen(const OpenParts &open) {
   // What a term multiplies is a multiple of so many rows.
   constexpr int64_t openAlignment = workspaceAlignment / MemoryTerm::unit;
   if (!open.empty())
     entry.signature.workspaceBytes =
-        llvm::alignTo(arena.bytes, workspaceAlignment);
-  for (auto &[extents, part] : open) {
+        llvm::alignTo(entry.signature.workspaceBytes, workspaceAlignment);
+  for (const auto &[extents, part] : open) {
     ArenaLayout layout = layOutArena(part.second, openAlignment);
     auto term = static_cast<int64_t>(entry.signature.workspaceTerms.size());
     for (auto [value, offset] : llvm::zip_equal(part.first, layout.offsets))
@@ -369,51 +394,53 @@ FailureOr<LaunchEntry> Planner::run() {
         static_cast<int64_t>(llvm::alignTo(layout.bytes, openAlignment));
     entry.signature.workspaceTerms.push_back({bytes, extents});
   }
+}
 
-  // Of each step.
-  std::vector<StepMemory> memory;
-  auto addCopy = [&](const ValueType &type, LaunchOperand from,
-                     LaunchOperand to) {
-    entry.steps.push_back(copyOf(type, from, to));
-    memory.push_back({{type.bytes(), type.bytes()}, 1});
-  };
-  for (func::CallOp call : calls) {
-    LaunchStep step;
-    step.product = productOf(call);
-    step.transfer = transferOf(call);
-    if (!step.product && !step.transfer)
-      step.kernel = call.getCallee().str();
-    for (Value operand : call.getOperands()) {
-      FailureOr<LaunchOperand> place = placeOf(operand);
-      if (failed(place))
-        return failure();
-      step.operands.push_back(*place);
-    }
-    for (Value result : call.getResults())
-      step.operands.push_back(places.lookup(homeOf(result)));
-    for (auto [result, operand] : updatesOf(call))
-      if (homeOf(operand->get()) != homeOf(result)) {
-        FailureOr<ValueType> type = typeOf(result);
-        if (failed(type))
-          return failure();
-        addCopy(*type, step.operands[operand->getOperandNumber()],
-                places.lookup(homeOf(result)));
-      }
-    StepMemory used = memoryUsedBy(call);
-    if (step.transfer && step.transfer->hasMemory())
-      step.bytes = used.bytes.front();
-    if (step.transfer && step.transfer->kind == LaunchTransfer::Store)
-      ++entry.signature.records;
-    if (step.product) {
-      used.bytes.push_back(productWorkspace);
-      step.bytes = productWorkspace;
-      step.operands.push_back(
-          {LaunchOperand::Workspace, arena.offsets[scratch[call]]});
-    }
-    entry.steps.push_back(std::move(step));
-    memory.push_back(std::move(used));
+void Planner::addCopy(const ValueType &type, LaunchOperand from,
+                      LaunchOperand to) {
+  entry.steps.push_back(copyOf(type, from, to));
+  memory.push_back({{type.bytes(), type.bytes()}, 1});
+}
+
+LogicalResult Planner::addCall(func::CallOp call) {
+  LaunchStep step;
+  step.product = productOf(call);
+  step.transfer = transferOf(call);
+  if (!step.product && !step.transfer)
+    step.kernel = call.getCallee().str();
+  for (Value operand : call.getOperands()) {
+    FailureOr<LaunchOperand> place = placeOf(operand);
+    if (failed(place))
+      return failure();
+    step.operands.push_back(*place);
   }
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+  for (Value result : call.getResults())
+    step.operands.push_back(places.lookup(homeOf(result)));
+  for (auto [result, operand] : updatesOf(call))
+    if (homeOf(operand->get()) != homeOf(result)) {
+      FailureOr<ValueType> type = typeOf(result);
+      if (failed(type))
+        return failure();
+      addCopy(*type, step.operands[operand->getOperandNumber()],
+              places.lookup(homeOf(result)));
+    }
+  StepMemory used = memoryUsedBy(call);
+  if (step.transfer && step.transfer->hasMemory())
+    step.bytes = used.bytes.front();
+  if (step.transfer && step.transfer->kind == LaunchTransfer::Store)
+    ++entry.signature.records;
+  if (step.product) {
+    used.bytes.push_back(productWorkspace);
+    step.bytes = productWorkspace;
+    step.operands.push_back(scratch.lookup(call));
+  }
+  entry.steps.push_back(std::move(step));
+  memory.push_back(std::move(used));
+  return success();
+}
+
+LogicalResult Planner::copyResults() {
+  for (auto [i, value] : llvm::enumerate(returned())) {
     FailureOr<LaunchOperand> place = placeOf(value);
     if (failed(place))
       return failure();
@@ -421,11 +448,29 @@ FailureOr<LaunchEntry> Planner::run() {
     if (place->kind != result.kind || place->value != result.value)
       addCopy(entry.signature.results[i], *place, result);
   }
+  return success();
+}
+
+FailureOr<LaunchEntry> Planner::run() {
+  entry.signature.name = function.getName().str();
+  llvm::append_range(calls, function.getBody().front().getOps<func::CallOp>());
+  for (auto [i, call] : llvm::enumerate(calls))
+    number[call] = static_cast<int64_t>(i);
+  if (failed(placeArguments()))
+    return failure();
+  findUpdatedInPlace();
+  if (failed(placeResults()) || failed(placeBetween()))
+    return failure();
+  for (func::CallOp call : calls)
+    if (failed(addCall(call)))
+      return failure();
+  if (failed(copyResults()))
+    return failure();
   if (entry.signature.records > 0) {
     entry.signature.recordBytes = mostRecordBytes(entry);
     orderTransfers(entry, std::move(memory));
   }
-  return entry;
+  return std::move(entry);
 }
 
 /// The extents of a function that is compiled for one call; null of others.
