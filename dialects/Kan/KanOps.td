@@ -6,6 +6,7 @@
 #define DRAWLOOM_DIALECTS_KAN_KANOPS_TD
 
 include "dialects/Kan/KanActivations.td"
+include "dialects/Kan/KanEdges.td"
 include "dialects/Kan/KanEncodings.td"
 include "mlir/IR/EnumAttr.td"
 

@@ -409,4 +409,4 @@ def _build(spec, arguments, target, isa):
 
 
 # Each registers its families.
-from . import adapters, encodings, message_passing, mlp, rational, recurrences, rows, short_convolution, structured  # noqa: E402, F401
+from . import adapters, encodings, kan, message_passing, mlp, rational, recurrences, rows, short_convolution, structured  # noqa: E402, F401

@@ -446,12 +446,12 @@ class Value:
     def __matmul__(self, other):
         return self.product(other)
 
-    def product(self, w, bias=None):
-        """Rows times one matrix, [in, out], and a bias [out] of their type."""
+    def product(self, w, bias=None, transposed=False):
+        """Rows times one matrix, [in, out], or [out, in] where it is transposed, and a bias [out] of their type."""
         if self.inside is not None:
             raise CallError("a product with a matrix for each edge is slow; multiply the rows of nodes before the function of an edge, "
                             "or what it gives behind it")
-        inner, outer = w.shape
+        inner, outer = reversed(w.shape) if transposed else w.shape
         if len(self.shape) != 2 or self.shape[1] != inner:
             raise CallError(f"{self!r} is not multiplied by a matrix of shape {list(w.shape)}")
         shape = (self.shape[0], outer)
@@ -462,7 +462,8 @@ class Value:
             start = self._new(f"linalg.fill ins({zero.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}", shape)
         else:
             start = bias.broadcast(shape)
-        return self._new(f"linalg.matmul ins({self.name}, {w.name} : {self.type}, {w.type}) outs({start.name} : {start.type}) "
+        maps = " indexing_maps = [{}, {}, {}]".format(*(f"affine_map<(m, n, k) -> ({of})>" for of in ("m, k", "n, k", "m, n")))
+        return self._new(f"linalg.matmul{maps if transposed else ''} ins({self.name}, {w.name} : {self.type}, {w.type}) outs({start.name} : {start.type}) "
                          f"-> {start.type}", shape)
 
 

@@ -16,6 +16,7 @@ if not hasattr(_torch.Tensor, "__dlpack_c_exchange_api__"):
 from .. import _drawloom  # noqa: E402
 from . import context_parallel, linrec, nn, optim  # noqa: E402
 from ._fuse import fuse  # noqa: E402
+from ._kan import kan_layer, kan_network, kan_network_along  # noqa: E402
 from ._offload import offload, offload_probe  # noqa: E402
 from ._peft import patch_peft, patch_peft_report, unpatch_peft  # noqa: E402
 from ._pruned import as_n_of_m, as_sparse, prune, prune_n_of_m  # noqa: E402
@@ -29,6 +30,6 @@ from .graph import Graph, message_passing, where  # noqa: E402
 _drawloom.use_openmp()
 
 __all__ = ["DoubleScales", "FeatureTable", "Graph", "QuantizedTensor", "adapted_linear", "as_n_of_m", "as_sparse", "context_parallel",
-           "fake_quantize", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kat_mlp", "linrec", "message_passing", "nn", "offload",
+           "fake_quantize", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linrec", "message_passing", "nn", "offload",
            "offload_probe", "optim", "patch_peft", "patch_peft_report", "patch_pyg", "patch_pyg_report", "prune", "prune_n_of_m", "quantize", "rational",
            "read_gguf", "structured_linear", "unpatch_peft", "unpatch_pyg", "where"]

@@ -1,0 +1,11 @@
+// RUN: drawloom-opt %s --verify-diagnostics
+
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+func.func @f(%x: tensor<?x3xf32>, %c: tensor<5x3x4xf32>, %p0: tensor<5xf32>, %p1: tensor<5x3x2xf32>) -> tensor<?x4xf32> {
+  // expected-error @+1 {{'kan.edge_layer' op the width of gaussian must have shape [5] or [5, 3] or [5, 3, 4], with 1 in place of 5 for all functions, but is 'tensor<5x3x2xf32>'}}
+  %y = kan.edge_layer %x, %c by gaussian (%p0, %p1 : tensor<5xf32>, tensor<5x3x2xf32>) : tensor<?x3xf32>, tensor<5x3x4xf32> -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
