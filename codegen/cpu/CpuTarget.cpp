@@ -54,6 +54,7 @@ static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createSymbolDCEPass());
   CpuScheduleOptions schedule;
   schedule.isa = options.isa;
+  pm.addNestedPass<func::FuncOp>(createRestrictLoops());
   pm.addPass(createDecomposeBlocks());
   OpPassManager &function = pm.nest<func::FuncOp>();
   if (llvm::cantFail(findInstructionSet(options.isa))->pairUnit ==

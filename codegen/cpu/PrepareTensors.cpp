@@ -274,6 +274,19 @@ void computeInPlace(RewriterBase &rewriter, InsertOp op) {
   rewriter.modifyOpInPlace(producer, [&] { init->set(reshaped); });
 }
 
+/// A number that a body reads at one place is read before it: bodies that read
+/// tensors are not vectorized.
+void readScalarsOutside(func::FuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    for (auto extract :
+         llvm::make_early_inc_range(op.getBody()->getOps<tensor::ExtractOp>()))
+      if (llvm::none_of(extract->getOperands(), [&](Value operand) {
+            return op.getRegion().isAncestor(operand.getParentRegion());
+          }))
+        extract->moveBefore(op);
+  });
+}
+
 /// tensor.concat: its producers write straight into their part of the result.
 void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   RankedTensorType type = op.getResultType();
@@ -482,6 +495,7 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function,
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return failure();
   }
+  readScalarsOutside(function);
   fillLargeSplats(rewriter, function);
   prepareDots(rewriter, function, pairs);
   generalizeNamedOps(rewriter, function);

@@ -98,9 +98,30 @@ struct BSpline {
     }
     return b;
   }
+
+  /// In the interval behind t_{p+m} the functions from m on.
+  template <typename Number>
+  static Window<Number> window(Number x, llvm::ArrayRef<Number> prepared,
+                               BasisSize size) {
+    Numbers<Number> all = values(x, prepared, size);
+    int64_t places = size.functions - size.order;
+    Number zero = constant(0, x), one = constant(1, x);
+    Number start = zero;
+    for (int64_t m = 1; m < places; ++m)
+      start = start + chooseBelow(x, prepared[size.order + m], zero, one);
+    Numbers<Number> inside;
+    for (int64_t j = 0; j <= size.order; ++j) {
+      Number value = all[j];
+      for (int64_t m = 1; m < places; ++m)
+        value = chooseEqual(start, m, all[m + j], value);
+      inside.push_back(value);
+    }
+    return {start, inside};
+  }
 };
 
-/// Knots at equal distances h, `order` of them in front of a and behind b.
+/// Knots at equal distances h, `order` of them in front of a and behind b. In
+/// front of the knots and inverse gaps stand a and 1 / h.
 struct UniformBSpline : BSpline {
   template <typename Number>
   static Numbers<Number> prepare(Parameters<Number> parameters,
@@ -108,12 +129,65 @@ struct UniformBSpline : BSpline {
     Number a = parameters[0][0], b = parameters[0][1];
     Number width = b - a;
     Number h = width * (1.0 / (size.functions - size.order));
-    Numbers<Number> all;
+    Numbers<Number> all{a, 1.0 / h};
     for (int64_t j = 0; j < knots(size); ++j)
       all.push_back(multiplyAdd(h, constant(j - size.order, h), a));
     for (int64_t p = 1; p <= size.order; ++p)
       all.append(knots(size) - p, 1.0 / (h * static_cast<double>(p)));
     return all;
+  }
+
+  template <typename Number>
+  static Numbers<Number> values(Number x, llvm::ArrayRef<Number> prepared,
+                                BasisSize size) {
+    return BSpline::values(x, prepared.drop_front(2), size);
+  }
+
+  /// In interval m, at its share f, the functions m - p .. m; some of them are
+  /// not there near the ends.
+  template <typename Number>
+  static Window<Number> window(Number x, llvm::ArrayRef<Number> prepared,
+                               BasisSize size) {
+    Number zero = constant(0, x);
+    Number u = (x - prepared[0]) * prepared[1];
+    Number interval = floorOf(u);
+    Number f = u - interval;
+    Numbers<Number> pieces = inInterval(f, size.order);
+    Number last = constant(size.functions - size.order - 1, x);
+    Number start = chooseBelow(interval, zero, zero, interval);
+    start = chooseBelow(last, start, last, start);
+    Number shift = interval - start;
+    // NaN stays.
+    Number none = f * 0.0;
+    Numbers<Number> moved;
+    for (int64_t j = 0; j <= size.order; ++j) {
+      Number one = none;
+      for (int64_t piece = 0; piece <= size.order; ++piece)
+        one = chooseEqual(shift, j - piece, pieces[piece], one);
+      moved.push_back(one);
+    }
+    return {start, moved};
+  }
+
+private:
+  /// The functions of an interval, the one that ends with it first, by the
+  /// recurrence over p, whose gaps are all p h here.
+  template <typename Number>
+  static Numbers<Number> inInterval(Number f, int64_t order) {
+    Numbers<Number> b{constant(1, f)};
+    for (int64_t p = 1; p <= order; ++p) {
+      Numbers<Number> next;
+      Number rising = constant(0, f);
+      for (int64_t r = 0; r < p; ++r) {
+        Number share = b[r] * (1.0 / p);
+        Number falls = r + 1.0 - f;
+        next.push_back(multiplyAdd(falls, share, rising));
+        rising = (f + (p - 1.0 - r)) * share;
+      }
+      next.push_back(rising);
+      b = next;
+    }
+    return b;
   }
 };
 
@@ -533,7 +607,11 @@ template <typename Shape> BasisFamily bumps() {
   return made;
 }
 
-BasisFamily splines(BasisFamily made) {
+template <typename Formula>
+BasisFamily splines(llvm::SmallVector<BasisParameter> parameters) {
+  BasisFamily made = family<Formula>(std::move(parameters));
+  made.written.window = Formula::template window<Written>;
+  made.evaluated.window = Formula::template window<double>;
   made.leastOrder = 1;
   made.leastFunctions = [](int64_t order) { return order + 1; };
   return made;
@@ -542,9 +620,9 @@ BasisFamily splines(BasisFamily made) {
 BasisFamily makeFamily(Basis basis) {
   switch (basis) {
   case Basis::bspline:
-    return splines(family<BSpline>({{"knots", BSpline::knots}}));
+    return splines<BSpline>({{"knots", BSpline::knots}});
   case Basis::uniform_bspline:
-    return splines(family<UniformBSpline>({{"domain", two}}));
+    return splines<UniformBSpline>({{"domain", two}});
   case Basis::piecewise_linear: {
     BasisFamily made = family<PiecewiseLinear>({{"knots", forEach}});
     made.leastFunctions = [](int64_t) -> int64_t { return 2; };

@@ -30,9 +30,10 @@ struct BasisSize {
   int64_t order;
 };
 
-/// The functions that may differ from 0 at one point, which follow each other.
+/// The functions that may differ from 0 at one point, which follow each other:
+/// as many as the order and one more.
 template <typename Number> struct Window {
-  /// The number of the first, an integer.
+  /// The number of the first, an integer that all of them fit behind.
   Number start;
   Numbers<Number> values;
 };
@@ -43,6 +44,9 @@ template <typename Number> struct BasisFormula {
   /// phi_0(x), phi_1(x), ...
   Numbers<Number> (*values)(Number x, llvm::ArrayRef<Number> prepared,
                             BasisSize size);
+  /// Of a basis whose functions are 0 but in some intervals; null of others.
+  Window<Number> (*window)(Number x, llvm::ArrayRef<Number> prepared,
+                           BasisSize size) = nullptr;
 };
 
 struct BasisParameter {

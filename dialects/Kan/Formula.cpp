@@ -23,6 +23,13 @@ Written floorOf(Written x) {
   return {x.b, math::FloorOp::create(x.b->builder, x.b->loc, x.value)};
 }
 
+Written chooseEqual(Written x, double y, Written same, Written other) {
+  Value number = constant(y, x).value;
+  Value isSame = arith::CmpFOp::create(
+      x.b->builder, x.b->loc, arith::CmpFPredicate::OEQ, x.value, number);
+  return {x.b, x.b->select(isSame, same.value, other.value)};
+}
+
 constexpr double pi = 3.14159265358979323846;
 
 Written sine(Written x) {

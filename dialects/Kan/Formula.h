@@ -83,6 +83,11 @@ inline Written chooseBelow(Written x, Written y, Written below, Written from) {
 inline double chooseBelow(double x, double y, double below, double from) {
   return x < y ? below : from;
 }
+/// `same` where x is y, else `other`.
+Written chooseEqual(Written x, double y, Written same, Written other);
+inline double chooseEqual(double x, double y, double same, double other) {
+  return x == y ? same : other;
+}
 
 } // namespace drawloom::kan
 

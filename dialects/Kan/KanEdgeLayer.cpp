@@ -169,7 +169,9 @@ public:
     bool differs = llvm::any_of(op.getParameters(), [](Value parameter) {
       return tensorType(parameter).getRank() == 3;
     });
-    return differs ? buildByEdge() : buildProduct();
+    if (differs)
+      return buildByEdge();
+    return isLocal() ? buildWindows() : buildProduct();
   }
 
 private:
@@ -179,7 +181,7 @@ private:
   /// Row k of a tensor, without that dimension.
   Value rowOf(Value tensor, int64_t k);
   /// [rows, `columns`], without content.
-  Value empty(int64_t columns);
+  Value empty(int64_t columns, Type element);
   /// Inputs of a generic for the prepared numbers, each once, with their maps.
   /// `loops` are those of inputs and outputs.
   void addPrepared(SmallVectorImpl<Value> &operands,
@@ -187,8 +189,22 @@ private:
                    ArrayRef<unsigned> loops);
   /// The arguments of these in the body.
   Numbers<Written> preparedIn(ValueRange arguments, ScalarBuilder &inside);
+  /// What the functions are made by, in one loop nest over rows and inputs
+  /// whose results have these types.
+  using Body = llvm::function_ref<SmallVector<Value>(ScalarBuilder &, Written,
+                                                     ArrayRef<Written>)>;
+  linalg::GenericOp byInput(ArrayRef<Type> elements, Body body);
+  Value zeros(Type element);
+  /// Few of many functions differ from 0 at a point.
+  bool isLocal() const {
+    return family.written.window && size.functions >= 2 * (size.order + 1);
+  }
   /// The functions' values for each input side by side, then the product.
   Value buildProduct();
+  /// The functions that differ from 0 and the number of their first, then a
+  /// product over all, whose terms are 0 but for these: passes leave out the
+  /// others (passes/Block/RestrictLoops.cpp).
+  Value buildWindows();
   /// All in one loop nest: a function's value serves one edge.
   Value buildByEdge();
 
@@ -230,12 +246,11 @@ void LayerBuilder::prepare() {
   prepared = family.written.prepare(parameters, size);
 }
 
-Value LayerBuilder::empty(int64_t columns) {
+Value LayerBuilder::empty(int64_t columns, Type element) {
   OpFoldResult rows = tensor::getMixedSize(builder, op.getLoc(), op.getX(), 0);
   return tensor::EmptyOp::create(
       builder, op.getLoc(),
-      ArrayRef<OpFoldResult>{rows, builder.getIndexAttr(columns)},
-      x.getElementType());
+      ArrayRef<OpFoldResult>{rows, builder.getIndexAttr(columns)}, element);
 }
 
 void LayerBuilder::addPrepared(SmallVectorImpl<Value> &operands,
@@ -260,44 +275,125 @@ Numbers<Written> LayerBuilder::preparedIn(ValueRange arguments,
   return numbers;
 }
 
-Value LayerBuilder::buildProduct() {
+linalg::GenericOp LayerBuilder::byInput(ArrayRef<Type> elements, Body make) {
   SmallVector<Value> operands{op.getX()};
-  AffineMap elements = builder.getMultiDimIdentityMap(2);
-  SmallVector<AffineMap> maps{elements};
+  AffineMap identity = builder.getMultiDimIdentityMap(2);
+  SmallVector<AffineMap> maps{identity};
   addPrepared(operands, maps, 2, {1});
-  SmallVector<Value> outs(size.functions, empty(inputs));
-  maps.append(size.functions, elements);
-  SmallVector<Type> types(size.functions, x);
-  auto functions = linalg::GenericOp::create(
+  maps.append(elements.size(), identity);
+  SmallVector<Value> outs;
+  SmallVector<Type> types;
+  for (Type element : elements) {
+    outs.push_back(empty(inputs, element));
+    types.push_back(outs.back().getType());
+  }
+  return linalg::GenericOp::create(
       builder, op.getLoc(), types, operands, outs, maps,
       SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
       [&](OpBuilder &body, Location loc, ValueRange arguments) {
         ScalarBuilder inside(body, loc);
         Written at{&inside, inside.widen(arguments[0])};
-        Numbers<Written> numbers = preparedIn(arguments, inside);
-        SmallVector<Value> yielded;
+        linalg::YieldOp::create(
+            body, loc, make(inside, at, preparedIn(arguments, inside)));
+      });
+}
+
+Value LayerBuilder::zeros(Type element) {
+  Value zero = arith::ConstantOp::create(builder, op.getLoc(),
+                                         builder.getZeroAttr(element));
+  return linalg::FillOp::create(builder, op.getLoc(), zero,
+                                empty(outputs, element))
+      .getResult(0);
+}
+
+Value LayerBuilder::buildProduct() {
+  Type element = x.getElementType();
+  auto functions = byInput(
+      SmallVector<Type>(size.functions, element),
+      [&](ScalarBuilder &inside, Written at, ArrayRef<Written> numbers) {
+        SmallVector<Value> values;
         for (Written value : family.written.values(at, numbers, size))
-          yielded.push_back(inside.convert(value.value, arguments[0]));
-        linalg::YieldOp::create(body, loc, yielded);
+          values.push_back(inside.convert(value.value, element));
+        return values;
       });
   Value side = functions.getResult(0);
   if (size.functions > 1) {
     auto type = RankedTensorType::get(
-        {x.getDimSize(0), size.functions * inputs}, x.getElementType());
+        {x.getDimSize(0), size.functions * inputs}, element);
     side = tensor::ConcatOp::create(builder, op.getLoc(), type, /*dim=*/1,
                                     functions.getResults());
   }
   Value matrix = tensor::CollapseShapeOp::create(
       builder, op.getLoc(), op.getCoefficients(),
       ArrayRef<ReassociationIndices>{{0, 1}, {2}});
-  Value zero = arith::ConstantOp::create(
-      builder, op.getLoc(), builder.getZeroAttr(x.getElementType()));
-  Value sums =
-      linalg::FillOp::create(builder, op.getLoc(), zero, empty(outputs))
-          .getResult(0);
   return linalg::MatmulOp::create(builder, op.getLoc(),
-                                  ValueRange{side, matrix}, sums)
+                                  ValueRange{side, matrix}, zeros(element))
       .getResult(0);
+}
+
+Value LayerBuilder::buildWindows() {
+  Type element = x.getElementType(), wide = computeType(element);
+  SmallVector<Type> types(size.order + 2, element);
+  types.front() = builder.getI32Type();
+  auto functions = byInput(types, [&](ScalarBuilder &inside, Written at,
+                                      ArrayRef<Written> numbers) {
+    Window<Written> window = family.written.window(at, numbers, size);
+    Value start = arith::FPToSIOp::create(inside.builder, inside.loc,
+                                          types.front(), window.start.value);
+    // Passes see by this that it is in range.
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(
+          inside.builder, inside.loc,
+          builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+    };
+    Value first = number(0), last = number(size.functions - size.order - 1);
+    start = arith::MaxSIOp::create(inside.builder, inside.loc, start, first);
+    start = arith::MinSIOp::create(inside.builder, inside.loc, start, last);
+    SmallVector<Value> values{start};
+    for (Written value : window.values)
+      values.push_back(inside.convert(value.value, element));
+    return values;
+  });
+
+  constexpr unsigned numLoops = 4;
+  AffineExpr n, i, k, o;
+  bindDims(builder.getContext(), n, i, k, o);
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(numLoops, 0, exprs, builder.getContext());
+  };
+  SmallVector<Value> operands(functions.getResults());
+  SmallVector<AffineMap> maps(operands.size(), map({n, i}));
+  operands.push_back(op.getCoefficients());
+  maps.append({map({k, i, o}), map({n, o})});
+  Value sums = zeros(wide);
+  using utils::IteratorType;
+  Value y = linalg::GenericOp::create(
+                builder, op.getLoc(), sums.getType(), operands, sums, maps,
+                ArrayRef{IteratorType::parallel, IteratorType::reduction,
+                         IteratorType::reduction, IteratorType::parallel},
+                [&](OpBuilder &body, Location loc, ValueRange arguments) {
+                  ScalarBuilder inside(body, loc);
+                  Value number = arith::IndexCastOp::create(
+                      body, loc, types.front(),
+                      linalg::IndexOp::create(body, loc, 2));
+                  Value place =
+                      arith::SubIOp::create(body, loc, number, arguments[0]);
+                  Value c = inside.widen(arguments[size.order + 2]);
+                  Value function = inside.constant(0, c);
+                  for (int64_t j = 0; j <= size.order; ++j) {
+                    Value at = arith::ConstantOp::create(
+                        body, loc, body.getI32IntegerAttr(j));
+                    Value isHere = arith::CmpIOp::create(
+                        body, loc, arith::CmpIPredicate::eq, place, at);
+                    function = inside.select(
+                        isHere, inside.widen(arguments[1 + j]), function);
+                  }
+                  Value term = arith::MulFOp::create(body, loc, function, c);
+                  Value sum = inside.add(arguments.back(), term);
+                  linalg::YieldOp::create(body, loc, sum);
+                })
+                .getResult(0);
+  return b.convert(y, op.getX());
 }
 
 Value LayerBuilder::buildByEdge() {
@@ -315,14 +411,7 @@ Value LayerBuilder::buildByEdge() {
   }
   addPrepared(operands, maps, numLoops, {1, 2});
   maps.push_back(map({n, o}));
-  auto wide = computeType(x.getElementType());
-  Value out = tensor::EmptyOp::create(
-      builder, op.getLoc(),
-      tensor::getMixedSizes(builder, op.getLoc(), empty(outputs)), wide);
-  Value zero = arith::ConstantOp::create(builder, op.getLoc(),
-                                         builder.getZeroAttr(wide));
-  Value sums =
-      linalg::FillOp::create(builder, op.getLoc(), zero, out).getResult(0);
+  Value sums = zeros(computeType(x.getElementType()));
   using utils::IteratorType;
   Value y = linalg::GenericOp::create(
                 builder, op.getLoc(), sums.getType(), operands, sums, maps,

@@ -199,4 +199,24 @@ def KeepWide : Pass<"keep-wide", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def RestrictLoops : Pass<"restrict-loops", "::mlir::func::FuncOp"> {
+  let summary = "Leave out the terms of sums that are zero by their index";
+  let description = [{
+    A structured op adds up terms over a loop k, and each term is 0 unless k - start
+    is one of a few constants, where `start` is an input that does not depend on k:
+    the body compares the two and selects 0. Such a loop runs over these constants.
+    The loops that `start` depends on become loops in order, the innermost in groups
+    of eight; the others are small structured ops on slices at start + constant.
+    That is done where the op that makes `start` clamps it to what fits into the
+    loop. A product with 0 counts as 0, whatever the other factor is.
+
+    The gradients of such an op have the same form, so that products with functions
+    of which few differ from 0 (`kan.edge_layer`) cost as much as those few.
+
+    Example: test/passes/Block/restrict-loops-visits-a-window.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // DRAWLOOM_PASSES_BLOCK_PASSES_TD
