@@ -363,8 +363,21 @@ Value LayerBuilder::buildWindows() {
   };
   SmallVector<Value> operands(functions.getResults());
   SmallVector<AffineMap> maps(operands.size(), map({n, i}));
-  operands.push_back(op.getCoefficients());
-  maps.append({map({k, i, o}), map({n, o})});
+  // A row of an input's coefficients of 4 KiB has a line in each set of a
+  // first-level cache. Of shorter ones all functions' lie side by side.
+  Value coefficients = op.getCoefficients();
+  bool isShort = outputs * element.getIntOrFloatBitWidth() < 8 * 4096;
+  if (isShort) {
+    Value turned = tensor::EmptyOp::create(
+        builder, op.getLoc(), ArrayRef{inputs, size.functions, outputs},
+        element);
+    coefficients =
+        linalg::TransposeOp::create(builder, op.getLoc(), coefficients, turned,
+                                    ArrayRef<int64_t>{1, 0, 2})
+            ->getResult(0);
+  }
+  operands.push_back(coefficients);
+  maps.append({isShort ? map({i, k, o}) : map({k, i, o}), map({n, o})});
   Value sums = zeros(wide);
   using utils::IteratorType;
   Value y = linalg::GenericOp::create(
