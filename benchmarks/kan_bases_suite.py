@@ -26,9 +26,12 @@ def closed_cubic(lib, x, domain, functions):
     """The B-spline of order 3 on equal distances by two truncated powers of the distance from its middle."""
     h = (domain[1] - domain[0]) / (functions - 3)
     at = (x - domain[0]) / h + 1.0
-    v = lib.abs(at[:, :, None] - lib.arange(functions))
-    far, near = lib.clip(2 - v, 0, None), lib.clip(1 - v, 0, None)
-    return far * far * far / 6 - near * near * near * (4 / 6)
+    values = []
+    for k in range(functions):
+        v = lib.abs(at - k)
+        far, near = lib.clip(2 - v, 0, None), lib.clip(1 - v, 0, None)
+        values.append(far * far * far * (1 / 6) - near * near * near * (4 / 6))
+    return lib.stack(values, 1)
 
 
 def cox_de_boor(lib, x, domain, functions):
@@ -39,24 +42,24 @@ def cox_de_boor(lib, x, domain, functions):
     b = lib.where((x >= t[:-1]) & (x < t[1:]), 1.0, 0.0)
     for p in (1, 2, 3):
         b = (x - t[:-(p + 1)]) / (t[p:-1] - t[:-(p + 1)]) * b[..., :-1] + (t[p + 1:] - x) / (t[p + 1:] - t[1:-p]) * b[..., 1:]
-    return b
+    return b.swapaxes(1, 2)
 
 
 def chebyshev(lib, x, functions):
     t = [lib.ones_like(x), x]
     while len(t) < functions:
         t.append(2 * x * t[-1] - t[-2])
-    return lib.stack(t, -1)
+    return lib.stack(t, 1)
 
 
 def fourier(lib, x, functions):
-    angles = x[:, :, None] * (1 + lib.arange(functions // 2))
-    return lib.concatenate([lib.cos(angles), lib.sin(angles)], -1)
+    angles = [x * k for k in range(1, functions // 2 + 1)]
+    return lib.stack([lib.cos(a) for a in angles] + [lib.sin(a) for a in angles], 1)
 
 
 def gaussian(lib, x, centers, widths, functions):
-    v = (x[:, :, None] - centers) / widths
-    return lib.exp(-v * v)
+    v = [(x - centers[k]) / widths for k in range(functions)]
+    return lib.stack([lib.exp(-one * one) for one in v], 1)
 
 
 def mexican_hat(lib, x, c, translation, scale):
@@ -70,7 +73,7 @@ DOMAIN = np.float32([-1, 1])
 
 
 def rivals(layer, lib):
-    """By name: functions of x and the coefficients as the rival keeps them, [in K, out], and the parameters."""
+    """By name: functions of x, the coefficients [K in, out] and the parameters."""
     def of(formula):
         def run(x, c, *parameters):
             phi = formula(lib, x, *parameters, layer.functions)
@@ -83,7 +86,7 @@ def rivals(layer, lib):
 
 def pykan(lib, x, c, domain, functions):
     """A value for each edge, which are added up: as pykan keeps them for its pictures."""
-    curves = lib.einsum("nik,iko->nio", cox_de_boor(lib, x, domain, functions), c.reshape(x.shape[1], functions, -1))
+    curves = lib.einsum("nki,kio->nio", cox_de_boor(lib, x, domain, functions), c.reshape(functions, x.shape[1], -1))
     return curves.sum(1)
 
 
@@ -101,11 +104,11 @@ def case_of(layer, train, goal, rows=ROWS, width=WIDTH):
         x = rng.uniform(-0.999, 0.999, (rows, width)).astype(np.float32)
         dy, c = normal(rng, rows, width), normal(rng, layer.functions, width, width, scale=width ** -0.5)
         parameters = [np.float32(one(rng, width)) for one in layer.parameters]
-        theirs = c[0] if layer.by_edge else np.ascontiguousarray(c.transpose(1, 0, 2)).reshape(-1, width)
-        learned = parameters if layer.by_edge else []
+        theirs = c[0] if layer.by_edge else c.reshape(-1, width)
+        learned, shape = parameters if layer.by_edge else [], c.shape
 
-        def torch_run(function, c):
-            (tx, tdy, tc, *numbers) = torch_of([x, dy, c, *parameters])
+        def torch_run(function, given):
+            (tx, tdy, tc, *numbers) = torch_of([x, dy, given, *parameters])
             leaves = [one.requires_grad_(train) for one in (tx, tc, *numbers[:len(learned)])]
 
             def run():
@@ -114,14 +117,9 @@ def case_of(layer, train, goal, rows=ROWS, width=WIDTH):
                     if not train:
                         return [y]
                     dx, dc, *rest = torch.autograd.grad(y, leaves, tdy)
-                    return [y, dx, shaped(dc), *rest]
+                    return [y, dx, dc.reshape(c.shape), *rest]
 
             return run
-
-        def shaped(dc):
-            if layer.by_edge:
-                return dc.reshape(1, width, width)
-            return dc if dc.ndim == 3 else dc.reshape(width, layer.functions, width).transpose(0, 1)
 
         def ours(x, c, *parameters):
             return drawloom.torch.kan_layer(x, c, basis=layer.basis, order=layer.order, parameters=parameters)
@@ -136,8 +134,7 @@ def case_of(layer, train, goal, rows=ROWS, width=WIDTH):
                 moving = given[:len(learned)]
                 y, pull = jax.vjp(lambda x, c, *moving: function(x, c, *moving, *given[len(learned):]), x, c, *moving)
                 dx, dc, *rest = pull(dy)
-                dc = dc.reshape(1, width, width) if layer.by_edge else dc.reshape(width, layer.functions, width).transpose(1, 0, 2)
-                return [y, dx, dc, *rest]
+                return [y, dx, dc.reshape(shape), *rest]
 
             return kan_jax.call(both, jdy, jx, jc, jparameters)
 
@@ -176,7 +173,7 @@ def network_case(goal, rows=ROWS, width=WIDTH, layers=4, functions=11):
         x, dy = rng.uniform(-0.999, 0.999, (rows, width)).astype(np.float32), normal(rng, rows, width)
         splines = [normal(rng, functions, width, width, scale=0.3 * width ** -0.5) for _ in range(layers)]
         bases = [normal(rng, width, width, scale=0.3 * width ** -0.5) for _ in range(layers)]
-        theirs = [np.ascontiguousarray(c.transpose(1, 0, 2)).reshape(-1, width) for c in splines]
+        theirs = [c.reshape(-1, width) for c in splines]
 
         def formula(lib, form, silu, x, splines, bases):
             for c, base in zip(splines, bases):
@@ -184,16 +181,13 @@ def network_case(goal, rows=ROWS, width=WIDTH, layers=4, functions=11):
                 x = phi.reshape(phi.shape[0], -1) @ c + silu(x) @ base.T
             return x
 
-        def back(dc):
-            return dc if dc.ndim == 3 else dc.reshape(width, functions, width).transpose(0, 1)
-
         def torch_run(function, splines):
             tx, tdy, *leaves = torch_of([x, dy, *splines, *bases])
             leaves = [one.requires_grad_() for one in leaves]
 
             def run():
                 gradients = torch.autograd.grad(function(tx, leaves[:layers], leaves[layers:]), leaves, tdy)
-                return [*map(back, gradients[:layers]), *gradients[layers:]]
+                return [*(one.reshape(functions, width, width) for one in gradients[:layers]), *gradients[layers:]]
 
             return run
 
@@ -214,7 +208,7 @@ def network_case(goal, rows=ROWS, width=WIDTH, layers=4, functions=11):
         def step(dy, x, splines, bases):
             _, pull = jax.vjp(lambda s, b: formula(jnp, closed_cubic, jax.nn.silu, x, s, b), splines, bases)
             ds, db = pull(dy)
-            return [*(one.reshape(width, functions, width).transpose(1, 0, 2) for one in ds), *db]
+            return [*(one.reshape(functions, width, width) for one in ds), *db]
 
         contenders["jax closed"] = kan_jax.call(step, *jax_of([dy, x]), jax_of(theirs), jax_of(bases))
         return contenders

@@ -79,7 +79,8 @@ SmallVector<Piece> cutReduction(int64_t extent, int64_t size) {
 
 bool isWithinRow(Operation *op) {
   auto blocks = op->getParentOfType<scf::ForallOp>();
-  return blocks && blocks->hasAttr(block::withinRowsAttr);
+  return op->hasAttr(block::withinRowsAttr) ||
+         (blocks && blocks->hasAttr(block::withinRowsAttr));
 }
 
 void coverFewRows(LinalgOp op, unsigned along, TilePlan &plan) {
@@ -518,6 +519,8 @@ Value TileEmitter::addLanes(unsigned i, Value lanes, Value start) {
         linalg::YieldOp::create(b, loc,
                                 b.clone(*combiner, mapping)->getResults());
       });
+  if (first->hasAttr(block::withinRowsAttr))
+    sum->setAttr(block::withinRowsAttr, rewriter.getUnitAttr());
   return sum.getResult(0);
 }
 

@@ -59,6 +59,10 @@ constexpr int64_t mostUnrolled = 4;
 /// block of ten thousands takes more than linear time.
 constexpr int64_t mostInBlock = 1024;
 
+/// Vectors of one op between two loads have so many operations at most, unless
+/// it is one vector.
+constexpr int64_t longBody = 256;
+
 /// What an open extent counts as: most are those of blocks' sums.
 constexpr int64_t assumedExtent = 64;
 
@@ -581,6 +585,12 @@ Scheduler::tilesAlong(LinalgOp op, unsigned along,
   SmallVector<int64_t> sizes(ranges.size(), 1);
   int64_t sums = isParallelOnly(op) ? 1 : op->getNumResults();
   int64_t width = scaled(op, std::max(tiles.lanes, tiles.width / sums));
+  // Long bodies have enough to do beside each other in one vector; several
+  // would only pass through memory.
+  if (isParallelOnly(op))
+    while (width > scaled(op, tiles.lanes) &&
+           operationsOfPoint(op) * width > longBody * scaled(op, tiles.lanes))
+      width /= 2;
   sizes[along] = width;
   if (!isParallelOnly(op))
     return sizes;
@@ -794,6 +804,7 @@ LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
   function.walk([&](LinalgOp op) { ops.push_back(op); });
   for (LinalgOp op : ops) {
     rewriter.setInsertionPoint(op);
+    Operation *before = op->getPrevNode();
     // Rank 0 has no vectors that are worth the name.
     bool scalar = op.getNumLoops() == 0;
     FailureOr<linalg::VectorizationResult> vectors = failure();
@@ -804,9 +815,15 @@ LogicalResult CpuSchedule::vectorize(IRRewriter &rewriter,
                                   /*flatten1DDepthwiseConv=*/false,
                                   /*assumeDynamicDimsMatchVecSizes=*/false,
                                   /*createNamedContraction=*/true);
-    if (succeeded(vectors))
+    if (succeeded(vectors)) {
+      if (op->hasAttr(block::withinRowsAttr))
+        for (Operation *made = before ? before->getNextNode()
+                                      : &op->getBlock()->front();
+             made != op; made = made->getNextNode())
+          if (llvm::isa<vector::MultiDimReductionOp>(made))
+            made->setAttr(block::withinRowsAttr, rewriter.getUnitAttr());
       rewriter.replaceOp(op, vectors->replacements);
-    else
+    } else
       emitScalarLoops(rewriter, op);
   }
   return success();

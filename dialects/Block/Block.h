@@ -45,9 +45,9 @@ inline constexpr llvm::StringLiteral lowerTriangularAttr =
 
 /// Of a loop over blocks whose sums, those of products of tiles aside, are each
 /// within one row: how many elements these have is the same in programs for all
-/// extents, so that a target may combine them in any fixed order. On reductions
-/// of vectors it says the same of one. (Sums over rows have the same order in
-/// programs for all extents.)
+/// extents, so that a target may combine them in any fixed order. On a
+/// reduction of tiles or vectors it says the same of one. (Sums over rows have
+/// the same order in programs for all extents.)
 inline constexpr llvm::StringLiteral withinRowsAttr = "block.within_rows";
 } // namespace drawloom::block
 

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Block/Block.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -193,9 +194,7 @@ private:
   bool has(unsigned operand, unsigned loop) const {
     return maps[operand].isFunctionOfDim(loop);
   }
-  unsigned operandOf(unsigned result) {
-    return op.getNumDpsInputs() + result;
-  }
+  unsigned operandOf(unsigned result) { return op.getNumDpsInputs() + result; }
   /// The loops of an operand that the small op has.
   SmallVector<unsigned> innerLoops(unsigned operand) const;
 
@@ -463,6 +462,11 @@ SmallVector<Value> RestrictedLoops::add(ArrayRef<unsigned> results,
             next[i] = arith::AddFOp::create(b, loc, next[i], total);
         linalg::YieldOp::create(b, loc, next);
       });
+  // What is summed has the same extent in programs for any others.
+  if (llvm::all_of(ArrayRef(loops).drop_front(parallel), [&](unsigned loop) {
+        return getConstantIntValue(ranges[loop].size).has_value();
+      }))
+    made->setAttr(block::withinRowsAttr, b.getUnitAttr());
   return made.getResults();
 }
 

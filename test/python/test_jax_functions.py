@@ -142,3 +142,28 @@ def test_arrays_without_rows_give_arrays_without_rows_and_no_gradient(rng):
     assert dj.fused_mlp(np.zeros((0, 6)), weights, biases).shape == (0, 4)
     assert not np.any(jax.grad(loss)(weights, np.zeros((0, 6)))[0])
     assert dj.fused_mlp(np.zeros(6), weights, biases).shape == (4,)
+
+
+def test_kan_layers_have_right_derivatives(rng):
+    def f(x, c, knots, base_weight):
+        return dj.kan_layer(x, c, basis="bspline", order=2, parameters=[knots], base="silu", base_weight=base_weight)
+
+    knots = np.linspace(-1.5, 1.6, 8) + 0.05 * rng.uniform(size=8)
+    arguments = rng.uniform(-0.9, 0.9, (3, 2)), rng.standard_normal((5, 2, 3)), knots, rng.standard_normal((3, 2))
+    check_grads(f, arguments, order=1)
+    check_grads(lambda x: f(x, *arguments[1:]), arguments[:1], order=2)
+
+
+def test_kan_networks_are_their_layers(rng):
+    layers = [dict(coefficients=rng.standard_normal((6, 3, 4)), basis="fourier"),
+              dict(coefficients=rng.standard_normal((4, 4, 2)), basis="chebyshev", normalizer="tanh", bias=rng.standard_normal(2))]
+    x = rng.uniform(-1, 1, (2, 5, 3))
+    got = jax.jit(lambda x: dj.kan_network(x, layers))(x)
+    expected = dj.kan_layer(dj.kan_layer(x, **layers[0]), **layers[1])
+    assert references.difference(got, expected) < 1e-13
+    angles = x[..., None] * np.arange(1, 4)
+    phi = np.concatenate([np.cos(angles), np.sin(angles)], -1)
+    assert references.difference(dj.kan_layer(x, **layers[0]), np.einsum("abik,kio->abo", phi, layers[0]["coefficients"])) < 1e-13
+    y, first, second = dj.kan_network_along(x, [np.array([1.0, 0, 0])], layers)
+    slope = jax.jvp(lambda at: dj.kan_network(at, layers), (x,), (np.broadcast_to([1.0, 0, 0], x.shape),))[1]
+    assert references.difference(first[0], slope) < 1e-12 and second[0].shape == y.shape

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Union, overload
+from typing import Any, Union, overload
 
 import jax
 import jax.numpy as jnp
@@ -17,13 +17,14 @@ from jax.typing import ArrayLike
 from .. import ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
+from ..ops import kan as _kan
 from ..ops import structured as _structured
 from ..ops.recurrences import OPTIONAL, check_starts
 from ..structured import Term
 from ._call import call, call_anywhere, type_of
 from ._sharding import explicitly_sharded
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kat_mlp", "linear_recurrence", "rational", "structured_linear"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linear_recurrence", "rational", "structured_linear"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
@@ -145,6 +146,49 @@ def kat_mlp(x: ArrayLike, params1: Sequence[ArrayLike], weight1: ArrayLike, bias
         raise CallError("kat_mlp: one bias is None and the other is not")
     biases = [] if bias1 is None else [bias1, bias2]
     return _chain(x, [weight1, weight2], biases, [*params1, *params2], "rational", "none", "rational", form)
+
+
+def kan_layer(x: ArrayLike, coefficients: ArrayLike, *, basis: str, order: int | None = None, parameters: Sequence[ArrayLike] = (),
+              normalizer: str = "none", norm_weight: ArrayLike | None = None, norm_bias: ArrayLike | None = None, eps: float = 1e-5,
+              base: str | None = None, base_weight: ArrayLike | None = None, bias: ArrayLike | None = None) -> Array:
+    r"""A Kolmogorov-Arnold layer, with a learnable function on every edge:
+
+        u = normalizer(x)
+        y[o] = sum_{k, i} coefficients[k, i, o] phi_k(u[i]) + sum_i base_weight[o, i] base(x[i]) + bias[o]
+
+    x             [..., in]
+    coefficients  [functions, in, out]
+    basis         of the functions phi_k: "bspline" and so on; docs/kan-layers.md has a table of all
+    order         of the basis, where it has one: a B-spline's degree
+    parameters    the basis' own arrays, such as knots, each [m], the same for all edges, or [m, in]; where every function has numbers of its own
+                  also [m, in, out]
+    normalizer    "none", "tanh", "sigmoid" or "layer_norm" (with norm_weight and norm_bias [in], or neither, and eps)
+    base          an activation beside the basis, such as "silu", with base_weight [out, in]
+    bias          [out]
+
+    The values of the functions are never in memory for all rows. Differentiable any number of times, forward and backward, for parameters, too.
+    """
+    return kan_network(x, [dict(coefficients=coefficients, basis=basis, order=order, parameters=parameters, normalizer=normalizer,
+                                norm_weight=norm_weight, norm_bias=norm_bias, eps=eps, base=base, base_weight=base_weight, bias=bias)])
+
+
+def _network(x, layers, directions=None):
+    text, arrays = _kan.chain_of(layers)
+    return _apply(Spec("kan", (("layers", text),)), ["x", *(f"array {i}" for i in range(len(arrays)))], (x, *arrays), directions)
+
+
+def kan_network(x: ArrayLike, layers: Sequence[Mapping[str, Any]]) -> Array:
+    """Layers one after another as one program: each has the arguments of `kan_layer`, without x, by their names. What stands between the layers
+    is not kept in memory.
+    """
+    return _network(x, layers)
+
+
+def kan_network_along(x: ArrayLike, directions: Sequence[ArrayLike], layers: Sequence[Mapping[str, Any]]) -> tuple[Array, list[Array], list[Array]]:
+    """`kan_network` and its first and second derivatives along directions [in] of x, as one program: y, then a list of the derivatives along each
+    direction, then one of the second derivatives along each, all of y's shape. Differentiable any number of times.
+    """
+    return _network(x, layers, list(directions))
 
 
 def frequency_encode(x: ArrayLike, octaves: int) -> Array:

@@ -62,6 +62,22 @@ def layers_of(text):
     return tuple(read(one) for one in text.split(";")) if text else ()
 
 
+def layer_of(coefficients, *, basis, order=None, parameters=(), normalizer="none", norm_weight=None, norm_bias=None, eps=1e-5, base=None,
+             base_weight=None, bias=None):
+    """(Layer, arrays) of what a framework's `kan_layer` takes."""
+    for one, other, names in ((norm_weight, norm_bias, "norm_weight and norm_bias"), (base, base_weight, "base and base_weight")):
+        if (one is None) != (other is None):
+            raise CallError(f"kan_layer: {names} are given together")
+    layer = Layer(basis, order, len(parameters), normalizer, norm_weight is not None, float(eps), base, bias is not None)
+    return layer, [coefficients, *parameters, *[one for one in (norm_weight, norm_bias, base_weight, bias) if one is not None]]
+
+
+def chain_of(layers):
+    """(text, arrays) of a network's layers, each the arguments of `layer_of` by their names."""
+    pairs = [layer_of(**one) for one in layers]
+    return text_of([layer for layer, _ in pairs]), [array for _, arrays in pairs for array in arrays]
+
+
 def shares(layers, arrays):
     """Each layer with its arrays, of those of all."""
     wanted = sum(layer.arrays for layer in layers)

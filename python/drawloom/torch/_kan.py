@@ -9,7 +9,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ..ops import Spec, kan as _kan
@@ -50,20 +49,6 @@ def _autocast(dtype, x, arrays, layers):
 _op = _dispatch.define("kan_network(Tensor x, Tensor[] arrays, str layers) -> Tensor", _spec, _flatten, _join, autocast=_autocast)
 
 
-def _layer(coefficients: Tensor, *, basis: str, order: int | None = None, parameters: Sequence[Tensor] = (), normalizer: str = "none",
-           norm_weight: Tensor | None = None, norm_bias: Tensor | None = None, eps: float = 1e-5, base: str | None = None,
-           base_weight: Tensor | None = None, bias: Tensor | None = None) -> tuple[_kan.Layer, list[Tensor]]:
-    need((norm_weight is None) == (norm_bias is None), "kan_layer: norm_weight and norm_bias are given together")
-    need((base is None) == (base_weight is None), "kan_layer: base and base_weight are given together")
-    layer = _kan.Layer(basis, order, len(parameters), normalizer, norm_weight is not None, float(eps), base, bias is not None)
-    return layer, [coefficients, *parameters, *(one for one in (norm_weight, norm_bias, base_weight, bias) if one is not None)]
-
-
-def _chain(layers):
-    pairs = [_layer(**one) for one in layers]
-    return _kan.text_of([layer for layer, _ in pairs]), [array for _, arrays in pairs for array in arrays]
-
-
 def kan_layer(x: Tensor, coefficients: Tensor, *, basis: str, order: int | None = None, parameters: Sequence[Tensor] = (),
               normalizer: str = "none", norm_weight: Tensor | None = None, norm_bias: Tensor | None = None, eps: float = 1e-5,
               base: str | None = None, base_weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
@@ -85,8 +70,8 @@ def kan_layer(x: Tensor, coefficients: Tensor, *, basis: str, order: int | None 
     The values of the functions are never in memory for all rows, forward and backward. float16 and bfloat16 are computed in float32, the
     functions rounded before the product, which is summed in float32. Differentiable any number of times, for parameters, too.
     """
-    layer, arrays = _layer(coefficients, basis=basis, order=order, parameters=parameters, normalizer=normalizer, norm_weight=norm_weight,
-                           norm_bias=norm_bias, eps=eps, base=base, base_weight=base_weight, bias=bias)
+    layer, arrays = _kan.layer_of(coefficients, basis=basis, order=order, parameters=parameters, normalizer=normalizer, norm_weight=norm_weight,
+                                  norm_bias=norm_bias, eps=eps, base=base, base_weight=base_weight, bias=bias)
     return _op(x, arrays, _kan.text_of([layer]))
 
 
@@ -94,7 +79,7 @@ def kan_network(x: Tensor, layers: Sequence[Mapping[str, Any]]) -> Tensor:
     """Layers one after another as one program: each has the arguments of `kan_layer`, without x, by their names. What stands between the layers
     is not kept: the backward pass computes it again, row by row.
     """
-    text, arrays = _chain(layers)
+    text, arrays = _kan.chain_of(layers)
     return _op(x, arrays, text)
 
 
@@ -102,7 +87,7 @@ def kan_network_along(x: Tensor, directions: Sequence[Tensor], layers: Sequence[
     """`kan_network` and its first and second derivatives along directions [in] of x, as one program: y, then a list of the derivatives along each
     direction, then one of the second derivatives along each, all of y's shape. Differentiable any number of times.
     """
-    text, arrays = _chain(layers)
+    text, arrays = _kan.chain_of(layers)
     for i, direction in enumerate(directions):
         need(tuple(direction.shape) == (x.shape[-1],),
              f"kan_network_along: directions[{i}] has the shape {list(direction.shape)}, but x has {x.shape[-1]} channels")
