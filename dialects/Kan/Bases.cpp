@@ -99,6 +99,12 @@ struct BSpline {
     return b;
   }
 
+  template <typename Number>
+  static Numbers<Number> prepareWindow(Parameters<Number> parameters,
+                                       BasisSize size) {
+    return prepare(parameters, size);
+  }
+
   /// In the interval behind t_{p+m} the functions from m on.
   template <typename Number>
   static Window<Number> window(Number x, llvm::ArrayRef<Number> prepared,
@@ -120,27 +126,26 @@ struct BSpline {
   }
 };
 
-/// Knots at equal distances h, `order` of them in front of a and behind b. In
-/// front of the knots and inverse gaps stand a and 1 / h.
+/// Knots at equal distances h, `order` of them in front of a and behind b.
 struct UniformBSpline : BSpline {
   template <typename Number>
   static Numbers<Number> prepare(Parameters<Number> parameters,
                                  BasisSize size) {
-    Number a = parameters[0][0], b = parameters[0][1];
-    Number width = b - a;
-    Number h = width * (1.0 / (size.functions - size.order));
-    Numbers<Number> all{a, 1.0 / h};
+    Number h = distance(parameters[0], size);
+    Numbers<Number> all;
     for (int64_t j = 0; j < knots(size); ++j)
-      all.push_back(multiplyAdd(h, constant(j - size.order, h), a));
+      all.push_back(
+          multiplyAdd(h, constant(j - size.order, h), parameters[0][0]));
     for (int64_t p = 1; p <= size.order; ++p)
       all.append(knots(size) - p, 1.0 / (h * static_cast<double>(p)));
     return all;
   }
 
+  /// a and 1 / h.
   template <typename Number>
-  static Numbers<Number> values(Number x, llvm::ArrayRef<Number> prepared,
-                                BasisSize size) {
-    return BSpline::values(x, prepared.drop_front(2), size);
+  static Numbers<Number> prepareWindow(Parameters<Number> parameters,
+                                       BasisSize size) {
+    return {parameters[0][0], 1.0 / distance(parameters[0], size)};
   }
 
   /// In interval m, at its share f, the functions m - p .. m; some of them are
@@ -170,6 +175,12 @@ struct UniformBSpline : BSpline {
   }
 
 private:
+  template <typename Number>
+  static Number distance(const Numbers<Number> &domain, BasisSize size) {
+    Number width = domain[1] - domain[0];
+    return width * (1.0 / (size.functions - size.order));
+  }
+
   /// The functions of an interval, the one that ends with it first, by the
   /// recurrence over p, whose gaps are all p h here.
   template <typename Number>
@@ -610,7 +621,9 @@ template <typename Shape> BasisFamily bumps() {
 template <typename Formula>
 BasisFamily splines(llvm::SmallVector<BasisParameter> parameters) {
   BasisFamily made = family<Formula>(std::move(parameters));
+  made.written.prepareWindow = Formula::template prepareWindow<Written>;
   made.written.window = Formula::template window<Written>;
+  made.evaluated.prepareWindow = Formula::template prepareWindow<double>;
   made.evaluated.window = Formula::template window<double>;
   made.leastOrder = 1;
   made.leastFunctions = [](int64_t order) { return order + 1; };

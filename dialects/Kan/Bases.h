@@ -44,7 +44,10 @@ template <typename Number> struct BasisFormula {
   /// phi_0(x), phi_1(x), ...
   Numbers<Number> (*values)(Number x, llvm::ArrayRef<Number> prepared,
                             BasisSize size);
-  /// Of a basis whose functions are 0 but in some intervals; null of others.
+  /// Of a basis whose functions are 0 but in some intervals; null of others. It
+  /// has its own preparation.
+  Numbers<Number> (*prepareWindow)(Parameters<Number> parameters,
+                                   BasisSize size) = nullptr;
   Window<Number> (*window)(Number x, llvm::ArrayRef<Number> prepared,
                            BasisSize size) = nullptr;
 };

@@ -243,7 +243,9 @@ void LayerBuilder::prepare() {
       numbers.push_back({&b, rowOf(wide, k)});
     parameters.push_back(numbers);
   }
-  prepared = family.written.prepare(parameters, size);
+  const BasisFormula<Written> &formula = family.written;
+  prepared =
+      (isLocal() ? formula.prepareWindow : formula.prepare)(parameters, size);
 }
 
 Value LayerBuilder::empty(int64_t columns, Type element) {

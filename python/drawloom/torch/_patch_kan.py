@@ -10,6 +10,7 @@ import functools
 import importlib
 import sys
 from collections import Counter
+from typing import Any
 
 import torch
 
@@ -19,8 +20,8 @@ from ._kan import kan_layer
 # Calls by package and layer: computed here, and left to the package, with the reasons.
 _taken: Counter = Counter()
 _left: Counter = Counter()
-# By class: the method's name, and the package's own.
-_originals: dict[type, tuple] = {}
+# By class: its own forward.
+_originals: dict[Any, Any] = {}
 
 # Activations that a program has beside a basis. Others are a product of their own.
 _BASES = {torch.nn.SiLU: "silu", torch.nn.ReLU: "relu", torch.nn.Tanh: "tanh", torch.nn.Sigmoid: "sigmoid", torch.nn.Identity: "none"}
