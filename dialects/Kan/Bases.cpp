@@ -43,6 +43,60 @@ template <typename Number> Number inverseOfGap(Number from, Number to) {
   return chooseBelow(zero, gap, one / divisor, zero);
 }
 
+/// x, moved into an interval; NaN stays.
+template <typename Number> Number within(Number x, Number low, Number high) {
+  Number above = chooseBelow(x, low, low, x);
+  return chooseBelow(high, above, high, above);
+}
+
+/// The functions of an interval, the one that ends with it first, by Cox and de
+/// Boor's recurrence:
+///   N_{r,p} = rise_{p-r} N_{r-1,p-1} / gap + fall_{r+1} N_{r,p-1} / gap.
+/// `rise(j)` is the distance of x to the j-th knot in front of the interval's
+/// end, `fall(j)` that to the j-th knot behind its beginning, from 1 on;
+/// `inverse` is 1 / gap, by p and the two distances that it is the sum of.
+template <typename Number>
+Numbers<Number>
+inInterval(int64_t order, Number like, llvm::function_ref<Number(int64_t)> rise,
+           llvm::function_ref<Number(int64_t)> fall,
+           llvm::function_ref<Number(int64_t, Number, Number)> inverse) {
+  Numbers<Number> b{constant(1, like)};
+  for (int64_t p = 1; p <= order; ++p) {
+    Numbers<Number> next;
+    Number rising = constant(0, like);
+    for (int64_t r = 0; r < p; ++r) {
+      Number left = rise(p - r), right = fall(r + 1);
+      Number share = b[r] * inverse(p, left, right);
+      next.push_back(multiplyAdd(right, share, rising));
+      rising = left * share;
+    }
+    next.push_back(rising);
+    b = next;
+  }
+  return b;
+}
+
+/// The functions of interval number `interval`, which is clamped to the
+/// window's place; where it is not there, neither are some functions.
+template <typename Number>
+Window<Number> windowOf(Number interval, const Numbers<Number> &pieces,
+                        Number none, BasisSize size) {
+  int64_t order = size.order;
+  Number zero = constant(0, interval);
+  Number last = constant(size.functions - order - 1, interval);
+  Number first = interval - static_cast<double>(order);
+  Number start = within(first, zero, last);
+  Number shift = first - start;
+  Numbers<Number> moved;
+  for (int64_t j = 0; j <= order; ++j) {
+    Number one = none;
+    for (int64_t piece = 0; piece <= order; ++piece)
+      one = chooseEqual(shift, j - piece, pieces[piece], one);
+    moved.push_back(one);
+  }
+  return {start, moved};
+}
+
 /// Cox and de Boor's recurrence:
 ///   B_{i,0} = 1 where t_i <= x < t_{i+1},
 ///   B_{i,p} = w_{i,p} B_{i,p-1} + (1 - w_{i+1,p}) B_{i+1,p-1},
@@ -76,9 +130,11 @@ struct BSpline {
     llvm::ArrayRef<Number> inverse = prepared.drop_front(count);
     Number zero = constant(0, x), one = constant(1, x);
     Numbers<Number> reached, distance, b;
+    // Outside all functions are 0, however far.
+    Number inside = within(x, knot.front(), knot.back());
     for (Number t : knot) {
       reached.push_back(chooseBelow(x, t, zero, one));
-      distance.push_back(x - t);
+      distance.push_back(inside - t);
     }
     for (int64_t i = 0; i + 1 < count; ++i)
       b.push_back(reached[i] - reached[i + 1]);
@@ -101,28 +157,44 @@ struct BSpline {
 
   template <typename Number>
   static Numbers<Number> prepareWindow(Parameters<Number> parameters,
-                                       BasisSize size) {
-    return prepare(parameters, size);
+                                       BasisSize) {
+    return parameters[0];
   }
 
-  /// In the interval behind t_{p+m} the functions from m on.
+  /// The last knot that x has reached says which interval it is in, and the
+  /// 2 p knots that its functions need.
   template <typename Number>
-  static Window<Number> window(Number x, llvm::ArrayRef<Number> prepared,
+  static Window<Number> window(Number x, llvm::ArrayRef<Number> knot,
                                BasisSize size) {
-    Numbers<Number> all = values(x, prepared, size);
-    int64_t places = size.functions - size.order;
+    int64_t order = size.order, count = knots(size);
+    auto at = [&](int64_t j) {
+      return knot[std::clamp<int64_t>(j, 0, count - 1)];
+    };
     Number zero = constant(0, x), one = constant(1, x);
-    Number start = zero;
-    for (int64_t m = 1; m < places; ++m)
-      start = start + chooseBelow(x, prepared[size.order + m], zero, one);
-    Numbers<Number> inside;
-    for (int64_t j = 0; j <= size.order; ++j) {
-      Number value = all[j];
-      for (int64_t m = 1; m < places; ++m)
-        value = chooseEqual(start, m, all[m + j], value);
-      inside.push_back(value);
+    // t_{i-p+1} .. t_{i+p} of interval i.
+    Number interval = zero;
+    Numbers<Number> near;
+    for (int64_t j = 1 - order; j <= order; ++j)
+      near.push_back(at(j));
+    for (int64_t i = 1; i + 1 < count; ++i) {
+      interval = interval + chooseBelow(x, knot[i], zero, one);
+      for (int64_t j = 0; j < 2 * order; ++j)
+        near[j] = chooseBelow(x, knot[i], near[j], at(i + 1 - order + j));
     }
-    return {start, inside};
+    Number inside = within(x, knot.front(), knot.back());
+    Number there = chooseBelow(x, knot.back(), one, zero);
+    there = chooseBelow(x, knot.front(), zero, there);
+    Numbers<Number> pieces = inInterval<Number>(
+        order, x, [&](int64_t j) { return inside - near[order - j]; },
+        [&](int64_t j) { return near[order - 1 + j] - inside; },
+        [&](int64_t, Number left, Number right) {
+          Number gap = left + right;
+          Number divisor = chooseBelow(zero, gap, gap, one);
+          return one / divisor;
+        });
+    for (Number &piece : pieces)
+      piece = piece * there;
+    return windowOf(interval, pieces, inside * 0.0, size);
   }
 };
 
@@ -148,30 +220,23 @@ struct UniformBSpline : BSpline {
     return {parameters[0][0], 1.0 / distance(parameters[0], size)};
   }
 
-  /// In interval m, at its share f, the functions m - p .. m; some of them are
-  /// not there near the ends.
+  /// In the interval at its share f the gaps of the recurrence are p h.
   template <typename Number>
   static Window<Number> window(Number x, llvm::ArrayRef<Number> prepared,
                                BasisSize size) {
-    Number zero = constant(0, x);
-    Number u = (x - prepared[0]) * prepared[1];
+    int64_t order = size.order;
+    // Counted from the first knot; beyond both ends there is nothing.
+    Number u = (x - prepared[0]) * prepared[1] + static_cast<double>(order);
+    u = within(u, constant(-1, x),
+               constant(static_cast<double>(size.functions + order), x));
     Number interval = floorOf(u);
     Number f = u - interval;
-    Numbers<Number> pieces = inInterval(f, size.order);
-    Number last = constant(size.functions - size.order - 1, x);
-    Number start = chooseBelow(interval, zero, zero, interval);
-    start = chooseBelow(last, start, last, start);
-    Number shift = interval - start;
+    Numbers<Number> pieces = inInterval<Number>(
+        order, x, [&](int64_t j) { return f + (j - 1.0); },
+        [&](int64_t j) { return static_cast<double>(j) - f; },
+        [&](int64_t p, Number, Number) { return constant(1.0 / p, x); });
     // NaN stays.
-    Number none = f * 0.0;
-    Numbers<Number> moved;
-    for (int64_t j = 0; j <= size.order; ++j) {
-      Number one = none;
-      for (int64_t piece = 0; piece <= size.order; ++piece)
-        one = chooseEqual(shift, j - piece, pieces[piece], one);
-      moved.push_back(one);
-    }
-    return {start, moved};
+    return windowOf(interval, pieces, f * 0.0, size);
   }
 
 private:
@@ -179,26 +244,6 @@ private:
   static Number distance(const Numbers<Number> &domain, BasisSize size) {
     Number width = domain[1] - domain[0];
     return width * (1.0 / (size.functions - size.order));
-  }
-
-  /// The functions of an interval, the one that ends with it first, by the
-  /// recurrence over p, whose gaps are all p h here.
-  template <typename Number>
-  static Numbers<Number> inInterval(Number f, int64_t order) {
-    Numbers<Number> b{constant(1, f)};
-    for (int64_t p = 1; p <= order; ++p) {
-      Numbers<Number> next;
-      Number rising = constant(0, f);
-      for (int64_t r = 0; r < p; ++r) {
-        Number share = b[r] * (1.0 / p);
-        Number falls = r + 1.0 - f;
-        next.push_back(multiplyAdd(falls, share, rising));
-        rising = (f + (p - 1.0 - r)) * share;
-      }
-      next.push_back(rising);
-      b = next;
-    }
-    return b;
   }
 };
 

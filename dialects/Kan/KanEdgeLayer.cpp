@@ -52,6 +52,9 @@ static LogicalResult verifyShapes(EdgeLayerOp op) {
   return success();
 }
 
+/// A formula grows with its order.
+constexpr int64_t mostOrder = 32;
+
 static LogicalResult verifySize(EdgeLayerOp op, const BasisFamily &family) {
   StringRef name = stringifyBasis(op.getBasis());
   if (op.getOrder().has_value() != (family.leastOrder > 0))
@@ -59,10 +62,11 @@ static LogicalResult verifySize(EdgeLayerOp op, const BasisFamily &family) {
            << name
            << (family.leastOrder > 0 ? " needs an order" : " has no order");
   BasisSize size = sizeOf(op);
-  if (size.order < family.leastOrder)
+  if (size.order < family.leastOrder ||
+      (family.leastOrder > 0 && size.order > mostOrder))
     return op.emitOpError("the order of ")
-           << name << " must be at least " << family.leastOrder << ", but is "
-           << size.order;
+           << name << " must be from " << family.leastOrder << " to "
+           << mostOrder << ", but is " << size.order;
   int64_t least = family.leastFunctions(size.order);
   if (size.functions < least || size.functions % family.multiple != 0) {
     InFlightDiagnostic error = op.emitOpError("basis ") << name;

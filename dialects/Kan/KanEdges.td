@@ -88,7 +88,7 @@ def Kan_EdgeLayerOp : Kan_Op<"edge_layer", [
 
     phi is made on the way into the product, and is never in memory for all rows.
     NaN gives NaN. Knots do not decrease; where some are equal, quotients 0/0 of a
-    spline are 0, and at the end of its last interval it is 0. f16 and bf16 are computed
+    spline are 0. A spline is 0 from the last knot on, and at infinity. f16 and bf16 are computed
     in f32; the values of phi are rounded to x's type before the product (not where a
     parameter differs from edge to edge), which is summed in f32.
 
@@ -100,7 +100,7 @@ def Kan_EdgeLayerOp : Kan_Op<"edge_layer", [
 
     1. x is [N, I], c [K, I, O], y [N, O], of one element type; I, K and O are known and
        at least 1.
-    2. `order` is given where the basis has one, and only there: at least 1.
+    2. `order` is given where the basis has one, and only there: from 1 to 32.
     3. A B-spline has more functions than its order, piecewise_linear two at least; fourier has
        an even number.
     4. The parameters are those of the table, of x's element type, or f32 where x is

@@ -139,11 +139,25 @@ def test_nan_gives_nan(name, rng):
     assert np.isnan(found[5]).all() and not np.isnan(np.delete(found, 5, 0)).any()
 
 
+# Few functions are all multiplied, of many those that are not zero.
+@pytest.mark.parametrize("functions", [5, 12])
 @pytest.mark.parametrize("name", ["bspline", "uniform_bspline"])
-def test_splines_are_zero_outside_of_their_knots(name, rng):
-    x, c, basis = given(name, rng)
-    x[:] = torch.tensor([-1e4, 1e4, 3.0])
-    assert torch.equal(dt.kan_layer(x, c, **basis), torch.zeros(ROWS, OUTPUTS, dtype=torch.float64))
+def test_splines_are_zero_outside_of_their_knots_however_far(name, functions, rng):
+    order = 4
+    parameters = [torch.linspace(-1, 1, functions + order + 1) if name == "bspline" else torch.tensor([-0.5, 0.5])]
+    x = torch.tensor([[-1e4, 1e10, 30.0], [-3e38, 3e38, -1e30], [float("inf"), float("-inf"), 50.0]], requires_grad=True)
+    y = dt.kan_layer(x, torch.randn(functions, 3, OUTPUTS), basis=name, order=order, parameters=parameters)
+    assert torch.equal(y, torch.zeros(3, OUTPUTS))
+    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.zeros(3, 3))
+
+
+@pytest.mark.parametrize("functions", [4, 9])
+def test_splines_at_their_knots_belong_to_the_interval_behind(functions):
+    knots = torch.cat([torch.full((3,), -1.0), torch.linspace(-1, 1, functions - 1)[1:-1], torch.full((3,), 1.0)]).double()
+    x = torch.unique(knots)[:, None]
+    phi = dt.kan_layer(x, torch.eye(functions, dtype=torch.float64)[:, None].contiguous(), basis="bspline", order=2, parameters=[knots])
+    # They add up to 1 before the last knot, where nothing is.
+    torch.testing.assert_close(phi.sum(1), (x[:, 0] < 1).double())
 
 
 def test_knots_that_meet_are_sharper_places():
@@ -258,9 +272,18 @@ def test_no_rows_are_no_rows(rng):
     (dict(order=None), "basis bspline needs an order"),
     (dict(order=8), "basis bspline of order 8 has at least 9 functions, but the coefficients are of 8"),
     (dict(parameters=[torch.zeros(11)]), r"the knots of bspline must have shape \[12\] or \[12, 3\], but is 'tensor<11xf32>'"),
+    (dict(order=3.0), "order is 3.0; it is a whole number"),
+    (dict(order=33), "the order of bspline must be from 1 to 32, but is 33"),
+    (dict(parameters=torch.zeros(12)), "parameters is a Tensor; it is a list of the basis' arrays"),
+    (dict(eps=-1), "eps is -1; it is a number above 0"),
     (dict(parameters=[]), r"basis bspline has 1 parameters \(knots\), but has 0 here"),
 ])
 def test_what_does_not_fit_is_an_error_that_says_what_would(change, message):
     arguments = dict(coefficients=torch.zeros(8, 3, 4), basis="bspline", order=3, parameters=[torch.linspace(-1, 1, 12)])
     with pytest.raises(drawloom.Error, match=message):
         dt.kan_layer(torch.zeros(5, 3), **{**arguments, **change})
+
+
+def test_a_layer_of_a_network_that_lacks_something_is_named():
+    with pytest.raises(drawloom.CallError, match="layer 1 has the arguments basis; it has coefficients and basis"):
+        dt.kan_network(torch.zeros(5, 3), [dict(coefficients=torch.zeros(2, 3, 3), basis="chebyshev"), dict(basis="chebyshev")])

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from .._errors import CallError, CallTypeError
 from . import Array, register, tracing
@@ -68,13 +70,28 @@ def layer_of(coefficients, *, basis, order=None, parameters=(), normalizer="none
     for one, other, names in ((norm_weight, norm_bias, "norm_weight and norm_bias"), (base, base_weight, "base and base_weight")):
         if (one is None) != (other is None):
             raise CallError(f"kan_layer: {names} are given together")
+    if order is not None and (not isinstance(order, Integral) or isinstance(order, bool)):
+        raise CallError(f"kan_layer: order is {order!r}; it is a whole number")
+    if not isinstance(parameters, (list, tuple)):
+        raise CallError(f"kan_layer: parameters is a {type(parameters).__name__}; it is a list of the basis' arrays")
+    if not isinstance(eps, Real) or not 0 < eps < math.inf:
+        raise CallError(f"kan_layer: eps is {eps!r}; it is a number above 0")
     layer = Layer(basis, order, len(parameters), normalizer, norm_weight is not None, float(eps), base, bias is not None)
     return layer, [coefficients, *parameters, *[one for one in (norm_weight, norm_bias, base_weight, bias) if one is not None]]
 
 
+_NAMES = {"coefficients", "basis", "order", "parameters", "normalizer", "norm_weight", "norm_bias", "eps", "base", "base_weight", "bias"}
+
+
 def chain_of(layers):
     """(text, arrays) of a network's layers, each the arguments of `layer_of` by their names."""
-    pairs = [layer_of(**one) for one in layers]
+    pairs = []
+    for i, one in enumerate(layers):
+        names = set(one)
+        if not {"coefficients", "basis"} <= names or names - _NAMES:
+            raise CallError(f"kan_network: layer {i} has the arguments {', '.join(sorted(names))}; it has coefficients and basis, and may have "
+                            f"{', '.join(sorted(_NAMES - {'coefficients', 'basis'}))}")
+        pairs.append(layer_of(**one))
     return text_of([layer for layer, _ in pairs]), [array for _, arrays in pairs for array in arrays]
 
 

@@ -90,7 +90,7 @@ def kan_network_along(x: Tensor, directions: Sequence[Tensor], layers: Sequence[
     text, arrays = _kan.chain_of(layers)
     for i, direction in enumerate(directions):
         need(tuple(direction.shape) == (x.shape[-1],),
-             f"kan_network_along: directions[{i}] has the shape {list(direction.shape)}, but x has {x.shape[-1]} channels")
+             f"kan_network_along: directions[{i}] has the shape {list(direction.shape)}; it is [{x.shape[-1]}], the same for all rows")
     results = derivative([x, *arrays, *(direction.to(x.dtype).expand(x.shape) for direction in directions)],
                          _spec_along(text, len(directions)))
     return results[0], results[1::2], results[2::2]

@@ -26,6 +26,13 @@ def _whole(what, **numbers):
             raise CallError(f"{what}: {name} is {value!r}; it is a number from 1")
 
 
+def _range(what, ends):
+    ends = [float(one) for one in ends]
+    if len(ends) != 2 or not all(map(math.isfinite, ends)) or not ends[0] < ends[1]:
+        raise CallError(f"{what}: grid_range is {tuple(ends)}; it is a lower and a higher number")
+    return ends
+
+
 class KANLayer(torch.nn.Module):
     """A learnable function on every edge, `drawloom.torch.kan_layer`: x [..., in_features] -> y [..., out_features].
 
@@ -138,9 +145,7 @@ class BSplineKANLayer(KANLayer):
                  base: str | None = "silu", bias: bool = False, noise: float = 0.1, learn_grid: bool = False,
                  device: torch.device | str | int | None = None, dtype: torch.dtype | None = None) -> None:
         _whole("BSplineKANLayer", in_features=in_features, out_features=out_features, grid=grid, order=order)
-        low, high = map(float, grid_range)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise CallError(f"BSplineKANLayer: grid_range is {tuple(grid_range)}; it is a lower and a higher number")
+        low, high = _range("BSplineKANLayer", grid_range)
         knots = _uniform_knots(torch.full((in_features,), low), torch.full((in_features,), high), grid, order)
         points = torch.linspace(low, high, grid + 1, dtype=torch.float64)[:, None].expand(-1, in_features)
         values = (torch.rand(grid + 1, in_features, out_features, dtype=torch.float64) - 0.5) * noise / grid
@@ -230,7 +235,7 @@ class FastKAN(KAN):
     """Gaussians on `grid` centers behind a layer norm, beside a dense layer of base(x) (Li, arXiv 2405.06721). The width of a Gaussian is the
     distance of centers, unless `width` says another."""
 
-    def __init__(self, widths: Sequence[int], *, grid: int = 8, grid_range: Sequence[float] = (-2.0, 2.0), width: float | None = None,
+    def __init__(self, widths: Sequence[int], grid: int = 8, *, grid_range: Sequence[float] = (-2.0, 2.0), width: float | None = None,
                  base: str | None = "silu", layer_norm: bool = True, learn_centers: bool = False,
                  device: torch.device | str | int | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__([self._layer(n, m, "gaussian", grid, grid_range, width, base, layer_norm, learn_centers, device, dtype)
@@ -239,7 +244,7 @@ class FastKAN(KAN):
     @staticmethod
     def _layer(n, m, basis, grid, grid_range, width, base, layer_norm, learn, device, dtype):
         _whole("FastKAN", grid=grid - 1)
-        low, high = map(float, grid_range)
+        low, high = _range("FastKAN", grid_range)
         centers = torch.linspace(low, high, grid, dtype=torch.float64)
         coefficients = torch.nn.init.trunc_normal_(torch.empty(grid, n, m), std=0.1)
         layer = KANLayer(n, m, basis=basis, functions=grid, coefficients=coefficients,
@@ -255,7 +260,7 @@ class FastKAN(KAN):
 class FasterKAN(FastKAN):
     """1 - tanh^2 in place of Gaussians, and no dense layer beside them."""
 
-    def __init__(self, widths: Sequence[int], *, grid: int = 8, grid_range: Sequence[float] = (-2.0, 2.0), width: float | None = None,
+    def __init__(self, widths: Sequence[int], grid: int = 8, *, grid_range: Sequence[float] = (-2.0, 2.0), width: float | None = None,
                  layer_norm: bool = True, learn_centers: bool = False, device: torch.device | str | int | None = None,
                  dtype: torch.dtype | None = None) -> None:
         KAN.__init__(self, [self._layer(n, m, "sech_squared", grid, grid_range, width, None, layer_norm, learn_centers, device, dtype)
@@ -269,7 +274,7 @@ class PolynomialKAN(KAN):
     "hermite_e", "bernstein" and so on, with `parameters` by name where it has some, which train where `learn` says so. Coefficients begin as normal
     numbers with the deviation 1 / (in (degree + 1)), as those of ChebyKAN."""
 
-    def __init__(self, widths: Sequence[int], *, basis: str = "chebyshev", degree: int = 4, normalizer: str = "tanh",
+    def __init__(self, widths: Sequence[int], basis: str = "chebyshev", degree: int = 4, *, normalizer: str = "tanh",
                  parameters: Mapping[str, Sequence[float]] | None = None, learn: bool = False, base: str | None = None, bias: bool = False,
                  device: torch.device | str | int | None = None, dtype: torch.dtype | None = None) -> None:
         _whole(type(self).__name__, degree=degree)
@@ -285,14 +290,14 @@ class ChebyKAN(PolynomialKAN):
     """Chebyshev polynomials of tanh(x) (SS et al., arXiv 2405.07200)."""
 
     def __init__(self, widths: Sequence[int], degree: int = 4, **options: Any) -> None:
-        super().__init__(widths, basis="chebyshev", degree=degree, **options)
+        super().__init__(widths, "chebyshev", degree, **options)
 
 
 class JacobiKAN(PolynomialKAN):
     """Jacobi polynomials with exponents a and b of tanh(x)."""
 
     def __init__(self, widths: Sequence[int], degree: int = 4, a: float = 1.0, b: float = 1.0, **options: Any) -> None:
-        super().__init__(widths, basis="jacobi", degree=degree, parameters={"exponents": [a, b]}, **options)
+        super().__init__(widths, "jacobi", degree, parameters={"exponents": [a, b]}, **options)
 
 
 class FourierKAN(KAN):
