@@ -14,6 +14,7 @@
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Memory/Passes.h"
+#include "passes/Recurrent/Passes.h"
 #include "passes/Relational/Passes.h"
 
 namespace drawloom {
@@ -25,6 +26,7 @@ void registerAllPasses() {
   registerDifferentiatePasses();
   registerGraphPasses();
   registerMemoryPasses();
+  registerRecurrentPasses();
   registerRelationalPasses();
   registerInterpreterPasses();
 }

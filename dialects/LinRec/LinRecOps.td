@@ -9,6 +9,7 @@ include "dialects/Interfaces/FloatTypes.td"
 include "dialects/Interfaces/Interfaces.td"
 include "dialects/LinRec/LinRecDialect.td"
 include "dialects/LinRec/LinRecEnums.td"
+include "dialects/LinRec/NonlinearScan.td"
 include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 

@@ -29,6 +29,7 @@
 #include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Memory/Passes.h"
+#include "passes/Recurrent/Passes.h"
 #include "passes/Relational/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -60,6 +61,7 @@ static void buildDifferentiated(OpPassManager &pm) {
 
 static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  pm.addNestedPass<func::FuncOp>(createExpandScans());
   pm.addNestedPass<func::FuncOp>(createAssociate());
   pm.addNestedPass<func::FuncOp>(createFormSweeps());
   pm.addNestedPass<func::FuncOp>(createShareRows());

@@ -38,6 +38,7 @@ Machine::Machine(const Interpreter::Limits &limits) : limits(limits) {
   addGradientCheck(registry);
   addLinalgOps(registry);
   addOffloadOps(registry);
+  addRecurrenceOps(registry);
   addRgnnOps(registry);
   addScfOps(registry);
   addTensorOps(registry);

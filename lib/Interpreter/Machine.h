@@ -108,6 +108,7 @@ void addFuncOps(Registry &registry);
 void addGradientCheck(Registry &registry);
 void addLinalgOps(Registry &registry);
 void addOffloadOps(Registry &registry);
+void addRecurrenceOps(Registry &registry);
 void addRgnnOps(Registry &registry);
 void addScfOps(Registry &registry);
 void addTensorOps(Registry &registry);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Differentiate/Rules.h"
+#include "dialects/LinRec/LinRec.h"
 #include "dialects/Rgnn/Rgnn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,6 +38,9 @@ void registerDifferentiationRules(DialectRegistry &registry) {
   });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     attachTensorRules(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, linrec::LinRecDialect *) {
+    attachScanRule(context);
   });
   registry.addExtension(+[](MLIRContext *context, rgnn::RgnnDialect *) {
     attachTraverseRule(context);

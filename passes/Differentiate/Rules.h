@@ -77,6 +77,7 @@ mlir::Type accumulatorType(mlir::Type element);
 void attachArithRules(mlir::MLIRContext *context);
 void attachLinalgRules(mlir::MLIRContext *context);
 void attachMathRules(mlir::MLIRContext *context);
+void attachScanRule(mlir::MLIRContext *context);
 void attachTensorRules(mlir::MLIRContext *context);
 void attachTraverseRule(mlir::MLIRContext *context);
 

@@ -1,0 +1,382 @@
+//===- NonlinearScan.cpp - recurrent cells along tokens -------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/ScalarBuilder.h"
+#include "dialects/LinRec/LinRec.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace drawloom::linrec {
+
+//===----------------------------------------------------------------------===//
+// What the op is made of
+//===----------------------------------------------------------------------===//
+
+FloatType NonlinearScanOp::cellType() {
+  return cast<FloatType>(getElementTypeOrSelf(getInitial().front().getType()));
+}
+
+double NonlinearScanOp::toleranceOrDefault() {
+  if (getTolerance())
+    return getTolerance()->convertToDouble();
+  double eps = cellType().isF64() ? 0x1p-52 : 0x1p-23;
+  return 64 * eps;
+}
+
+ValueRange NonlinearScanOp::stateArguments() {
+  return getCell().getArguments().take_front(numStates());
+}
+ValueRange NonlinearScanOp::inputArguments() {
+  return getCell().getArguments().slice(numStates(), getInputs().size());
+}
+ValueRange NonlinearScanOp::parameterArguments() {
+  return getCell().getArguments().take_back(getParameters().size());
+}
+OperandRange NonlinearScanOp::newStates() {
+  return getCell().front().getTerminator()->getOperands().take_front(
+      numStates());
+}
+OperandRange NonlinearScanOp::yieldedOutputs() {
+  return getCell().front().getTerminator()->getOperands().drop_front(
+      numStates());
+}
+
+namespace {
+/// How a value depends on states: not at all, as an affine function, or
+/// otherwise.
+enum class Degree { Constant, Affine, Other };
+} // namespace
+
+static Degree degreeOf(Operation *op, ArrayRef<Degree> of) {
+  Degree most = *llvm::max_element(of);
+  if (most != Degree::Affine)
+    return most;
+  auto isConstant = [&](unsigned i) { return of[i] == Degree::Constant; };
+  if (isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+    return Degree::Affine;
+  if (isa<arith::MulFOp>(op))
+    return isConstant(0) || isConstant(1) ? Degree::Affine : Degree::Other;
+  if (isa<arith::DivFOp>(op))
+    return isConstant(1) ? Degree::Affine : Degree::Other;
+  if (isa<math::FmaOp>(op))
+    return isConstant(0) || isConstant(1) ? Degree::Affine : Degree::Other;
+  if (isa<arith::SelectOp>(op))
+    return isConstant(0) ? Degree::Affine : Degree::Other;
+  return Degree::Other;
+}
+
+bool NonlinearScanOp::isAffine() {
+  llvm::DenseMap<Value, Degree> degrees;
+  for (Value state : stateArguments())
+    degrees[state] = Degree::Affine;
+  for (Operation &op : getCell().front().without_terminator()) {
+    SmallVector<Degree> of;
+    for (Value operand : op.getOperands())
+      of.push_back(degrees.lookup(operand));
+    Degree degree = of.empty() ? Degree::Constant : degreeOf(&op, of);
+    for (Value result : op.getResults())
+      degrees[result] = degree;
+  }
+  return llvm::all_of(newStates(), [&](Value state) {
+    return degrees.lookup(state) != Degree::Other;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+/// Whether two extents may be the same.
+static bool agree(int64_t a, int64_t b) {
+  return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+}
+
+/// Checks that `type` has this shape and the cell's type, or one that is
+/// narrower.
+static LogicalResult verifyTensor(NonlinearScanOp op, Type type,
+                                  ArrayRef<int64_t> shape, bool mayBeNarrow,
+                                  StringRef what, unsigned i) {
+  auto tensor = cast<RankedTensorType>(type);
+  bool same = tensor.getRank() == static_cast<int64_t>(shape.size());
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    same = same && agree(tensor.getDimSize(dim), extent);
+  if (same)
+    same = !tensor.isDynamicDim(tensor.getRank() - 1);
+  FloatType cell = op.cellType();
+  Type element = tensor.getElementType();
+  bool fits = element == cell || (mayBeNarrow && cell.isF32() &&
+                                  (element.isF16() || element.isBF16()));
+  if (same && fits)
+    return success();
+  InFlightDiagnostic error = op.emitOpError("has ")
+                             << what << " " << i << " of type " << type
+                             << ", not one of " << cell << " of shape [";
+  llvm::interleaveComma(shape, error, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      error << "?";
+    else
+      error << extent;
+  });
+  return error << "]";
+}
+
+LogicalResult NonlinearScanOp::verify() {
+  if (getInitial().empty())
+    return emitOpError("has no state; without one, tokens do not depend on "
+                       "each other, and a linalg.generic computes them");
+  auto first = cast<RankedTensorType>(getInitial().front().getType());
+  if (first.getRank() != 2 || first.isDynamicDim(1) ||
+      first.getDimSize(1) == 0 ||
+      !(first.getElementType().isF32() || first.getElementType().isF64()))
+    return emitOpError("has states of type ")
+           << first << "; they are [B, D] of f32 or f64, where D is static "
+           << "and at least 1";
+  int64_t sequences = first.getDimSize(0), channels = first.getDimSize(1);
+  if (getInputs().empty() && getOutputs().empty())
+    return emitOpError("has neither inputs nor outputs, so that nothing says "
+                       "how many tokens there are");
+  int64_t tokens = ShapedType::kDynamic;
+  SmallVector<Type> perToken(getInputs().getTypes());
+  llvm::append_range(perToken, getOutputs().getTypes());
+  for (Type type : perToken) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (tensor.getRank() == 3 && !tensor.isDynamicDim(1)) {
+      tokens = tensor.getDimSize(1);
+      break;
+    }
+  }
+  auto check = [&](auto range, ArrayRef<int64_t> shape, bool narrow,
+                   StringRef what) -> LogicalResult {
+    for (auto [i, type] : llvm::enumerate(range))
+      if (failed(verifyTensor(*this, type, shape, narrow, what, i)))
+        return failure();
+    return success();
+  };
+  if (failed(check(getInitial().getTypes(), {sequences, channels}, false,
+                   "state")) ||
+      failed(check(getInputs().getTypes(), {sequences, tokens, channels}, true,
+                   "input")) ||
+      failed(check(getParameters().getTypes(), {channels}, false,
+                   "parameter")) ||
+      failed(check(getOutputs().getTypes(), {sequences, tokens, channels}, true,
+                   "output")) ||
+      failed(
+          check(getFinals().getTypes(), {sequences, channels}, false, "final")))
+    return failure();
+  if (getFinals().size() != numStates())
+    return emitOpError("has ") << numStates() << " states, but "
+                               << getFinals().size() << " finals";
+  if (getSegments() && *getSegments() < 1)
+    return emitOpError("has ") << *getSegments() << " segments; at least 1";
+  if (getNewton() && *getNewton() < 1)
+    return emitOpError("has ") << *getNewton()
+                               << " steps of Newton's iteration; at least 1";
+  if (getNewton() && getInputs().empty())
+    return emitOpError("is solved by Newton's iteration, but has no inputs; "
+                       "leave 'newton' out");
+  if (getTolerance() && !getNewton())
+    return emitOpError("has a tolerance, but no 'newton' that it is for");
+  if (getTolerance() && !(getTolerance()->convertToDouble() > 0))
+    return emitOpError("has a tolerance that is not positive");
+  if (!getNewton() && getReport().empty())
+    return success();
+  auto scalar = [](Type element) { return RankedTensorType::get({}, element); };
+  SmallVector<Type> wanted;
+  if (getNewton())
+    wanted = {scalar(IntegerType::get(getContext(), 32)), scalar(cellType())};
+  if (llvm::equal(wanted, getReport().getTypes()))
+    return success();
+  if (wanted.empty())
+    return emitOpError("has a report, but no 'newton' that it is of");
+  return emitOpError("has a report that is not ")
+         << wanted[0] << " and " << wanted[1];
+}
+
+LogicalResult NonlinearScanOp::verifyRegions() {
+  Block &block = getCell().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError("has a region that does not end with linrec.yield");
+  unsigned arguments =
+      numStates() + getInputs().size() + getParameters().size();
+  unsigned values = numStates() + getOutputs().size();
+  if (block.getNumArguments() != arguments ||
+      yield.getNumOperands() != values)
+    return emitOpError("has a region of ")
+           << block.getNumArguments() << " arguments that yields "
+           << yield.getNumOperands() << " values; " << numStates()
+           << " states, " << getInputs().size() << " inputs and "
+           << getParameters().size() << " parameters are " << arguments
+           << " arguments, and " << numStates() << " states and "
+           << getOutputs().size() << " outputs are " << values << " values";
+  auto isOfCell = [&](Type type) { return type == cellType(); };
+  if (!llvm::all_of(block.getArgumentTypes(), isOfCell) ||
+      !llvm::all_of(yield.getOperandTypes(), isOfCell))
+    return emitOpError("has a region whose arguments, or what it yields, are "
+                       "not all ")
+           << cellType();
+  for (Operation &op : block.without_terminator()) {
+    bool known = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+        op.getDialect());
+    bool scalars = llvm::all_of(op.getOperandTypes(), [](Type type) {
+      return type.isIntOrIndexOrFloat();
+    });
+    if (!known || !scalars)
+      return emitOpError("has '")
+             << op.getName()
+             << "' in its region; a cell is of 'arith' and 'math' on scalars";
+  }
+  if (getSegments() && !getNewton() && !isAffine())
+    return emitOpError("is cut into segments, but its new states are no affine "
+                       "functions of the old ones; add 'newton', or leave out "
+                       "'segments'");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Drops inputs, parameters and outputs that nothing reads, and states that
+/// only they themselves read.
+struct DropUnused : OpRewritePattern<NonlinearScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(NonlinearScanOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+/// Whether what the region computes of this argument reaches only yielded
+/// value `result`.
+static bool reachesOnly(Value argument, Operation *yield, unsigned result) {
+  SmallVector<Value> front = {argument};
+  llvm::SmallDenseSet<Operation *> seen;
+  while (!front.empty())
+    for (OpOperand &use : front.pop_back_val().getUses()) {
+      if (use.getOwner() == yield) {
+        if (use.getOperandNumber() != result)
+          return false;
+        continue;
+      }
+      if (seen.insert(use.getOwner()).second)
+        llvm::append_range(front, use.getOwner()->getResults());
+    }
+  return true;
+}
+
+LogicalResult
+DropUnused::matchAndRewrite(NonlinearScanOp op,
+                            PatternRewriter &rewriter) const {
+  Operation *yield = op.getCell().front().getTerminator();
+  unsigned states = op.numStates(), inputs = op.getInputs().size();
+  llvm::BitVector deadValues(yield->getNumOperands());
+  llvm::BitVector deadArguments(op.getCell().getNumArguments());
+  // With Newton's iteration, states decide how many steps there are.
+  for (unsigned i = 0; i < states && !op.getNewton(); ++i) {
+    bool dead = op.getFinals()[i].use_empty() &&
+                reachesOnly(op.getCell().getArgument(i), yield, i);
+    deadValues[i] = deadArguments[i] = dead;
+  }
+  // One state stays, and something that says how many tokens there are.
+  if (deadValues.find_first_unset_in(0, states) == -1)
+    deadValues[0] = deadArguments[0] = false;
+  for (auto [i, output] : llvm::enumerate(op.getOutputs()))
+    deadValues[states + i] = output.use_empty();
+  // An argument is dead where only what is dropped reads it.
+  auto isDead = [&](Value argument) {
+    SmallVector<Value> front = {argument};
+    llvm::SmallDenseSet<Operation *> seen;
+    while (!front.empty())
+      for (OpOperand &use : front.pop_back_val().getUses()) {
+        if (use.getOwner() == yield) {
+          if (!deadValues[use.getOperandNumber()])
+            return false;
+          continue;
+        }
+        if (seen.insert(use.getOwner()).second)
+          llvm::append_range(front, use.getOwner()->getResults());
+      }
+    return true;
+  };
+  for (unsigned i = states; i < deadArguments.size(); ++i)
+    deadArguments[i] = isDead(op.getCell().getArgument(i));
+  bool tokensAreSaid =
+      deadArguments.find_first_unset_in(states, states + inputs) != -1 ||
+      deadValues.find_first_unset_in(states, deadValues.size()) != -1;
+  if (!tokensAreSaid) {
+    if (inputs > 0)
+      deadArguments[states] = false;
+    else
+      deadValues[states] = false;
+  }
+  if (deadValues.none() && deadArguments.none())
+    return failure();
+
+  SmallVector<Value> newInitial, newInputs, newParameters;
+  SmallVector<Type> outputTypes, finalTypes;
+  for (auto [i, value] : llvm::enumerate(op.getInitial()))
+    if (!deadArguments[i]) {
+      newInitial.push_back(value);
+      finalTypes.push_back(op.getFinals()[i].getType());
+    }
+  for (auto [i, value] : llvm::enumerate(op.getInputs()))
+    if (!deadArguments[states + i])
+      newInputs.push_back(value);
+  for (auto [i, value] : llvm::enumerate(op.getParameters()))
+    if (!deadArguments[states + inputs + i])
+      newParameters.push_back(value);
+  for (auto [i, value] : llvm::enumerate(op.getOutputs()))
+    if (!deadValues[states + i])
+      outputTypes.push_back(value.getType());
+  auto smaller = NonlinearScanOp::create(
+      rewriter, op.getLoc(), outputTypes, finalTypes, op.getReport().getTypes(),
+      newInitial, newInputs, newParameters, op.getReverseAttr(),
+      op.getSegmentsAttr(), op.getNewtonAttr(), op.getToleranceAttr());
+  rewriter.cloneRegionBefore(op.getCell(), smaller.getCell(),
+                             smaller.getCell().end());
+  Block &block = smaller.getCell().front();
+  rewriter.modifyOpInPlace(block.getTerminator(), [&] {
+    block.getTerminator()->eraseOperands(deadValues);
+  });
+  SmallVector<Operation *> backward;
+  for (Operation &inner : llvm::reverse(block.without_terminator()))
+    backward.push_back(&inner);
+  for (Operation *inner : backward)
+    if (isOpTriviallyDead(inner))
+      rewriter.eraseOp(inner);
+  block.eraseArguments(deadArguments);
+  SmallVector<Value> results(op.getNumResults());
+  unsigned next = 0;
+  for (auto [i, value] : llvm::enumerate(op.getOutputs()))
+    if (!deadValues[states + i])
+      results[i] = smaller.getOutputs()[next++];
+  next = 0;
+  unsigned outputs = op.getOutputs().size();
+  for (unsigned i = 0; i < states; ++i)
+    if (!deadArguments[i])
+      results[outputs + i] = smaller.getFinals()[next++];
+  for (auto [i, value] : llvm::enumerate(smaller.getReport()))
+    results[outputs + states + i] = value;
+  for (auto [old, value] : llvm::zip_equal(op.getResults(), results))
+    if (value)
+      rewriter.replaceAllUsesWith(old, value);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+void NonlinearScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                  MLIRContext *context) {
+  patterns.add<DropUnused>(context);
+}
+
+} // namespace drawloom::linrec

@@ -1,0 +1,158 @@
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef DRAWLOOM_DIALECTS_LINREC_NONLINEARSCAN_TD
+#define DRAWLOOM_DIALECTS_LINREC_NONLINEARSCAN_TD
+
+include "dialects/Interfaces/FloatTypes.td"
+include "dialects/Interfaces/Interfaces.td"
+include "dialects/LinRec/LinRecDialect.td"
+include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
+    Pure, IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    AggregatedOpInterface]> {
+  let summary = "a recurrent cell that goes along the tokens, channel by channel";
+  let description = [{
+    The region is the cell of one channel. From the channel's states s before a
+    token, the token's inputs x and the channel's parameters w, it computes the
+    states behind the token, and outputs y:
+
+    (s_t, y_t) = f(s_{t-1}, x_t, w).
+
+    s_0 is `initial`. Channels do not mix, so the Jacobian ds_t/ds_{t-1} is a
+    block of n x n numbers for each channel, n being the number of states. With
+    `reverse`, tokens are gone through from the last to the first.
+
+    | | shape | the region's arguments, in this order |
+    |---|---|---|
+    | `initial` | `[B, D]` | n states |
+    | `inputs` | `[B, T, D]` | their elements |
+    | `parameters` | `[D]` | their elements |
+    | `outputs` | `[B, T, D]` | |
+    | `finals` | `[B, D]` | the states behind the last token |
+
+    `linrec.yield` gives the new states first, then the outputs.
+
+    A GRU whose matrices of states are diagonal:
+
+    ```mlir
+    func.func @gru(%xz: tensor<2x100x64xf32>, %xr: tensor<2x100x64xf32>, %xc: tensor<2x100x64xf32>,
+        %wz: tensor<64xf32>, %wr: tensor<64xf32>, %wc: tensor<64xf32>, %h0: tensor<2x64xf32>)
+        -> (tensor<2x100x64xf32>, tensor<2x64xf32>) {
+      %y, %final = linrec.nonlinear_scan initial(%h0 : tensor<2x64xf32>)
+          inputs(%xz, %xr, %xc : tensor<2x100x64xf32>, tensor<2x100x64xf32>, tensor<2x100x64xf32>)
+          parameters(%wz, %wr, %wc : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)
+          outputs(tensor<2x100x64xf32>) finals(tensor<2x64xf32>) {
+      ^bb0(%h: f32, %az: f32, %ar: f32, %ac: f32, %uz: f32, %ur: f32, %uc: f32):
+        %one = arith.constant 1.0 : f32
+        %z0 = math.fma %uz, %h, %az : f32
+        %z1 = arith.negf %z0 : f32
+        %z2 = math.exp %z1 : f32
+        %z3 = arith.addf %z2, %one : f32
+        %z = arith.divf %one, %z3 : f32
+        %r0 = math.fma %ur, %h, %ar : f32
+        %r1 = arith.negf %r0 : f32
+        %r2 = math.exp %r1 : f32
+        %r3 = arith.addf %r2, %one : f32
+        %r = arith.divf %one, %r3 : f32
+        %rh = arith.mulf %r, %h : f32
+        %c0 = math.fma %uc, %rh, %ac : f32
+        %c = math.tanh %c0 : f32
+        %change = arith.subf %c, %h : f32
+        %next = math.fma %z, %change, %h : f32
+        linrec.yield %next, %next : f32, f32
+      }
+      return %y, %final : tensor<2x100x64xf32>, tensor<2x64xf32>
+    }
+    ```
+
+    The op is computed token after token, side by side for sequences and channels.
+    Two attributes ask for what is parallel along the tokens as well; they change
+    rounding only:
+
+    * `segments` S, of a cell whose new states are affine in the old ones, such as
+      a gradient's: the tokens are cut into S parts. What each does to states is
+      found first (a matrix of n x n and a vector for each channel), then the states
+      where they begin, then everything else.
+    * `newton` K, of any cell: all tokens' states at once, by Newton's iteration.
+      From states h, the cell's values F_t and Jacobians J_t at h_{t-1} give the
+      affine recurrence h'_t = F_t + J_t (h'_{t-1} - h_{t-1}), which is a scan in
+      `segments`. It ends where no state changes by more than `tolerance` max(1, |h|)
+      (default 64 eps of the states' type), after K steps at most. Then the residual, the largest
+      |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|), is computed. Where it is more than the
+      tolerance, or no number, tokens are gone through one after another instead.
+      `report` has the number of steps, `tensor<i32>`, and the residual, `tensor<f32>`
+      (`f64` for states of that type).
+
+    The gradient is an op of the same kind in the other direction, whose cell is
+    the reverse of the region; its states are the cotangents of the states, and
+    the sums of the parameters' gradients.
+
+    Source: Danieli et al., ParaRNN, arXiv 2510.21450; Lim et al., DEER, arXiv
+    2309.12252.
+
+    Constraints:
+
+    1. All tensors have one B, T and D, and D is static and at least 1. There is at
+       least one state, input or parameter's number aside.
+    2. The region's arguments are as many as `initial`, `inputs` and `parameters`
+       together, and are f64 for tensors of f64, else f32. So are what it yields.
+    3. `initial`, `parameters` and `finals` have the type of the region's values;
+       `inputs` and `outputs` may be f16 or bf16 where these are f32.
+    4. The region's ops are those of `arith` and `math`, on scalars.
+    5. `segments` is positive and, without `newton`, the cell is affine in its states.
+    6. `newton` is positive; `tolerance` goes with it and is positive. `report` has
+       two results with `newton`, else none.
+  }];
+  let arguments = (ins Variadic<Drawloom_FloatTensor>:$initial,
+                       Variadic<Drawloom_FloatTensor>:$inputs,
+                       Variadic<Drawloom_FloatTensor>:$parameters,
+                       UnitAttr:$reverse, OptionalAttr<I64Attr>:$segments,
+                       OptionalAttr<I64Attr>:$newton,
+                       OptionalAttr<F64Attr>:$tolerance);
+  let results = (outs Variadic<Drawloom_FloatTensor>:$outputs,
+                      Variadic<Drawloom_FloatTensor>:$finals,
+                      Variadic<AnyRankedTensor>:$report);
+  let regions = (region SizedRegion<1>:$cell);
+  let assemblyFormat = [{
+    (`reverse` $reverse^)? `initial` `(` $initial `:` type($initial) `)`
+    (`inputs` `(` $inputs^ `:` type($inputs) `)`)?
+    (`parameters` `(` $parameters^ `:` type($parameters) `)`)?
+    (`outputs` `(` type($outputs)^ `)`)? `finals` `(` type($finals) `)`
+    (`report` `(` type($report)^ `)`)?
+    attr-dict-with-keyword $cell
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    decomposeOperation(::mlir::OpBuilder &builder);
+    unsigned numStates() { return getInitial().size(); }
+    /// What the region computes with.
+    ::mlir::FloatType cellType();
+    /// What a change of a state, or its residual, may be.
+    double toleranceOrDefault();
+    /// The region's arguments, by what they are.
+    ::mlir::ValueRange stateArguments();
+    ::mlir::ValueRange inputArguments();
+    ::mlir::ValueRange parameterArguments();
+    /// What the region yields.
+    ::mlir::OperandRange newStates();
+    ::mlir::OperandRange yieldedOutputs();
+    /// Whether the new states are affine in the old ones.
+    bool isAffine();
+  }];
+}
+
+def LinRec_YieldOp : LinRec_Op<"yield", [Pure, Terminator, ParentOneOf<["NonlinearScanOp"]>]> {
+  let summary = "the states behind a token, and the token's outputs";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // DRAWLOOM_DIALECTS_LINREC_NONLINEARSCAN_TD

@@ -1,0 +1,328 @@
+//===- ScanRule.cpp - derivatives of recurrent cells ----------------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// linrec.nonlinear_scan runs a cell from token to token. Its gradient is a scan
+// in the other direction, whose cell is the reverse of the region: its states
+// are the cotangents of the states, and the sums of what parameters get. What
+// it needs of the way there is the states before each token.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/LinRec/LinRec.h"
+#include "dialects/LinRec/Shapes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Differentiate/ReverseMode.h"
+#include "passes/Differentiate/Rules.h"
+
+using namespace mlir;
+using drawloom::linrec::NonlinearScanOp;
+using llvm::SmallBitVector;
+
+namespace drawloom {
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+/// The gradient of one op.
+class ScanGradient {
+public:
+  ScanGradient(NonlinearScanOp op, OpBuilder &builder, ValueRange cotangents,
+               const SmallBitVector &needed)
+      : op(op), builder(builder), loc(op.getLoc()), cotangents(cotangents),
+        needed(needed), copy(cast<NonlinearScanOp>(builder.clone(*op))) {}
+  ~ScanGradient() { copy.erase(); }
+  FailureOr<Gradients> build();
+
+private:
+  /// Reverses the copy's region.
+  LogicalResult reverse();
+  void addCotangents();
+  /// The states before each token that the reversed region reads.
+  Values statesBefore();
+  Value shifted(Value states, Value first);
+  NonlinearScanOp gradient();
+
+  NonlinearScanOp op;
+  OpBuilder &builder;
+  Location loc;
+  ValueRange cotangents;
+  const SmallBitVector &needed;
+
+  /// Its region grows by the reverse of it.
+  NonlinearScanOp copy;
+  /// By the copy's arguments: what they get; null for nothing.
+  Values rows;
+  /// Arguments that were added, for the cotangents of the states behind a token
+  /// and of outputs; the latter null where there is none.
+  Values behind, ofOutputs;
+};
+
+} // namespace
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+void ScanGradient::addCotangents() {
+  Block &block = copy.getCell().front();
+  for (unsigned i = 0; i < op.numStates(); ++i)
+    behind.push_back(block.addArgument(op.cellType(), loc));
+  for (unsigned i = 0; i < op.getOutputs().size(); ++i)
+    ofOutputs.push_back(
+        cotangents[i] ? block.addArgument(op.cellType(), loc) : Value());
+}
+
+LogicalResult ScanGradient::reverse() {
+  Block &block = copy.getCell().front();
+  unsigned arguments = block.getNumArguments();
+  addCotangents();
+  Values seeds(behind);
+  llvm::append_range(seeds, ofOutputs);
+  Values wanted;
+  SmallVector<unsigned> numbers;
+  for (unsigned i = 0; i < arguments; ++i)
+    // The cotangents of states go on from token to token.
+    if (i < op.numStates() || needed[i]) {
+      wanted.push_back(block.getArgument(i));
+      numbers.push_back(i);
+    }
+  IRRewriter inner(builder.getContext());
+  inner.setInsertionPoint(block.getTerminator());
+  FailureOr<Values> found = ReverseMode(inner, block).run(seeds, wanted);
+  if (failed(found))
+    return failure();
+  rows.assign(arguments, Value());
+  for (auto [number, row] : llvm::zip_equal(numbers, *found))
+    rows[number] = row;
+  return success();
+}
+
+/// States behind each token as those before each.
+Value ScanGradient::shifted(Value states, Value first) {
+  RankedTensorType type = typeOf(states);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, states);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> ones(3, one), none(3, zero);
+  AffineExpr count = builder.getAffineSymbolExpr(0);
+  OpFoldResult head = affine::makeComposedFoldedAffineMin(
+      builder, loc,
+      AffineMap::get(0, 1, {count, builder.getAffineConstantExpr(1)},
+                     builder.getContext()),
+      {sizes[1]});
+  OpFoldResult rest = affine::makeComposedFoldedAffineMax(
+      builder, loc,
+      AffineMap::get(0, 1, {count - 1, builder.getAffineConstantExpr(0)},
+                     builder.getContext()),
+      {sizes[1]});
+  if (isZeroInteger(head))
+    return states;
+  Value result =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
+  bool backward = op.getReverse();
+  if (!isZeroInteger(rest)) {
+    SmallVector<OpFoldResult> part = sizes, from = none, to = none;
+    part[1] = rest;
+    (backward ? from : to)[1] = one;
+    Value tail = tensor::ExtractSliceOp::create(builder, loc, states, from,
+                                                part, ones);
+    result = tensor::InsertSliceOp::create(builder, loc, tail, result, to, part,
+                                           ones);
+  }
+  SmallVector<OpFoldResult> to = none, part = sizes;
+  part[1] = head;
+  if (backward)
+    to[1] = rest;
+  Value row;
+  if (isOneInteger(head)) {
+    row = first;
+  } else {
+    // A call may give no token at all.
+    SmallVector<OpFoldResult> wide = sizes;
+    wide[1] = one;
+    RankedTensorType expanded = type.clone(
+        {type.getDimSize(0), 1, type.getDimSize(2)});
+    row = tensor::ExpandShapeOp::create(
+        builder, loc, expanded, first,
+        ArrayRef<ReassociationIndices>{{0, 1}, {2}}, wide);
+    row = tensor::ExtractSliceOp::create(builder, loc, row, none, part, ones);
+  }
+  return tensor::InsertSliceOp::create(builder, loc, row, result, to, part,
+                                       ones);
+}
+
+Values ScanGradient::statesBefore() {
+  Block &block = copy.getCell().front();
+  Values before(op.numStates());
+  SmallVector<unsigned> again;
+  for (unsigned i = 0; i < op.numStates(); ++i) {
+    if (block.getArgument(i).use_empty())
+      continue;
+    Value behindToken;
+    for (auto [yielded, output] :
+         llvm::zip_equal(op.yieldedOutputs(), op.getOutputs())) {
+      if (typeOf(output).getElementType() != op.cellType())
+        continue;
+      if (yielded == op.stateArguments()[i])
+        before[i] = output;
+      else if (yielded == op.newStates()[i])
+        behindToken = output;
+    }
+    if (!before[i] && behindToken)
+      before[i] = shifted(behindToken, op.getInitial()[i]);
+    if (!before[i])
+      again.push_back(i);
+  }
+  if (again.empty())
+    return before;
+  // States that are no outputs are computed again.
+  SmallVector<Type> outputs(op.getOutputs().getTypes());
+  Type like = op.getInputs().empty() ? op.getOutputs().front().getType()
+                                     : op.getInputs().front().getType();
+  outputs.append(again.size(),
+                 cast<RankedTensorType>(like).clone(Type(op.cellType())));
+  auto kept = NonlinearScanOp::create(
+      builder, loc, outputs, op.getFinals().getTypes(),
+      op.getReport().getTypes(), op.getInitial(), op.getInputs(),
+      op.getParameters(), op.getReverseAttr(), op.getSegmentsAttr(),
+      op.getNewtonAttr(), op.getToleranceAttr());
+  IRMapping mapping;
+  op.getCell().cloneInto(&kept.getCell(), mapping);
+  Operation *yield = kept.getCell().front().getTerminator();
+  for (unsigned i : again)
+    yield->insertOperands(yield->getNumOperands(), kept.stateArguments()[i]);
+  for (auto [i, output] : llvm::zip_equal(
+           again, kept.getOutputs().drop_front(op.getOutputs().size())))
+    before[i] = output;
+  return before;
+}
+
+NonlinearScanOp ScanGradient::gradient() {
+  Block &block = copy.getCell().front();
+  unsigned states = op.numStates(), inputs = op.getInputs().size();
+  // What the reversed region reads shows when nothing else is in it.
+  IRRewriter inner(builder.getContext());
+  inner.setInsertionPoint(block.getTerminator());
+  Values yielded;
+  ScalarBuilder s(inner, loc);
+  for (unsigned i = 0; i < states; ++i)
+    yielded.push_back(rows[i] ? rows[i] : s.constant(0.0, behind[i]));
+  SmallVector<unsigned> summed;
+  Values sums;
+  for (unsigned i = states + inputs; i < rows.size(); ++i)
+    if (needed[i] && rows[i]) {
+      summed.push_back(i);
+      sums.push_back(block.addArgument(op.cellType(), loc));
+      yielded.push_back(s.add(sums.back(), rows[i]));
+    }
+  SmallVector<Type> outputTypes, finalTypes;
+  for (unsigned i = states; i < states + inputs; ++i)
+    if (needed[i] && rows[i]) {
+      yielded.push_back(rows[i]);
+      outputTypes.push_back(op.getInputs()[i - states].getType());
+    }
+  inner.replaceOpWithNewOp<linrec::YieldOp>(block.getTerminator(), yielded);
+  eraseDeadOps(inner, block);
+
+  Values before = statesBefore();
+  Values newInitial, newInputs, arguments;
+  for (unsigned i = 0; i < states; ++i) {
+    Value cotangent = cotangents[op.getOutputs().size() + i];
+    Value first = op.getInitial()[i];
+    newInitial.push_back(cotangent ? cotangent
+                                   : zerosLike(builder, loc, first));
+    arguments.push_back(behind[i]);
+  }
+  for (Value sum : sums) {
+    newInitial.push_back(zerosLike(builder, loc, op.getInitial().front()));
+    arguments.push_back(sum);
+  }
+  for (Value value : newInitial)
+    finalTypes.push_back(value.getType());
+  auto addInput = [&](Value tensor, Value argument) {
+    newInputs.push_back(tensor);
+    arguments.push_back(argument);
+  };
+  for (unsigned i = 0; i < states; ++i)
+    if (before[i])
+      addInput(before[i], block.getArgument(i));
+  for (unsigned i = 0; i < inputs; ++i)
+    // A dead one may be what says how many tokens there are.
+    if (!block.getArgument(states + i).use_empty())
+      addInput(op.getInputs()[i], block.getArgument(states + i));
+  for (auto [i, argument] : llvm::enumerate(ofOutputs))
+    if (argument)
+      addInput(cotangents[i], argument);
+  if (newInputs.empty() && outputTypes.empty() && inputs > 0)
+    addInput(op.getInputs().front(), block.getArgument(states));
+  Values newParameters;
+  for (unsigned i = 0; i < op.getParameters().size(); ++i) {
+    Value argument = block.getArgument(states + inputs + i);
+    if (argument.use_empty())
+      continue;
+    newParameters.push_back(op.getParameters()[i]);
+    arguments.push_back(argument);
+  }
+  auto result = NonlinearScanOp::create(
+      builder, loc, outputTypes, finalTypes, TypeRange(), newInitial, newInputs,
+      newParameters, op.getReverse() ? UnitAttr() : builder.getUnitAttr(),
+      IntegerAttr(), IntegerAttr(), FloatAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&result.getCell());
+  IRMapping mapping;
+  for (Value argument : arguments)
+    mapping.map(argument, body->addArgument(op.cellType(), loc));
+  for (Operation &nested : block)
+    builder.clone(nested, mapping);
+  // Derivatives of |x| and its like choose signs in ways that do not show that
+  // they are linear.
+  if (result.isAffine())
+    result.setSegmentsAttr(op.getSegmentsAttr());
+  return result;
+}
+
+FailureOr<Gradients> ScanGradient::build() {
+  Gradients gradients(op->getNumOperands());
+  if (failed(reverse()))
+    return failure();
+  NonlinearScanOp scan = gradient();
+  unsigned states = op.numStates(), inputs = op.getInputs().size();
+  for (unsigned i = 0; i < states; ++i)
+    gradients[i] = scan.getFinals()[i];
+  unsigned output = 0, sum = states;
+  for (unsigned i = states; i < rows.size(); ++i) {
+    if (!needed[i] || !rows[i])
+      continue;
+    gradients[i] = i < states + inputs
+                       ? Value(scan.getOutputs()[output++])
+                       : linrec::sumOver(builder, loc, scan.getFinals()[sum++],
+                                         0);
+  }
+  return gradients;
+}
+
+namespace {
+struct ScanModel
+    : DifferentiableOpInterface::ExternalModel<ScanModel, NonlinearScanOp> {
+  FailureOr<Gradients> buildVjp(Operation *op, OpBuilder &builder,
+                                ValueRange cotangents,
+                                const SmallBitVector &needed) const {
+    return ScanGradient(cast<NonlinearScanOp>(op), builder, cotangents, needed)
+        .build();
+  }
+};
+} // namespace
+
+void attachScanRule(MLIRContext *context) {
+  NonlinearScanOp::attachInterface<ScanModel>(*context);
+}
+
+} // namespace drawloom
