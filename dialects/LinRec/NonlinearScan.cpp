@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -187,18 +188,13 @@ LogicalResult NonlinearScanOp::verify() {
     return emitOpError("has a tolerance, but no 'newton' that it is for");
   if (getTolerance() && !(getTolerance()->convertToDouble() > 0))
     return emitOpError("has a tolerance that is not positive");
-  if (!getNewton() && getReport().empty())
-    return success();
-  auto scalar = [](Type element) { return RankedTensorType::get({}, element); };
-  SmallVector<Type> wanted;
-  if (getNewton())
-    wanted = {scalar(IntegerType::get(getContext(), 32)), scalar(cellType())};
+  auto scalar = RankedTensorType::get({}, cellType());
+  SmallVector<Type> wanted(getNewton() ? 2 : 0, scalar);
   if (llvm::equal(wanted, getReport().getTypes()))
     return success();
   if (wanted.empty())
     return emitOpError("has a report, but no 'newton' that it is of");
-  return emitOpError("has a report that is not ")
-         << wanted[0] << " and " << wanted[1];
+  return emitOpError("has a report that is not two of ") << scalar;
 }
 
 LogicalResult NonlinearScanOp::verifyRegions() {
@@ -224,17 +220,14 @@ LogicalResult NonlinearScanOp::verifyRegions() {
     return emitOpError("has a region whose arguments, or what it yields, are "
                        "not all ")
            << cellType();
-  for (Operation &op : block.without_terminator()) {
-    bool known = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-        op.getDialect());
-    bool scalars = llvm::all_of(op.getOperandTypes(), [](Type type) {
-      return type.isIntOrIndexOrFloat();
-    });
-    if (!known || !scalars)
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  for (Operation &op : block.without_terminator())
+    if (!isPure(&op) || op.getNumRegions() > 0 ||
+        !llvm::all_of(op.getOperandTypes(), isScalar) ||
+        !llvm::all_of(op.getResultTypes(), isScalar))
       return emitOpError("has '")
              << op.getName()
-             << "' in its region; a cell is of 'arith' and 'math' on scalars";
-  }
+             << "' in its region; a cell is of ops on scalars, without effects";
   if (getSegments() && !getNewton() && !isAffine())
     return emitOpError("is cut into segments, but its new states are no affine "
                        "functions of the old ones; add 'newton', or leave out "

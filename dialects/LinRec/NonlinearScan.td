@@ -85,8 +85,8 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
       (default 64 eps of the states' type), after K steps at most. Then the residual, the largest
       |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|), is computed. Where it is more than the
       tolerance, or no number, tokens are gone through one after another instead.
-      `report` has the number of steps, `tensor<i32>`, and the residual, `tensor<f32>`
-      (`f64` for states of that type).
+      `report` has the number of steps and the residual, each a tensor without
+      dimensions of the states' type.
 
     The gradient is an op of the same kind in the other direction, whose cell is
     the reverse of the region; its states are the cotangents of the states, and
@@ -103,7 +103,7 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
        together, and are f64 for tensors of f64, else f32. So are what it yields.
     3. `initial`, `parameters` and `finals` have the type of the region's values;
        `inputs` and `outputs` may be f16 or bf16 where these are f32.
-    4. The region's ops are those of `arith` and `math`, on scalars.
+    4. The region's ops are on scalars, and have no effects and no regions.
     5. `segments` is positive and, without `newton`, the cell is affine in its states.
     6. `newton` is positive; `tolerance` goes with it and is positive. `report` has
        two results with `newton`, else none.
@@ -116,7 +116,7 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
                        OptionalAttr<F64Attr>:$tolerance);
   let results = (outs Variadic<Drawloom_FloatTensor>:$outputs,
                       Variadic<Drawloom_FloatTensor>:$finals,
-                      Variadic<AnyRankedTensor>:$report);
+                      Variadic<Drawloom_FloatTensor>:$report);
   let regions = (region SizedRegion<1>:$cell);
   let assemblyFormat = [{
     (`reverse` $reverse^)? `initial` `(` $initial `:` type($initial) `)`

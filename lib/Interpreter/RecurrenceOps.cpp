@@ -226,8 +226,8 @@ LogicalResult ScanRun::iterate() {
   });
   if (failed(swept))
     return failure();
-  HostTensor count(false, {}), size(true, {});
-  count.mutableI()[0] = steps;
+  HostTensor count(true, {}), size(true, {});
+  count.mutableF()[0] = static_cast<double>(steps);
   size.mutableF()[0] = residual;
   call.yield(std::move(count));
   call.yield(std::move(size));

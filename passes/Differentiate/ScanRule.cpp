@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/Differentiate/ReverseMode.h"
 #include "passes/Differentiate/Rules.h"
 
@@ -72,13 +73,21 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// Whether a cotangent is 0 everywhere, as that of a result that nobody reads.
+static bool isZero(Value value) {
+  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
+    return matchPattern(splat.getInput(), m_AnyZeroFloat());
+  return matchPattern(value, m_AnyZeroFloat());
+}
+
 void ScanGradient::addCotangents() {
   Block &block = copy.getCell().front();
   for (unsigned i = 0; i < op.numStates(); ++i)
     behind.push_back(block.addArgument(op.cellType(), loc));
   for (unsigned i = 0; i < op.getOutputs().size(); ++i)
-    ofOutputs.push_back(
-        cotangents[i] ? block.addArgument(op.cellType(), loc) : Value());
+    ofOutputs.push_back(cotangents[i] && !isZero(cotangents[i])
+                            ? block.addArgument(op.cellType(), loc)
+                            : Value());
 }
 
 LogicalResult ScanGradient::reverse() {

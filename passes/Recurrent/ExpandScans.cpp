@@ -608,7 +608,7 @@ FailureOr<Values> Newton::build() {
         linalg::FillOp::create(b, loc, number(0.0), empty).getResult(0));
   }
   carried.push_back(number(std::numeric_limits<double>::infinity()));
-  carried.push_back(scalar(b.getI32IntegerAttr(0)));
+  carried.push_back(number(0.0));
   bool found = true;
   auto loop = scf::ForOp::create(
       b, loc, zero, most, one, carried,
@@ -625,10 +625,8 @@ FailureOr<Values> Newton::build() {
                   succeeded(next) ? *next : Values(now.take_front(n));
               yielded.push_back(change(inner, now.take_front(n),
                                        ArrayRef<Value>(yielded)));
-              Value more = arith::ConstantOp::create(
-                  inner, at, inner.getI32IntegerAttr(1));
-              yielded.push_back(
-                  arith::AddIOp::create(inner, at, now[n + 1], more));
+              ScalarBuilder s(inner, at);
+              yielded.push_back(s.add(now[n + 1], 1.0));
               scf::YieldOp::create(inner, at, yielded);
             },
             [&](OpBuilder &inner, Location) {

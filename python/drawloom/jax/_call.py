@@ -94,10 +94,10 @@ def _jvp(primals, tangents, *, spec):
     if not saving:
         return call_p.bind(*primals, spec=spec), call(spec.jvp(wrt), *primals, *moved)
     # Derivatives begin with what the forward pass keeps for them.
-    saves, given, count = saving
+    saves, given, count, own = saving
     results = call(saves, *primals)
     kept = map(jax.lax.stop_gradient, results[-count:])
-    return results[:-count], call(given.jvp(wrt), *primals, *kept, *moved)
+    return results[:len(results) - count + own], call(given.jvp(wrt), *primals, *kept, *moved)
 
 
 def _transpose(cotangents, *arguments, spec):

@@ -60,7 +60,7 @@ class Family:
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
     once: it is differentiated once, in reverse mode.
     saving(attributes): where its forward pass keeps values for derivatives, (attributes of the op whose last results they are, those of
-    the op whose last arguments they are, how many); otherwise None."""
+    the op whose last arguments they are, how many, how many of these are the op's own results); otherwise None."""
 
     name: str
     check: Callable
@@ -256,10 +256,10 @@ class Spec:
         return given, gives
 
     def saving(self):
-        """(the op with what it keeps for derivatives behind its results, the op that takes this behind its arguments, how many values);
-        None where it keeps nothing."""
+        """(the op with what it keeps for derivatives behind its results, the op that takes this behind its arguments, how many values, how
+        many of these are last among its own results); None where it keeps nothing."""
         found = None if self.derivatives else families[self.family].saving(dict(self.attributes))
-        return found and (replace(self, attributes=found[0]), replace(self, attributes=found[1]), found[2])
+        return found and (replace(self, attributes=found[0]), replace(self, attributes=found[1]), *found[2:])
 
     def before(self):
         """What its last derivative is taken of."""
@@ -409,4 +409,4 @@ def _build(spec, arguments, target, isa):
 
 
 # Each registers its families.
-from . import adapters, encodings, kan, message_passing, mlp, rational, recurrences, rows, short_convolution, structured  # noqa: E402, F401
+from . import adapters, cells, encodings, kan, message_passing, mlp, rational, recurrences, rows, short_convolution, structured  # noqa: E402, F401

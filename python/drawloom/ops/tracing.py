@@ -542,11 +542,11 @@ def results_of(attributes, extents):
 
 
 def saving(attributes):
-    """(attributes of the op that also gives what is kept, those of the op that takes it, how many values that are); None of others."""
+    """(attributes of the op that also gives what is kept, those of the op that takes it, how many values that are, 0); None of others."""
     count = len(program_of(attributes)["kept"])
     if not count or "kept" in attributes:
         return None
-    return (*(tuple({**attributes, "kept": mode}.items()) for mode in ("given", "taken")), count)
+    return (*(tuple({**attributes, "kept": mode}.items()) for mode in ("given", "taken")), count, 0)
 
 
 def _fill(text, extents):

@@ -156,7 +156,7 @@ _savings: dict[int, tuple | None] = {}
 def _saving(spec):
     if id(spec) not in _savings:
         found = spec.saving()
-        _savings[id(spec)] = found and (intern(found[0]), intern(found[1]), found[2])
+        _savings[id(spec)] = found and (intern(found[0]), intern(found[1]), *found[2:])
     return _savings[id(spec)]
 
 
@@ -171,10 +171,11 @@ class _Differentiable(torch.autograd.Function):
         saving = _saving(spec) if any(ctx.needs_input_grad) and (call is None or call.gradients) else None
         if saving:
             # Derivatives begin with what the forward pass keeps for them.
-            saves, ctx.differentiated, count = saving
+            saves, ctx.differentiated, count, own = saving
             results = _as_list(_run_spec(saves, tensors, _threads(), _resolve) if call is None else call(tensors, saves))
             kept = [one.detach() for one in results[-count:]]
-            result = results[:-count] if len(results) > count + 1 else results[0]
+            shown = len(results) - count + own
+            result = results[:shown] if shown > 1 else results[0]
         else:
             kept = []
             result = _run_spec(spec, tensors, _threads(), _resolve) if call is None else call(tensors)

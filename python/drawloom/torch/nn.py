@@ -13,6 +13,7 @@ import torch
 
 from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
 from . import functional
+from ._cells import CellRNN, ParaGRU, ParaLSTM
 from ._graph_layers import CompGCNConv, GATConv, GATv2Conv, GINConv, HGTConv, RGATConv, RGCNConv, SAGEConv, SimpleHGNConv
 from ._kan_layers import (KAN, BSplineKAN, BSplineKANLayer, ChebyKAN, FasterKAN, FastKAN, FourierKAN, JacobiKAN, KANConv2d, KANLayer, PolynomialKAN, ReLUKAN,
                           SineKAN, WavKAN)
@@ -20,9 +21,10 @@ from ._quantized_layers import QDoRALinear, QLoRALinear, QuantizedLinear
 from ._sparse_layers import BlockSparseLinear, MultiLoRALinear, SLTrainLinear
 from ._structured_layers import DoRALinear, KroneckerLinear, LoRALinear, MonarchLinear, StructuredLinear
 
-__all__ = ["BSplineKAN", "BSplineKANLayer", "BlockSparseLinear", "ChebyKAN", "CompGCNConv", "DoRALinear", "FastKAN", "FasterKAN",
+__all__ = ["BSplineKAN", "BSplineKANLayer", "BlockSparseLinear", "CellRNN", "ChebyKAN", "CompGCNConv", "DoRALinear", "FastKAN", "FasterKAN",
            "FourierKAN", "FrequencyEncoding", "FusedMLP", "GATConv", "GATv2Conv", "GINConv", "GRKAN", "HGTConv", "JacobiKAN", "KAN",
-           "KANConv2d", "KANLayer", "KroneckerLinear", "LoRALinear", "MonarchLinear", "MultiLoRALinear", "PolynomialKAN",
+           "KANConv2d", "KANLayer", "KroneckerLinear", "LoRALinear", "MonarchLinear", "MultiLoRALinear", "ParaGRU", "ParaLSTM",
+           "PolynomialKAN",
            "QDoRALinear", "QLoRALinear", "QuantizedLinear", "RGATConv", "RGCNConv", "Rational", "ReLUKAN", "SAGEConv", "SLTrainLinear",
            "SimpleHGNConv", "SineKAN", "StructuredLinear", "WavKAN"]
 

@@ -8,18 +8,18 @@
 // CHECK: linrec.nonlinear_scan reverse initial(%{{.*}}, %{{.*}} : tensor<2x4xf32>, tensor<2x4xf32>)
 // CHECK-SAME: inputs(%{{.*}} : tensor<2x?x4xbf16>) parameters(%{{.*}} : tensor<4xf32>)
 // CHECK-SAME: outputs(tensor<2x?x4xf16>) finals(tensor<2x4xf32>, tensor<2x4xf32>)
-// CHECK-SAME: report(tensor<i32>, tensor<f32>) attributes {newton = 5 : i64, segments = 3 : i64, tolerance = 1.000000e-03 : f64} {
+// CHECK-SAME: report(tensor<f32>, tensor<f32>) attributes {newton = 5 : i64, segments = 3 : i64, tolerance = 1.000000e-03 : f64} {
 // CHECK-NEXT: ^bb0
 // CHECK: linrec.yield %{{.*}}, %{{.*}}, %{{.*}} : f32, f32, f32
-func.func @all(%s: tensor<2x4xf32>, %r: tensor<2x4xf32>, %x: tensor<2x?x4xbf16>, %w: tensor<4xf32>) -> (tensor<2x?x4xf16>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<f32>) {
+func.func @all(%s: tensor<2x4xf32>, %r: tensor<2x4xf32>, %x: tensor<2x?x4xbf16>, %w: tensor<4xf32>) -> (tensor<2x?x4xf16>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<f32>, tensor<f32>) {
   %y, %f:2, %n:2 = linrec.nonlinear_scan reverse initial(%s, %r : tensor<2x4xf32>, tensor<2x4xf32>) inputs(%x : tensor<2x?x4xbf16>) parameters(%w : tensor<4xf32>)
-      outputs(tensor<2x?x4xf16>) finals(tensor<2x4xf32>, tensor<2x4xf32>) report(tensor<i32>, tensor<f32>) attributes {newton = 5, segments = 3, tolerance = 1.0e-3 : f64} {
+      outputs(tensor<2x?x4xf16>) finals(tensor<2x4xf32>, tensor<2x4xf32>) report(tensor<f32>, tensor<f32>) attributes {newton = 5, segments = 3, tolerance = 1.0e-3 : f64} {
   ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
     %e = math.fma %a, %d, %c : f32
     %g = math.tanh %b : f32
     linrec.yield %e, %g, %e : f32, f32, f32
   }
-  return %y, %f#0, %f#1, %n#0, %n#1 : tensor<2x?x4xf16>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<f32>
+  return %y, %f#0, %f#1, %n#0, %n#1 : tensor<2x?x4xf16>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<f32>, tensor<f32>
 }
 
 // CHECK-LABEL: @least

@@ -6,7 +6,7 @@
 
 func.func @gru(%h0: tensor<2x3xf64>, %xz: tensor<2x7x3xf64>, %xr: tensor<2x7x3xf64>, %xc: tensor<2x7x3xf64>, %wz: tensor<3xf64>, %wr: tensor<3xf64>, %wc: tensor<3xf64>) -> (tensor<2x7x3xf64>, tensor<2x3xf64>) {
   %y, %final, %steps, %residual = linrec.nonlinear_scan initial(%h0 : tensor<2x3xf64>) inputs(%xz, %xr, %xc : tensor<2x7x3xf64>, tensor<2x7x3xf64>, tensor<2x7x3xf64>)
-      parameters(%wz, %wr, %wc : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) outputs(tensor<2x7x3xf64>) finals(tensor<2x3xf64>) report(tensor<i32>, tensor<f64>) attributes {newton = 20, segments = 3} {
+      parameters(%wz, %wr, %wc : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) outputs(tensor<2x7x3xf64>) finals(tensor<2x3xf64>) report(tensor<f64>, tensor<f64>) attributes {newton = 20, segments = 3} {
   ^bb0(%h: f64, %az: f64, %ar: f64, %ac: f64, %uz: f64, %ur: f64, %uc: f64):
     %one = arith.constant 1.0 : f64
     %za = math.fma %uz, %h, %az : f64
@@ -31,7 +31,7 @@ func.func @gru(%h0: tensor<2x3xf64>, %xz: tensor<2x7x3xf64>, %xr: tensor<2x7x3xf
 
 func.func @backward(%h0: tensor<1x2xf64>, %xz: tensor<1x6x2xf64>, %xr: tensor<1x6x2xf64>, %xc: tensor<1x6x2xf64>, %wz: tensor<2xf64>, %wr: tensor<2xf64>, %wc: tensor<2xf64>) -> (tensor<1x6x2xf64>, tensor<1x2xf64>) {
   %y, %final, %steps, %residual = linrec.nonlinear_scan reverse initial(%h0 : tensor<1x2xf64>) inputs(%xz, %xr, %xc : tensor<1x6x2xf64>, tensor<1x6x2xf64>, tensor<1x6x2xf64>)
-      parameters(%wz, %wr, %wc : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<1x6x2xf64>) finals(tensor<1x2xf64>) report(tensor<i32>, tensor<f64>) attributes {newton = 20, segments = 2} {
+      parameters(%wz, %wr, %wc : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<1x6x2xf64>) finals(tensor<1x2xf64>) report(tensor<f64>, tensor<f64>) attributes {newton = 20, segments = 2} {
   ^bb0(%h: f64, %az: f64, %ar: f64, %ac: f64, %uz: f64, %ur: f64, %uc: f64):
     %one = arith.constant 1.0 : f64
     %za = math.fma %uz, %h, %az : f64
@@ -56,7 +56,7 @@ func.func @backward(%h0: tensor<1x2xf64>, %xz: tensor<1x6x2xf64>, %xr: tensor<1x
 
 func.func @one_token(%h0: tensor<1x2xf64>, %xz: tensor<1x1x2xf64>, %xr: tensor<1x1x2xf64>, %xc: tensor<1x1x2xf64>, %wz: tensor<2xf64>, %wr: tensor<2xf64>, %wc: tensor<2xf64>) -> (tensor<1x1x2xf64>, tensor<1x2xf64>) {
   %y, %final, %steps, %residual = linrec.nonlinear_scan initial(%h0 : tensor<1x2xf64>) inputs(%xz, %xr, %xc : tensor<1x1x2xf64>, tensor<1x1x2xf64>, tensor<1x1x2xf64>)
-      parameters(%wz, %wr, %wc : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<1x1x2xf64>) finals(tensor<1x2xf64>) report(tensor<i32>, tensor<f64>) attributes {newton = 3} {
+      parameters(%wz, %wr, %wc : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<1x1x2xf64>) finals(tensor<1x2xf64>) report(tensor<f64>, tensor<f64>) attributes {newton = 3} {
   ^bb0(%h: f64, %az: f64, %ar: f64, %ac: f64, %uz: f64, %ur: f64, %uc: f64):
     %one = arith.constant 1.0 : f64
     %za = math.fma %uz, %h, %az : f64
@@ -81,7 +81,7 @@ func.func @one_token(%h0: tensor<1x2xf64>, %xz: tensor<1x1x2xf64>, %xr: tensor<1
 
 func.func @too_few_steps(%h0: tensor<2x3xf64>, %xz: tensor<2x9x3xf64>, %xr: tensor<2x9x3xf64>, %xc: tensor<2x9x3xf64>, %wz: tensor<3xf64>, %wr: tensor<3xf64>, %wc: tensor<3xf64>) -> (tensor<2x9x3xf64>, tensor<2x3xf64>) {
   %y, %final, %steps, %residual = linrec.nonlinear_scan initial(%h0 : tensor<2x3xf64>) inputs(%xz, %xr, %xc : tensor<2x9x3xf64>, tensor<2x9x3xf64>, tensor<2x9x3xf64>)
-      parameters(%wz, %wr, %wc : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) outputs(tensor<2x9x3xf64>) finals(tensor<2x3xf64>) report(tensor<i32>, tensor<f64>) attributes {newton = 1, segments = 2, tolerance = 1.0e-14 : f64} {
+      parameters(%wz, %wr, %wc : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) outputs(tensor<2x9x3xf64>) finals(tensor<2x3xf64>) report(tensor<f64>, tensor<f64>) attributes {newton = 1, segments = 2, tolerance = 1.0e-14 : f64} {
   ^bb0(%h: f64, %az: f64, %ar: f64, %ac: f64, %uz: f64, %ur: f64, %uc: f64):
     %one = arith.constant 1.0 : f64
     %za = math.fma %uz, %h, %az : f64
@@ -106,7 +106,7 @@ func.func @too_few_steps(%h0: tensor<2x3xf64>, %xz: tensor<2x9x3xf64>, %xr: tens
 
 func.func @lstm(%h0: tensor<2x2xf64>, %c0: tensor<2x2xf64>, %xf: tensor<2x5x2xf64>, %xg: tensor<2x5x2xf64>, %xo: tensor<2x5x2xf64>, %wf: tensor<2xf64>, %wg: tensor<2xf64>, %wo: tensor<2xf64>, %vf: tensor<2xf64>, %vo: tensor<2xf64>) -> (tensor<2x5x2xf64>, tensor<2x2xf64>, tensor<2x2xf64>) {
   %y, %final:2, %steps, %residual = linrec.nonlinear_scan initial(%h0, %c0 : tensor<2x2xf64>, tensor<2x2xf64>) inputs(%xf, %xg, %xo : tensor<2x5x2xf64>, tensor<2x5x2xf64>, tensor<2x5x2xf64>)
-      parameters(%wf, %wg, %wo, %vf, %vo : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<2x5x2xf64>) finals(tensor<2x2xf64>, tensor<2x2xf64>) report(tensor<i32>, tensor<f64>) attributes {newton = 20, segments = 2} {
+      parameters(%wf, %wg, %wo, %vf, %vo : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) outputs(tensor<2x5x2xf64>) finals(tensor<2x2xf64>, tensor<2x2xf64>) report(tensor<f64>, tensor<f64>) attributes {newton = 20, segments = 2} {
   ^bb0(%h: f64, %c: f64, %af: f64, %ag: f64, %ao: f64, %uf: f64, %ug: f64, %uo: f64, %pf: f64, %po: f64):
     %one = arith.constant 1.0 : f64
     %f0 = math.fma %uf, %h, %af : f64
