@@ -11,8 +11,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -90,6 +92,21 @@ bool NonlinearScanOp::isAffine() {
   return llvm::all_of(newStates(), [&](Value state) {
     return degrees.lookup(state) != Degree::Other;
   });
+}
+
+Value NonlinearScanOp::before(OpBuilder &builder, Location loc, Value behind,
+                              Value first, bool reverse) {
+  // The state is what was read last.
+  auto scan = NonlinearScanOp::create(
+      builder, loc, behind.getType(), first.getType(), TypeRange(), first,
+      behind, ValueRange(), reverse ? builder.getUnitAttr() : UnitAttr(),
+      IntegerAttr(), IntegerAttr(), FloatAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&scan.getCell());
+  Value state = body->addArgument(scan.cellType(), loc);
+  Value read = body->addArgument(scan.cellType(), loc);
+  YieldOp::create(builder, loc, ValueRange{read, state});
+  return scan.getOutputs().front();
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,9 +384,63 @@ DropUnused::matchAndRewrite(NonlinearScanOp op,
   return success();
 }
 
+/// The number that a tensor has everywhere, where that is known.
+static std::optional<APFloat> everywhere(Value tensor) {
+  APFloat number(0.0);
+  Value scalar;
+  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
+    scalar = splat.getInput();
+  else if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    scalar = fill.value();
+  if (scalar)
+    return matchPattern(scalar, m_ConstantFloat(&number))
+               ? std::optional(number)
+               : std::nullopt;
+  DenseElementsAttr elements;
+  if (matchPattern(tensor, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<APFloat>();
+  return std::nullopt;
+}
+
+namespace {
+/// What inputs and parameters have everywhere is a constant of the cell: it is
+/// not read for each token, and cotangents of 0 are not added.
+struct TakeConstants : OpRewritePattern<NonlinearScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(NonlinearScanOp op,
+                                PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (unsigned i = op.numStates(); i < op->getNumOperands(); ++i) {
+      BlockArgument argument = op.getCell().getArgument(i);
+      std::optional<APFloat> number = everywhere(op->getOperand(i));
+      if (argument.use_empty() || !number)
+        continue;
+      changed = true;
+      bool lossy;
+      number->convert(op.cellType().getFloatSemantics(),
+                      APFloat::rmNearestTiesToEven, &lossy);
+      rewriter.setInsertionPointToStart(&op.getCell().front());
+      Value constant = arith::ConstantOp::create(
+          rewriter, op.getLoc(),
+          rewriter.getFloatAttr(op.cellType(), *number));
+      // An op may use it twice.
+      llvm::SmallSetVector<Operation *, 4> users(argument.getUsers().begin(),
+                                                 argument.getUsers().end());
+      if (number->isZero())
+        for (Operation *user : users)
+          if (auto add = dyn_cast<arith::AddFOp>(user))
+            rewriter.replaceOp(add, add.getLhs() == argument ? add.getRhs()
+                                                             : add.getLhs());
+      rewriter.replaceAllUsesWith(argument, constant);
+    }
+    return success(changed);
+  }
+};
+} // namespace
+
 void NonlinearScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                   MLIRContext *context) {
-  patterns.add<DropUnused>(context);
+  patterns.add<DropUnused, TakeConstants>(context);
 }
 
 } // namespace drawloom::linrec

@@ -146,6 +146,11 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ::mlir::OperandRange yieldedOutputs();
     /// Whether the new states are affine in the old ones.
     bool isAffine();
+    /// What is behind each token of a scan in this direction, [B, T, D], as what
+    /// is before each; `first`, [B, D], is before the first one.
+    static ::mlir::Value before(::mlir::OpBuilder &builder, ::mlir::Location loc,
+                                ::mlir::Value behind, ::mlir::Value first,
+                                bool reverse);
   }];
 }
 

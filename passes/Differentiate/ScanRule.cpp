@@ -15,11 +15,9 @@
 
 #include "dialects/LinRec/LinRec.h"
 #include "dialects/LinRec/Shapes.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Differentiate/ReverseMode.h"
 #include "passes/Differentiate/Rules.h"
 
@@ -49,7 +47,6 @@ private:
   void addCotangents();
   /// The states before each token that the reversed region reads.
   Values statesBefore();
-  Value shifted(Value states, Value first);
   NonlinearScanOp gradient();
 
   NonlinearScanOp op;
@@ -69,25 +66,13 @@ private:
 
 } // namespace
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-/// Whether a cotangent is 0 everywhere, as that of a result that nobody reads.
-static bool isZero(Value value) {
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    return matchPattern(splat.getInput(), m_AnyZeroFloat());
-  return matchPattern(value, m_AnyZeroFloat());
-}
-
 void ScanGradient::addCotangents() {
   Block &block = copy.getCell().front();
   for (unsigned i = 0; i < op.numStates(); ++i)
     behind.push_back(block.addArgument(op.cellType(), loc));
   for (unsigned i = 0; i < op.getOutputs().size(); ++i)
-    ofOutputs.push_back(cotangents[i] && !isZero(cotangents[i])
-                            ? block.addArgument(op.cellType(), loc)
-                            : Value());
+    ofOutputs.push_back(
+        cotangents[i] ? block.addArgument(op.cellType(), loc) : Value());
 }
 
 LogicalResult ScanGradient::reverse() {
@@ -115,59 +100,6 @@ LogicalResult ScanGradient::reverse() {
   return success();
 }
 
-/// States behind each token as those before each.
-Value ScanGradient::shifted(Value states, Value first) {
-  RankedTensorType type = typeOf(states);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, states);
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  SmallVector<OpFoldResult> ones(3, one), none(3, zero);
-  AffineExpr count = builder.getAffineSymbolExpr(0);
-  OpFoldResult head = affine::makeComposedFoldedAffineMin(
-      builder, loc,
-      AffineMap::get(0, 1, {count, builder.getAffineConstantExpr(1)},
-                     builder.getContext()),
-      {sizes[1]});
-  OpFoldResult rest = affine::makeComposedFoldedAffineMax(
-      builder, loc,
-      AffineMap::get(0, 1, {count - 1, builder.getAffineConstantExpr(0)},
-                     builder.getContext()),
-      {sizes[1]});
-  if (isZeroInteger(head))
-    return states;
-  Value result =
-      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-  bool backward = op.getReverse();
-  if (!isZeroInteger(rest)) {
-    SmallVector<OpFoldResult> part = sizes, from = none, to = none;
-    part[1] = rest;
-    (backward ? from : to)[1] = one;
-    Value tail = tensor::ExtractSliceOp::create(builder, loc, states, from,
-                                                part, ones);
-    result = tensor::InsertSliceOp::create(builder, loc, tail, result, to, part,
-                                           ones);
-  }
-  SmallVector<OpFoldResult> to = none, part = sizes;
-  part[1] = head;
-  if (backward)
-    to[1] = rest;
-  Value row;
-  if (isOneInteger(head)) {
-    row = first;
-  } else {
-    // A call may give no token at all.
-    SmallVector<OpFoldResult> wide = sizes;
-    wide[1] = one;
-    RankedTensorType expanded = type.clone(
-        {type.getDimSize(0), 1, type.getDimSize(2)});
-    row = tensor::ExpandShapeOp::create(
-        builder, loc, expanded, first,
-        ArrayRef<ReassociationIndices>{{0, 1}, {2}}, wide);
-    row = tensor::ExtractSliceOp::create(builder, loc, row, none, part, ones);
-  }
-  return tensor::InsertSliceOp::create(builder, loc, row, result, to, part,
-                                       ones);
-}
-
 Values ScanGradient::statesBefore() {
   Block &block = copy.getCell().front();
   Values before(op.numStates());
@@ -178,7 +110,7 @@ Values ScanGradient::statesBefore() {
     Value behindToken;
     for (auto [yielded, output] :
          llvm::zip_equal(op.yieldedOutputs(), op.getOutputs())) {
-      if (typeOf(output).getElementType() != op.cellType())
+      if (getElementTypeOrSelf(output) != op.cellType())
         continue;
       if (yielded == op.stateArguments()[i])
         before[i] = output;
@@ -186,7 +118,8 @@ Values ScanGradient::statesBefore() {
         behindToken = output;
     }
     if (!before[i] && behindToken)
-      before[i] = shifted(behindToken, op.getInitial()[i]);
+      before[i] = NonlinearScanOp::before(
+          builder, loc, behindToken, op.getInitial()[i], op.getReverse());
     if (!before[i])
       again.push_back(i);
   }

@@ -93,8 +93,8 @@ public:
   FailureOr<Values> build();
 
 private:
-  /// States behind each token as those before each.
-  Value shifted(OpBuilder &builder, Value states, Value first);
+  /// The states before each token, inputs and parameters: what a cell takes.
+  Values cellInputs(OpBuilder &builder, ValueRange states);
   /// The states behind each token, after one more step.
   FailureOr<Values> step(OpBuilder &builder, ValueRange states);
   /// Copies the cell into the body of an op whose elements are the states
@@ -380,30 +380,14 @@ FailureOr<Values> Segments::build(int64_t count) {
 // Newton's iteration
 //===----------------------------------------------------------------------===//
 
-Value Newton::shifted(OpBuilder &builder, Value value, Value first) {
-  SmallVector<int64_t> shape(states.getShape());
-  int64_t tokens = shape[1];
-  auto index = [&](int64_t number) {
-    return OpFoldResult(builder.getIndexAttr(number));
-  };
-  SmallVector<OpFoldResult> none(3, index(0)), ones(3, index(1)), one = none;
-  one[1] = index(1);
-  SmallVector<OpFoldResult> sizes = {index(shape[0]), index(tokens - 1),
-                                     index(shape[2])};
-  bool backward = op.getReverse();
-  Value result = tensor::EmptyOp::create(builder, loc, shape, op.cellType());
-  if (tokens > 1) {
-    Value part =
-        tensor::ExtractSliceOp::create(builder, loc, value,
-                                       backward ? one : none, sizes, ones);
-    result = tensor::InsertSliceOp::create(builder, loc, part, result,
-                                           backward ? none : one, sizes, ones);
-  }
-  sizes[1] = index(1);
-  SmallVector<OpFoldResult> at = none;
-  at[1] = index(backward ? tokens - 1 : 0);
-  return tensor::InsertSliceOp::create(builder, loc, first, result, at, sizes,
-                                       ones);
+Values Newton::cellInputs(OpBuilder &builder, ValueRange now) {
+  Values result;
+  for (auto [value, first] : llvm::zip_equal(now, op.getInitial()))
+    result.push_back(NonlinearScanOp::before(builder, loc, value, first,
+                                             op.getReverse()));
+  llvm::append_range(result, op.getInputs());
+  llvm::append_range(result, op.getParameters());
+  return result;
 }
 
 SmallVector<AffineMap> Newton::cellMaps() {
@@ -457,11 +441,7 @@ Values Newton::cell(OpBuilder &builder, ValueRange elements) {
 }
 
 FailureOr<Values> Newton::step(OpBuilder &builder, ValueRange now) {
-  Values ins;
-  for (auto [value, first] : llvm::zip_equal(now, op.getInitial()))
-    ins.push_back(shifted(builder, value, first));
-  llvm::append_range(ins, op.getInputs());
-  llvm::append_range(ins, op.getParameters());
+  Values ins = cellInputs(builder, now);
   // The cell with its Jacobian: A, and b = f(h) - A h.
   auto copy = cast<NonlinearScanOp>(builder.clone(*op));
   FailureOr<Matrix> slopes = jacobian(copy);
@@ -534,11 +514,7 @@ FailureOr<Values> Newton::step(OpBuilder &builder, ValueRange now) {
 }
 
 Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
-  Values ins, outs;
-  for (auto [value, first] : llvm::zip_equal(now, op.getInitial()))
-    ins.push_back(shifted(builder, value, first));
-  llvm::append_range(ins, op.getInputs());
-  llvm::append_range(ins, op.getParameters());
+  Values ins = cellInputs(builder, now), outs;
   SmallVector<AffineMap> maps = cellMaps();
   Values results;
   if (!op.getOutputs().empty()) {

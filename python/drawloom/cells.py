@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._errors import CallError, CallTypeError
+from .ops import cells as _cells
 from .ops import tracing
 
 __all__ = ["Cell", "gru", "indrnn", "indrnn_relu", "lstm", "mgu", "min_gru", "min_lstm"]
@@ -45,6 +46,8 @@ class Cell:
         self.outputs = len(traced["float32"]["outputs"])
         #: What the cell is, as text; the same for equal cells.
         self.text = json.dumps({"counts": [states, inputs, parameters], **traced})
+        #: For each output, which of the op's results it is, behind last states and report.
+        self.places = _cells.places_of(self.text)
 
     def __repr__(self) -> str:
         return f"cell of {self.states} states, {self.inputs} inputs, {self.parameters} parameters and {self.outputs} outputs"

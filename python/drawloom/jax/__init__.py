@@ -12,8 +12,8 @@ except ImportError as error:
 
 from . import linrec, rgnn  # noqa: E402
 from .functional import (  # noqa: E402
-    frequency_encode, fused_mlp, fused_mlp_along, kan_layer, kan_network, kan_network_along, kat_mlp, linear_recurrence, rational,
-    structured_linear)
+    frequency_encode, fused_mlp, fused_mlp_along, kan_layer, kan_network, kan_network_along, kat_mlp, linear_recurrence, nonlinear_scan,
+    rational, structured_linear)
 
 __all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linear_recurrence",
-           "linrec", "rational", "rgnn", "structured_linear"]
+           "linrec", "nonlinear_scan", "rational", "rgnn", "structured_linear"]

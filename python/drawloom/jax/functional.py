@@ -14,9 +14,10 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from .. import ops
+from .. import cells, ops
 from .._errors import CallError, CallTypeError
 from ..ops import Spec
+from ..ops import cells as _cells
 from ..ops import kan as _kan
 from ..ops import structured as _structured
 from ..ops.recurrences import OPTIONAL, check_starts
@@ -24,7 +25,8 @@ from ..structured import Term
 from ._call import call, call_anywhere, type_of
 from ._sharding import explicitly_sharded
 
-__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linear_recurrence", "rational", "structured_linear"]
+__all__ = ["frequency_encode", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linear_recurrence",
+           "nonlinear_scan", "rational", "structured_linear"]
 
 # Coefficients of activations: pairs (a, b), or one flat list of them.
 Tables = Sequence[Union[ArrayLike, Sequence[ArrayLike]]]
@@ -288,3 +290,39 @@ def structured_linear(x: ArrayLike, term: Term | Sequence[Term], leaves: Mapping
     ops.check(spec, [type_of(array) for array in arrays])
     results = call_anywhere(spec, *arrays)
     return tuple(results) if terms is term else results[0]
+
+
+def nonlinear_scan(cell: cells.Cell, inputs: Sequence[ArrayLike], parameters: Sequence[ArrayLike] = (),
+                   initial: Sequence[ArrayLike] | None = None, *, reverse: bool = False, segments: int | None = None, newton: int | None = None,
+                   tolerance: float | None = None) -> tuple[list[Array], list[Array], tuple[Array, Array] | None]:
+    r"""A recurrent cell along the tokens, channel by channel, as (outputs, last states, report):
+
+        (s_t, y_t) = f(s_{t-1}, x_t, w)
+
+    cell        f: a cell of drawloom.cells, or one of your own (drawloom.cells.Cell)
+    inputs      x: [B, T, D] each
+    parameters  w: [D] each; float32, or float64 for float64
+    initial     s_0: [B, D] each, of the type of parameters; None: zeros
+    reverse     from the last token to the first
+
+    `segments` and `newton` make tokens parallel, too, for few sequences and channels and many processors; they change rounding only:
+
+    segments    of a cell that is affine in its states: into how many parts the tokens are cut. With newton, of its scans.
+    newton      of any cell: how many steps of Newton's iteration there may be, which solves for all tokens' states at once. The report, else
+                None, has the number of steps and the residual. Where it does not converge, tokens are gone through one after another.
+    tolerance   what a state may change by, and its residual be, in units of max(1, |state|), for Newton's iteration to end; None: 64 eps
+
+    float16 and bfloat16 inputs are computed in float32. Differentiable any number of times, forward and backward.
+    """
+    _cells.check_cell(cell, inputs, parameters, initial, segments, newton, tolerance)
+    x = [_array(one, f"nonlinear_scan: input {i}") for i, one in enumerate(inputs)]
+    if x[0].ndim != 3:
+        raise CallError(f"nonlinear_scan: input 0 has the shape {list(x[0].shape)}; it is [batch, tokens, channels]")
+    if initial is None:
+        wide = np.float64 if x[0].dtype == np.float64 else np.float32
+        initial = [jnp.zeros((x[0].shape[0], x[0].shape[2]), wide)] * cell.states
+    arrays = [_array(one, f"nonlinear_scan: array {i}") for i, one in enumerate([*initial, *x, *parameters])]
+    spec = _cells.spec_of(cell.text, x[0].dtype in (jnp.bfloat16, np.float16), reverse, segments, newton, tolerance)
+    ops.check(spec, [type_of(array) for array in arrays])
+    outputs, states, report = _cells.outputs_of(cell, call_anywhere(spec, *arrays), newton)
+    return outputs, states, None if report is None else tuple(jax.lax.stop_gradient(one) for one in report)

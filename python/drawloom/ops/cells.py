@@ -24,6 +24,21 @@ def _read(text):
 
 def spec_of(cell, narrow=False, reverse=False, segments=None, newton=None, tolerance=None):
     """The Spec of a cell's text. `narrow`: inputs and outputs are float16 or bfloat16, whose digits are too few for states."""
+    return Spec("nonlinear_scan", (("cell", cell), ("narrow", bool(narrow)), ("reverse", bool(reverse)), ("segments", segments),
+                                   ("newton", newton), ("tolerance", tolerance)))
+
+
+def check_cell(cell, inputs, parameters, initial, segments, newton, tolerance):
+    """Raises where what a framework's nonlinear_scan takes is not what the cell takes. torch.compile follows this."""
+    if not hasattr(cell, "text"):
+        raise CallTypeError(f"nonlinear_scan: the cell is a {type(cell).__name__}; it is a drawloom.cells.Cell, which a function becomes by "
+                            "Cell(function, states=, inputs=, parameters=)")
+    for name, given, wanted in (("inputs", inputs, cell.inputs), ("parameters", parameters, cell.parameters),
+                                ("initial", [None] * cell.states if initial is None else initial, cell.states)):
+        if not isinstance(given, (list, tuple)):
+            raise CallTypeError(f"nonlinear_scan: {name} is a {type(given).__name__}; it is a list of {wanted}, as the {cell} has")
+        if len(given) != wanted:
+            raise CallError(f"nonlinear_scan: {name} is a list of {len(given)}; it is one of {wanted}, as the {cell} has")
     for name, value in (("segments", segments), ("newton", newton)):
         if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
             raise CallError(f"nonlinear_scan: {name} is {value!r}; it is a whole number, 1 or more")
@@ -31,8 +46,6 @@ def spec_of(cell, narrow=False, reverse=False, segments=None, newton=None, toler
         raise CallError(f"nonlinear_scan: tolerance is {tolerance!r}; it is a number above 0")
     if tolerance is not None and newton is None:
         raise CallError("nonlinear_scan: a tolerance goes with newton")
-    return Spec("nonlinear_scan", (("cell", cell), ("narrow", bool(narrow)), ("reverse", bool(reverse)), ("segments", segments),
-                                   ("newton", newton), ("tolerance", tolerance)))
 
 
 class _Order:
@@ -64,15 +77,16 @@ def _order(cell):
     return _Order(cell)
 
 
+def places_of(text):
+    """For each output of a cell, which of the results behind the report it is."""
+    order = _order(text)
+    return tuple(order.results.index(output) for output in range(order.outputs))
+
+
 def outputs_of(cell, results, newton):
-    """(outputs in the cell's order, last states, report or None) of an op's results."""
-    order = _order(cell)
-    finals, rest = list(results[:order.states]), list(results[order.states:])
-    report = (rest.pop(0), rest.pop(0)) if newton is not None else None
-    outputs = [None] * order.outputs
-    for place, value in zip(order.results, rest):
-        outputs[place] = value
-    return outputs, finals, report
+    """(outputs in the cell's order, last states, report or None) of an op's results. torch.compile follows this."""
+    first = cell.states + (0 if newton is None else 2)
+    return [results[first + place] for place in cell.places], list(results[:cell.states]), results[cell.states:first] or None
 
 
 def _parts(attributes, arguments):

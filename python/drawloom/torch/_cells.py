@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .. import cells
-from .._errors import CallError, CallTypeError
+from .._errors import CallError
 from ..ops import cells as _cells
 from . import _dispatch
 from ._dispatch import intern, need
@@ -91,22 +91,14 @@ def nonlinear_scan(cell: cells.Cell, inputs: Sequence[Tensor], parameters: Seque
     float16 and bfloat16 inputs are computed in float32. The gradient is a scan in the other direction (in `segments`, where these are
     given), which is exact however the states were found. Differentiable any number of times.
     """
-    if not isinstance(cell, cells.Cell):
-        raise CallTypeError(f"nonlinear_scan: the cell is a {type(cell).__name__}; it is a drawloom.cells.Cell, which a function becomes by "
-                            "Cell(function, states=, inputs=, parameters=)")
-    for name, given, wanted in (("inputs", inputs, cell.inputs), ("parameters", parameters, cell.parameters)):
-        if isinstance(given, Tensor) or len(given) != wanted:
-            raise CallError(f"nonlinear_scan: {name} are {'one tensor' if isinstance(given, Tensor) else f'{len(given)} tensors'}; the {cell} takes "
-                            f"a list of {wanted}")
+    _cells.check_cell(cell, inputs, parameters, initial, segments, newton, tolerance)
     x = inputs[0]
     need(x.dim() == 3, f"nonlinear_scan: input 0 has the shape {list(x.shape)}; it is [batch, tokens, channels]")
     if initial is None:
         wide = torch.float64 if x.dtype == torch.float64 else torch.float32
         initial = [torch.zeros(x.shape[0], x.shape[2], dtype=wide, device=x.device)] * cell.states
-    need(not isinstance(initial, Tensor) and len(initial) == cell.states,
-         f"nonlinear_scan: initial is no list of {cell.states} tensors, one for each state of the {cell}")
     results = _op(list(initial), list(inputs), list(parameters), cell.text, reverse, segments, newton, tolerance)
-    outputs, states, report = _cells.outputs_of(cell.text, results, newton)
+    outputs, states, report = _cells.outputs_of(cell, results, newton)
     return Scanned(outputs, states, None if report is None else NewtonReport(report[0].detach().int(), report[1].detach()))
 
 
