@@ -14,7 +14,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -423,14 +422,15 @@ struct TakeConstants : OpRewritePattern<NonlinearScanOp> {
       Value constant = arith::ConstantOp::create(
           rewriter, op.getLoc(),
           rewriter.getFloatAttr(op.cellType(), *number));
-      // An op may use it twice.
-      llvm::SmallSetVector<Operation *, 4> users(argument.getUsers().begin(),
-                                                 argument.getUsers().end());
-      if (number->isZero())
-        for (Operation *user : users)
+      auto sumWith = [&]() -> arith::AddFOp {
+        for (Operation *user : argument.getUsers())
           if (auto add = dyn_cast<arith::AddFOp>(user))
-            rewriter.replaceOp(add, add.getLhs() == argument ? add.getRhs()
-                                                             : add.getLhs());
+            return add;
+        return nullptr;
+      };
+      while (arith::AddFOp add = number->isZero() ? sumWith() : nullptr)
+        rewriter.replaceOp(add, add.getLhs() == argument ? add.getRhs()
+                                                         : add.getLhs());
       rewriter.replaceAllUsesWith(argument, constant);
     }
     return success(changed);

@@ -58,7 +58,7 @@ class _Order:
         self.outputs = len(own["outputs"])
         of_state = {name: i for i, name in reversed(list(enumerate(own["states"])))}
         # Outputs that are states, each state once.
-        self.states_out: list[tuple[int, int]] = []
+        self.states_out = []
         for i, name in enumerate(own["outputs"]):
             if name in of_state:
                 self.states_out.append((i, of_state.pop(name)))

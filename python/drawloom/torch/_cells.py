@@ -116,7 +116,7 @@ class CellRNN(torch.nn.Module):
 
     def __init__(self, cell: cells.Cell, input_size: int, hidden_size: int, bias: bool = True, *, reverse: bool = False,
                  segments: int | None = None, newton: int | None = None, tolerance: float | None = None,
-                 device: torch.device | None = None, dtype: torch.dtype | None = None):
+                 device: torch.device | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         if not isinstance(cell, cells.Cell) or cell.outputs < 1:
             raise CallError(f"CellRNN takes a drawloom.cells.Cell with an output, not {cell!r}")
@@ -167,7 +167,7 @@ class ParaGRU(CellRNN):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, *, reverse: bool = False, segments: int | None = None,
                  newton: int | None = None, tolerance: float | None = None, device: torch.device | None = None,
-                 dtype: torch.dtype | None = None):
+                 dtype: torch.dtype | None = None) -> None:
         super().__init__(cells.gru, input_size, hidden_size, bias, reverse=reverse, segments=segments, newton=newton, tolerance=tolerance,
                          device=device, dtype=dtype)
 
@@ -177,6 +177,6 @@ class ParaLSTM(CellRNN):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, *, reverse: bool = False, segments: int | None = None,
                  newton: int | None = None, tolerance: float | None = None, device: torch.device | None = None,
-                 dtype: torch.dtype | None = None):
+                 dtype: torch.dtype | None = None) -> None:
         super().__init__(cells.lstm, input_size, hidden_size, bias, reverse=reverse, segments=segments, newton=newton, tolerance=tolerance,
                          device=device, dtype=dtype)
