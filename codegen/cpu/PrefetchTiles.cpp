@@ -16,6 +16,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Views.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -240,8 +241,43 @@ bool changesIn(scf::ForOp loop, Value value) {
   return loop.getRegion().isAncestor(value.getParentRegion());
 }
 
+/// How much of the last dimension the loops within `loop` go through, where
+/// `index` is one loop's own and a number that does not change; none elsewhere.
+std::optional<int64_t> goneThrough(scf::ForOp loop, Value index) {
+  Value own = index;
+  if (auto apply = index.getDefiningOp<affine::AffineApplyOp>()) {
+    AffineExpr sum = apply.getAffineMap().getResult(0);
+    own = Value();
+    for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+      if (!changesIn(loop, operand))
+        continue;
+      unsigned dims = apply.getAffineMap().getNumDims();
+      AffineExpr expr = i < dims
+                            ? getAffineDimExpr(i, index.getContext())
+                            : getAffineSymbolExpr(i - dims, index.getContext());
+      AffineExpr rest = simplifyAffineExpr(
+          sum - expr, dims, apply.getAffineMap().getNumSymbols());
+      bool isTerm = i < dims ? !rest.isFunctionOfDim(i)
+                             : !rest.isFunctionOfSymbol(i - dims);
+      if (own || !isTerm)
+        return std::nullopt;
+      own = operand;
+    }
+  }
+  auto argument = dyn_cast_if_present<BlockArgument>(own);
+  auto inner = argument
+                   ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                   : scf::ForOp();
+  if (!inner || own != inner.getInductionVar())
+    return std::nullopt;
+  std::optional<int64_t> from = getConstantIntValue(inner.getLowerBound());
+  std::optional<int64_t> to = getConstantIntValue(inner.getUpperBound());
+  return from && to ? std::optional(*to - *from) : std::nullopt;
+}
+
 /// Whether the loop goes along one dimension of `memory` and leaves out others
-/// between that one and the last, of each of which so much is `taken`.
+/// between that one and the last, of each of which so much is `taken`, or some
+/// of the last.
 bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices,
                 ArrayRef<int64_t> taken) {
   auto type = cast<MemRefType>(memory.getType());
@@ -251,6 +287,9 @@ bool leavesGaps(scf::ForOp loop, Value memory, ArrayRef<OpFoldResult> indices,
     return false;
   // What one step along a dimension passes over, were nothing left out.
   int64_t within = type.getShape().back();
+  if (auto last = dyn_cast<Value>(indices.back()))
+    if (changesIn(loop, last))
+      within = goneThrough(loop, last).value_or(within);
   for (int64_t i = type.getRank() - 2; i >= 0; --i) {
     auto value = dyn_cast<Value>(indices[i]);
     bool changes = value && changesIn(loop, value);

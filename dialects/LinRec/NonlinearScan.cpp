@@ -182,21 +182,21 @@ LogicalResult NonlinearScanOp::verify() {
                    "state")) ||
       failed(check(getInputs().getTypes(), {sequences, tokens, channels}, true,
                    "input")) ||
-      failed(check(getParameters().getTypes(), {channels}, false,
-                   "parameter")) ||
+      failed(
+          check(getParameters().getTypes(), {channels}, false, "parameter")) ||
       failed(check(getOutputs().getTypes(), {sequences, tokens, channels}, true,
                    "output")) ||
       failed(
           check(getFinals().getTypes(), {sequences, channels}, false, "final")))
     return failure();
   if (getFinals().size() != numStates())
-    return emitOpError("has ") << numStates() << " states, but "
-                               << getFinals().size() << " finals";
+    return emitOpError("has ")
+           << numStates() << " states, but " << getFinals().size() << " finals";
   if (getSegments() && *getSegments() < 1)
     return emitOpError("has ") << *getSegments() << " segments; at least 1";
   if (getNewton() && *getNewton() < 1)
-    return emitOpError("has ") << *getNewton()
-                               << " steps of Newton's iteration; at least 1";
+    return emitOpError("has ")
+           << *getNewton() << " steps of Newton's iteration; at least 1";
   if (getNewton() && getInputs().empty())
     return emitOpError("is solved by Newton's iteration, but has no inputs; "
                        "leave 'newton' out");
@@ -221,8 +221,7 @@ LogicalResult NonlinearScanOp::verifyRegions() {
   unsigned arguments =
       numStates() + getInputs().size() + getParameters().size();
   unsigned values = numStates() + getOutputs().size();
-  if (block.getNumArguments() != arguments ||
-      yield.getNumOperands() != values)
+  if (block.getNumArguments() != arguments || yield.getNumOperands() != values)
     return emitOpError("has a region of ")
            << block.getNumArguments() << " arguments that yields "
            << yield.getNumOperands() << " values; " << numStates()
@@ -283,9 +282,8 @@ static bool reachesOnly(Value argument, Operation *yield, unsigned result) {
   return true;
 }
 
-LogicalResult
-DropUnused::matchAndRewrite(NonlinearScanOp op,
-                            PatternRewriter &rewriter) const {
+LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
+                                          PatternRewriter &rewriter) const {
   Operation *yield = op.getCell().front().getTerminator();
   unsigned states = op.numStates(), inputs = op.getInputs().size();
   llvm::BitVector deadValues(yield->getNumOperands());
@@ -420,8 +418,7 @@ struct TakeConstants : OpRewritePattern<NonlinearScanOp> {
                       APFloat::rmNearestTiesToEven, &lossy);
       rewriter.setInsertionPointToStart(&op.getCell().front());
       Value constant = arith::ConstantOp::create(
-          rewriter, op.getLoc(),
-          rewriter.getFloatAttr(op.cellType(), *number));
+          rewriter, op.getLoc(), rewriter.getFloatAttr(op.cellType(), *number));
       auto sumWith = [&]() -> arith::AddFOp {
         for (Operation *user : argument.getUsers())
           if (auto add = dyn_cast<arith::AddFOp>(user))

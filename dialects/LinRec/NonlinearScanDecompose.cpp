@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Block/SliceBuilder.h"
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "dialects/LinRec/LinRec.h"
 #include "dialects/LinRec/Shapes.h"
@@ -20,6 +21,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 using namespace mlir;
 
@@ -29,9 +32,18 @@ using Values = SmallVector<Value>;
 
 namespace {
 
-/// The channels of a block: enough for some vectors side by side, since a
-/// cell's ops wait for each other, and few enough for states in registers.
-constexpr int64_t blockChannels = 64;
+/// The channels of a block. Some vectors have to be side by side, since a
+/// cell's ops wait for each other. A CPU reads rows without gaps as fast as
+/// memory gives them: it has wide blocks, but two for a sequence where that
+/// leaves the vectors. A GPU has many.
+int64_t widthOf(int64_t channels, const MachineFacts &machine) {
+  constexpr int64_t least = 64, most = 256;
+  if (machine.lockstep)
+    return std::min(channels, least);
+  return std::min(
+      channels,
+      std::clamp<int64_t>(llvm::alignTo(channels / 2, least), least, most));
+}
 
 /// Writes the block programs of one op.
 class CellLoop {
@@ -98,8 +110,8 @@ LogicalResult CellLoop::checkExtents() {
   llvm::append_range(others, op.getOutputs());
   llvm::append_range(others, op.getFinals());
   for (Value value : others)
-    if (failed(assertExtent(b, op, value, 0, state,
-                            [&] { return sequences(); })))
+    if (failed(
+            assertExtent(b, op, value, 0, state, [&] { return sequences(); })))
       return failure();
   RankedTensorType input = typeOf(op.getInputs().front());
   others.assign(op.getInputs().begin(), op.getInputs().end());
@@ -136,9 +148,8 @@ Values CellLoop::cell(ValueRange inputs, ValueRange parameters,
         ValueRange kept = elements.drop_front(ins.size());
         IRMapping mapping;
         mapping.map(op.stateArguments(), kept.take_front(states.size()));
-        for (auto [argument, element] :
-             llvm::zip_equal(op.inputArguments(),
-                             given.take_front(inputs.size())))
+        for (auto [argument, element] : llvm::zip_equal(
+                 op.inputArguments(), given.take_front(inputs.size())))
           mapping.map(argument, s.convert(element, op.cellType()));
         mapping.map(op.parameterArguments(), given.drop_front(inputs.size()));
         for (Operation &body : op.getCell().front().without_terminator())
@@ -190,8 +201,8 @@ Values CellLoop::overChannels(ValueRange results, int64_t first, int64_t count,
                               int64_t width) {
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   OpFoldResult size = b.getIndexAttr(width), length = tokens();
-  auto forall = block::blocksOf(
-      b, loc, {sequences(), b.getIndexAttr(count)}, results);
+  auto forall =
+      block::blocksOf(b, loc, {sequences(), b.getIndexAttr(count)}, results);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
   Value sequence = forall.getInductionVar(0);
@@ -206,7 +217,8 @@ Values CellLoop::overChannels(ValueRange results, int64_t first, int64_t count,
   auto outs = forall.getRegionIterArgs();
   SmallVector<OpFoldResult> ones(3, one);
   auto places = [&](bool perToken) {
-    SmallVector<OpFoldResult> offsets = {sequence, channel}, sizes = {one, size};
+    SmallVector<OpFoldResult> offsets = {sequence, channel},
+                              sizes = {one, size};
     if (perToken) {
       offsets.insert(offsets.begin() + 1, zero);
       sizes.insert(sizes.begin() + 1, length);
@@ -218,8 +230,8 @@ Values CellLoop::overChannels(ValueRange results, int64_t first, int64_t count,
     auto type = RankedTensorType::get({whole.getDimSize(1), width},
                                       whole.getElementType());
     auto [offsets, sizes] = places(true);
-    outputs.push_back(tensor::ExtractSliceOp::create(
-        b, loc, type, outs[i], offsets, sizes, ones));
+    outputs.push_back(tensor::ExtractSliceOp::create(b, loc, type, outs[i],
+                                                     offsets, sizes, ones));
   }
   for (Value initial : op.getInitial())
     states.push_back(read(initial, {sequence, channel}, width));
@@ -242,15 +254,15 @@ FailureOr<Values> CellLoop::build() {
   for (Value result : op.getOutputs())
     results.push_back(tensor::EmptyOp::create(
         b, loc,
-        {sequences(), tokens(),
-         b.getIndexAttr(typeOf(result).getDimSize(2))},
+        {sequences(), tokens(), b.getIndexAttr(typeOf(result).getDimSize(2))},
         typeOf(result).getElementType()));
   for (Value initial : op.getInitial())
     results.push_back(
         tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, initial),
                                 typeOf(initial).getElementType()));
   int64_t channels = typeOf(op.getInitial().front()).getDimSize(1);
-  int64_t width = std::min(channels, blockChannels), full = channels / width;
+  int64_t width = widthOf(channels, machineFactsOf(op));
+  int64_t full = channels / width;
   results = overChannels(results, 0, full, width);
   if (int64_t rest = channels - full * width)
     results = overChannels(results, full * width, 1, rest);

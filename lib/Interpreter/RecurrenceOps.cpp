@@ -159,9 +159,9 @@ Numbers ScanRun::before(const std::vector<Numbers> &at, int64_t sequence,
                         int64_t step, int64_t channel) {
   Numbers result;
   for (unsigned i = 0; i < states; ++i)
-    result.push_back(
-        step == 0 ? call.args[i].f()[sequence * channels + channel]
-                  : at[i][place(sequence, tokenOf(step - 1), channel)]);
+    result.push_back(step == 0
+                         ? call.args[i].f()[sequence * channels + channel]
+                         : at[i][place(sequence, tokenOf(step - 1), channel)]);
   return result;
 }
 
@@ -220,8 +220,7 @@ LogicalResult ScanRun::iterate() {
       return failure();
     int64_t here = place(s, tokenOf(step), c);
     for (unsigned i = 0; i < states; ++i)
-      residual =
-          worst(residual, share((*value)[i] - at[i][here], at[i][here]));
+      residual = worst(residual, share((*value)[i] - at[i][here], at[i][here]));
     return success();
   });
   if (failed(swept))

@@ -71,8 +71,8 @@ void ScanGradient::addCotangents() {
   for (unsigned i = 0; i < op.numStates(); ++i)
     behind.push_back(block.addArgument(op.cellType(), loc));
   for (unsigned i = 0; i < op.getOutputs().size(); ++i)
-    ofOutputs.push_back(
-        cotangents[i] ? block.addArgument(op.cellType(), loc) : Value());
+    ofOutputs.push_back(cotangents[i] ? block.addArgument(op.cellType(), loc)
+                                      : Value());
 }
 
 LogicalResult ScanGradient::reverse() {
@@ -118,8 +118,8 @@ Values ScanGradient::statesBefore() {
         behindToken = output;
     }
     if (!before[i] && behindToken)
-      before[i] = NonlinearScanOp::before(
-          builder, loc, behindToken, op.getInitial()[i], op.getReverse());
+      before[i] = NonlinearScanOp::before(builder, loc, behindToken,
+                                          op.getInitial()[i], op.getReverse());
     if (!before[i])
       again.push_back(i);
   }
@@ -243,10 +243,10 @@ FailureOr<Gradients> ScanGradient::build() {
   for (unsigned i = states; i < rows.size(); ++i) {
     if (!needed[i] || !rows[i])
       continue;
-    gradients[i] = i < states + inputs
-                       ? Value(scan.getOutputs()[output++])
-                       : linrec::sumOver(builder, loc, scan.getFinals()[sum++],
-                                         0);
+    gradients[i] =
+        i < states + inputs
+            ? Value(scan.getOutputs()[output++])
+            : linrec::sumOver(builder, loc, scan.getFinals()[sum++], 0);
   }
   return gradients;
 }

@@ -49,8 +49,7 @@ protected:
   FailureOr<Matrix> jacobian(NonlinearScanOp cell);
   /// A scan without a body.
   NonlinearScanOp scan(ValueRange initial, ValueRange inputs,
-                       ValueRange parameters, TypeRange outputs,
-                       bool reverse);
+                       ValueRange parameters, TypeRange outputs, bool reverse);
   RankedTensorType tensorType(ArrayRef<int64_t> shape) {
     return RankedTensorType::get(shape, op.cellType());
   }
@@ -141,10 +140,10 @@ FailureOr<Matrix> Expansion::jacobian(NonlinearScanOp cell) {
 NonlinearScanOp Expansion::scan(ValueRange initial, ValueRange inputs,
                                 ValueRange parameters, TypeRange outputs,
                                 bool reverse) {
-  return NonlinearScanOp::create(
-      b, loc, outputs, initial.getTypes(), TypeRange(), initial, inputs,
-      parameters, reverse ? b.getUnitAttr() : UnitAttr(), IntegerAttr(),
-      IntegerAttr(), FloatAttr());
+  return NonlinearScanOp::create(b, loc, outputs, initial.getTypes(),
+                                 TypeRange(), initial, inputs, parameters,
+                                 reverse ? b.getUnitAttr() : UnitAttr(),
+                                 IntegerAttr(), IntegerAttr(), FloatAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,9 +257,9 @@ FailureOr<Values> Segments::statesBefore(ValueRange initial, ValueRange inputs,
   for (Value value : transfer.getFinals())
     moves.push_back(reshaped(value, {sequences, count, channels}));
   RankedTensorType perSegment = tensorType({sequences, count, channels});
-  NonlinearScanOp along = scan(initial, moves, ValueRange(),
-                               SmallVector<Type>(n, perSegment),
-                               op.getReverse());
+  NonlinearScanOp along =
+      scan(initial, moves, ValueRange(), SmallVector<Type>(n, perSegment),
+           op.getReverse());
   {
     OpBuilder::InsertionGuard nested(b);
     Block *body = b.createBlock(&along.getCell());
@@ -327,9 +326,8 @@ Segments::Scanned Segments::rest(ValueRange initial, int64_t from,
   SmallVector<Type> types;
   for (Value output : op.getOutputs())
     types.push_back(typeOf(output).clone({sequences, length, channels}));
-  NonlinearScanOp inner =
-      scan(initial, tokensOf(op.getInputs(), from, length), op.getParameters(),
-           types, op.getReverse());
+  NonlinearScanOp inner = scan(initial, tokensOf(op.getInputs(), from, length),
+                               op.getParameters(), types, op.getReverse());
   IRMapping mapping;
   op.getCell().cloneInto(&inner.getCell(), mapping);
   return {Values(inner.getOutputs()), Values(inner.getFinals())};
@@ -362,8 +360,8 @@ FailureOr<Values> Segments::build(int64_t count) {
       Value whole = tensor::EmptyOp::create(b, loc, typeOf(output).getShape(),
                                             typeOf(output).getElementType());
       whole = tensor::InsertSliceOp::create(
-          b, loc, value, whole, offsets,
-          tensor::getMixedSizes(b, loc, value), ones);
+          b, loc, value, whole, offsets, tensor::getMixedSizes(b, loc, value),
+          ones);
       offsets[1] = b.getIndexAttr(cut);
       value = tensor::InsertSliceOp::create(
           b, loc, tail.outputs[i], whole, offsets,
@@ -383,8 +381,8 @@ FailureOr<Values> Segments::build(int64_t count) {
 Values Newton::cellInputs(OpBuilder &builder, ValueRange now) {
   Values result;
   for (auto [value, first] : llvm::zip_equal(now, op.getInitial()))
-    result.push_back(NonlinearScanOp::before(builder, loc, value, first,
-                                             op.getReverse()));
+    result.push_back(
+        NonlinearScanOp::before(builder, loc, value, first, op.getReverse()));
   llvm::append_range(result, op.getInputs());
   llvm::append_range(result, op.getParameters());
   return result;
@@ -406,8 +404,8 @@ Value Newton::worse(ScalarBuilder &s, Value from, Value to, Value most) {
 Value Newton::change(OpBuilder &builder, ValueRange from, ValueRange to) {
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getZeroAttr(op.cellType()));
-  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(),
-                                        op.cellType());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), op.cellType());
   Value most = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
   Values ins(from);
   llvm::append_range(ins, to);
@@ -532,8 +530,7 @@ Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
           ScalarBuilder s(inner, at);
           for (auto [value, out] :
                llvm::zip_equal(ArrayRef<Value>(made).drop_front(n), outs))
-            yielded.push_back(
-                s.convert(value, typeOf(out).getElementType()));
+            yielded.push_back(s.convert(value, typeOf(out).getElementType()));
           linalg::YieldOp::create(inner, at, yielded);
         });
     llvm::append_range(results, generic.getResults());
@@ -541,8 +538,8 @@ Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
   // The residual, in units of max(1, |state|).
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getZeroAttr(op.cellType()));
-  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(),
-                                        op.cellType());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), op.cellType());
   Value most = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
   unsigned first = ins.size();
   llvm::append_range(ins, now);
@@ -599,8 +596,8 @@ FailureOr<Values> Newton::build() {
               found = found && succeeded(next);
               Values yielded =
                   succeeded(next) ? *next : Values(now.take_front(n));
-              yielded.push_back(change(inner, now.take_front(n),
-                                       ArrayRef<Value>(yielded)));
+              yielded.push_back(
+                  change(inner, now.take_front(n), ArrayRef<Value>(yielded)));
               ScalarBuilder s(inner, at);
               yielded.push_back(s.add(now[n + 1], 1.0));
               scf::YieldOp::create(inner, at, yielded);
@@ -616,8 +613,8 @@ FailureOr<Values> Newton::build() {
   Values evaluated = evaluate(b, solved);
   Value residual = evaluated.pop_back_val();
   Value size = element(b, residual);
-  Value converged = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE,
-                                          size, tolerance);
+  Value converged =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, size, tolerance);
   SmallVector<OpFoldResult> ones(3, b.getIndexAttr(1));
   auto results = scf::IfOp::create(
       b, loc, converged,
@@ -682,11 +679,10 @@ void ExpandScans::runOnOperation() {
   collect(getOperation());
   while (!work.empty()) {
     NonlinearScanOp op = work.pop_back_val();
-    int64_t tokens = canBeCut(op)
-                         ? typeOf(op.getInputs().front()).getDimSize(1)
-                         : 0;
-    bool isEmpty = tokens == 0 ||
-                   typeOf(op.getInitial().front()).getDimSize(0) == 0;
+    int64_t tokens =
+        canBeCut(op) ? typeOf(op.getInputs().front()).getDimSize(1) : 0;
+    bool isEmpty =
+        tokens == 0 || typeOf(op.getInitial().front()).getDimSize(0) == 0;
     if (isEmpty && op.getNewton()) {
       op.emitOpError("is solved for all tokens at once, whose number a call "
                      "chooses or is 0; leave 'newton' out, or compile it for "
