@@ -42,12 +42,14 @@ def parse(arguments):
     first.add_argument("--dimensions", type=int, default=100, help="inputs of the function that has many (default: 100)")
     first.add_argument("--starts", type=int, default=3, help="beginnings, the best of which counts (default: 3)")
     second = kinds.add_parser("pde", help="solves Poisson's equation", description=PDE, allow_abbrev=False)
+    second.set_defaults(base="silu")
     second.add_argument("--time", action="store_true", help="measure a step's time; do not train")
     second.add_argument("--steps", type=int, default=600, help="iterations of L-BFGS (default: 600)")
     second.add_argument("--points", type=int, help="points inside of the square (default: 2500, 10000 with --time)")
     second.add_argument("--width", type=int, default=10, help="units in a hidden layer (default: 10)")
     second.add_argument("--layers", type=int, default=1, help="hidden layers (default: 1)")
     second.add_argument("--grid", type=int, default=5, help="intervals of the splines' grid (default: 5)")
+    second.add_argument("--order", type=int, default=5, help="degree of the splines, from 2 on; --time has always 3 (default: 5)")
     second.add_argument("--rounds", type=int, default=15, help="steps of each contender that --time measures (default: 15)")
     second.add_argument("--no-compile", action="store_true", help="do not time torch.compile, which compiles for a minute")
     for one in (first, second):
@@ -62,10 +64,13 @@ def parse(arguments):
     for name in ("steps", "points", "threads", "dimensions", "starts", "width", "layers", "grid", "rounds"):
         if getattr(options, name, 1) < 1:
             parser.error(f"--{name} is {getattr(options, name)}; it is 1 or more")
+    if options.what == "pde" and options.order < 2:
+        parser.error(f"--order is {options.order}; it is 2 or more, since the second derivatives of broken lines are 0")
     if options.quick:
-        options.steps, options.points, options.starts = min(options.steps, 20), min(options.points, 300), 1
+        options.steps, options.points, options.starts = min(options.steps, 20 if options.what == "fit" else 100), min(options.points, 300), 1
         options.dimensions = min(getattr(options, "dimensions", 1), 4)
-        options.rounds, options.no_compile = 3, True
+        # What is compiled soonest: splines of low degree on few intervals, and nothing beside them.
+        options.rounds, options.no_compile, options.order, options.grid, options.base = 3, True, 2, 3, None
     return options
 
 

@@ -12,7 +12,7 @@ import drawloom.torch.nn
 
 
 def splines(widths, grid, **options):
-    """A network of cubic B-splines on `grid` intervals. It is one program, forward and backward."""
+    """A network of B-splines on `grid` intervals, cubic ones unless `order` says another. It is one program, forward and backward."""
     return drawloom.torch.nn.BSplineKAN(widths, grid=grid, **options)
 
 

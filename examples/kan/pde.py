@@ -96,7 +96,7 @@ def solve(model, derivatives, options, label):
 def learn(options):
     """{what it is called: its run}."""
     torch.manual_seed(options.seed)
-    model = models.splines([2, *[options.width] * options.layers, 1], options.grid)
+    model = models.splines([2, *[options.width] * options.layers, 1], options.grid, order=options.order, base=options.base)
     runs = {"splines": solve(model, derivatives_by_program(model), options, "splines  ")}
     if not options.no_rivals:
         torch.manual_seed(options.seed)

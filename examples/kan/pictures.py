@@ -4,7 +4,7 @@
 """The pictures that a run leaves behind, drawn with pillow."""
 
 import numpy as np
-from axes import COLOURS, FAINT, INK, font
+from axes import COLOURS, FAINT, INK, font, ticks
 from PIL import Image, ImageDraw
 
 # Colours at even distances: blue to red through white, and black to white through red.
@@ -40,9 +40,14 @@ class LogAxes:
 
     def x_ticks(self):
         if not self.log_x:
-            return [value for value in np.linspace(0, self.x[1], 5)]
-        steps = [part * 10.0**power for power in range(-3, 9) for part in (1, 2, 5)]
-        return [one for one in steps if self.x[0] <= np.log10(one) <= self.x[1]]
+            return ticks(*self.x, most=6)
+        # Finer ones where there would be less than three.
+        for parts in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), np.arange(1, 10, 0.5)):
+            found = [part * 10.0**power for power in range(-3, 9) for part in parts]
+            found = [one for one in found if self.x[0] <= np.log10(one) <= self.x[1]]
+            if len(found) >= 3:
+                break
+        return found
 
     def place(self, x, y):
         left, top, right, bottom = self.box
