@@ -67,7 +67,7 @@ def parse(arguments):
     if options.what == "pde" and options.order < 2:
         parser.error(f"--order is {options.order}; it is 2 or more, since the second derivatives of broken lines are 0")
     if options.quick:
-        options.steps, options.points, options.starts = min(options.steps, 20 if options.what == "fit" else 100), min(options.points, 300), 1
+        options.steps, options.points, options.starts = min(options.steps, 20 if options.what == "fit" else 60), min(options.points, 300), 1
         options.dimensions = min(getattr(options, "dimensions", 1), 4)
         # What is compiled soonest: splines of low degree on few intervals, and nothing beside them.
         options.rounds, options.no_compile, options.order, options.grid, options.base = 3, True, 2, 3, None

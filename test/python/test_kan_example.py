@@ -76,7 +76,7 @@ def test_all_ways_give_the_same_loss_and_gradients(modules):
     import times
 
     points = problem.points(64, 1).astype("float32")
-    network = times.network_of(argparse.Namespace(seed=1, width=8, layers=1, grid=4))
+    network = times.network_of(argparse.Namespace(seed=1, width=10, layers=1, grid=5))
     ours = times.with_drawloom(points, network)()
     for way in rivals.IN_JAX.values():
         assert times.difference(ours, rivals.in_jax(way, points, network)()) < 1e-4
