@@ -61,7 +61,7 @@ static void buildDifferentiated(OpPassManager &pm) {
 
 static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
-  pm.addNestedPass<func::FuncOp>(createExpandScans());
+  pm.addNestedPass<func::FuncOp>(createExpandScans({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createAssociate());
   pm.addNestedPass<func::FuncOp>(createFormSweeps());
   pm.addNestedPass<func::FuncOp>(createShareRows());

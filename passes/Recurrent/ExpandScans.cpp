@@ -115,6 +115,8 @@ private:
 };
 
 struct ExpandScans : impl::ExpandScansBase<ExpandScans> {
+  using ExpandScansBase::ExpandScansBase;
+
   void runOnOperation() override;
 };
 
@@ -687,6 +689,11 @@ void ExpandScans::runOnOperation() {
       op.emitOpError("is solved for all tokens at once, whose number a call "
                      "chooses or is 0; leave 'newton' out, or compile it for "
                      "known extents");
+      return signalPassFailure();
+    }
+    if (lockstep && op.getNewton()) {
+      op.emitOpError("is solved by Newton's iteration, a loop around kernels, "
+                     "which programs for GPUs do not have; leave 'newton' out");
       return signalPassFailure();
     }
     int64_t count = std::min<int64_t>(op.getSegments().value_or(1), tokens);

@@ -25,6 +25,10 @@ def ExpandScans : Pass<"linrec-expand-scans", "::mlir::func::FuncOp"> {
 
     Example: test/passes/Recurrent/expand-scans.mlir
   }];
+  let options = [
+    Option<"lockstep", "lockstep", "bool", /*default=*/"false",
+           "Kernels are launched one after another, without loops around them, "
+           "as on a GPU: 'newton' is an error">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",

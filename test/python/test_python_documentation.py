@@ -46,6 +46,7 @@ def test_the_snippets_of_the_readme_run(number, installed, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/graphs.md", "docs/linear-recurrences.md", "docs/jax.md", "docs/structured-weights.md", "docs/kan-layers.md",
+                                  "docs/recurrent-cells.md",
                                   "docs/offload.md", "docs/memory.md"])
 def test_the_pages_code_runs_in_order(page, installed, tmp_path):
     found = blocks(page)
