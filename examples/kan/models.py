@@ -35,19 +35,10 @@ def perceptron_of_size(inputs, wanted, layers=2):
     return perceptron(inputs, hidden, layers)
 
 
-def make_dense(model):
-    """Gives each parameter dense strides. A fitted spline's coefficients begin as a transpose, and torch's LBFGS flattens gradients,
-    which are laid out as their parameters are, with a view."""
-    with torch.no_grad():
-        for one in model.parameters():
-            one.data = one.data.contiguous()
-
-
 class Minimizer:
     """L-BFGS with a line search, on points that stay the same; `steps` gives the loss after some of its iterations."""
 
     def __init__(self, model, loss):
-        make_dense(model)
         self.evaluations, self._loss = 0, loss
         self._optimizer = torch.optim.LBFGS(model.parameters(), history_size=20, line_search_fn="strong_wolfe", tolerance_grad=0,
                                             tolerance_change=0)

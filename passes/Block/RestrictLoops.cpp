@@ -81,6 +81,13 @@ bool isZeroElsewhere(Value value, Value place) {
   if (auto product = value.getDefiningOp<arith::MulFOp>())
     return isZeroElsewhere(product.getLhs(), place) ||
            isZeroElsewhere(product.getRhs(), place);
+  // Derivatives of a sum over places are sums of terms at each.
+  if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(value.getDefiningOp()))
+    return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value part) {
+      return isZeroElsewhere(part, place);
+    });
+  if (auto opposite = value.getDefiningOp<arith::NegFOp>())
+    return isZeroElsewhere(opposite.getOperand(), place);
   if (auto wide = value.getDefiningOp<arith::ExtFOp>())
     return isZeroElsewhere(wide.getIn(), place);
   if (auto narrow = value.getDefiningOp<arith::TruncFOp>())
@@ -100,8 +107,46 @@ Value termOf(GenericOp op, unsigned result) {
   return add.getRhs() == sum ? add.getLhs() : Value();
 }
 
-/// Bounds of a tensor's elements, if its producer clamps them.
+/// What a tensor's elements were when they were written: those of a part, or of
+/// what blocks of an earlier program, or the iterations of a loop, have given
+/// to a tensor without content. Null where that is more than one tensor.
+Value writtenIn(Value tensor) {
+  auto result = dyn_cast<OpResult>(tensor);
+  if (!result)
+    return {};
+  if (auto part = dyn_cast<tensor::ExtractSliceOp>(result.getOwner()))
+    return part.getSource();
+  if (auto part = dyn_cast<tensor::InsertSliceOp>(result.getOwner()))
+    return isa<BlockArgument>(part.getDest()) ? part.getSource() : Value();
+  if (auto loop = dyn_cast<scf::ForOp>(result.getOwner())) {
+    Value init = loop.getTiedLoopInit(result)->get();
+    while (auto part = init.getDefiningOp<tensor::ExtractSliceOp>())
+      init = part.getSource();
+    auto shared = dyn_cast<BlockArgument>(init);
+    bool isEmpty =
+        init.getDefiningOp<tensor::EmptyOp>() ||
+        (shared && isa<scf::ForallOp>(shared.getOwner()->getParentOp()));
+    return isEmpty ? loop.getTiedLoopYieldedValue(
+                             loop.getRegionIterArgs()[result.getResultNumber()])
+                         ->get()
+                   : Value();
+  }
+  auto blocks = dyn_cast<scf::ForallOp>(result.getOwner());
+  if (!blocks ||
+      !blocks.getTiedOpOperand(result)->get().getDefiningOp<tensor::EmptyOp>())
+    return {};
+  SmallVector<Operation *> inserted =
+      blocks.getCombiningOps(blocks.getTiedBlockArgument(result));
+  auto insert = inserted.size() == 1
+                    ? dyn_cast<tensor::ParallelInsertSliceOp>(inserted.front())
+                    : tensor::ParallelInsertSliceOp();
+  return insert ? insert.getSource() : Value();
+}
+
+/// Bounds of a tensor's elements, if what computes them clamps them.
 std::optional<std::pair<int64_t, int64_t>> clampedRange(Value tensor) {
+  while (Value written = writtenIn(tensor))
+    tensor = written;
   auto producer = tensor.getDefiningOp<GenericOp>();
   if (!producer)
     return std::nullopt;
@@ -501,6 +546,16 @@ SmallVector<Value> RestrictedLoops::terms(ArrayRef<unsigned> results,
                  !mapping.contains(operand);
         }))
       continue;
+    if (auto add = dyn_cast<arith::AddFOp>(inner)) {
+      // At most places all terms but one are 0.
+      Value left = mapping.lookupOrDefault(add.getLhs());
+      Value right = mapping.lookupOrDefault(add.getRhs());
+      bool isLeft = matchPattern(right, m_AnyZeroFloat());
+      if (isLeft || matchPattern(left, m_AnyZeroFloat())) {
+        mapping.map(add.getResult(), isLeft ? left : right);
+        continue;
+      }
+    }
     Operation *clone = b.clone(inner, mapping);
     SmallVector<Value> folded;
     if (succeeded(b.tryFold(clone, folded)) && !folded.empty()) {

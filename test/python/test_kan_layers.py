@@ -238,6 +238,37 @@ def test_derivatives_along_directions_are_those_of_autograd(rng):
         torch.testing.assert_close(two, torch.func.jvp(slope, (x,), (direction.expand(x.shape),))[1])
 
 
+def test_losses_of_second_derivatives_have_gradients(rng):
+    """Of so many splines that only those that differ from 0 are multiplied, forward, in both derivatives and in what trains."""
+    c = [torch.tensor(rng.normal(size=shape)).requires_grad_() for shape in ((9, 2, 4), (9, 4, 1))]
+    domain = torch.tensor([-1.5, 1.5], dtype=torch.float64)
+    x = torch.tensor(rng.uniform(-0.9, 0.9, (20, 2)))
+    layers = [dict(coefficients=one, basis="uniform_bspline", order=3, parameters=[domain], normalizer="tanh") for one in c]
+
+    def loss(y, first, second):
+        return (y * first[0] + first[1] * second[0] + second[1].square()).sum()
+
+    def splines(at):
+        """By truncated powers of the distance from the middle."""
+        v = ((at + 1.5) / 0.5 + 1)[..., None] - torch.arange(9)
+        return (2 - v.abs()).clamp(min=0) ** 3 / 6 - (1 - v.abs()).clamp(min=0) ** 3 * (4 / 6)
+
+    def network(at):
+        for one in c:
+            at = torch.einsum("nik,kio->no", splines(at.tanh()), one)
+        return at
+
+    def slope(along):
+        return lambda at: torch.func.jvp(network, (at,), (along.expand(at.shape),))[1]
+
+    axes = torch.eye(2, dtype=torch.float64)
+    ours = loss(*dt.kan_network_along(x, list(axes), layers))
+    theirs = loss(network(x), [slope(one)(x) for one in axes], [torch.func.jvp(slope(one), (x,), (one.expand(x.shape),))[1] for one in axes])
+    torch.testing.assert_close(ours, theirs)
+    for one, other in zip(torch.autograd.grad(ours, c), torch.autograd.grad(theirs, c)):
+        torch.testing.assert_close(one, other)
+
+
 def test_bits_do_not_depend_on_threads(rng):
     x, c, basis = given("bspline", rng, torch.float32, rows=3000, inputs=40)
     def step():

@@ -134,3 +134,22 @@ def test_compiled_and_vectorized_calls_are_the_same():
 def test_what_does_not_fit_is_an_error_that_says_what_would(make, message):
     with pytest.raises(drawloom.CallError, match=message):
         make()
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_fitted_coefficients_have_dense_strides(update):
+    """torch.optim.LBFGS takes no others."""
+    layer = nn.BSplineKANLayer(2, 3, grid=4)
+    if update:
+        layer.update_grid(torch.rand(50, 2), grid=6)
+    optimizer = torch.optim.LBFGS(layer.parameters())
+
+    def closure():
+        optimizer.zero_grad()
+        loss = layer(torch.linspace(-0.5, 0.5, 20).reshape(10, 2)).square().sum()
+        loss.backward()
+        return loss
+
+    before = float(closure())
+    optimizer.step(closure)
+    assert float(closure()) < before

@@ -133,7 +133,7 @@ def _fitted(x, values, knots, order):
     """Coefficients [functions, in, out] of the splines that are nearest to values [rows, in, out] at x [rows, in]."""
     phi = bspline_values(x, knots, order).transpose(0, 1)
     # Splines without a point nearby have no say: the least solution.
-    return torch.linalg.lstsq(phi, values.transpose(0, 1), driver="gelsd").solution.transpose(0, 1)
+    return torch.linalg.lstsq(phi, values.transpose(0, 1), driver="gelsd").solution.transpose(0, 1).contiguous()
 
 
 class BSplineKANLayer(KANLayer):
