@@ -107,61 +107,85 @@ Value termOf(GenericOp op, unsigned result) {
   return add.getRhs() == sum ? add.getLhs() : Value();
 }
 
-/// What a tensor's elements were when they were written: those of a part, or of
-/// what blocks of an earlier program, or the iterations of a loop, have given
-/// to a tensor without content. Null where that is more than one tensor.
-Value writtenIn(Value tensor) {
-  auto result = dyn_cast<OpResult>(tensor);
-  if (!result)
-    return {};
-  if (auto part = dyn_cast<tensor::ExtractSliceOp>(result.getOwner()))
-    return part.getSource();
-  if (auto part = dyn_cast<tensor::InsertSliceOp>(result.getOwner()))
-    return isa<BlockArgument>(part.getDest()) ? part.getSource() : Value();
-  if (auto loop = dyn_cast<scf::ForOp>(result.getOwner())) {
-    Value init = loop.getTiedLoopInit(result)->get();
-    while (auto part = init.getDefiningOp<tensor::ExtractSliceOp>())
-      init = part.getSource();
-    auto shared = dyn_cast<BlockArgument>(init);
-    bool isEmpty =
-        init.getDefiningOp<tensor::EmptyOp>() ||
-        (shared && isa<scf::ForallOp>(shared.getOwner()->getParentOp()));
-    return isEmpty ? loop.getTiedLoopYieldedValue(
-                             loop.getRegionIterArgs()[result.getResultNumber()])
-                         ->get()
-                   : Value();
+/// Bounds of a tensor's elements, from what computes them: ops that clamp
+/// numbers, and loops and blocks that write these into a tensor without
+/// content.
+class ClampedRange {
+public:
+  static std::optional<std::pair<int64_t, int64_t>> of(Value tensor) {
+    ClampedRange range;
+    return range.add(tensor) ? range.bounds : std::nullopt;
   }
-  auto blocks = dyn_cast<scf::ForallOp>(result.getOwner());
-  if (!blocks ||
-      !blocks.getTiedOpOperand(result)->get().getDefiningOp<tensor::EmptyOp>())
-    return {};
-  SmallVector<Operation *> inserted =
-      blocks.getCombiningOps(blocks.getTiedBlockArgument(result));
-  auto insert = inserted.size() == 1
-                    ? dyn_cast<tensor::ParallelInsertSliceOp>(inserted.front())
-                    : tensor::ParallelInsertSliceOp();
-  return insert ? insert.getSource() : Value();
-}
 
-/// Bounds of a tensor's elements, if what computes them clamps them.
-std::optional<std::pair<int64_t, int64_t>> clampedRange(Value tensor) {
-  while (Value written = writtenIn(tensor))
-    tensor = written;
-  auto producer = tensor.getDefiningOp<GenericOp>();
-  if (!producer)
-    return std::nullopt;
-  Value element = producer.getBody()->getTerminator()->getOperand(
-      cast<OpResult>(tensor).getResultNumber());
+private:
+  /// Takes in what an element may be; false where that is not known.
+  bool add(Value tensor);
+  bool addArgument(BlockArgument argument);
+  bool addClamped(GenericOp producer, unsigned result);
+
+  /// None where nothing has been written.
+  std::optional<std::pair<int64_t, int64_t>> bounds;
+  llvm::SmallDenseSet<Value> seen;
+};
+
+bool ClampedRange::addClamped(GenericOp producer, unsigned result) {
+  Value element = producer.getBody()->getTerminator()->getOperand(result);
   auto least = element.getDefiningOp<arith::MinSIOp>();
   auto greatest =
       least ? least.getLhs().getDefiningOp<arith::MaxSIOp>() : nullptr;
   if (!greatest)
-    return std::nullopt;
+    return false;
   std::optional<int64_t> low = integer(greatest.getRhs()),
                          high = integer(least.getRhs());
   if (!low || !high)
-    return std::nullopt;
-  return std::make_pair(*low, *high);
+    return false;
+  bounds = bounds ? std::make_pair(std::min(bounds->first, *low),
+                                   std::max(bounds->second, *high))
+                  : std::make_pair(*low, *high);
+  return true;
+}
+
+bool ClampedRange::addArgument(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    return argument != loop.getInductionVar() &&
+           add(loop.getTiedLoopInit(argument)->get()) &&
+           add(loop.getTiedLoopYieldedValue(argument)->get());
+  if (auto blocks = dyn_cast<scf::ForallOp>(parent))
+    return llvm::is_contained(blocks.getRegionIterArgs(), argument) &&
+           add(blocks.getTiedOpOperand(argument)->get());
+  return false;
+}
+
+bool ClampedRange::add(Value tensor) {
+  if (!seen.insert(tensor).second)
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    return addArgument(argument);
+  auto result = cast<OpResult>(tensor);
+  Operation *op = result.getOwner();
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  if (auto part = dyn_cast<tensor::ExtractSliceOp>(op))
+    return add(part.getSource());
+  if (auto part = dyn_cast<tensor::InsertSliceOp>(op))
+    return add(part.getSource()) && add(part.getDest());
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return add(loop.getTiedLoopRegionIterArg(result));
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return add(branch.thenYield().getOperand(result.getResultNumber())) &&
+           add(branch.elseYield().getOperand(result.getResultNumber()));
+  if (auto producer = dyn_cast<GenericOp>(op))
+    return addClamped(producer, result.getResultNumber());
+  auto blocks = dyn_cast<scf::ForallOp>(op);
+  if (!blocks)
+    return false;
+  BlockArgument shared = blocks.getTiedBlockArgument(result);
+  return add(shared) &&
+         llvm::all_of(blocks.getCombiningOps(shared), [&](Operation *written) {
+           auto part = dyn_cast<tensor::ParallelInsertSliceOp>(written);
+           return part && add(part.getSource());
+         });
 }
 
 std::optional<Restriction> restrictionBy(GenericOp op, linalg::IndexOp index) {
@@ -194,7 +218,7 @@ std::optional<Restriction> restrictionBy(GenericOp op, linalg::IndexOp index) {
       return std::nullopt;
   int64_t extent = op.getStaticLoopRanges()[found.loop];
   std::optional<std::pair<int64_t, int64_t>> range =
-      clampedRange(operand->get());
+      ClampedRange::of(operand->get());
   if (ShapedType::isDynamic(extent) || !range || found.places.empty() ||
       range->first + *found.places.begin() < 0 ||
       range->second + *found.places.rbegin() >= extent)
