@@ -29,7 +29,7 @@ import text  # noqa: E402
 from progress import Bar, Interrupt  # noqa: E402
 
 NAMES = {"gla": "GLA", "retnet": "RetNet", "mamba2": "Mamba-2", "gdn": "Gated DeltaNet", "kda": "Kimi delta attention",
-         "rwkv7": "RWKV-7", "transformer": "Transformer"}
+         "rwkv7": "RWKV-7", "gru": "diagonal GRU", "lstm": "diagonal LSTM", "transformer": "Transformer"}
 # What two runs have to share for their figures to stand beside each other.
 SETTINGS = ("steps", "batch", "context", "width", "layers", "heads", "rate", "seed", "text")
 TIMED = (*SETTINGS, "threads")

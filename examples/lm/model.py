@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Byte-level language models: a linear recurrence, or attention, mixes the tokens; the rest is the same for all.
+"""Byte-level language models: a recurrence, linear or not, or attention, mixes the tokens; the rest is the same for all.
 
 A mixer takes x [B, T, width] and what it remembers of the tokens before (None at the beginning), and gives the same of
 what comes out. So a text can be read at once, or byte after byte. The recurrences come from a module: drawloom.torch.linrec, or
@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
+
+from drawloom import cells
 
 BYTES = 256
 
@@ -243,6 +245,46 @@ class RWKV7(nn.Module):
         return self.out(o * self.gate(xg)), (state, last)
 
 
+class DiagonalCell(nn.Module):
+    """A GRU or an LSTM whose matrices of states are diagonal (ParaRNN, arXiv 2510.21450), between a short convolution and a gate. Its states
+    are not linear in each other: what many tokens do to them is known only by going through all."""
+
+    def __init__(self, width: int, number: int, ops: ModuleType):
+        super().__init__()
+        self.ops = ops
+        self.conv = ShortConvolution(width)
+        self.inputs = nn.ModuleList(nn.Linear(width, width) for _ in range(self.cell.inputs))
+        self.diagonals = nn.Parameter(torch.empty(self.cell.parameters, width))
+        self.gate, self.out = linear(width, width), linear(width, width)
+        self.norm = nn.RMSNorm(width, eps=1e-5)
+
+    cell: cells.Cell
+
+    def initialize(self):
+        # Below 1 / sqrt(2), states do not grow; a token's first share of them is small, so that they remember.
+        nn.init.uniform_(self.diagonals, -0.7, 0.7)
+        with torch.no_grad():
+            self.inputs[0].bias.fill_(self.first_bias)
+
+    def forward(self, x, memory, shared):
+        last, states = (None, None) if memory is None else memory
+        u, last = self.conv(x, last)
+        y, states, _ = self.ops.nonlinear_scan(self.cell, [layer(u) for layer in self.inputs], list(self.diagonals.unbind()), states)
+        return self.out(self.norm(y[0]) * F.silu(self.gate(x))), (last, states)
+
+
+class DiagonalGRU(DiagonalCell):
+    """Its first input opens for the new: z."""
+
+    cell, first_bias = cells.gru, -2.0
+
+
+class DiagonalLSTM(DiagonalCell):
+    """Its first input keeps the old: f."""
+
+    cell, first_bias = cells.lstm, 2.0
+
+
 class SwiGLU(nn.Module):
     """arXiv 2002.05202; remembers nothing."""
 
@@ -268,7 +310,7 @@ class ChannelMixing(nn.Module):
 
 
 MIXERS = {"gla": GatedLinearAttention, "retnet": Retention, "mamba2": Mamba2, "gdn": GatedDeltaNet, "kda": KimiDeltaAttention,
-          "rwkv7": RWKV7, "transformer": Attention}
+          "rwkv7": RWKV7, "gru": DiagonalGRU, "lstm": DiagonalLSTM, "transformer": Attention}
 
 
 class Layer(nn.Module):

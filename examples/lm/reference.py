@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from drawloom import cells
+
 CHUNK = 64
 
 
@@ -139,3 +141,29 @@ def chunk_kda(q, k, v, g, beta, *, initial_state=None, output_final_state=True, 
 
 def chunk_rwkv7(r, w, k, v, a, b, *, initial_state=None, output_final_state=True):
     return _low_rank(r, k, v, w, a, b, 1.0, initial_state)
+
+
+def _gru(states, inputs, parameters):
+    (h,), (z, r, c), (uz, ur, uc) = states, inputs, parameters
+    z, r = torch.sigmoid(z + uz * h), torch.sigmoid(r + ur * h)
+    h = (1 - z) * h + z * torch.tanh(c + uc * (r * h))
+    return [h], h
+
+
+def _lstm(states, inputs, parameters):
+    (h, c), (f, g, o), (uf, ug, uo, pf, po) = states, inputs, parameters
+    f = torch.sigmoid(f + uf * h + pf * c)
+    c = f * c + (1 - f) * torch.tanh(g + ug * h)
+    h = torch.sigmoid(o + uo * h + po * c) * torch.tanh(c)
+    return [h, c], h
+
+
+def nonlinear_scan(cell, inputs, parameters, initial=None):
+    """Token after token: cells are no linear recurrences, which chunks are for."""
+    step = {cells.gru: _gru, cells.lstm: _lstm}[cell]
+    states = [torch.zeros_like(inputs[0][:, 0])] * cell.states if initial is None else initial
+    outputs = []
+    for token in zip(*(one.unbind(1) for one in inputs)):
+        states, y = step(states, token, parameters)
+        outputs.append(y)
+    return [torch.stack(outputs, 1)], states, None

@@ -21,7 +21,8 @@ from test_linear_recurrences import ratio
 FOLDER, COMMON = ROOT / "examples" / "lm", ROOT / "examples" / "common"
 SCRIPT = FOLDER / "lm.py"
 RECURRENCES = ("gla", "retnet", "mamba2", "gdn", "kda", "rwkv7")
-MODELS = (*RECURRENCES, "transformer")
+CELLS = ("gru", "lstm")
+MODELS = (*RECURRENCES, *CELLS, "transformer")
 SMALL = ["--width=32", "--layers=2", "--heads=2", "--context=48", "--batch=4", "--threads=1", "--sample=12"]
 
 
@@ -61,7 +62,7 @@ def run(*arguments):
     return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=600)
 
 
-@pytest.mark.parametrize("kind", RECURRENCES)
+@pytest.mark.parametrize("kind", (*RECURRENCES, *CELLS))
 def test_a_model_computes_the_same_with_drawloom_and_in_plain_torch(kind):
     import reference
     from drawloom.torch import linrec
