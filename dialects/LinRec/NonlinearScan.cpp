@@ -161,6 +161,12 @@ LogicalResult NonlinearScanOp::verify() {
   if (getInputs().empty() && getOutputs().empty())
     return emitOpError("has neither inputs nor outputs, so that nothing says "
                        "how many tokens there are");
+  if (getInputs().empty())
+    for (Type type : getOutputs().getTypes())
+      if (auto tensor = cast<RankedTensorType>(type);
+          tensor.getRank() == 3 && tensor.isDynamicDim(1))
+        return emitOpError("has no inputs and an output of type ")
+               << type << ", so that nothing says how many tokens there are";
   int64_t tokens = ShapedType::kDynamic;
   SmallVector<Type> perToken(getInputs().getTypes());
   llvm::append_range(perToken, getOutputs().getTypes());
@@ -192,18 +198,23 @@ LogicalResult NonlinearScanOp::verify() {
   if (getFinals().size() != numStates())
     return emitOpError("has ")
            << numStates() << " states, but " << getFinals().size() << " finals";
-  if (getSegments() && *getSegments() < 1)
-    return emitOpError("has ") << *getSegments() << " segments; at least 1";
-  if (getNewton() && *getNewton() < 1)
+  auto isBelowOne = [](IntegerAttr number) {
+    return number && number.getInt() < 1;
+  };
+  if (isBelowOne(getSegmentsAttr()))
     return emitOpError("has ")
-           << *getNewton() << " steps of Newton's iteration; at least 1";
+           << getSegmentsAttr().getInt() << " segments; at least 1";
+  if (isBelowOne(getNewtonAttr()))
+    return emitOpError("has ") << getNewtonAttr().getInt()
+                               << " steps of Newton's iteration; at least 1";
   if (getNewton() && getInputs().empty())
     return emitOpError("is solved by Newton's iteration, but has no inputs; "
                        "leave 'newton' out");
   if (getTolerance() && !getNewton())
     return emitOpError("has a tolerance, but no 'newton' that it is for");
-  if (getTolerance() && !(getTolerance()->convertToDouble() > 0))
-    return emitOpError("has a tolerance that is not positive");
+  if (getTolerance() &&
+      !(getTolerance()->isFinite() && getTolerance()->convertToDouble() > 0))
+    return emitOpError("has a tolerance that is no positive number");
   auto scalar = RankedTensorType::get({}, cellType());
   SmallVector<Type> wanted(getNewton() ? 2 : 0, scalar);
   if (llvm::equal(wanted, getReport().getTypes()))
@@ -294,11 +305,15 @@ LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
                 reachesOnly(op.getCell().getArgument(i), yield, i);
     deadValues[i] = deadArguments[i] = dead;
   }
-  // One state stays, and something that says how many tokens there are.
+  // One state stays.
   if (deadValues.find_first_unset_in(0, states) == -1)
     deadValues[0] = deadArguments[0] = false;
   for (auto [i, output] : llvm::enumerate(op.getOutputs()))
     deadValues[states + i] = output.use_empty();
+  // Something has to say how many tokens there are: an input or, where there is
+  // none, an output.
+  if (inputs == 0)
+    deadValues[states] = false;
   // An argument is dead where only what is dropped reads it.
   auto isDead = [&](Value argument) {
     SmallVector<Value> front = {argument};
@@ -317,15 +332,9 @@ LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
   };
   for (unsigned i = states; i < deadArguments.size(); ++i)
     deadArguments[i] = isDead(op.getCell().getArgument(i));
-  bool tokensAreSaid =
-      deadArguments.find_first_unset_in(states, states + inputs) != -1 ||
-      deadValues.find_first_unset_in(states, deadValues.size()) != -1;
-  if (!tokensAreSaid) {
-    if (inputs > 0)
-      deadArguments[states] = false;
-    else
-      deadValues[states] = false;
-  }
+  if (inputs > 0 &&
+      deadArguments.find_first_unset_in(states, states + inputs) == -1)
+    deadArguments[states] = false;
   if (deadValues.none() && deadArguments.none())
     return failure();
 

@@ -137,6 +137,11 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ::mlir::FloatType cellType();
     /// What a change of a state, or its residual, may be.
     double toleranceOrDefault();
+    /// How many steps of Newton's iteration there may be. Each finds the states
+    /// of one token more, if nothing else.
+    int64_t mostSteps(int64_t tokens) {
+      return std::min(getNewtonAttr().getInt(), tokens + 1);
+    }
     /// The region's arguments, by what they are.
     ::mlir::ValueRange stateArguments();
     ::mlir::ValueRange inputArguments();

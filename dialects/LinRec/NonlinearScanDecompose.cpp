@@ -117,7 +117,9 @@ LogicalResult CellLoop::checkExtents() {
   others.assign(op.getInputs().begin(), op.getInputs().end());
   llvm::append_range(others, op.getOutputs());
   for (Value value : others)
-    if (failed(assertExtent(b, op, value, 1, input, [&] { return tokens(); })))
+    if (failed(assertExtent(b, op, value, 1, input, [&] {
+          return tensor::getMixedSize(b, loc, op.getInputs().front(), 1);
+        })))
       return failure();
   return success();
 }
@@ -251,11 +253,17 @@ FailureOr<Values> CellLoop::build() {
   if (failed(checkExtents()))
     return failure();
   Values results;
+  bool isEmpty = isZeroInteger(sequences()) || isZeroInteger(tokens());
   for (Value result : op.getOutputs())
     results.push_back(tensor::EmptyOp::create(
         b, loc,
         {sequences(), tokens(), b.getIndexAttr(typeOf(result).getDimSize(2))},
         typeOf(result).getElementType()));
+  if (isEmpty) {
+    // States stay what they are.
+    llvm::append_range(results, op.getInitial());
+    return results;
+  }
   for (Value initial : op.getInitial())
     results.push_back(
         tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, initial),

@@ -188,8 +188,8 @@ LogicalResult ScanRun::iterate() {
   };
   int64_t steps = 0;
   double change = INFINITY;
-  while (steps < static_cast<int64_t>(*op.getNewton()) &&
-         !(change <= tolerance)) {
+  bool isEmpty = all == 0;
+  while (!isEmpty && steps < op.mostSteps(tokens) && !(change <= tolerance)) {
     change = 0;
     LogicalResult swept = sweep([&](int64_t s, int64_t step, int64_t c) {
       Numbers old = before(at, s, step, c), now = before(next, s, step, c);

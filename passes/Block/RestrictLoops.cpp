@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -86,6 +87,10 @@ bool isZeroElsewhere(Value value, Value place) {
     return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value part) {
       return isZeroElsewhere(part, place);
     });
+  if (auto fused = value.getDefiningOp<math::FmaOp>())
+    return isZeroElsewhere(fused.getC(), place) &&
+           (isZeroElsewhere(fused.getA(), place) ||
+            isZeroElsewhere(fused.getB(), place));
   if (auto opposite = value.getDefiningOp<arith::NegFOp>())
     return isZeroElsewhere(opposite.getOperand(), place);
   if (auto wide = value.getDefiningOp<arith::ExtFOp>())

@@ -31,6 +31,10 @@ using Values = SmallVector<Value>;
 
 namespace {
 
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
 /// The gradient of one op.
 class ScanGradient {
 public:
@@ -171,6 +175,12 @@ NonlinearScanOp ScanGradient::gradient() {
       yielded.push_back(rows[i]);
       outputTypes.push_back(op.getInputs()[i - states].getType());
     }
+  if (inputs == 0) {
+    // An output says how many tokens there are.
+    yielded.push_back(behind.front());
+    outputTypes.push_back(
+        typeOf(op.getOutputs().front()).clone(Type(op.cellType())));
+  }
   inner.replaceOpWithNewOp<linrec::YieldOp>(block.getTerminator(), yielded);
   eraseDeadOps(inner, block);
 

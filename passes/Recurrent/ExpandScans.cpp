@@ -90,8 +90,12 @@ class Newton : Expansion {
 public:
   Newton(NonlinearScanOp op, OpBuilder &b) : Expansion(op, b) {}
   FailureOr<Values> build();
+  /// Without tokens there is nothing to solve.
+  Values buildEmpty();
 
 private:
+  /// The op, token after token.
+  NonlinearScanOp plainScan();
   /// The states before each token, inputs and parameters: what a cell takes.
   Values cellInputs(OpBuilder &builder, ValueRange states);
   /// The states behind each token, after one more step.
@@ -562,6 +566,23 @@ Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
   return results;
 }
 
+NonlinearScanOp Newton::plainScan() {
+  NonlinearScanOp plain =
+      scan(op.getInitial(), op.getInputs(), op.getParameters(),
+           op.getOutputs().getTypes(), op.getReverse());
+  IRMapping mapping;
+  op.getCell().cloneInto(&plain.getCell(), mapping);
+  return plain;
+}
+
+Values Newton::buildEmpty() {
+  Values results(plainScan().getResults());
+  for (Value report : op.getReport())
+    results.push_back(arith::ConstantOp::create(
+        b, loc, cast<TypedAttr>(b.getZeroAttr(report.getType()))));
+  return results;
+}
+
 FailureOr<Values> Newton::build() {
   RankedTensorType state = typeOf(op.getInitial().front());
   int64_t tokens = typeOf(op.getInputs().front()).getDimSize(1);
@@ -574,7 +595,7 @@ FailureOr<Values> Newton::build() {
   };
   Value tolerance = number(op.toleranceOrDefault());
   Value zero = scalar(b.getIndexAttr(0)), one = scalar(b.getIndexAttr(1));
-  Value most = scalar(b.getIndexAttr(*op.getNewton()));
+  Value most = scalar(b.getIndexAttr(op.mostSteps(tokens)));
   Values carried;
   for (unsigned i = 0; i < n; ++i) {
     Value empty =
@@ -638,12 +659,7 @@ FailureOr<Values> Newton::build() {
       [&](OpBuilder &inner, Location at) {
         OpBuilder::InsertionGuard guard(b);
         b.restoreInsertionPoint(inner.saveInsertionPoint());
-        NonlinearScanOp plain =
-            scan(op.getInitial(), op.getInputs(), op.getParameters(),
-                 op.getOutputs().getTypes(), op.getReverse());
-        IRMapping mapping;
-        op.getCell().cloneInto(&plain.getCell(), mapping);
-        scf::YieldOp::create(b, at, plain.getResults());
+        scf::YieldOp::create(b, at, plainScan().getResults());
       });
   Values all(results.getResults());
   all.push_back(tensor::FromElementsOp::create(
@@ -662,9 +678,9 @@ FailureOr<Values> Newton::build() {
 static bool canBeCut(NonlinearScanOp op) {
   if (op.getInputs().empty())
     return false;
-  return llvm::all_of(op->getOperands(), [](Value value) {
-    return typeOf(value).hasStaticShape();
-  });
+  auto isKnown = [](Value value) { return typeOf(value).hasStaticShape(); };
+  return llvm::all_of(op->getOperands(), isKnown) &&
+         llvm::all_of(op->getResults(), isKnown);
 }
 
 void ExpandScans::runOnOperation() {
@@ -681,14 +697,14 @@ void ExpandScans::runOnOperation() {
   collect(getOperation());
   while (!work.empty()) {
     NonlinearScanOp op = work.pop_back_val();
-    int64_t tokens =
-        canBeCut(op) ? typeOf(op.getInputs().front()).getDimSize(1) : 0;
+    bool isKnown = canBeCut(op);
+    int64_t tokens = isKnown ? typeOf(op.getInputs().front()).getDimSize(1) : 0;
     bool isEmpty =
         tokens == 0 || typeOf(op.getInitial().front()).getDimSize(0) == 0;
-    if (isEmpty && op.getNewton()) {
+    if (!isKnown && op.getNewton()) {
       op.emitOpError("is solved for all tokens at once, whose number a call "
-                     "chooses or is 0; leave 'newton' out, or compile it for "
-                     "known extents");
+                     "chooses; leave 'newton' out, or compile it for known "
+                     "extents");
       return signalPassFailure();
     }
     if (lockstep && op.getNewton()) {
@@ -702,9 +718,10 @@ void ExpandScans::runOnOperation() {
       continue;
     }
     OpBuilder builder(op);
-    FailureOr<Values> results = op.getNewton()
-                                    ? Newton(op, builder).build()
-                                    : Segments(op, builder).build(count);
+    FailureOr<Values> results = !op.getNewton()
+                                    ? Segments(op, builder).build(count)
+                                : isEmpty ? Newton(op, builder).buildEmpty()
+                                          : Newton(op, builder).build();
     if (failed(results))
       return signalPassFailure();
     op->replaceAllUsesWith(*results);

@@ -68,6 +68,8 @@ def _traced(function, counts, dtype):
     news, outputs = ([_value(program, one, dtype) for one in part] for part in result)
     if len(news) != counts[0]:
         raise CallError(f"the function of a cell gives {len(news)} new states; it has {counts[0]}")
+    if any("tensor" in line for line in program.lines):
+        raise CallError("the function of a cell makes rows of its values, or sums over them; they are numbers of one channel")
     return {"lines": "\n".join(program.lines), "arguments": [one.name for one in values], "states": [one.name for one in news],
             "outputs": [one.name for one in outputs]}
 

@@ -93,6 +93,9 @@ def close(got, wanted, tokens, eps=EPS):
     """Within 40 roundings of a token's some 20 operations, in units of the largest value: the error that a token adds decays behind it
     where cells contract, and adds up at most, token by token, where they only do not grow."""
     for one, other in zip(got, wanted, strict=True):
+        assert one.shape == other.shape
+        if not one.numel():
+            continue
         bound = 40 * eps * min(tokens, 50) * max(1.0, other.abs().max().item())
         assert (one.double() - other.double()).abs().max().item() <= bound
 
@@ -215,6 +218,53 @@ def test_tokens_are_gone_through_where_newtons_iteration_does_not_converge():
         assert torch.equal(one, other)
 
 
+@pytest.mark.parametrize("options", [{}, {"segments": 3}, {"newton": 5}, {"newton": 5, "segments": 2}], ids=str)
+@pytest.mark.parametrize("shape", [(2, 0, 3), (0, 4, 3)])
+def test_nothing_is_cut_or_solved_where_there_is_nothing(shape, options):
+    inputs, parameters, initial = arguments(cells.min_gru, *shape)
+    flat = [one.requires_grad_() for part in (inputs, parameters, initial) for one in part]
+    result = dt.nonlinear_scan(cells.min_gru, inputs, parameters, initial, **options)
+    assert result.outputs[0].shape == shape
+    assert torch.equal(result.states[0], initial[0])
+    assert all(one.shape == other.shape for one, other in zip(torch.autograd.grad(result.states[0].sum(), flat, allow_unused=True), flat)
+               if one is not None)
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 6])
+@pytest.mark.parametrize("options", [{}, {"newton": 8}], ids=str)
+def test_a_cell_may_leave_its_inputs_unread(options, tokens):
+    unread = Cell(lambda s, x, w: ([(s[0] * w[0]).tanh() + 0.3], [s[0]]), parameters=1)
+    partly = Cell(lambda s, x, w: ((lambda h: ([h], [h * x[0]]))((s[0] * w[0]).tanh() + 0.3)), parameters=1)
+    for cell, output in ((unread, lambda before, after, x: before), (partly, lambda before, after, x: after * x)):
+        inputs, (w,), (h,) = arguments(cell, 2, tokens, 3)
+        flat = [one.requires_grad_() for one in (*inputs, w, h)]
+        result = dt.nonlinear_scan(cell, inputs, [w], [h], **options)
+        state, outputs = h, []
+        for t in range(tokens):
+            after = (state * w).tanh() + 0.3
+            outputs.append(output(state, after, inputs[0][:, t]))
+            state = after
+        wanted = torch.stack(outputs, 1) if tokens else inputs[0].detach()
+        close([result.outputs[0], result.states[0]], [wanted, state], max(tokens, 1), 4 * EPS if options else EPS)
+        got = torch.autograd.grad(result.outputs[0].sum() + result.states[0].sum(), flat, allow_unused=True)
+        expected = torch.autograd.grad(wanted.sum() + state.sum(), flat, allow_unused=True)
+        for one, other in zip(got, expected):
+            close([torch.zeros(()) if one is None else one], [torch.zeros(()) if other is None else other], max(tokens, 1),
+                  4 * EPS if options else EPS)
+
+
+def test_newtons_iteration_ends_where_it_is_done_whatever_its_bound():
+    given = arguments(cells.gru, 1, 9, 2)
+    assert dt.nonlinear_scan(cells.gru, *given, newton=2**62).report.steps < 9
+
+
+def test_autocast_leaves_float64_alone():
+    given = arguments(cells.gru, 1, 9, 2)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = dt.nonlinear_scan(cells.gru, *given).outputs[0]
+    assert torch.equal(y, dt.nonlinear_scan(cells.gru, *given).outputs[0])
+
+
 def test_nan_stays_in_its_channel_and_does_not_converge():
     inputs, parameters, initial = arguments(cells.gru, 1, 9, 4)
     inputs[0][0, 3, 2] = float("nan")
@@ -315,6 +365,8 @@ def test_one_program_for_any_number_of_sequences_and_tokens():
     (lambda: Cell(lambda s, x, w: (s, s), states=0), "a cell has 1 or more states, not 0"),
     (lambda: Cell(lambda s, x, w: (s, s), inputs=0), "a cell has 1 or more inputs, not 0"),
     (lambda: Cell(lambda s, x, w: ([s[0] > x[0]], s)), "gives row of bool"),
+    (lambda: Cell(lambda s, x, w: ([s[0].reshape(1).sum()], s)), "they are numbers of one channel"),
+    (lambda: dt.nonlinear_scan(cells.min_gru, [torch.zeros(1, 2, 3, dtype=torch.int64)] * 2), "input 0 is int64; it is float32"),
     (lambda: Cell(lambda s, x, w: (["a"], s)), "gives 'a', which is not made of its values"),
     (lambda: Cell(lambda s, x, w: (s, s) if s[0] > 0 else (x, x)), "cannot depend on values: use where"),
     (lambda: dt.nonlinear_scan(_gru, [torch.zeros(1, 2, 3)]), "the cell is a function; it is a drawloom.cells.Cell"),

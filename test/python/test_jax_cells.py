@@ -70,6 +70,25 @@ def test_forward_mode_and_second_derivatives(given):
     close(hessian(ours), hessian(by_scan))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16])
+@pytest.mark.parametrize("cell", [cells.gru, cells.lstm], ids=["gru", "lstm"])
+def test_states_that_are_no_outputs_are_kept_for_gradients(cell, dtype):
+    rng = np.random.default_rng(1)
+    x = [jnp.asarray(rng.standard_normal((2, 6, 3)), dtype) for _ in range(3)]
+    w = [jnp.asarray(rng.uniform(-0.7, 0.7, 3), np.float32) for _ in range(cell.parameters)]
+
+    def loss(x, w):
+        return dj.nonlinear_scan(cell, x, w)[0][0].astype(np.float32).sum()
+
+    gradients = jax.grad(loss, argnums=(0, 1))(x, w)
+    # Forward mode is another program.
+    tangents = jax.tree.map(jnp.ones_like, (x, w))
+    _, slope = jax.jvp(loss, (x, w), tangents)
+    total = sum(one.astype(np.float32).sum() for one in jax.tree.leaves(gradients))
+    # bfloat16 rounds each of 108 gradients and 36 tangents of outputs by 2 ** -9 of its size, which is 2 at most.
+    assert abs(total - slope) <= (144 * 2 * 2.0 ** -9 if dtype == jnp.bfloat16 else 144 * 2 * 2.0 ** -22)
+
+
 def test_a_batch_of_calls(given):
     batched = jax.tree.map(lambda one: jnp.stack([one, 2 * one]), given)
     close(jax.vmap(ours)(*batched), jax.vmap(by_scan)(*batched))

@@ -97,7 +97,8 @@ def _jvp(primals, tangents, *, spec):
     saves, given, count, own = saving
     results = call(saves, *primals)
     kept = map(jax.lax.stop_gradient, results[-count:])
-    return results[:len(results) - count + own], call(given.jvp(wrt), *primals, *kept, *moved)
+    shown = len(results) - count + own
+    return results[:shown], call(given.jvp(wrt), *primals, *kept, *moved)[:shown]
 
 
 def _transpose(cotangents, *arguments, spec):

@@ -104,6 +104,8 @@ def _check(attributes, arguments):
     x = inputs[0]
     if len(x.shape) != 3 or x.shape[2] == 0:
         raise CallError(f"nonlinear_scan: input 0 has the shape {list(x.shape)}; it is [batch, tokens, channels], with a channel at least")
+    if x.dtype not in ("float32", "float64", "bfloat16", "float16"):
+        raise CallTypeError(f"nonlinear_scan: input 0 is {x.dtype}; it is float32, float64, bfloat16 or float16")
     batch, tokens, channels = x.shape
     wide = "float64" if x.dtype == "float64" else "float32"
     for name, arrays, shape, types in (("state", initial, (batch, channels), (wide,)),

@@ -388,6 +388,9 @@ def define(schema, spec_of, flatten, join, autocast=None):
 
         def cast(*arguments):
             with torch._C._ExcludeDispatchKeyGuard(keys):
+                # As torch's own ops, it leaves float64 alone.
+                if flatten(*arguments)[0].dtype == torch.float64:
+                    return op(*arguments)
                 return op(*autocast(torch.get_autocast_dtype("cpu"), *arguments))
 
         _library.impl(name, cast, "AutocastCPU")

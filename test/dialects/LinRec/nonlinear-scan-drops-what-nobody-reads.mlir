@@ -56,3 +56,27 @@ func.func @constants(%s: tensor<2x3xf64>, %x: tensor<2x4x3xf64>) -> tensor<2x3xf
   }
   return %f : tensor<2x3xf64>
 }
+
+// Without inputs, an output says it, and what that needs stays, too.
+// CHECK-LABEL: @output_says_tokens
+// CHECK: linrec.nonlinear_scan initial(%{{.*}}) parameters(%{{.*}} : tensor<3xf64>) outputs(tensor<2x4x3xf64>) finals
+func.func @output_says_tokens(%s: tensor<2x3xf64>, %w: tensor<3xf64>) -> tensor<2x3xf64> {
+  %y, %f = linrec.nonlinear_scan initial(%s : tensor<2x3xf64>) parameters(%w : tensor<3xf64>) outputs(tensor<2x4x3xf64>) finals(tensor<2x3xf64>) {
+  ^bb0(%a: f64, %b: f64):
+    %n = arith.addf %a, %a : f64
+    linrec.yield %n, %b : f64, f64
+  }
+  return %f : tensor<2x3xf64>
+}
+
+// Only the input knows what a call chooses.
+// CHECK-LABEL: @open
+// CHECK: linrec.nonlinear_scan initial(%{{.*}}) inputs(%{{.*}} : tensor<?x?x3xf64>) outputs(tensor<?x?x3xf64>) finals
+func.func @open(%s: tensor<?x3xf64>, %x: tensor<?x?x3xf64>) -> tensor<?x?x3xf64> {
+  %y, %f = linrec.nonlinear_scan initial(%s : tensor<?x3xf64>) inputs(%x : tensor<?x?x3xf64>) outputs(tensor<?x?x3xf64>) finals(tensor<?x3xf64>) {
+  ^bb0(%a: f64, %b: f64):
+    %n = arith.addf %a, %a : f64
+    linrec.yield %n, %n : f64, f64
+  }
+  return %y : tensor<?x?x3xf64>
+}

@@ -160,7 +160,20 @@ func.func private @lstm_backward(%h0: tensor<2x1xf64>, %c0: tensor<2x1xf64>, %xf
   return %y, %final#0, %final#1 : tensor<2x2x1xf64>, tensor<2x1xf64>, tensor<2x1xf64>
 }
 
+// Without inputs, the gradient has an output that says how many tokens there are.
+func.func private @no_inputs(%s: tensor<2x3xf64>) -> tensor<2x3xf64> {
+  %y, %f = linrec.nonlinear_scan initial(%s : tensor<2x3xf64>) outputs(tensor<2x5x3xf64>) finals(tensor<2x3xf64>) {
+  ^bb0(%a: f64):
+    %h = arith.constant 0.5 : f64
+    %n = arith.mulf %a, %h : f64
+    %m = math.tanh %n : f64
+    linrec.yield %m, %a : f64, f64
+  }
+  return %f : tensor<2x3xf64>
+}
+
 func.func @gradients() {
+  check.gradient @no_inputs wrt [0]
   check.gradient @gru wrt [0, 1, 2, 3, 4, 5, 6]
   check.gradient @backward wrt [0, 1, 2, 3, 4, 5, 6]
   check.gradient @last wrt [0, 1, 2, 3, 4, 5, 6]

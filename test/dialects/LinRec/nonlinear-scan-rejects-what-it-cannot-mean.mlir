@@ -125,3 +125,25 @@ func.func @no_report(%s: tensor<2x3xf32>, %x: tensor<2x4x3xf32>) -> tensor<2x3xf
   }
   return %f : tensor<2x3xf32>
 }
+
+// -----
+
+func.func @negative(%s: tensor<2x3xf32>, %x: tensor<2x4x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @+1 {{has -5 steps of Newton's iteration; at least 1}}
+  %f, %r:2 = linrec.nonlinear_scan initial(%s : tensor<2x3xf32>) inputs(%x : tensor<2x4x3xf32>) finals(tensor<2x3xf32>) report(tensor<f32>, tensor<f32>) attributes {newton = -5} {
+  ^bb0(%a: f32, %b: f32):
+    linrec.yield %b : f32
+  }
+  return %f : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @open_output(%s: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @+1 {{has no inputs and an output of type 'tensor<2x?x3xf32>', so that nothing says how many tokens there are}}
+  %y, %f = linrec.nonlinear_scan initial(%s : tensor<2x3xf32>) outputs(tensor<2x?x3xf32>) finals(tensor<2x3xf32>) {
+  ^bb0(%a: f32):
+    linrec.yield %a, %a : f32, f32
+  }
+  return %f : tensor<2x3xf32>
+}

@@ -84,7 +84,9 @@ func.func @from_blocks(%given: tensor<4xi32>, %c: tensor<7xf32>, %y: tensor<4xf3
     %number = arith.index_cast %k : index to i32
     %place = arith.subi %number, %start : i32
     %at = arith.cmpi eq, %place, %first : i32
-    %term = arith.select %at, %row, %zero : f32
+    %chosen = arith.select %at, %row, %zero : f32
+    %double = arith.addf %chosen, %chosen : f32
+    %term = math.fma %double, %row, %chosen : f32
     %more = arith.addf %sum, %term : f32
     linalg.yield %more : f32
   } -> tensor<4xf32>
