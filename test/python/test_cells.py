@@ -248,8 +248,8 @@ def test_a_cell_may_leave_its_inputs_unread(options, tokens):
         close([result.outputs[0], result.states[0]], [wanted, state], max(tokens, 1), 4 * EPS if options else EPS)
         got = torch.autograd.grad(result.outputs[0].sum() + result.states[0].sum(), flat, allow_unused=True)
         expected = torch.autograd.grad(wanted.sum() + state.sum(), flat, allow_unused=True)
-        for one, other in zip(got, expected):
-            close([torch.zeros(()) if one is None else one], [torch.zeros(()) if other is None else other], max(tokens, 1),
+        for leaf, one, other in zip(flat, got, expected):
+            close([torch.zeros_like(leaf) if one is None else one], [torch.zeros_like(leaf) if other is None else other], max(tokens, 1),
                   4 * EPS if options else EPS)
 
 
