@@ -275,15 +275,16 @@ struct DropUnused : OpRewritePattern<NonlinearScanOp> {
 };
 } // namespace
 
-/// Whether what the region computes of this argument reaches only yielded
-/// value `result`.
-static bool reachesOnly(Value argument, Operation *yield, unsigned result) {
+/// Whether what the region computes of this argument reaches yielded values
+/// only that may be reached.
+static bool reachesOnly(Value argument, Operation *yield,
+                        llvm::function_ref<bool(unsigned)> mayReach) {
   SmallVector<Value> front = {argument};
   llvm::SmallDenseSet<Operation *> seen;
   while (!front.empty())
     for (OpOperand &use : front.pop_back_val().getUses()) {
       if (use.getOwner() == yield) {
-        if (use.getOperandNumber() != result)
+        if (!mayReach(use.getOperandNumber()))
           return false;
         continue;
       }
@@ -293,76 +294,48 @@ static bool reachesOnly(Value argument, Operation *yield, unsigned result) {
   return true;
 }
 
-LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
-                                          PatternRewriter &rewriter) const {
+namespace {
+/// What can be left out: of what the region yields, and of its arguments.
+struct Unread {
+  llvm::BitVector values, arguments;
+};
+} // namespace
+
+static Unread unreadOf(NonlinearScanOp op) {
   Operation *yield = op.getCell().front().getTerminator();
   unsigned states = op.numStates(), inputs = op.getInputs().size();
-  llvm::BitVector deadValues(yield->getNumOperands());
-  llvm::BitVector deadArguments(op.getCell().getNumArguments());
+  Unread dead{llvm::BitVector(yield->getNumOperands()),
+              llvm::BitVector(op.getCell().getNumArguments())};
   // With Newton's iteration, states decide how many steps there are.
-  for (unsigned i = 0; i < states && !op.getNewton(); ++i) {
-    bool dead = op.getFinals()[i].use_empty() &&
-                reachesOnly(op.getCell().getArgument(i), yield, i);
-    deadValues[i] = deadArguments[i] = dead;
-  }
+  for (unsigned i = 0; i < states && !op.getNewton(); ++i)
+    dead.values[i] = dead.arguments[i] =
+        op.getFinals()[i].use_empty() &&
+        reachesOnly(op.getCell().getArgument(i), yield,
+                    [&](unsigned value) { return value == i; });
   // One state stays.
-  if (deadValues.find_first_unset_in(0, states) == -1)
-    deadValues[0] = deadArguments[0] = false;
+  if (dead.values.find_first_unset_in(0, states) == -1)
+    dead.values[0] = dead.arguments[0] = false;
   for (auto [i, output] : llvm::enumerate(op.getOutputs()))
-    deadValues[states + i] = output.use_empty();
+    dead.values[states + i] = output.use_empty();
   // Something has to say how many tokens there are: an input or, where there is
   // none, an output.
   if (inputs == 0)
-    deadValues[states] = false;
-  // An argument is dead where only what is dropped reads it.
-  auto isDead = [&](Value argument) {
-    SmallVector<Value> front = {argument};
-    llvm::SmallDenseSet<Operation *> seen;
-    while (!front.empty())
-      for (OpOperand &use : front.pop_back_val().getUses()) {
-        if (use.getOwner() == yield) {
-          if (!deadValues[use.getOperandNumber()])
-            return false;
-          continue;
-        }
-        if (seen.insert(use.getOwner()).second)
-          llvm::append_range(front, use.getOwner()->getResults());
-      }
-    return true;
-  };
-  for (unsigned i = states; i < deadArguments.size(); ++i)
-    deadArguments[i] = isDead(op.getCell().getArgument(i));
+    dead.values[states] = false;
+  for (unsigned i = states; i < dead.arguments.size(); ++i)
+    dead.arguments[i] =
+        reachesOnly(op.getCell().getArgument(i), yield,
+                    [&](unsigned value) { return dead.values[value]; });
   if (inputs > 0 &&
-      deadArguments.find_first_unset_in(states, states + inputs) == -1)
-    deadArguments[states] = false;
-  if (deadValues.none() && deadArguments.none())
-    return failure();
+      dead.arguments.find_first_unset_in(states, states + inputs) == -1)
+    dead.arguments[states] = false;
+  return dead;
+}
 
-  SmallVector<Value> newInitial, newInputs, newParameters;
-  SmallVector<Type> outputTypes, finalTypes;
-  for (auto [i, value] : llvm::enumerate(op.getInitial()))
-    if (!deadArguments[i]) {
-      newInitial.push_back(value);
-      finalTypes.push_back(op.getFinals()[i].getType());
-    }
-  for (auto [i, value] : llvm::enumerate(op.getInputs()))
-    if (!deadArguments[states + i])
-      newInputs.push_back(value);
-  for (auto [i, value] : llvm::enumerate(op.getParameters()))
-    if (!deadArguments[states + inputs + i])
-      newParameters.push_back(value);
-  for (auto [i, value] : llvm::enumerate(op.getOutputs()))
-    if (!deadValues[states + i])
-      outputTypes.push_back(value.getType());
-  auto smaller = NonlinearScanOp::create(
-      rewriter, op.getLoc(), outputTypes, finalTypes, op.getReport().getTypes(),
-      newInitial, newInputs, newParameters, op.getReverseAttr(),
-      op.getSegmentsAttr(), op.getNewtonAttr(), op.getToleranceAttr());
-  rewriter.cloneRegionBefore(op.getCell(), smaller.getCell(),
-                             smaller.getCell().end());
-  Block &block = smaller.getCell().front();
+/// Erases what is dead from a region that is a copy of the op's.
+static void eraseUnread(Block &block, const Unread &dead,
+                        PatternRewriter &rewriter) {
   rewriter.modifyOpInPlace(block.getTerminator(), [&] {
-    block.getTerminator()->eraseOperands(deadValues);
+    block.getTerminator()->eraseOperands(dead.values);
   });
   SmallVector<Operation *> backward;
   for (Operation &inner : llvm::reverse(block.without_terminator()))
@@ -370,22 +343,42 @@ LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
   for (Operation *inner : backward)
     if (isOpTriviallyDead(inner))
       rewriter.eraseOp(inner);
-  block.eraseArguments(deadArguments);
-  SmallVector<Value> results(op.getNumResults());
-  unsigned next = 0;
-  for (auto [i, value] : llvm::enumerate(op.getOutputs()))
-    if (!deadValues[states + i])
-      results[i] = smaller.getOutputs()[next++];
-  next = 0;
-  unsigned outputs = op.getOutputs().size();
-  for (unsigned i = 0; i < states; ++i)
-    if (!deadArguments[i])
-      results[outputs + i] = smaller.getFinals()[next++];
-  for (auto [i, value] : llvm::enumerate(smaller.getReport()))
-    results[outputs + states + i] = value;
-  for (auto [old, value] : llvm::zip_equal(op.getResults(), results))
-    if (value)
-      rewriter.replaceAllUsesWith(old, value);
+  block.eraseArguments(dead.arguments);
+}
+
+LogicalResult DropUnused::matchAndRewrite(NonlinearScanOp op,
+                                          PatternRewriter &rewriter) const {
+  Unread dead = unreadOf(op);
+  if (dead.values.none() && dead.arguments.none())
+    return failure();
+  auto kept = [](ValueRange all, const llvm::BitVector &dead, unsigned from) {
+    SmallVector<Value> rest;
+    for (auto [i, value] : llvm::enumerate(all))
+      if (!dead[from + i])
+        rest.push_back(value);
+    return rest;
+  };
+  unsigned states = op.numStates(), inputs = op.getInputs().size();
+  SmallVector<Value> results = kept(op.getOutputs(), dead.values, states);
+  unsigned outputs = results.size();
+  llvm::append_range(results, kept(op.getFinals(), dead.arguments, 0));
+  llvm::append_range(results, op.getReport());
+  SmallVector<Type> types(ValueRange(results).getTypes());
+  unsigned reports = op.getReport().size();
+  auto smaller = NonlinearScanOp::create(
+      rewriter, op.getLoc(), ArrayRef<Type>(types).take_front(outputs),
+      ArrayRef<Type>(types).drop_front(outputs).drop_back(reports),
+      ArrayRef<Type>(types).take_back(reports),
+      kept(op.getInitial(), dead.arguments, 0),
+      kept(op.getInputs(), dead.arguments, states),
+      kept(op.getParameters(), dead.arguments, states + inputs),
+      op.getReverseAttr(), op.getSegmentsAttr(), op.getNewtonAttr(),
+      op.getToleranceAttr());
+  rewriter.cloneRegionBefore(op.getCell(), smaller.getCell(),
+                             smaller.getCell().end());
+  eraseUnread(smaller.getCell().front(), dead, rewriter);
+  for (auto [old, value] : llvm::zip_equal(results, smaller.getResults()))
+    rewriter.replaceAllUsesWith(old, value);
   rewriter.eraseOp(op);
   return success();
 }

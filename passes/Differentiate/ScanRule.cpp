@@ -51,6 +51,9 @@ private:
   void addCotangents();
   /// The states before each token that the reversed region reads.
   Values statesBefore();
+  /// Makes the reversed region yield cotangents of states, sums of what
+  /// parameters get, and what inputs get.
+  void yieldGradients();
   NonlinearScanOp gradient();
 
   NonlinearScanOp op;
@@ -66,6 +69,10 @@ private:
   /// Arguments that were added, for the cotangents of the states behind a token
   /// and of outputs; the latter null where there is none.
   Values behind, ofOutputs;
+  /// Arguments that were added, for what parameters have got so far.
+  Values sums;
+  /// What inputs get.
+  SmallVector<Type> outputTypes;
 };
 
 } // namespace
@@ -151,25 +158,20 @@ Values ScanGradient::statesBefore() {
   return before;
 }
 
-NonlinearScanOp ScanGradient::gradient() {
+void ScanGradient::yieldGradients() {
   Block &block = copy.getCell().front();
   unsigned states = op.numStates(), inputs = op.getInputs().size();
-  // What the reversed region reads shows when nothing else is in it.
   IRRewriter inner(builder.getContext());
   inner.setInsertionPoint(block.getTerminator());
   Values yielded;
   ScalarBuilder s(inner, loc);
   for (unsigned i = 0; i < states; ++i)
     yielded.push_back(rows[i] ? rows[i] : s.constant(0.0, behind[i]));
-  SmallVector<unsigned> summed;
-  Values sums;
   for (unsigned i = states + inputs; i < rows.size(); ++i)
     if (needed[i] && rows[i]) {
-      summed.push_back(i);
       sums.push_back(block.addArgument(op.cellType(), loc));
       yielded.push_back(s.add(sums.back(), rows[i]));
     }
-  SmallVector<Type> outputTypes, finalTypes;
   for (unsigned i = states; i < states + inputs; ++i)
     if (needed[i] && rows[i]) {
       yielded.push_back(rows[i]);
@@ -182,51 +184,49 @@ NonlinearScanOp ScanGradient::gradient() {
         typeOf(op.getOutputs().front()).clone(Type(op.cellType())));
   }
   inner.replaceOpWithNewOp<linrec::YieldOp>(block.getTerminator(), yielded);
+  // What the reversed region reads shows when nothing else is in it.
   eraseDeadOps(inner, block);
+}
 
+NonlinearScanOp ScanGradient::gradient() {
+  Block &block = copy.getCell().front();
+  unsigned states = op.numStates(), inputs = op.getInputs().size();
   Values before = statesBefore();
-  Values newInitial, newInputs, arguments;
-  for (unsigned i = 0; i < states; ++i) {
-    Value cotangent = cotangents[op.getOutputs().size() + i];
-    Value first = op.getInitial()[i];
-    newInitial.push_back(cotangent ? cotangent
-                                   : zerosLike(builder, loc, first));
-    arguments.push_back(behind[i]);
-  }
-  for (Value sum : sums) {
-    newInitial.push_back(zerosLike(builder, loc, op.getInitial().front()));
-    arguments.push_back(sum);
-  }
-  for (Value value : newInitial)
-    finalTypes.push_back(value.getType());
-  auto addInput = [&](Value tensor, Value argument) {
-    newInputs.push_back(tensor);
+  Values newInitial, newInputs, newParameters, arguments;
+  auto add = [&](Values &operands, Value tensor, Value argument) {
+    operands.push_back(tensor);
     arguments.push_back(argument);
   };
+  for (unsigned i = 0; i < states; ++i) {
+    Value cotangent = cotangents[op.getOutputs().size() + i];
+    add(newInitial,
+        cotangent ? cotangent : zerosLike(builder, loc, op.getInitial()[i]),
+        behind[i]);
+  }
+  for (Value sum : sums)
+    add(newInitial, zerosLike(builder, loc, op.getInitial().front()), sum);
   for (unsigned i = 0; i < states; ++i)
     if (before[i])
-      addInput(before[i], block.getArgument(i));
+      add(newInputs, before[i], block.getArgument(i));
   for (unsigned i = 0; i < inputs; ++i)
-    // A dead one may be what says how many tokens there are.
     if (!block.getArgument(states + i).use_empty())
-      addInput(op.getInputs()[i], block.getArgument(states + i));
+      add(newInputs, op.getInputs()[i], block.getArgument(states + i));
   for (auto [i, argument] : llvm::enumerate(ofOutputs))
     if (argument)
-      addInput(cotangents[i], argument);
-  if (newInputs.empty() && outputTypes.empty() && inputs > 0)
-    addInput(op.getInputs().front(), block.getArgument(states));
-  Values newParameters;
+      add(newInputs, cotangents[i], argument);
+  // One that nothing reads may be what says how many tokens there are.
+  if (newInputs.empty() && outputTypes.empty())
+    add(newInputs, op.getInputs().front(), block.getArgument(states));
   for (unsigned i = 0; i < op.getParameters().size(); ++i) {
     Value argument = block.getArgument(states + inputs + i);
-    if (argument.use_empty())
-      continue;
-    newParameters.push_back(op.getParameters()[i]);
-    arguments.push_back(argument);
+    if (!argument.use_empty())
+      add(newParameters, op.getParameters()[i], argument);
   }
   auto result = NonlinearScanOp::create(
-      builder, loc, outputTypes, finalTypes, TypeRange(), newInitial, newInputs,
-      newParameters, op.getReverse() ? UnitAttr() : builder.getUnitAttr(),
-      IntegerAttr(), IntegerAttr(), FloatAttr());
+      builder, loc, outputTypes, ValueRange(newInitial).getTypes(), TypeRange(),
+      newInitial, newInputs, newParameters,
+      op.getReverse() ? UnitAttr() : builder.getUnitAttr(), IntegerAttr(),
+      IntegerAttr(), FloatAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&result.getCell());
   IRMapping mapping;
@@ -245,6 +245,7 @@ FailureOr<Gradients> ScanGradient::build() {
   Gradients gradients(op->getNumOperands());
   if (failed(reverse()))
     return failure();
+  yieldGradients();
   NonlinearScanOp scan = gradient();
   unsigned states = op.numStates(), inputs = op.getInputs().size();
   for (unsigned i = 0; i < states; ++i)

@@ -47,6 +47,10 @@ protected:
   /// Inserts the derivative of a clone's states by states before the
   /// terminator.
   FailureOr<Matrix> jacobian(NonlinearScanOp cell);
+  /// The scan s' = A s + b of tensors, the matrix by rows with null for 0. Its
+  /// outputs are the states before each token or behind it.
+  NonlinearScanOp affine(ValueRange initial, ArrayRef<Value> matrix,
+                         ValueRange vectors, bool givesBefore);
   /// A scan without a body.
   NonlinearScanOp scan(ValueRange initial, ValueRange inputs,
                        ValueRange parameters, TypeRange outputs, bool reverse);
@@ -78,6 +82,11 @@ private:
   Scanned rest(ValueRange initial, int64_t from, int64_t length);
   Values tokensOf(ValueRange values, int64_t from, int64_t length);
   Value reshaped(Value value, ArrayRef<int64_t> shape);
+  /// What the tokens of each segment do: s becomes M s + v. The finals of the
+  /// scan are v, and the entries of M where `leads`, from 0 and I on.
+  NonlinearScanOp transfer(ValueRange inputs, int64_t count,
+                           NonlinearScanOp cell, const Matrix &slopes,
+                           ArrayRef<bool> leads);
   /// The states before each segment, [B * S, D].
   FailureOr<Values> statesBefore(ValueRange initial, ValueRange inputs,
                                  int64_t count);
@@ -152,6 +161,38 @@ NonlinearScanOp Expansion::scan(ValueRange initial, ValueRange inputs,
                                  IntegerAttr(), IntegerAttr(), FloatAttr());
 }
 
+NonlinearScanOp Expansion::affine(ValueRange initial, ArrayRef<Value> matrix,
+                                  ValueRange vectors, bool givesBefore) {
+  Values inputs(vectors);
+  for (Value entry : matrix)
+    if (entry)
+      inputs.push_back(entry);
+  NonlinearScanOp result =
+      scan(initial, inputs, ValueRange(), vectors.getTypes(), op.getReverse());
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&result.getCell());
+  for (unsigned i = 0; i < n + inputs.size(); ++i)
+    body->addArgument(op.cellType(), loc);
+  auto states = body->getArguments().take_front(n);
+  ScalarBuilder s(b, loc);
+  Values yielded;
+  unsigned entry = 2 * n;
+  for (unsigned i = 0; i < n; ++i) {
+    Value sum = body->getArgument(n + i);
+    for (unsigned j = 0; j < n; ++j)
+      if (matrix[i * n + j])
+        sum = s.fma(body->getArgument(entry++), states[j], sum);
+    yielded.push_back(sum);
+  }
+  Values after = yielded;
+  if (givesBefore)
+    llvm::append_range(yielded, states);
+  else
+    llvm::append_range(yielded, after);
+  linrec::YieldOp::create(b, loc, yielded);
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Segments
 //===----------------------------------------------------------------------===//
@@ -191,25 +232,24 @@ Values Segments::tokensOf(ValueRange values, int64_t from, int64_t length) {
   return result;
 }
 
-FailureOr<Values> Segments::statesBefore(ValueRange initial, ValueRange inputs,
-                                         int64_t count) {
-  // What a segment does: s becomes M s + v, from M = I and v = 0 on.
-  auto copy = cast<NonlinearScanOp>(b.clone(*op));
-  FailureOr<Matrix> slopes = jacobian(copy);
-  if (failed(slopes)) {
-    copy.erase();
-    return failure();
-  }
-  // M has an entry where a path of slopes leads.
+/// Where the product of any number of these matrices, and the identity, may
+/// have an entry: where a path of entries leads.
+static SmallVector<bool> reachOf(const Matrix &slopes, unsigned n) {
   SmallVector<bool> leads(n * n);
   for (unsigned i = 0; i < n; ++i)
     for (unsigned j = 0; j < n; ++j)
-      leads[i * n + j] = i == j || (*slopes)[i * n + j];
+      leads[i * n + j] = i == j || slopes[i * n + j];
   for (unsigned k = 0; k < n; ++k)
     for (unsigned i = 0; i < n; ++i)
       for (unsigned j = 0; j < n; ++j)
         leads[i * n + j] =
             leads[i * n + j] || (leads[i * n + k] && leads[k * n + j]);
+  return leads;
+}
+
+NonlinearScanOp Segments::transfer(ValueRange inputs, int64_t count,
+                                   NonlinearScanOp cell, const Matrix &slopes,
+                                   ArrayRef<bool> leads) {
   RankedTensorType type = tensorType({sequences * count, channels});
   auto filled = [&](double value) {
     return arith::ConstantOp::create(
@@ -222,70 +262,65 @@ FailureOr<Values> Segments::statesBefore(ValueRange initial, ValueRange inputs,
   for (unsigned i = 0; i < n * n; ++i)
     if (leads[i])
       first.push_back(filled(i / n == i % n ? 1.0 : 0.0));
-  NonlinearScanOp transfer =
+  NonlinearScanOp result =
       scan(first, inputs, op.getParameters(), TypeRange(), op.getReverse());
-  {
-    OpBuilder::InsertionGuard nested(b);
-    Block *body = b.createBlock(&transfer.getCell());
-    IRMapping mapping;
-    Values matrix(n * n);
-    for (Value argument : copy.stateArguments())
-      mapping.map(argument, body->addArgument(op.cellType(), loc));
-    for (unsigned i = 0; i < n * n; ++i)
-      if (leads[i])
-        matrix[i] = body->addArgument(op.cellType(), loc);
-    for (Value argument : copy.getCell().getArguments().drop_front(n))
-      mapping.map(argument, body->addArgument(op.cellType(), loc));
-    for (Operation &nestedOp : copy.getCell().front().without_terminator())
-      b.clone(nestedOp, mapping);
-    ScalarBuilder s(b, loc);
-    Values yielded;
-    for (Value state : copy.newStates())
-      yielded.push_back(mapping.lookupOrDefault(state));
-    for (unsigned i = 0; i < n; ++i)
-      for (unsigned j = 0; j < n; ++j) {
-        if (!leads[i * n + j])
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&result.getCell());
+  IRMapping mapping;
+  Values matrix(n * n);
+  for (Value argument : cell.stateArguments())
+    mapping.map(argument, body->addArgument(op.cellType(), loc));
+  for (unsigned i = 0; i < n * n; ++i)
+    if (leads[i])
+      matrix[i] = body->addArgument(op.cellType(), loc);
+  for (Value argument : cell.getCell().getArguments().drop_front(n))
+    mapping.map(argument, body->addArgument(op.cellType(), loc));
+  for (Operation &nested : cell.getCell().front().without_terminator())
+    b.clone(nested, mapping);
+  ScalarBuilder s(b, loc);
+  Values yielded;
+  for (Value state : cell.newStates())
+    yielded.push_back(mapping.lookupOrDefault(state));
+  for (unsigned i = 0; i < n; ++i)
+    for (unsigned j = 0; j < n; ++j) {
+      if (!leads[i * n + j])
+        continue;
+      Value sum;
+      for (unsigned k = 0; k < n; ++k) {
+        Value slope = slopes[i * n + k], entry = matrix[k * n + j];
+        if (!slope || !entry)
           continue;
-        Value sum;
-        for (unsigned k = 0; k < n; ++k) {
-          Value slope = (*slopes)[i * n + k], entry = matrix[k * n + j];
-          if (!slope || !entry)
-            continue;
-          slope = mapping.lookupOrDefault(slope);
-          sum = sum ? s.fma(slope, entry, sum) : s.mul(slope, entry);
-        }
-        yielded.push_back(sum ? sum : s.constant(0.0, matrix[i * n + j]));
+        slope = mapping.lookupOrDefault(slope);
+        sum = sum ? s.fma(slope, entry, sum) : s.mul(slope, entry);
       }
-    linrec::YieldOp::create(b, loc, yielded);
-  }
-  copy.erase();
-  Values moves;
-  for (Value value : transfer.getFinals())
-    moves.push_back(reshaped(value, {sequences, count, channels}));
-  RankedTensorType perSegment = tensorType({sequences, count, channels});
-  NonlinearScanOp along =
-      scan(initial, moves, ValueRange(), SmallVector<Type>(n, perSegment),
-           op.getReverse());
-  {
-    OpBuilder::InsertionGuard nested(b);
-    Block *body = b.createBlock(&along.getCell());
-    Values states, yielded;
-    for (unsigned i = 0; i < n; ++i)
-      states.push_back(body->addArgument(op.cellType(), loc));
-    for (unsigned i = 0; i < moves.size(); ++i)
-      body->addArgument(op.cellType(), loc);
-    ScalarBuilder s(b, loc);
-    unsigned entry = 2 * n;
-    for (unsigned i = 0; i < n; ++i) {
-      Value sum = body->getArgument(n + i);
-      for (unsigned j = 0; j < n; ++j)
-        if (leads[i * n + j])
-          sum = s.fma(body->getArgument(entry++), states[j], sum);
-      yielded.push_back(sum);
+      yielded.push_back(sum ? sum : s.constant(0.0, matrix[i * n + j]));
     }
-    llvm::append_range(yielded, states);
-    linrec::YieldOp::create(b, loc, yielded);
+  linrec::YieldOp::create(b, loc, yielded);
+  return result;
+}
+
+FailureOr<Values> Segments::statesBefore(ValueRange initial, ValueRange inputs,
+                                         int64_t count) {
+  auto copy = cast<NonlinearScanOp>(b.clone(*op));
+  FailureOr<Matrix> slopes = jacobian(copy);
+  if (failed(slopes)) {
+    copy.erase();
+    return failure();
   }
+  SmallVector<bool> leads = reachOf(*slopes, n);
+  NonlinearScanOp moves = transfer(inputs, count, copy, *slopes, leads);
+  copy.erase();
+  Values finals;
+  for (Value value : moves.getFinals())
+    finals.push_back(reshaped(value, {sequences, count, channels}));
+  Values matrix(n * n);
+  unsigned entry = n;
+  for (unsigned i = 0; i < n * n; ++i)
+    if (leads[i])
+      matrix[i] = finals[entry++];
+  NonlinearScanOp along =
+      affine(initial, matrix, ArrayRef<Value>(finals).take_front(n),
+             /*givesBefore=*/true);
   Values before;
   for (Value output : along.getOutputs())
     before.push_back(reshaped(output, {sequences * count, channels}));
@@ -492,29 +527,16 @@ FailureOr<Values> Newton::step(OpBuilder &builder, ValueRange now) {
   copy.erase();
   OpBuilder::InsertionGuard guard(b);
   b.restoreInsertionPoint(builder.saveInsertionPoint());
-  NonlinearScanOp affine =
-      scan(op.getInitial(), generic.getResults(), ValueRange(),
-           SmallVector<Type>(n, states), op.getReverse());
-  affine.setSegmentsAttr(op.getSegmentsAttr());
-  Block *body = b.createBlock(&affine.getCell());
-  Values before, yielded;
-  for (unsigned i = 0; i < n; ++i)
-    before.push_back(body->addArgument(op.cellType(), loc));
-  for (unsigned i = 0; i < entries + n; ++i)
-    body->addArgument(op.cellType(), loc);
-  ScalarBuilder s(b, loc);
-  unsigned entry = n;
-  for (unsigned i = 0; i < n; ++i) {
-    Value sum = body->getArgument(n + entries + i);
-    for (unsigned j = 0; j < n; ++j)
-      if ((*slopes)[i * n + j])
-        sum = s.fma(body->getArgument(entry++), before[j], sum);
-    yielded.push_back(sum);
-  }
-  Values both = yielded;
-  llvm::append_range(both, yielded);
-  linrec::YieldOp::create(b, loc, both);
-  return Values(affine.getOutputs());
+  Values matrix(n * n);
+  unsigned entry = 0;
+  for (unsigned i = 0; i < n * n; ++i)
+    if ((*slopes)[i])
+      matrix[i] = generic.getResult(entry++);
+  NonlinearScanOp next =
+      affine(op.getInitial(), matrix, generic.getResults().drop_front(entries),
+             /*givesBefore=*/false);
+  next.setSegmentsAttr(op.getSegmentsAttr());
+  return Values(next.getOutputs());
 }
 
 Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
