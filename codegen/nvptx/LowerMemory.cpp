@@ -545,6 +545,12 @@ LogicalResult LowerKernel::lowerLookup(tile::LookupOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto shape = cast<RankedTensorType>(op.getResult().getType()).getShape();
   Value start = addElements(memory.root, memory.offset, memory.element);
+  // What padding reads instead: a view that has elements has its first.
+  bool hasElement = llvm::all_of(memory.sizes, [](OpFoldResult size) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    return known && *known > 0;
+  });
+  Value other = hasElement ? start : memory.root;
   Registers result;
   for (int64_t i = 0; i < layout.registerCount(); ++i) {
     Value at;
@@ -562,7 +568,7 @@ LogicalResult LowerKernel::lowerLookup(tile::LookupOp op) {
     Access access{{i}, layout.registerOffset(i, shape.size())};
     Value vector = loadVector(
         addElements(start, at, memory.element), memory.element, 1,
-        inside(own, layout, shape, access), memory.root, describeAny(memory));
+        inside(own, layout, shape, access), other, describeAny(memory));
     unpack(vector, memory.element, 1, result);
   }
   registers[op.getResult()] = std::move(result);

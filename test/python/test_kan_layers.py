@@ -54,14 +54,15 @@ def test_functions_are_those_of_scipy(name, rng):
     assert np.all(abs(found - value) <= 300 * EPS[torch.float64] * (size + 1))
 
 
+@pytest.mark.parametrize("by", ["--isa=native", "--isa=baseline", "--target=emulator"])
 @pytest.mark.parametrize("name", BASES)
-def test_gradients_are_those_of_the_interpreter(name, rng, tmp_path):
+def test_gradients_are_those_of_the_interpreter(name, by, rng, tmp_path):
     _, count, _, numbers = BASES[name]
     (tmp_path / "layer.mlir").write_text(program(name, "float32", gradients=True))
     arguments = [rng.uniform(-0.95, 0.95, (ROWS, INPUTS)), rng.normal(size=(count, INPUTS, OUTPUTS)), *numbers, rng.normal(size=(ROWS, OUTPUTS))]
     for i, one in enumerate(arguments):
         np.save(tmp_path / f"{i}.npy", one)
-    tool("drawloom-run", tmp_path / "layer.mlir", "--entry=main", "--convert", "--compare=interpreter",
+    tool("drawloom-run", tmp_path / "layer.mlir", "--entry=main", by, "--convert", "--compare=interpreter",
          *(f"--input={tmp_path / f'{i}.npy'}" for i in range(len(arguments))))
 
 
