@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .._errors import CallError
-from . import _dense
+from . import _dense, _kan_edges
 from ._kan import kan_layer, kan_network
 
 _POINTWISE_KINDS = ("mexican_hat", "morlet", "gaussian_derivative", "shannon")
@@ -65,6 +65,53 @@ class KANLayer(torch.nn.Module):
         self._keep("bias", torch.zeros(out_features, **options) if bias else None, True)
         self._keep("norm_weight", torch.ones(in_features, **options) if affine else None, True)
         self._keep("norm_bias", torch.zeros(in_features, **options) if affine else None, True)
+        # Of each edge whether it trains (1), is left out (0) or stays as it is (2). None: all train.
+        self.register_buffer("edges", None)
+        #: Formulas of edges (i, o) that `snap_edge` has found.
+        self.symbols: dict[tuple[int, int], _kan_edges.Symbolic] = {}
+
+    edges: Tensor | None
+
+    def _load_from_state_dict(self, state_dict, prefix, *rest):
+        # A layer with edges that are left out is loaded into any of its size, and the other way round.
+        given = state_dict.get(prefix + "edges")
+        self.edges = None if given is None else torch.ones(self.in_features, self.out_features, dtype=torch.int8, device=self.coefficients.device)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _of_edges(self, value):
+        """A number of each edge, [..., in, out]: 0 where it is left out, without a gradient where it does not train."""
+        if value is None or self.edges is None:
+            return value
+        return torch.where(self.edges == 1, value, torch.where(self.edges == 2, value.detach(), torch.zeros_like(value)))
+
+    def _mark(self, where, as_):
+        if self.edges is None:
+            self.edges = torch.ones(self.in_features, self.out_features, dtype=torch.int8, device=self.coefficients.device)
+        self.edges[where] = as_
+
+    def edge_values(self, x: Tensor) -> Tensor:
+        """The values of the functions on all edges, [..., in, out]: y is their sum over the inputs, and the bias."""
+        return _kan_edges.edge_values(self, x)
+
+    @torch.no_grad()
+    def edge_scores(self, x: Tensor) -> Tensor:
+        """How much each edge says about the rows of x, [in, out]: the deviation of its values."""
+        return self.edge_values(x).flatten(0, -3).std(0, unbiased=False)
+
+    @torch.no_grad()
+    def prune_edges(self, keep: Tensor) -> None:
+        """Leaves out the edges where `keep`, [in, out], is false: they give 0, and train no more."""
+        if keep.dtype != torch.bool or keep.shape != (self.in_features, self.out_features):
+            raise CallError(f"prune_edges: keep is {keep.dtype} {list(keep.shape)}; it is bool [{self.in_features}, {self.out_features}]")
+        self._mark(~keep, 0)
+
+    def snap_edge(self, x: Tensor, i: int, o: int, names: Sequence[str] | None = None) -> _kan_edges.Symbolic:
+        """Puts the formula that is nearest to the values of one edge at rows x [..., in], of those of drawloom.torch.FORMULAS that are named, in
+        place of its function, as far as the basis can say it there; the edge trains no more. The formula is given, and is in `symbols`."""
+        found = _kan_edges.snap_edge(self, x, i, o, names)
+        self._mark((i, o), 2)
+        self.symbols[i, o] = found
+        return found
 
     def _keep(self, name, value, learned):
         if learned:
@@ -79,9 +126,10 @@ class KANLayer(torch.nn.Module):
 
     def arguments(self) -> dict[str, Any]:
         """What `kan_layer` and `kan_network` are called with."""
-        return {"coefficients": self.coefficients, "basis": self.basis, "order": self.order,
+        base_weight = self.base_weight if self.edges is None or self.base_weight is None else self._of_edges(self.base_weight.T).T
+        return {"coefficients": self._of_edges(self.coefficients), "basis": self.basis, "order": self.order,
                 "parameters": [getattr(self, name) for name in self._names], "normalizer": self.normalizer, "norm_weight": self.norm_weight,
-                "norm_bias": self.norm_bias, "base": self.base, "base_weight": self.base_weight, "bias": self.bias}
+                "norm_bias": self.norm_bias, "base": self.base, "base_weight": base_weight, "bias": self.bias}
 
     def forward(self, x: Tensor) -> Tensor:
         return kan_layer(x, **self.arguments())
@@ -106,6 +154,29 @@ class KAN(torch.nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+    def formula(self, names: Sequence[str] | None = None, digits: int = 3) -> list[str]:
+        """The outputs as formulas of inputs with these `names` (x0, x1, ...), where each edge is left out or has a formula (`prune_edges`,
+        `snap_edge` of the layers)."""
+        first = self.layers[0].in_features
+        terms = [f"x{i}" for i in range(first)] if names is None else list(names)
+        if len(terms) != first:
+            raise CallError(f"formula: there are {len(terms)} names, and {first} inputs")
+        for number, layer in enumerate(self.layers):
+            terms = [_sum_of(layer, number, o, terms, digits) for o in range(layer.out_features)]
+        return terms
+
+
+def _sum_of(layer, number, o, terms, digits):
+    parts = []
+    for i, term in enumerate(terms):
+        if layer.edges is not None and layer.edges[i, o] == 0:
+            continue
+        if (i, o) not in layer.symbols:
+            raise CallError(f"formula: the edge from {i} to {o} of layer {number} has no formula; snap_edge finds one, prune_edges leaves it out")
+        parts.append(layer.symbols[i, o].text(term if term.isidentifier() else f"({term})", digits))
+    bias = 0.0 if layer.bias is None else float(layer.bias[o])
+    return " + ".join(parts + [f"{bias:.{digits}g}"] * (bias != 0)) or "0"
 
 
 def _between(widths, what):
