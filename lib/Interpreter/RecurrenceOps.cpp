@@ -77,7 +77,7 @@ LogicalResult ScanRun::start() {
       return call.error() << "has " << value.dim(1) << " tokens in operand "
                           << i << ", and " << tokens << " in the first input";
   }
-  for (auto [values, shape] :
+  for (const auto &[values, shape] :
        {std::pair(ValueRange(op.getOutputs()),
                   SmallVector<int64_t>{sequences, tokens, channels}),
         std::pair(ValueRange(op.getFinals()),
