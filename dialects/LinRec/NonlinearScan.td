@@ -71,22 +71,24 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ```
 
     The op is computed token after token, side by side for sequences and channels.
-    Two attributes ask for what is parallel along the tokens as well; they change
-    rounding only:
+    Two attributes make the tokens parallel, too. They change rounding only, as long
+    as nothing overflows: a part of the tokens may overflow from states that it does
+    not get.
 
     * `segments` S, of a cell whose new states are affine in the old ones, such as
-      a gradient's: the tokens are cut into S parts. What each does to states is
-      found first (a matrix of n x n and a vector for each channel), then the states
-      where they begin, then everything else.
+      a gradient's: the tokens are cut into S parts. First, what each part does to states is
+      computed (a matrix of n x n and a vector for each channel); then the states at the
+      start of each part; then all tokens of all parts.
     * `newton` K, of any cell: all tokens' states at once, by Newton's iteration.
       From states h, the cell's values F_t and Jacobians J_t at h_{t-1} give the
       affine recurrence h'_t = F_t + J_t (h'_{t-1} - h_{t-1}), which is a scan in
-      `segments`. It ends where no state changes by more than `tolerance` max(1, |h|)
-      (default 64 eps of the states' type), after K steps at most. Then the residual, the largest
-      |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|), is computed. Where it is more than the
-      tolerance, or no number, tokens are gone through one after another instead.
+      `segments`. The iteration stops when no state changes by more than `tolerance`
+      max(1, |h|) (default 64 eps of the states' type), or after K steps. Then it computes
+      the residual, the largest |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|). If that exceeds the
+      tolerance or is NaN, tokens are gone through one after another instead.
+      Otherwise outputs are those of f at the states found, and `finals` these states.
       `report` has the number of steps and the residual, each a tensor without
-      dimensions of the states' type.
+      dimensions of the states' type; it has no derivative.
 
     The gradient is an op of the same kind in the other direction, whose cell is
     the reverse of the region; its states are the cotangents of the states, and
@@ -98,11 +100,12 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     Constraints:
 
     1. All tensors have one B, T and D, and D is static and at least 1. There is at
-       least one state, input or parameter's number aside.
+       least one state, and at least one input or output. Without inputs, the T of
+       outputs is static.
     2. The region's arguments are as many as `initial`, `inputs` and `parameters`
-       together, and are f64 for tensors of f64, else f32. So are what it yields.
+       together. They and the values that it yields are f64 for tensors of f64, else f32.
     3. `initial`, `parameters` and `finals` have the type of the region's values;
-       `inputs` and `outputs` may be f16 or bf16 where these are f32.
+       `inputs` and `outputs` may be f16 or bf16 if the region computes in f32.
     4. The region's ops are on scalars, and have no effects and no regions.
     5. `segments` is positive and, without `newton`, the cell is affine in its states.
     6. `newton` is positive; `tolerance` goes with it and is positive. `report` has
@@ -137,8 +140,8 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ::mlir::FloatType cellType();
     /// What a change of a state, or its residual, may be.
     double toleranceOrDefault();
-    /// How many steps of Newton's iteration there may be. Each finds the states
-    /// of one token more, if nothing else.
+    /// How many steps of Newton's iteration there may be. Each makes the states of
+    /// at least one token more exact.
     int64_t mostSteps(int64_t tokens) {
       return std::min(getNewtonAttr().getInt(), tokens + 1);
     }
@@ -151,8 +154,8 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ::mlir::OperandRange yieldedOutputs();
     /// Whether the new states are affine in the old ones.
     bool isAffine();
-    /// What is behind each token of a scan in this direction, [B, T, D], as what
-    /// is before each; `first`, [B, D], is before the first one.
+    /// Shifts `behind`, [B, T, D], by one token in the order of a scan; the first
+    /// token gets `first`, [B, D].
     static ::mlir::Value before(::mlir::OpBuilder &builder, ::mlir::Location loc,
                                 ::mlir::Value behind, ::mlir::Value first,
                                 bool reverse);

@@ -215,7 +215,7 @@ NonlinearScanOp ScanGradient::gradient() {
     if (argument)
       add(newInputs, cotangents[i], argument);
   // One that nothing reads may be what says how many tokens there are.
-  if (newInputs.empty() && outputTypes.empty())
+  if (newInputs.empty() && inputs > 0)
     add(newInputs, op.getInputs().front(), block.getArgument(states));
   for (unsigned i = 0; i < op.getParameters().size(); ++i) {
     Value argument = block.getArgument(states + inputs + i);

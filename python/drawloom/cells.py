@@ -12,7 +12,7 @@
 
     cell = Cell(leaky, states=1, inputs=1, parameters=1)
 
-The function is called once, on values that have arithmetic, comparisons, `where` and the functions of rows (exp, tanh, sigmoid, relu,
+The function is called when the cell is made, on values that have arithmetic, comparisons, `where` and the functions of rows (exp, tanh, sigmoid, relu,
 ...), and gives the new states and the outputs. `drawloom.torch.nonlinear_scan` and that of `drawloom.jax` go through the tokens with it.
 Channels do not mix within a cell: what mixes them, such as the products with matrices in front of a GRU's gates, is in its inputs.
 """
