@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+import drawloom.torch
 from drawloom import cells
 
 BYTES = 256
@@ -269,7 +270,8 @@ class DiagonalCell(nn.Module):
     def forward(self, x, memory, shared):
         last, states = (None, None) if memory is None else memory
         u, last = self.conv(x, last)
-        y, states, _ = self.ops.nonlinear_scan(self.cell, [layer(u) for layer in self.inputs], list(self.diagonals.unbind()), states)
+        scan = getattr(self.ops, "nonlinear_scan", drawloom.torch.nonlinear_scan)
+        y, states, _ = scan(self.cell, [layer(u) for layer in self.inputs], list(self.diagonals.unbind()), states)
         return self.out(self.norm(y[0]) * F.silu(self.gate(x))), (last, states)
 
 

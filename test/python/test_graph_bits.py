@@ -78,9 +78,27 @@ def threads():
     torch.set_num_threads(before)
 
 
+def multiplies_parameters(layer):
+    """Whether it has products of parameters alone, which are PyTorch's, and round as it has threads (docs/graphs.md)."""
+    return getattr(layer, "num_bases", None) is not None or isinstance(layer, ours.SimpleHGNConv)
+
+
+def torch_rounds_as_it_has_threads(threads):
+    """Whether it does so on this processor: on some, products as small as these are computed one way."""
+    a, found = [torch.randn(shape, generator=torch.Generator().manual_seed(1)) for shape in ((RELATIONS, 5), (5, WIDE * WIDE), (WIDE, WIDE))], []
+    for count in (1, 2, 4):
+        threads(count)
+        found.append([a[0] @ a[1], a[0].T @ (a[0] @ a[1]), (a[0] @ a[1]) @ a[1].T, a[1][:, :WIDE] @ a[2], a[2] @ a[2]])
+    return not all(torch.equal(one, other) for more in found[1:] for one, other in zip(found[0], more))
+
+
 @pytest.mark.parametrize("make, call", LAYERS)
 def test_threads_and_the_order_of_edges_do_not_change_the_bits(make, call, threads):
     random = torch.Generator().manual_seed(0)
+    torch.manual_seed(0)
+    layer = make()
+    if multiplies_parameters(layer) and torch_rounds_as_it_has_threads(threads):
+        pytest.skip("on this processor, PyTorch's product of this layer's parameters rounds as there are threads")
     torch.manual_seed(0)
     layer, x = make(), torch.randn(NODES, WIDE, generator=random)
     # A node without edges is there, too. Equal edges have equal rows: which one is first nothing tells.

@@ -303,7 +303,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     short.write_text("too short " * 100)
     for arguments, code, words in ((["--steps=0"], 2, "--steps is 0; it is 1 or more"),
                                    (["--width=36"], 2, "--width is 36; it is a multiple of 8, 4 times --heads"),
-                                   (["--model=lstm"], 2, "invalid choice: 'lstm'"),
+                                   (["--model=elman"], 2, "invalid choice: 'elman'"),
                                    (["--temperature=0"], 2, "--temperature is 0.0; it is more than 0"),
                                    (["--seeds=0"], 2, "--seeds is 0; it is 1 or more"),
                                    (["--step=9"], 2, "unrecognized arguments"),

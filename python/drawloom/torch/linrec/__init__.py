@@ -16,7 +16,6 @@ cu_seqlens_cpu, disable_recompute, checkpoint_level, use_graph and max_num_seqs.
 `patch_fla` makes the layers and models of an installed flash-linear-attention run on the CPU with these functions.
 """
 
-from .._cells import nonlinear_scan
 from .._fla import patch_fla
 from . import _conv, _delta, _elementwise, _linear, _low_rank, _slots
 from ._conv import *  # noqa: F403
@@ -27,5 +26,5 @@ from ._low_rank import *  # noqa: F403
 from ._op import linear_recurrence
 from ._slots import *  # noqa: F403
 
-__all__ = ["linear_recurrence", "nonlinear_scan", "patch_fla", *_conv.__all__, *_delta.__all__, *_elementwise.__all__, *_linear.__all__, *_low_rank.__all__,
+__all__ = ["linear_recurrence", "patch_fla", *_conv.__all__, *_delta.__all__, *_elementwise.__all__, *_linear.__all__, *_low_rank.__all__,
            *_slots.__all__]
