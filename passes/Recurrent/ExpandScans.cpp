@@ -112,13 +112,20 @@ private:
   /// Copies the cell into the body of an op whose elements are the states
   /// before a token, then the inputs and the parameters.
   Values cell(OpBuilder &builder, ValueRange elements);
-  /// The largest change of a state, in units of max(1, |state|).
+  /// The largest of differences of states, in units of max(1, |state|), where
+  /// `differences` gives both sides of each for the elements of `ins`.
+  using Differences =
+      llvm::function_ref<std::pair<Values, Values>(OpBuilder &, ValueRange)>;
+  Value largest(OpBuilder &builder, ValueRange ins, ArrayRef<AffineMap> maps,
+                Differences differences);
+  /// The largest change of a state.
   Value change(OpBuilder &builder, ValueRange from, ValueRange to);
   /// Outputs, and the residual.
   Values evaluate(OpBuilder &builder, ValueRange states);
   AffineMap everywhere() { return b.getMultiDimIdentityMap(3); }
   SmallVector<AffineMap> cellMaps();
-  /// `share` of two elements, kept where it is more than `most`.
+  /// The difference of two states in units of max(1, |to|), or `most` if that
+  /// is more.
   static Value worse(ScalarBuilder &s, Value from, Value to, Value most);
   Value element(OpBuilder &builder, Value scalarTensor) {
     return tensor::ExtractOp::create(builder, loc, scalarTensor, ValueRange());
@@ -442,27 +449,37 @@ Value Newton::worse(ScalarBuilder &s, Value from, Value to, Value most) {
   return s.maximum(most, s.div(difference, size));
 }
 
-Value Newton::change(OpBuilder &builder, ValueRange from, ValueRange to) {
+Value Newton::largest(OpBuilder &builder, ValueRange ins,
+                      ArrayRef<AffineMap> maps, Differences differences) {
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getZeroAttr(op.cellType()));
   Value empty =
       tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), op.cellType());
   Value most = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-  Values ins(from);
-  llvm::append_range(ins, to);
-  SmallVector<AffineMap> maps(2 * n, everywhere());
-  maps.push_back(AffineMap::get(3, 0, b.getContext()));
+  SmallVector<AffineMap> all(maps);
+  all.push_back(AffineMap::get(3, 0, b.getContext()));
   SmallVector<utils::IteratorType> loops(3, utils::IteratorType::reduction);
   auto generic = linalg::GenericOp::create(
-      builder, loc, most.getType(), ins, most, maps, loops,
+      builder, loc, most.getType(), ins, most, all, loops,
       [&](OpBuilder &inner, Location at, ValueRange elements) {
         ScalarBuilder s(inner, at);
         Value result = elements.back();
-        for (unsigned i = 0; i < n; ++i)
-          result = worse(s, elements[i], elements[n + i], result);
+        auto [from, to] = differences(inner, elements.drop_back());
+        for (auto [one, other] : llvm::zip_equal(from, to))
+          result = worse(s, one, other, result);
         linalg::YieldOp::create(inner, at, result);
       });
-  return element(builder, generic.getResult(0));
+  return generic.getResult(0);
+}
+
+Value Newton::change(OpBuilder &builder, ValueRange from, ValueRange to) {
+  Values ins(from);
+  llvm::append_range(ins, to);
+  SmallVector<AffineMap> maps(2 * n, everywhere());
+  return element(
+      builder, largest(builder, ins, maps, [&](OpBuilder &, ValueRange e) {
+        return std::pair(Values(e.take_front(n)), Values(e.drop_front(n)));
+      }));
 }
 
 Values Newton::cell(OpBuilder &builder, ValueRange elements) {
@@ -564,27 +581,15 @@ Values Newton::evaluate(OpBuilder &builder, ValueRange now) {
     llvm::append_range(results, generic.getResults());
   }
   // The residual, in units of max(1, |state|).
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getZeroAttr(op.cellType()));
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), op.cellType());
-  Value most = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
   unsigned first = ins.size();
   llvm::append_range(ins, now);
   maps.append(n, everywhere());
-  maps.push_back(AffineMap::get(3, 0, b.getContext()));
-  SmallVector<utils::IteratorType> loops(3, utils::IteratorType::reduction);
-  auto residual = linalg::GenericOp::create(
-      builder, loc, most.getType(), ins, most, maps, loops,
-      [&](OpBuilder &inner, Location at, ValueRange elements) {
-        ScalarBuilder s(inner, at);
+  results.push_back(
+      largest(builder, ins, maps, [&](OpBuilder &inner, ValueRange elements) {
         Values made = cell(inner, elements);
-        Value result = elements.back();
-        for (unsigned i = 0; i < n; ++i)
-          result = worse(s, made[i], elements[first + i], result);
-        linalg::YieldOp::create(inner, at, result);
-      });
-  results.push_back(residual.getResult(0));
+        made.truncate(n);
+        return std::pair(made, Values(elements.drop_front(first)));
+      }));
   return results;
 }
 

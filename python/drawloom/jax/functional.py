@@ -305,7 +305,7 @@ def nonlinear_scan(cell: cells.Cell, inputs: Sequence[ArrayLike], parameters: Se
     initial     s_0: [B, D] each, of the type of parameters; None: zeros
     reverse     from the last token to the first
 
-    `segments` and `newton` make tokens parallel, too, for few sequences and channels and many processors; they change rounding only:
+    `segments` and `newton` make tokens parallel, too, for few sequences and channels and many processors; nothing but rounding changes unless states overflow:
 
     segments    of a cell that is affine in its states: into how many parts the tokens are cut. With newton, of its scans.
     newton      of any cell: how many steps of Newton's iteration there may be, which solves for all tokens' states at once. The report, else

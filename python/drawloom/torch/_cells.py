@@ -81,7 +81,7 @@ def nonlinear_scan(cell: cells.Cell, inputs: Sequence[Tensor], parameters: Seque
     reverse     from the last token to the first
 
     Sequences and channels are computed side by side, tokens one after another. `segments` and `newton` make tokens parallel, too, for few
-    sequences and channels and many processors; they change rounding only, and have a program for each shape:
+    sequences and channels and many processors; nothing but rounding changes unless states overflow, and have a program for each shape:
 
     segments    of a cell that is affine in its states, such as min_gru: into how many parts the tokens are cut. With newton, of its scans.
     newton      of any cell: how many steps of Newton's iteration there may be, which solves for all tokens' states at once (ParaRNN,
