@@ -5,6 +5,7 @@
 
 import os
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -29,8 +30,11 @@ sys.path.append(str(ROOT / "benchmarks"))
 sys.path.insert(0, str(BUILD / "python"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
 
-# No test depends on what the user's cache holds.
-os.environ["DRAWLOOM_CACHE"] = ""
+# No test depends on what the user's cache holds: a run has one of its own, which the processes of pytest-xdist share (a
+# fifth of the programs are those of another test), and which is removed with the process that made it.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    RUN_CACHE = tempfile.TemporaryDirectory(prefix="drawloom-tests-")
+    os.environ["DRAWLOOM_CACHE"] = RUN_CACHE.name
 
 
 def pytest_sessionstart(session):
