@@ -35,7 +35,9 @@ MachineFacts machineFactsOf(Operation *op, MachineFacts facts) {
   return facts;
 }
 
-void setMachineFacts(Operation *module, const MachineFacts &facts) {
+ScopedMachineFacts::ScopedMachineFacts(Operation *module,
+                                       const MachineFacts &facts)
+    : module(module), before(module->getAttr(attrName)) {
   Builder b(module->getContext());
   module->setAttr(
       attrName,
@@ -49,6 +51,11 @@ void setMachineFacts(Operation *module, const MachineFacts &facts) {
                           b.getI64IntegerAttr(facts.savedBytes))}));
 }
 
-void dropMachineFacts(Operation *module) { module->removeAttr(attrName); }
+ScopedMachineFacts::~ScopedMachineFacts() {
+  if (before)
+    module->setAttr(attrName, before);
+  else
+    module->removeAttr(attrName);
+}
 
 } // namespace drawloom

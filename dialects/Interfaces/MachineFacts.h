@@ -53,8 +53,19 @@ struct MachineFacts {
 
 /// What the module around an op says; what it does not say is as in `facts`.
 MachineFacts machineFactsOf(mlir::Operation *op, MachineFacts facts = {});
-void setMachineFacts(mlir::Operation *module, const MachineFacts &facts);
-void dropMachineFacts(mlir::Operation *module);
+
+/// Says so on the module as long as this lives.
+class ScopedMachineFacts {
+public:
+  ScopedMachineFacts(mlir::Operation *module, const MachineFacts &facts);
+  ~ScopedMachineFacts();
+  ScopedMachineFacts(const ScopedMachineFacts &) = delete;
+  ScopedMachineFacts &operator=(const ScopedMachineFacts &) = delete;
+
+private:
+  mlir::Operation *module;
+  mlir::Attribute before;
+};
 
 } // namespace drawloom
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/Kan/Bases.h"
 #include "dialects/Kan/Kan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -199,9 +200,11 @@ private:
                                                      ArrayRef<Written>)>;
   linalg::GenericOp byInput(ArrayRef<Type> elements, Body body);
   Value zeros(Type element);
-  /// Few of many functions differ from 0 at a point.
+  /// Few of many functions differ from 0 at a point. Where lanes run in step,
+  /// each reading coefficients of its own costs more than products over all.
   bool isLocal() const {
-    return family.written.window && size.functions >= 2 * (size.order + 1);
+    return family.written.window && size.functions >= 2 * (size.order + 1) &&
+           !machineFactsOf(op).lockstep;
   }
   /// The functions' values for each input side by side, then the product.
   Value buildProduct();

@@ -46,10 +46,11 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void buildDifferentiated(OpPassManager &pm) {
+static void buildDifferentiated(OpPassManager &pm,
+                                const MachineFacts &machine) {
   pm.addPass(createBoundCalls());
   pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
-  pm.addPass(createDifferentiatePass());
+  pm.addPass(createDifferentiatePass({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createTakeSaved());
   pm.addPass(createInlinerPass());
   // What was inlined everywhere is only in the way of whoever reads on.
@@ -130,7 +131,7 @@ static void buildPhase(OpPassManager &pm, Phase phase,
   case Phase::Input:
     return;
   case Phase::Differentiated:
-    return buildDifferentiated(pm);
+    return buildDifferentiated(pm, machine);
   case Phase::Structured:
     return buildStructured(pm, machine);
   case Phase::Blocks:

@@ -290,6 +290,9 @@ static bool addsByTiles(const RowRegion &region, RowAnalysis &rows) {
   });
 }
 
+/// What partial sums of all blocks should take, bytes.
+static constexpr int64_t partialBytes = 7 * 1024 * 1024;
+
 std::optional<RowSchedule> scheduleRows(const RowRegion &region,
                                         RowAnalysis &analysis,
                                         const RowFootprint &footprint,
@@ -325,6 +328,11 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   if (region.partials.empty())
     return schedule;
   schedule.mostBlocks = options.maxBlocks;
+  // Where memory for them counts, half as many blocks keep machines busy, too.
+  if (options.operationsPerSumByte && footprint.accumulatorBytes > 0)
+    schedule.mostBlocks = std::clamp(
+        partialBytes / footprint.accumulatorBytes,
+        std::max<int64_t>(1, options.maxBlocks / 2), options.maxBlocks);
   if (!schedule.sumPart.empty())
     schedule.mostBlocks = std::max<int64_t>(
         1, schedule.mostBlocks * llvm::product_of(schedule.sumPart) /

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Ad/Ad.h"
+#include "dialects/Interfaces/MachineFacts.h"
 #include "dialects/Interfaces/ScalarBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -52,6 +53,7 @@ struct Request {
 
 class Differentiate : public impl::DifferentiatePassBase<Differentiate> {
 public:
+  using DifferentiatePassBase::DifferentiatePassBase;
   void runOnOperation() override;
 
 private:
@@ -268,6 +270,10 @@ LogicalResult Differentiate::replaceRequest(Operation *op) {
 }
 
 void Differentiate::runOnOperation() {
+  MachineFacts given;
+  given.lockstep = lockstep;
+  ScopedMachineFacts scope(getOperation(),
+                           machineFactsOf(getOperation(), given));
   SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp func : functions)
     if (failed(visitFunction(func)))

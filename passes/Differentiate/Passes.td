@@ -75,6 +75,11 @@ def DifferentiatePass : Pass<"differentiate", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"
   ];
+  let options = [
+    Option<"lockstep", "lockstep", "bool", /*default=*/"false",
+           "Lanes run in step, each with rows of its own, which ops that are "
+           "decomposed may go by">
+  ];
 }
 
 #endif // DRAWLOOM_PASSES_DIFFERENTIATE_PASSES_TD

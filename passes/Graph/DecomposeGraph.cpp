@@ -55,10 +55,8 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
     // Blocks may have to be smaller than the program knows.
     if (given.blockBytes > 0 && facts.blockBytes > 0)
       facts.blockBytes = std::min(facts.blockBytes, given.blockBytes);
-    setMachineFacts(getOperation(), facts);
-    LogicalResult decomposed = decomposeAll(getOperation(), stays);
-    dropMachineFacts(getOperation());
-    if (failed(decomposed))
+    ScopedMachineFacts scope(getOperation(), facts);
+    if (failed(decomposeAll(getOperation(), stays)))
       signalPassFailure();
   }
 };

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layers with learnable functions on edges: values against SciPy and PyWavelets, derivatives against differences, in every way they are said."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -64,6 +66,31 @@ def test_gradients_are_those_of_the_interpreter(name, by, rng, tmp_path):
         np.save(tmp_path / f"{i}.npy", one)
     tool("drawloom-run", tmp_path / "layer.mlir", "--entry=main", by, "--convert", "--compare=interpreter",
          *(f"--input={tmp_path / f'{i}.npy'}" for i in range(len(arguments))))
+
+
+def wide_gradient(dtype, folder):
+    """The file of a layer of splines of 64 inputs and outputs with its gradients of x and c, and the shapes of its arguments."""
+    shapes = (70, 64), (8, 64, 64), (2,), (70, 64)
+    layer = _kan._kan.Layer("uniform_bspline", 3, 1)
+    spec = ops.Spec("kan", (("layers", _kan._kan.text_of([layer])),)).vjp((0, 1), (0,))
+    (folder / "layer.mlir").write_text(ops.text(spec, [ops.Array(dtype, shape) for shape in shapes]))
+    return folder / "layer.mlir", shapes
+
+
+def test_wide_layers_of_splines_run_on_the_gpu_emulated(rng, tmp_path):
+    file, (x, c, _, g) = wide_gradient("float32", tmp_path)
+    for i, one in enumerate([rng.uniform(-0.95, 0.95, x), rng.normal(size=c), np.array([-1, 1]), rng.normal(size=g)]):
+        np.save(tmp_path / f"{i}.npy", one)
+    tool("drawloom-run", file, "--entry=main", "--target=emulator", "--convert", "--compare=interpreter",
+         *(f"--input={tmp_path / f'{i}.npy'}" for i in range(4)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_wide_layers_of_splines_fit_the_registers_of_a_gpu(dtype, tmp_path):
+    file, _ = wide_gradient(dtype, tmp_path)
+    kernels = tool("drawloom-run", file, "--entry=main", "--target=emulator", "--random", "--compile-to=kernels")
+    spilled = re.findall(r"drawloom.considered = .*?spilled = (\d+)", kernels)
+    assert len(spilled) > 2 and set(spilled) == {"0"}
 
 
 @pytest.mark.parametrize("name", ["fourier", "legendre"])

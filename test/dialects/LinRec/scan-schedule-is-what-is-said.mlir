@@ -49,6 +49,7 @@ func.func @two_segments(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32
 
 // A program may say which machine it is for.
 // CHECK: Scheduled {{.*}} processors=2, {{.*}} segments=1, valueBlocks=2
+// CHECK: module attributes {drawloom.machine = {processors = 2 : i64}}
 // CHECK-LABEL: @for_two_processors
 module attributes {drawloom.machine = {processors = 2 : i64}} {
 func.func @for_two_processors(%q: tensor<1x8192x1x64xf32>, %v: tensor<1x8192x1x128xf32>, %g: tensor<1x8192x1xf32>)
