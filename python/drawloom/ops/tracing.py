@@ -246,6 +246,25 @@ class Value:
         return self._new(f"tensor.expand_shape {self.name} {groups} output_shape [{sizes}] : {self.type} into {type_of(self.dtype, whole)}",
                          whole)
 
+    def transpose(self, order):
+        """Its dimensions in this order; a leading space stays."""
+        order = tuple(order)
+        if order == tuple(range(len(self.shape))):
+            return self
+        shape = tuple(self.shape[d] for d in order)
+        empty = self._empty(shape)
+        return self._new(f"linalg.transpose ins({self.name} : {self.type}) outs({empty.name} : {empty.type}) permutation = {list(order)}", shape)
+
+    def slice(self, axis, start, size):
+        """So many elements of a dimension that is no space, from one on."""
+        if size == self.shape[axis]:
+            return self
+        shape = tuple(size if d == axis else extent for d, extent in enumerate(self.shape))
+        offsets = ", ".join(str(start if d == axis else 0) for d in range(len(shape)))
+        sizes = ", ".join(f"@={extent}@" if isinstance(extent, str) else str(extent) for extent in shape)
+        return self._new(f"tensor.extract_slice {self.name}[{offsets}] [{sizes}] [{', '.join('1' * len(shape))}] : {self.type} to "
+                         f"{type_of(self.dtype, shape)}", shape)
+
     def __getitem__(self, index):
         """Only None and :, as in x[:, None], which give extents of 1."""
         index = index if isinstance(index, tuple) else (index,)
@@ -477,6 +496,16 @@ def _common(a, b):
             raise CallError(f"rows of shapes {list(a)} and {list(b)} do not go together")
         shape.insert(0, y if x == 1 else x)
     return tuple(shape)
+
+
+def concat(values, axis):
+    """Values of one type behind one another, along a dimension that is no space."""
+    first = values[0]
+    if len(values) == 1:
+        return first
+    shape = tuple(sum(one.shape[d] for one in values) if d == axis else extent for d, extent in enumerate(first.shape))
+    names, types = ", ".join(one.name for one in values), ", ".join(one.type for one in values)
+    return first._new(f"tensor.concat dim({axis}) {names} : ({types}) -> {type_of(first.dtype, shape)}", shape)
 
 
 def where(condition: Value, a: Value | float, b: Value | float) -> Value:

@@ -1,0 +1,605 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of torch, written down as a program of rows.
+
+A Recorder is a dispatch mode. Under it a call runs on fake tensors; each ATen op that arrives is composed of simpler ones where
+`_COMPOSED` says how, and else becomes lines of the program by the function of its name in `_OPS`. A tensor has rows, whose extents
+are the first of its shape (`Item.lead`), or is shared by all rows. What one row does must not depend on another one: ops that mix rows,
+and ops that are not known here, raise Unsupported with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._decomp import get_decompositions
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..ops import tracing
+from ..ops.rows import ROW
+from ..ops.tracing import Value
+from ._dispatch import _names
+
+aten = torch.ops.aten
+
+_FLOATS = ("float32", "float64", "bfloat16", "float16")
+
+
+class Unsupported(Exception):
+    """Why something stays with torch."""
+
+
+def dtype_name(dtype):
+    name = _names.get(dtype)
+    if name not in _FLOATS:
+        raise Unsupported(f"{str(dtype).removeprefix('torch.')} is no type of its programs of rows")
+    return name
+
+
+def count_of(extents):
+    number = 1
+    for extent in extents:
+        number = number * extent
+    return number
+
+
+def same(a, b):
+    return a is b or statically_known_true(a == b)
+
+
+def known(shape, what="a shared tensor"):
+    """Extents as numbers."""
+    if not all(isinstance(extent, int) for extent in shape):
+        raise Unsupported(f"{what} has extents that are open, {list(shape)}")
+    return tuple(shape)
+
+
+class Item:
+    """What stands for a tensor: a Value of the program, [ROW, ...] for a tensor of rows, whose shape begins with `lead` extents that are
+    one row each; -1 where all rows share it. A matrix that is only turned is not written down before somebody needs it so."""
+
+    def __init__(self, value: Value | None, lead: int, turned: Value | None = None):
+        self._value, self.lead, self.turned = value, lead, turned
+
+    @property
+    def rows(self):
+        return self.lead >= 0
+
+    @property
+    def value(self) -> Value:
+        if self._value is None:
+            assert self.turned is not None
+            self._value = self.turned.transpose((1, 0))
+        return self._value
+
+
+class Recorder(TorchDispatchMode):
+    """Writes down what runs under it on fake tensors that `take` has made known. `rows` is how many rows there are."""
+
+    def __init__(self, program: tracing.Program, rows: Any):
+        super().__init__()
+        self.program, self.row_count = program, rows
+        # By identity, with the tensor: an identity is not taken again as long as it lives.
+        self.items: dict[int, tuple[torch.Tensor, Item]] = {}
+        # (channels in, channels out) of each product.
+        self.products: list[tuple[int, int]] = []
+        self.operations = 0
+
+    def take(self, tensor, lead):
+        """An input: its first `lead` extents are rows; -1: all rows share it."""
+        trailing = known(tensor.shape[max(lead, 0):], "a row" if lead >= 0 else "a shared tensor")
+        value = self.program.input(dtype_name(tensor.dtype), (ROW, *trailing) if lead >= 0 else trailing)
+        self.items[id(tensor)] = tensor, Item(value, lead)
+
+    def item(self, tensor) -> Item:
+        found = self.items.get(id(tensor))
+        if found is None:
+            raise Unsupported("it reads a tensor that is made on the way")
+        return found[1]
+
+    def result(self, tensor):
+        self.program.result(self.item(tensor).value.to(dtype_name(tensor.dtype)))
+
+    def lead_of(self, shape):
+        """How many extents of a shape are the rows."""
+        count: Any = 1
+        for lead, extent in enumerate(shape):
+            count = count * extent
+            if same(count, self.row_count):
+                # Extents of one behind belong to the row.
+                return lead + 1
+        raise Unsupported(f"its result, {list(shape)}, does not have the rows first")
+
+    def __torch_dispatch__(self, func, types, arguments=(), options=None):
+        options = options or {}
+        if func.namespace == "prim":
+            # Questions about a tensor, such as its device.
+            return func(*arguments, **options)
+        composed = _COMPOSED.get(func)
+        write = None if composed else _OPS.get(func.overloadpacket)
+        if composed:
+            with self:
+                return composed(*arguments, **options)
+        if write is None:
+            if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+                with self:
+                    return func.decompose(*arguments, **options)
+            raise Unsupported(f"{func.overloadpacket} has no form in a program of rows")
+        result = func(*arguments, **options)
+        out = result[0] if isinstance(result, (tuple, list)) else result
+        values = write(self, out, *arguments, **{name: one for name, one in options.items() if name not in _IGNORED})
+        for tensor, item in zip(result if isinstance(result, (tuple, list)) else [result], values if isinstance(values, list) else [values]):
+            self.items[id(tensor)] = tensor, item
+        return result
+
+    # --- what ops are written with ---
+
+    def operand(self, one, out, lead):
+        """A tensor or number as it goes with the result: a value that broadcasts along rows."""
+        if isinstance(one, numbers.Real):
+            return one
+        if not isinstance(one, torch.Tensor):
+            raise Unsupported(f"it has an operand {type(one).__name__}")
+        item = self.item(one)
+        if item.rows:
+            if item.lead != lead or len(one.shape) != len(out.shape):
+                raise Unsupported("it goes along another dimension than that of rows")
+            return item.value
+        value = item.value
+        if lead >= 0 and len(value.shape) > len(out.shape) - lead:
+            extra = len(value.shape) - (len(out.shape) - lead)
+            if any(extent != 1 for extent in value.shape[:extra]):
+                raise Unsupported("it reads a tensor that differs from row to row, but does not have all rows")
+            value = value.reshape(value.shape[extra:])
+        return value
+
+    def lead(self, tensors, out):
+        """That of the result of arithmetic."""
+        leads = {self.item(one).lead for one in tensors if isinstance(one, torch.Tensor)} - {-1}
+        if len(leads) > 1:
+            raise Unsupported("its operands have their rows in different dimensions")
+        if not leads:
+            return -1
+        lead, = leads
+        if not same(count_of(out.shape[:lead]), self.row_count):
+            raise Unsupported("it makes rows of its own")
+        return lead
+
+    def elementwise(self, out, compute, *operands):
+        lead = self.lead(operands, out)
+        self.operations += 1
+        values = [self.operand(one, out, lead) for one in operands]
+        if not any(isinstance(one, Value) for one in values):
+            raise Unsupported("it has no tensor")
+        if out.dtype != torch.bool:
+            wide = tracing.computed(dtype_name(out.dtype))
+            values = [one.to(wide) if isinstance(one, Value) and one.dtype != "bool" else one for one in values]
+        else:
+            wide = tracing.promoted(*{tracing.computed(one.dtype) for one in values if isinstance(one, Value)})
+            values = [one.to(wide) if isinstance(one, Value) else one for one in values]
+        value = compute(*values)
+        shape = tuple(out.shape) if lead < 0 else (ROW, *known(out.shape[lead:], "a row"))
+        return Item(value.broadcast(shape), lead)
+
+    def dims(self, tensor, dims, item):
+        """Dimensions of a reduction as those of the value; those of rows are none."""
+        rank = len(tensor.shape)
+        dims = range(rank) if dims is None or (isinstance(dims, (list, tuple)) and not dims) else [dims] if isinstance(dims, int) else dims
+        dims = sorted(d + rank if d < 0 else d for d in dims)
+        if not item.rows:
+            return dims
+        if any(d < item.lead for d in dims):
+            raise Unsupported("it goes over the rows")
+        return [d - item.lead + 1 for d in dims]
+
+    def shaped(self, item, shape):
+        """The same numbers in another shape."""
+        if not item.rows:
+            return Item(item.value.reshape(list(known(shape))), -1)
+        lead = self.lead_of(shape)
+        trailing = known(shape[lead:], "a row")
+        if count_of(trailing) != count_of(item.value.shape[1:]):
+            raise Unsupported("it takes numbers from one row to another")
+        return Item(item.value.reshape([ROW, *trailing]), lead)
+
+
+# What options do not matter to a program.
+_IGNORED = ("memory_format", "layout", "device", "pin_memory", "non_blocking")
+
+_OPS: dict[Any, Callable] = {}
+
+
+def op(*packets):
+    def register(function):
+        for packet in packets:
+            _OPS[packet] = function
+        return function
+    return register
+
+
+def _unary(packet, compute):
+    _OPS[packet] = lambda recorder, out, x: recorder.elementwise(out, compute, x)
+
+
+def _math(name):
+    return lambda x: x._unary(name)
+
+
+for _packet, _compute in {
+        aten.neg: lambda x: -x, aten.abs: abs, aten.exp: Value.exp, aten.log: Value.log, aten.sqrt: Value.sqrt, aten.sin: Value.sin,
+        aten.cos: Value.cos, aten.tanh: Value.tanh, aten.sigmoid: Value.sigmoid, aten.relu: Value.relu, aten.silu: Value.silu,
+        aten.erf: _math("math.erf"), aten.rsqrt: _math("math.rsqrt"), aten.log1p: _math("math.log1p"), aten.expm1: _math("math.expm1"),
+        aten.exp2: _math("math.exp2"), aten.log2: _math("math.log2"), aten.log10: _math("math.log10"), aten.tan: _math("math.tan"),
+        aten.atan: _math("math.atan"), aten.asinh: _math("math.asinh"), aten.sinh: _math("math.sinh"), aten.cosh: _math("math.cosh"),
+        aten.reciprocal: lambda x: 1.0 / x}.items():
+    _unary(_packet, _compute)
+
+
+def _binary(packet, compute):
+    _OPS[packet] = lambda recorder, out, a, b: recorder.elementwise(out, compute, a, b)
+
+
+def _either(method):
+    """Of two operands the second may be a number; where the first is one, they change places."""
+    return lambda a, b: getattr(a, method)(b) if isinstance(a, Value) else getattr(b, method)(a)
+
+
+def _compared(method, turned):
+    return lambda a, b: getattr(a, method)(b) if isinstance(a, Value) else getattr(b, turned)(a)
+
+
+for _packet, _compute in {
+        aten.mul: lambda a, b: a * b, aten.maximum: _either("maximum"), aten.minimum: _either("minimum"),
+        aten.gt: _compared("__gt__", "__lt__"), aten.lt: _compared("__lt__", "__gt__"), aten.ge: _compared("__ge__", "__le__"),
+        aten.le: _compared("__le__", "__ge__"), aten.eq: _compared("__eq__", "__eq__"), aten.ne: _compared("__ne__", "__ne__")}.items():
+    _binary(_packet, _compute)
+
+
+@op(aten.add)
+def _add(recorder, out, a, b, alpha=1):
+    return recorder.elementwise(out, lambda a, b: a + (b if alpha == 1 else b * alpha), a, b)
+
+
+@op(aten.sub)
+def _sub(recorder, out, a, b, alpha=1):
+    return recorder.elementwise(out, lambda a, b: a - (b if alpha == 1 else b * alpha), a, b)
+
+
+@op(aten.rsub)
+def _rsub(recorder, out, a, b, alpha=1):
+    return _sub(recorder, out, b, a) if alpha == 1 else recorder.elementwise(out, lambda a, b: b - a * alpha, a, b)
+
+
+@op(aten.div)
+def _div(recorder, out, a, b, rounding_mode=None):
+    if rounding_mode is not None:
+        raise Unsupported("it rounds a quotient")
+    return recorder.elementwise(out, lambda a, b: a / b, a, b)
+
+
+@op(aten.pow)
+def _pow(recorder, out, x, power):
+    def compute(x, power):
+        if not isinstance(x, Value):
+            if x <= 0:
+                raise Unsupported("it is a power of a number that is not above 0")
+            return (power * math.log(x)).exp()
+        if isinstance(power, Value):
+            return x._binary("math.powf", power)
+        if power == 0.5:
+            return x.sqrt()
+        if power != int(power) or abs(power) > 8:
+            return x._binary("math.powf", float(power))
+        value = None
+        for _ in range(abs(int(power))):
+            value = x if value is None else value * x
+        if value is None:
+            raise Unsupported("it is a power of 0")
+        return value if power > 0 else 1.0 / value
+
+    return recorder.elementwise(out, compute, x, power)
+
+
+@op(aten.gelu)
+def _gelu(recorder, out, x, approximate="none"):
+    attributes = "" if approximate == "none" else ' {approximate = "tanh"}'
+    return recorder.elementwise(out, lambda x: x._unary("kan.gelu", attributes), x)
+
+
+@op(aten.leaky_relu)
+def _leaky_relu(recorder, out, x, slope=0.01):
+    return recorder.elementwise(out, lambda x: x.leaky_relu(slope), x)
+
+
+@op(aten.elu)
+def _elu(recorder, out, x, alpha=1.0, scale=1.0, input_scale=1.0):
+    if (scale, input_scale) != (1, 1) or alpha <= 0:
+        raise Unsupported("it is an ELU with scales")
+    return recorder.elementwise(out, lambda x: x._unary("kan.elu", f" {{alpha = {tracing._float(alpha)} : f64}}"), x)
+
+
+@op(aten.softplus)
+def _softplus(recorder, out, x, beta=1.0, threshold=20.0):
+    if beta <= 0 or beta * threshold < 15:
+        raise Unsupported("it is a softplus that becomes straight near 0")
+    return recorder.elementwise(out, lambda x: x._unary("kan.softplus", f" {{beta = {tracing._float(beta)} : f64}}"), x)
+
+
+@op(aten.clamp, aten.hardtanh)
+def _clamp(recorder, out, x, low=None, high=None):
+    if _OPS is None or isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
+        raise Unsupported("its bounds are tensors")
+
+    def compute(x):
+        x = x if low is None else x.maximum(low)
+        return x if high is None else x.minimum(high)
+
+    return recorder.elementwise(out, compute, x)
+
+
+@op(aten.where)
+def _where(recorder, out, condition, a, b):
+    return recorder.elementwise(out, lambda condition, a, b: tracing.where(condition, a, b), condition, a, b)
+
+
+def _reduction(packet, compute):
+    def write(recorder, out, x, dims=None, keepdim=False, dtype=None):
+        item = recorder.item(x)
+        axes = recorder.dims(x, dims, item)
+        recorder.operations += 1
+        return Item(compute(item.value.to(tracing.computed(dtype_name(out.dtype))), axes, keepdim), item.lead)
+    _OPS[packet] = write
+
+
+def _least(x, axes, keepdim):
+    return -((-x).max(axes, keepdim))
+
+
+for _packet, _compute in {aten.sum: Value.sum, aten.mean: Value.mean, aten.amax: Value.max, aten.amin: _least}.items():
+    _reduction(_packet, _compute)
+
+
+def _spread(x, axes, correction, keepdim):
+    """(mean, variance), the first with the axes as extents of 1."""
+    mean = x.mean(axes, keepdims=True)
+    change = x - mean
+    count = count_of(x.shape[d] for d in axes)
+    if count <= correction:
+        raise Unsupported("it is the variance of too few numbers")
+    return mean, (change * change).sum(axes, keepdim) / float(count - correction)
+
+
+@op(aten.var)
+def _var(recorder, out, x, dims=None, *, correction=1, keepdim=False):
+    item = recorder.item(x)
+    recorder.operations += 1
+    wide = item.value.wide()
+    return Item(_spread(wide, recorder.dims(x, dims, item), 1 if correction is None else correction, keepdim)[1], item.lead)
+
+
+@op(aten.native_layer_norm)
+def _layer_norm(recorder, out, x, shape, weight, bias, eps):
+    item = recorder.item(x)
+    recorder.operations += 1
+    rank = len(item.value.shape)
+    axes = list(range(rank - len(shape), rank))
+    if item.rows and rank - len(shape) < 1:
+        raise Unsupported("it goes over the rows")
+    wide = item.value.wide()
+    mean, variance = _spread(wide, axes, 0, True)
+    scale = (variance + eps)._unary("math.rsqrt")
+    y = (wide - mean) * scale
+    if weight is not None:
+        y = y * recorder.item(weight).value.to(y.dtype)
+    if bias is not None:
+        y = y + recorder.item(bias).value.to(y.dtype)
+    return [Item(y, item.lead), Item(mean, item.lead), Item(scale, item.lead)]
+
+
+def _soft(recorder, x, dim):
+    item = recorder.item(x)
+    axes = recorder.dims(x, dim, item)
+    recorder.operations += 1
+    wide = item.value.wide()
+    shifted = wide - wide.max(axes, True)
+    return item, shifted, shifted.exp(), axes
+
+
+@op(aten._softmax)
+def _softmax(recorder, out, x, dim, half_to_float=False):
+    item, _, powers, axes = _soft(recorder, x, dim)
+    return Item(powers / powers.sum(axes, True), item.lead)
+
+
+@op(aten._log_softmax)
+def _log_softmax(recorder, out, x, dim, half_to_float=False):
+    item, shifted, powers, axes = _soft(recorder, x, dim)
+    return Item(shifted - powers.sum(axes, True).log(), item.lead)
+
+
+# --- shapes ---
+
+@op(aten.view, aten._unsafe_view, aten.unsqueeze, aten.squeeze)
+def _view(recorder, out, x, *_):
+    return recorder.shaped(recorder.item(x), out.shape)
+
+
+@op(aten.alias, aten.clone, aten.detach, aten.contiguous, aten.lift_fresh)
+def _alias(recorder, out, x, *_):
+    return recorder.item(x)
+
+
+@op(aten._to_copy)
+def _to_copy(recorder, out, x, dtype=None):
+    item = recorder.item(x)
+    name = dtype_name(out.dtype)
+    # To be rounded is what is asked for.
+    return Item(item.value.to(dtype_name(x.dtype)).to(name), item.lead)
+
+
+@op(aten.expand)
+def _expand(recorder, out, x, *_, implicit=False):
+    item = recorder.item(x)
+    if not item.rows:
+        return Item(item.value.broadcast(known(out.shape)), -1)
+    if len(x.shape) != len(out.shape):
+        raise Unsupported("it repeats the rows")
+    lead = recorder.lead([x], out)
+    return Item(item.value.broadcast((ROW, *known(out.shape[lead:], "a row"))), lead)
+
+
+def _turned(recorder, x, order):
+    item = recorder.item(x)
+    order = tuple(d + len(x.shape) if d < 0 else d for d in order)
+    if item.rows:
+        if order[:item.lead] != tuple(range(item.lead)):
+            raise Unsupported("it moves the dimension of rows")
+        return Item(item.value.transpose((0, *(d - item.lead + 1 for d in order[item.lead:]))), item.lead)
+    if len(order) == 2 and order == (1, 0):
+        return Item(item.turned, -1, None) if item.turned is not None else Item(None, -1, item.value)
+    return Item(item.value.transpose(order), -1)
+
+
+@op(aten.t)
+def _t(recorder, out, x):
+    return _turned(recorder, x, range(len(x.shape))[::-1])
+
+
+@op(aten.transpose)
+def _transpose(recorder, out, x, a, b):
+    order = list(range(len(x.shape)))
+    order[a], order[b] = order[b], order[a]
+    return _turned(recorder, x, order)
+
+
+@op(aten.permute)
+def _permute(recorder, out, x, order):
+    return _turned(recorder, x, order)
+
+
+def _axis(recorder, x, item, dim):
+    dim = dim + len(x.shape) if dim < 0 else dim
+    if item.rows and dim < item.lead:
+        raise Unsupported("it takes some of the rows")
+    return dim - item.lead + 1 if item.rows else dim
+
+
+@op(aten.slice)
+def _slice(recorder, out, x, dim=0, start=None, end=None, step=1):
+    item = recorder.item(x)
+    rank = dim + len(x.shape) if dim < 0 else dim
+    if same(out.shape[rank], x.shape[rank]):
+        return item
+    axis = _axis(recorder, x, item, dim)
+    if step != 1:
+        raise Unsupported("it takes every second element, or fewer")
+    extent = item.value.shape[axis]
+    start = 0 if start is None else start + extent if start < 0 else min(start, extent)
+    return Item(item.value.slice(axis, start, out.shape[rank]), item.lead)
+
+
+@op(aten.select)
+def _select(recorder, out, x, dim, index):
+    item = recorder.item(x)
+    axis = _axis(recorder, x, item, dim)
+    extent = item.value.shape[axis]
+    part = item.value.slice(axis, index + extent if index < 0 else index, 1)
+    return Item(part.reshape([*part.shape[:axis], *part.shape[axis + 1:]]), item.lead)
+
+
+@op(aten.split, aten.split_with_sizes)
+def _split(recorder, out, x, sizes, dim=0):
+    item = recorder.item(x)
+    axis = _axis(recorder, x, item, dim)
+    extent, parts, start = item.value.shape[axis], [], 0
+    if isinstance(sizes, int):
+        sizes = [min(sizes, extent - first) for first in range(0, extent, sizes)]
+    for size in sizes:
+        parts.append(Item(item.value.slice(axis, start, size), item.lead))
+        start += size
+    return parts
+
+
+@op(aten.cat)
+def _cat(recorder, out, tensors, dim=0):
+    items = [recorder.item(one) for one in tensors]
+    lead = recorder.lead(tensors, out)
+    dim = dim + len(out.shape) if dim < 0 else dim
+    if lead >= 0 and dim < lead:
+        raise Unsupported("it puts rows behind one another")
+    name, axis = dtype_name(out.dtype), dim - lead + 1 if lead >= 0 else dim
+    parts = []
+    for one, item in zip(tensors, items):
+        value = item.value.to(name)
+        if lead >= 0 and not item.rows:
+            value = recorder.operand(one, one, lead).broadcast((ROW, *known(one.shape[lead:])))
+        parts.append(value)
+    return Item(tracing.concat(parts, axis), lead)
+
+
+@op(aten.full_like, aten.zeros_like, aten.ones_like, aten.full, aten.zeros, aten.ones, aten.scalar_tensor)
+def _full(recorder, out, *given, dtype=None, fill_value=None):
+    raise Unsupported("it makes a tensor")
+
+
+def _filled(number_of):
+    def write(recorder, out, x, *given, dtype=None):
+        item = recorder.item(x)
+        number = number_of(*given)
+        if not isinstance(number, (int, float)) or isinstance(number, bool):
+            raise Unsupported("it makes a tensor of what is no number")
+        return Item(recorder.program.constant(number, dtype_name(out.dtype), item.value.shape), item.lead)
+    return write
+
+
+_OPS[aten.zeros_like], _OPS[aten.ones_like], _OPS[aten.full_like] = _filled(lambda: 0), _filled(lambda: 1), _filled(lambda number: number)
+
+
+# --- products ---
+
+def _product(recorder, out, x, w, bias=None):
+    left, right = recorder.item(x), recorder.item(w)
+    if right.rows or not left.rows:
+        raise Unsupported("it is a product of two matrices that rows share" if not right.rows else "both sides of a product have rows")
+    if left.lead != 1 or len(left.value.shape) != 2:
+        raise Unsupported("it is a product of matrices for each row")
+    name = dtype_name(out.dtype)
+    add = None
+    if bias is not None:
+        add = recorder.item(bias)
+        if add.rows or add.value.shape != (out.shape[1],):
+            raise Unsupported("it adds more than a bias to a product")
+    recorder.products.append((left.value.shape[1], out.shape[1]))
+    turned = right.turned is not None
+    matrix = right.turned if turned else right.value
+    y = left.value.to(name).product(matrix.to(name), add.value.to(name) if add else None, transposed=turned)
+    return Item(y, 1)
+
+
+@op(aten.mm)
+def _mm(recorder, out, x, w):
+    return _product(recorder, out, x, w)
+
+
+@op(aten.addmm)
+def _addmm(recorder, out, bias, x, w, beta=1, alpha=1):
+    if (beta, alpha) != (1, 1):
+        raise Unsupported("it is a product with factors")
+    return _product(recorder, out, x, w, bias)
+
+
+# Ops that are composed of others, of torch's own decompositions.
+_COMPOSED = get_decompositions([
+    aten.silu, aten.hardsigmoid, aten.hardswish, aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.log_sigmoid_forward,
+    aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.logsumexp, aten.rms_norm, aten._fused_rms_norm,
+    aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std, aten.std_mean,
+    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.linalg_vector_norm, aten.norm, aten.masked_fill, aten.relu6, aten.addmv])
+for _name in list(_COMPOSED):
+    if _name.overloadpacket in _OPS:
+        del _COMPOSED[_name]

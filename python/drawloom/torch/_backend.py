@@ -1,0 +1,430 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.compile(model, backend="drawloom"): parts of a model that work row by row are programs of Drawloom, Inductor compiles the rest.
+
+A graph of Dynamo is cut before its derivative is taken. A call is supported for `rows`, the first extents of a batch, if what it computes of
+a row depends on no other (`_aten`). Connected calls are a region; one that is worth it becomes one `drawloom::vjp`, whose derivative is
+Drawloom's own. Inductor gets the graph with these ops in it, and differentiates around them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from .._errors import CallError
+from ..ops import Spec, tracing
+from ._aten import Recorder, Unsupported, count_of, same
+from ._dense import WIDEST
+from ._dispatch import intern
+
+__all__ = ["Explanation", "Part", "drawloom", "explain"]
+
+# Below this many multiplications a call costs more than is gained.
+_FEWEST = 200_000
+
+
+@dataclass
+class Part:
+    """Calls that stay together: their names, who computes them, and why."""
+
+    calls: list[str]
+    by: str
+    why: str
+    rows: str = ""
+
+    def __str__(self):
+        shown = self.calls if len(self.calls) <= 6 else [*self.calls[:3], f"... {len(self.calls) - 5} more ...", *self.calls[-2:]]
+        return f"{self.by}: {', '.join(shown)}{f' of {self.rows} rows' if self.rows else ''}: {self.why}"
+
+
+@dataclass
+class Explanation:
+    """What became of a model: `parts` of each graph, in their order, and `breaks`, how many graphs there are beyond one."""
+
+    parts: list[Part] = field(default_factory=list)
+    graphs: int = 0
+
+    @property
+    def breaks(self) -> int:
+        return max(self.graphs - 1, 0)
+
+    def __str__(self):
+        mine = sum(part.by == "drawloom" for part in self.parts)
+        head = f"{mine} of {len(self.parts)} parts are programs of Drawloom; {self.graphs} graph{'s' if self.graphs != 1 else ''}"
+        return "\n".join([head, *(f"  {part}" for part in self.parts)])
+
+
+def _tensors(value) -> Iterable[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _tensors(one)
+
+
+def _value(node):
+    return node.meta.get("example_value")
+
+
+def _storage(tensor):
+    return tensor.untyped_storage()._cdata
+
+
+def _changes(node):
+    """The tensors that a call writes into."""
+    options = node.kwargs
+    if node.op == "call_method":
+        written = node.target.endswith("_") and not node.target.endswith("__")
+    elif node.op == "call_function":
+        name = getattr(node.target, "__name__", "")
+        written = node.target is operator.setitem or (name.endswith("_") and not name.startswith("_")) or (
+            name.startswith("i") and getattr(operator, name, None) is node.target and name[1:] in ("add", "sub", "mul", "truediv", "pow", "and", "or"))
+        schema = getattr(node.target, "_schema", None)
+        written = written or bool(schema and schema.is_mutable) or options.get("inplace") is True
+    else:
+        written = False
+    given = [one for one in (*node.args[:1], options.get("out"), options.get("input") if written else None) if isinstance(one, fx.Node)]
+    return [tensor for one in given if written or one is options.get("out") for tensor in _tensors(_value(one))]
+
+
+class _Graph:
+    """A graph of Dynamo, and what may be a program of rows in it."""
+
+    def __init__(self, module: fx.GraphModule):
+        self.module = module
+        self.nodes = list(module.graph.nodes)
+        self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)}
+        self.given = {_storage(tensor) for node in self.nodes if node.op in ("placeholder", "get_attr") for tensor in _tensors(_value(node))}
+        # Parameters, buffers, and what is computed of these alone.
+        self.shared: set[fx.Node] = set()
+        for node in self.nodes:
+            value = _value(node)
+            if node.op == "get_attr" or (node.op == "placeholder" and (
+                    isinstance(value, torch.nn.Parameter) or "_dynamo_static_input_type" in node.meta.get("tensor_dict", {})
+                    or node.meta.get("tensor_dict", {}).get("_is_param", False) or _is_parameter(node))):
+                self.shared.add(node)
+            elif node.op in ("call_function", "call_method") and node.all_input_nodes and all(
+                    one in self.shared for one in node.all_input_nodes):
+                self.shared.add(node)
+        # By node, why it stays with torch.
+        self.why: dict[fx.Node, str] = {}
+
+    def leads(self):
+        """The first extents of what is multiplied by shared matrices, each once: [(extents, their product)]."""
+        found: list[tuple[tuple, Any]] = []
+        for node in self.nodes:
+            value = _value(node)
+            if node.op not in ("call_function", "call_method") or not isinstance(value, torch.Tensor) or len(value.shape) < 2:
+                continue
+            if not _is_product(node) or not any(one in self.shared for one in node.all_input_nodes):
+                continue
+            extents = tuple(value.shape[:-1])
+            count = count_of(extents)
+            if not any(same(count, other) for _, other in found):
+                found.append((extents, count))
+        return found
+
+    def role(self, node, count):
+        """How many extents of a tensor are rows; -1: all rows share it."""
+        value = _value(node)
+        if node in self.shared:
+            return -1
+        product: Any = 1
+        for lead, extent in enumerate(value.shape):
+            product = product * extent
+            if same(product, count):
+                return lead + 1
+        return -1
+
+    def supported(self, node, count):
+        """Whether a call can be part of a program of so many rows; notes why not."""
+        value = _value(node)
+        tensors = list(_tensors(value))
+        try:
+            if node.op not in ("call_function", "call_method") or not tensors:
+                return False
+            if any(_storage(one) in self.changed for one in [*tensors, *(t for n in node.all_input_nodes for t in _tensors(_value(n)))]):
+                raise Unsupported("a tensor of its is changed in place")
+            if node.target is operator.getitem and isinstance(_value(node.args[0]), (tuple, list)):
+                return True
+            if _calls_drawloom(node):
+                raise Unsupported("it is an op of Drawloom by itself")
+            recorder = Recorder(tracing.Program(), count)
+            environment: dict[fx.Node, Any] = {}
+            for one in node.all_input_nodes:
+                environment[one] = _given(recorder, one, self.role(one, count), _value(one))
+            results = list(_tensors(_run(recorder, node, environment)))
+            if [(one.dtype, tuple(one.shape)) for one in results] != [(one.dtype, tuple(one.shape)) for one in tensors]:
+                raise Unsupported("a context changes its type, as autocast does")
+            if not any(recorder.item(one).rows for one in results):
+                raise Unsupported("it has no rows")
+            return True
+        except (Unsupported, CallError) as error:
+            self.why.setdefault(node, str(error))
+            return False
+
+
+def _is_parameter(node):
+    source = node.meta.get("grapharg")
+    example = getattr(source, "_example", None)
+    example = example() if callable(example) else example
+    return isinstance(example, torch.nn.Parameter)
+
+
+def _is_product(node):
+    name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
+    return name in ("linear", "matmul", "mm", "addmm", "__matmul__", "einsum")
+
+
+def _calls_drawloom(node):
+    return getattr(node.target, "namespace", "") == "drawloom"
+
+
+def _given(recorder, node, lead, value):
+    """A fake tensor of its own for an input of a program, or a number."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(_given(recorder, node, lead, one) for one in value)
+    if not isinstance(value, torch.Tensor):
+        if isinstance(value, (torch.SymFloat, torch.SymBool)):
+            raise Unsupported("it reads a number that differs from call to call")
+        return value
+    if not isinstance(value, FakeTensor):
+        raise Unsupported("it reads a tensor of a class of its own")
+    if value.device.type != "cpu":
+        raise Unsupported(f"it is on {value.device.type}; programs run on the CPU")
+    with torch.no_grad():
+        one = value.detach()
+    recorder.take(one, lead)
+    return one
+
+
+def _run(recorder, node, environment):
+    """The node's call on what the environment has, under the recorder."""
+    arguments, options = fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: environment[one])
+    with torch.no_grad(), recorder:
+        if node.op == "call_method":
+            return getattr(arguments[0], node.target)(*arguments[1:], **options)
+        return node.target(*arguments, **options)
+
+
+@dataclass
+class _Region:
+    """Calls that become one program: the nodes, the tensors it takes, with how many extents are rows, those it gives, and its spec."""
+
+    nodes: list[fx.Node]
+    count: Any
+    inputs: list[fx.Node]
+    leads: list[int]
+    outputs: list[fx.Node]
+    spec: Spec
+    products: list[tuple[int, int]]
+
+
+def _region(graph, nodes, count, outputs):
+    inside = set(nodes)
+    inputs = list(dict.fromkeys(one for node in nodes for one in node.all_input_nodes
+                                if one not in inside and any(True for _ in _tensors(_value(one)))))
+    leads = [graph.role(one, count) for one in inputs]
+    # A program of rows has them first.
+    order = sorted(range(len(inputs)), key=lambda i: leads[i] < 0)
+    inputs, leads = [inputs[i] for i in order], [leads[i] for i in order]
+    if not leads or leads[0] < 0:
+        raise Unsupported("no input has the rows")
+    recorder = Recorder(tracing.Program(), count)
+    environment: dict[fx.Node, Any] = {}
+    for one, lead in zip(inputs, leads):
+        environment[one] = _given(recorder, one, lead, _value(one))
+    for node in nodes:
+        for one in node.all_input_nodes:
+            if one not in environment:
+                environment[one] = _value(one)
+        environment[node] = _run(recorder, node, environment)
+    for one in outputs:
+        if not recorder.item(environment[one]).rows:
+            raise Unsupported("it gives a tensor that all rows share")
+        recorder.result(environment[one])
+        shape, lead = _value(one).shape, recorder.item(environment[one]).lead
+        if sum(not isinstance(extent, int) and not any(same(extent, other) for given in inputs for other in _value(given).shape)
+               for extent in shape[:lead]) > 1:
+            raise Unsupported("its rows have extents that no input has")
+    spec = intern(Spec("rows", recorder.program.attributes()))
+    return _Region(nodes, count, inputs, leads, outputs, spec, recorder.products)
+
+
+def _hint(extent):
+    return extent if isinstance(extent, int) else extent.node.hint or 0
+
+
+def _worth(region):
+    """Whether a program is faster than Inductor's kernels around a library's products, and why.
+
+    Where matrices are narrow, what a product reads and writes of memory takes as long as it computes: a program keeps that in the cache.
+    Of one product there is nothing between two to keep.
+    """
+    if len(region.products) < 2:
+        return False, "there is one product, and a library's is as fast" if region.products else "there is no product in it"
+    widest = max(max(one) for one in region.products)
+    if widest > WIDEST:
+        return False, f"a product has {widest} channels; above {WIDEST} the products take all the time"
+    work = _hint(region.count) * sum(a * b for a, b in region.products)
+    if work < _FEWEST:
+        return False, f"it has {work} multiplications; below {_FEWEST} a call costs more than is gained"
+    return True, f"{len(region.products)} products of at most {widest} channels, and what is between them stays in the cache"
+
+
+class _Supports(OperatorSupportBase):
+    def __init__(self, nodes):
+        self.nodes = nodes
+
+    def is_node_supported(self, submodules, node):
+        return node in self.nodes
+
+
+def _cut(module: fx.GraphModule):
+    """(regions that are worth it, parts in words) of a graph, which stays as it is but for copies of views."""
+    graph = _Graph(module)
+    regions, parts, taken = [], [], set()
+    for _, count in graph.leads():
+        nodes = {node for node in graph.nodes if node not in taken and graph.supported(node, count)}
+        if not nodes:
+            continue
+        for partition in CapabilityBasedPartitioner(module, _Supports(nodes), allows_single_node_partition=True).propose_partitions():
+            members = [node for node in graph.nodes if node in partition.nodes]
+            rows = str(count)
+            names = [node.name for node in members]
+            try:
+                members, outputs = _outputs(graph, members)
+                if not outputs:
+                    continue
+                region = _region(graph, members, count, outputs)
+                worth, why = _worth(region)
+            except (Unsupported, CallError) as error:
+                worth, why = False, str(error)
+            if worth:
+                regions.append(region)
+                taken |= set(members)
+            parts.append(Part(names, "drawloom" if worth else "inductor", why, rows))
+    counted = {name for part in parts for name in part.calls}
+    reasons: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        if node.op in ("call_function", "call_method") and node.name not in counted and any(True for _ in _tensors(_value(node))):
+            reasons.setdefault(graph.why.get(node, "no product of rows is near it"), []).append(node.name)
+    parts += [Part(names, "inductor", why) for why, names in reasons.items()]
+    return regions, parts
+
+
+def _outputs(graph, members):
+    """The calls of a region, and those whose results others read. Views of what the graph is given are computed on both sides."""
+    inside = set(members)
+    outputs = []
+    for node in members:
+        outer = [user for user in node.users if user not in inside]
+        if not outer:
+            continue
+        if any(_storage(one) in graph.given for one in _tensors(_value(node))):
+            with graph.module.graph.inserting_after(node):
+                twin = graph.module.graph.node_copy(node, lambda one: one)
+            for user in outer:
+                user.replace_input_with(node, twin)
+        elif isinstance(_value(node), (tuple, list)):
+            raise Unsupported("it gives a list of tensors")
+        else:
+            outputs.append(node)
+    return members, outputs
+
+
+def _extent(graph, region, extent):
+    """An extent of rows as an argument of a call: a number, or the size of an input. None where no input has it."""
+    if isinstance(extent, int):
+        return extent
+    for one in region.inputs:
+        for dim, other in enumerate(_value(one).shape):
+            if same(other, extent):
+                return graph.call_method("size", (one, dim))
+    return None
+
+
+def _behind(module, region, last):
+    """The calls in front of `last`, a call of the region, that need what the region gives."""
+    found: dict[fx.Node, None] = {}
+    inside = set(region.nodes)
+    for node in module.graph.nodes:
+        if node is last:
+            return list(found)
+        if node not in inside and any(one in inside or one in found for one in node.all_input_nodes):
+            found[node] = None
+    raise AssertionError("the region is not of this graph")
+
+
+def _replace(module, region):
+    """Puts an op in place of a region. Nodes of the graph stay the objects that they are: Dynamo has notes on them."""
+    graph, last = module.graph, region.nodes[-1]
+    later = _behind(module, region, last)
+    with graph.inserting_after(last):
+        anchor = graph.call_function(_identity)
+    with graph.inserting_before(anchor):
+        flat = []
+        for node, lead in zip(region.inputs, region.leads):
+            trailing = _value(node).shape[max(lead, 0):]
+            flat.append(graph.call_method("reshape", (node, (-1, *trailing))) if lead > 1 else node)
+        result = graph.call_function(torch.ops.drawloom.vjp.default, (flat, str(region.spec)))
+        for j, node in enumerate(region.outputs):
+            value = _value(node)
+            one = graph.call_function(operator.getitem, (result, j))
+            lead = next(k for k in range(1, len(value.shape) + 1) if same(count_of(value.shape[:k]), region.count))
+            if lead > 1:
+                extents = [_extent(graph, region, extent) for extent in value.shape[:lead]]
+                one = graph.call_method("reshape", (one, (*[-1 if extent is None else extent for extent in extents], *value.shape[lead:])))
+            node.replace_all_uses_with(one)
+    for node in later:
+        anchor.append(node)
+        anchor, before = node, anchor
+        if before.target is _identity:
+            graph.erase_node(before)
+    if anchor.target is _identity:
+        graph.erase_node(anchor)
+    for node in reversed(region.nodes):
+        graph.erase_node(node)
+
+
+def _identity():
+    """Marks a place in a graph."""
+
+
+def drawloom(module: fx.GraphModule, inputs, **options):
+    """The backend of torch.compile. `options` are Inductor's."""
+    from torch._inductor.compile_fx import compile_fx
+
+    regions, _ = _cut(module)
+    for region in regions:
+        _replace(module, region)
+    if regions:
+        module.graph.lint()
+        module.recompile()
+    return compile_fx(module, inputs, **options)
+
+
+def explain(model, *arguments, **options) -> Explanation:
+    """What torch.compile(model, backend="drawloom") makes of a call of the model with these arguments: which calls are programs of Drawloom,
+    which Inductor's, and why. The model is called once, without being compiled."""
+    found = Explanation()
+
+    def look(module, inputs):
+        found.graphs += 1
+        found.parts += _cut(module)[1]
+        return module.forward
+
+    torch._dynamo.reset()
+    torch.compile(model, backend=look)(*arguments, **options)
+    torch._dynamo.reset()
+    return found
