@@ -563,6 +563,10 @@ _OPS[aten.zeros_like], _OPS[aten.ones_like], _OPS[aten.full_like] = _filled(lamb
 
 # --- products ---
 
+# Multiplications of an element of a product from which on reading it again is faster than making it again.
+_KEPT_FROM = 32
+
+
 def _product(recorder, out, x, w, bias=None):
     left, right = recorder.item(x), recorder.item(w)
     if right.rows or not left.rows:
@@ -579,6 +583,8 @@ def _product(recorder, out, x, w, bias=None):
     turned = right.turned is not None
     matrix = right.turned if turned else right.value
     y = left.value.to(name).product(matrix.to(name), add.value.to(name) if add else None, transposed=turned)
+    if left.value.shape[1] >= _KEPT_FROM:
+        y = recorder.program.keep(y)
     return Item(y, 1)
 
 
