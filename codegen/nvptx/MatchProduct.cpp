@@ -420,10 +420,21 @@ void Matcher::readInit() {
   Value narrow = init;
   if (linalg::GenericOp widen = elementwise(init.getDefiningOp()))
     if (widen.getNumDpsInputs() == 1 &&
-        widen.getIndexingMapsArray().front().isIdentity() &&
         isa<arith::ExtFOp>(widen.getBody()->front()) &&
-        widen.getBody()->getOperations().size() == 2)
-      narrow = widen.getInputs()[0];
+        widen.getBody()->getOperations().size() == 2) {
+      AffineMap read = widen.getIndexingMapsArray().front();
+      if (read.isIdentity())
+        narrow = widen.getInputs()[0];
+      // Spread along the rows on its way.
+      else if (read.getNumResults() == 1 &&
+               read.getResult(0) ==
+                   getAffineDimExpr(read.getNumDims() - 1, read.getContext()) &&
+               setBias(widen.getInputs()[0])) {
+        takeBackwards(init);
+        ++match.passes;
+        return;
+      }
+    }
   if (auto broadcast = narrow.getDefiningOp<linalg::BroadcastOp>()) {
     auto type = cast<RankedTensorType>(narrow.getType());
     SmallVector<int64_t> outer =

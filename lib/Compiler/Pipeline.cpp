@@ -50,6 +50,9 @@ static void buildDifferentiated(OpPassManager &pm,
                                 const MachineFacts &machine) {
   pm.addPass(createBoundCalls());
   pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
+  // What is one op by then has one op for all its gradients, in which nothing
+  // of the way forward goes through memory.
+  pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   pm.addPass(createDifferentiatePass({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createTakeSaved());
   pm.addPass(createInlinerPass());

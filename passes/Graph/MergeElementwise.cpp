@@ -9,6 +9,7 @@
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -259,10 +260,55 @@ LogicalResult mergeInPairs(func::FuncOp function) {
   return success();
 }
 
+/// Reads what is spread along more dimensions, or one number for all elements,
+/// where it is, instead of copies of it.
+struct ReadSpread : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (staysAlone(op) || linalg::isaContractionOpInterface(
+                              cast<linalg::LinalgOp>(op.getOperation())))
+      return failure();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<Value> inputs = op.getInputs();
+    bool changed = false;
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      auto spread = input.getDefiningOp<linalg::BroadcastOp>();
+      auto splat = input.getDefiningOp<tensor::SplatOp>();
+      if (!spread && !splat)
+        continue;
+      SmallVector<AffineExpr> kept;
+      if (spread)
+        for (auto [dim, expr] : llvm::enumerate(maps[i].getResults()))
+          if (!llvm::is_contained(spread.getDimensions(),
+                                  static_cast<int64_t>(dim)))
+            kept.push_back(expr);
+      AffineMap before = maps[i];
+      maps[i] = AffineMap::get(before.getNumDims(), 0, kept, op.getContext());
+      // Each loop's extent is that of some operand.
+      if (!inversePermutation(concatAffineMaps(maps, op.getContext()))) {
+        maps[i] = before;
+        continue;
+      }
+      inputs[i] = spread ? spread.getInput() : splat.getInput();
+      changed = true;
+    }
+    if (!changed)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getInputsMutable().assign(inputs);
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    return success();
+  }
+};
+
 struct MergeElementwise : impl::MergeElementwiseBase<MergeElementwise> {
   void runOnOperation() override {
     {
       RewritePatternSet patterns(&getContext());
+      patterns.add<ReadSpread>(&getContext());
       linalg::populateElementwiseToLinalgConversionPatterns(patterns);
       if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
         return signalPassFailure();
@@ -270,6 +316,9 @@ struct MergeElementwise : impl::MergeElementwiseBase<MergeElementwise> {
     if (failed(mergeInPairs(getOperation())))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
+    patterns.add<ReadSpread>(&getContext());
+    // To ask for an extent of a result is no second use of it.
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::populateInlineConstantOperandsPatterns(patterns);

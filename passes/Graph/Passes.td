@@ -143,6 +143,7 @@ def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
     Then an elementwise op joins a later op that loops alike, reads all that it
     reads and does not need its result (an activation and its derivative): data
     and common terms are then read and computed once.
+    What `linalg.broadcast` copies along more dimensions is read where it is.
     Scalar constants move into bodies, unused operands and results go, an output
     that a body does not read becomes a `tensor.empty`.
 
