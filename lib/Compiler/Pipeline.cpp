@@ -50,8 +50,7 @@ static void buildDifferentiated(OpPassManager &pm,
                                 const MachineFacts &machine) {
   pm.addPass(createBoundCalls());
   pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
-  // What is one op by then has one op for all its gradients, in which nothing
-  // of the way forward goes through memory.
+  // One op has one op for all its gradients.
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
   pm.addPass(createDifferentiatePass({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createTakeSaved());
@@ -77,8 +76,7 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   decomposition.lockstep = machine.lockstep;
   pm.addPass(createDecomposeGraph(decomposition));
   pm.addNestedPass<func::FuncOp>(createFoldEmpty());
-  // As linalg ops, arithmetic on tensors takes part in the refinement of
-  // shapes; and what is constant shows only when shapes are known.
+  // Shapes of linalg ops are refined, and constants show when these are known.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createRefineResults());

@@ -96,6 +96,8 @@ def type_of(dtype, shape, scalar=False):
 
 def _float(number, dtype="float64"):
     """A number as MLIR writes it."""
+    if abs(number) == float("inf"):
+        return ("0x7FF0000000000000" if number > 0 else "0xFFF0000000000000") if dtype == "float64" else "0x7F800000" if number > 0 else "0xFF800000"
     if not abs(number) <= (1.7976931348623157e308 if dtype == "float64" else 3.4028234663852886e38):
         raise CallError(f"{number} is no {dtype}, as a constant of a function of edges has to be")
     return f"{float(number):.17e}"

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch._decomp import get_decompositions
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -35,9 +36,9 @@ class Unsupported(Exception):
     """Why something stays with torch."""
 
 
-def dtype_name(dtype):
+def dtype_name(dtype, known=_FLOATS):
     name = _names.get(dtype)
-    if name not in _FLOATS:
+    if name not in known:
         raise Unsupported(f"{str(dtype).removeprefix('torch.')} is no type of its programs of rows")
     return name
 
@@ -90,12 +91,25 @@ class Recorder(TorchDispatchMode):
         # (channels in, channels out) of each product.
         self.products: list[tuple[int, int]] = []
         self.operations = 0
+        self.fakes: Any = None
 
     def take(self, tensor, lead):
         """An input: its first `lead` extents are rows; -1: all rows share it."""
+        self.fakes = tensor.fake_mode
         trailing = known(tensor.shape[max(lead, 0):], "a row" if lead >= 0 else "a shared tensor")
-        value = self.program.input(dtype_name(tensor.dtype), (ROW, *trailing) if lead >= 0 else trailing)
+        value = self.program.input(dtype_name(tensor.dtype, (*_FLOATS, "bool")), (ROW, *trailing) if lead >= 0 else trailing)
         self.items[id(tensor)] = tensor, Item(value, lead)
+
+    def _known(self, tensor):
+        """The tensor; for a number that torch has made a tensor of, a fake one."""
+        if isinstance(tensor, FakeTensor):
+            return tensor
+        if tensor.dim() or self.fakes is None:
+            raise Unsupported("it reads a tensor that is written in the code")
+        number, dtype = tensor.item(), dtype_name(tensor.dtype)
+        fake = self.fakes.from_tensor(tensor)
+        self.items[id(fake)] = fake, Item(self.program.constant(number, dtype), -1)
+        return fake
 
     def item(self, tensor) -> Item:
         found = self.items.get(id(tensor))
@@ -121,8 +135,12 @@ class Recorder(TorchDispatchMode):
         if func.namespace == "prim":
             # Questions about a tensor, such as its device.
             return func(*arguments, **options)
-        composed = _COMPOSED.get(func)
-        write = None if composed else _OPS.get(func.overloadpacket)
+        composed, written = _COMPOSED.get(func), None
+        packet = func.overloadpacket
+        if packet.__name__.endswith("_") and func._schema.is_mutable:
+            # Composed ops change what they have just made.
+            written, packet = arguments[0], getattr(aten, packet.__name__.rstrip("_"), None)
+        write = None if composed else _OPS.get(packet)
         if composed:
             with self:
                 return composed(*arguments, **options)
@@ -130,12 +148,15 @@ class Recorder(TorchDispatchMode):
             if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
                 with self:
                     return func.decompose(*arguments, **options)
-            raise Unsupported(f"{func.overloadpacket} has no form in a program of rows")
+            raise Unsupported(f"{packet or func.overloadpacket} has no form in a program of rows")
+        arguments = torch.utils._pytree.tree_map_only(torch.Tensor, self._known, arguments)
         result = func(*arguments, **options)
         out = result[0] if isinstance(result, (tuple, list)) else result
         values = write(self, out, *arguments, **{name: one for name, one in options.items() if name not in _IGNORED})
         for tensor, item in zip(result if isinstance(result, (tuple, list)) else [result], values if isinstance(values, list) else [values]):
             self.items[id(tensor)] = tensor, item
+        if written is not None:
+            self.items[id(written)] = written, self.items[id(out)][1]
         return result
 
     # --- what ops are written with ---
@@ -320,7 +341,7 @@ def _leaky_relu(recorder, out, x, slope=0.01):
 @op(aten.elu)
 def _elu(recorder, out, x, alpha=1.0, scale=1.0, input_scale=1.0):
     if (scale, input_scale) != (1, 1) or alpha <= 0:
-        raise Unsupported("it is an ELU with scales")
+        return recorder.elementwise(out, lambda x: tracing.where(x > 0.0, x, (x * input_scale)._unary("math.expm1") * alpha) * scale, x)
     return recorder.elementwise(out, lambda x: x._unary("kan.elu", f" {{alpha = {tracing._float(alpha)} : f64}}"), x)
 
 
@@ -331,9 +352,47 @@ def _softplus(recorder, out, x, beta=1.0, threshold=20.0):
     return recorder.elementwise(out, lambda x: x._unary("kan.softplus", f" {{beta = {tracing._float(beta)} : f64}}"), x)
 
 
+@op(aten.sign)
+def _sign(recorder, out, x):
+    return recorder.elementwise(out, lambda x: tracing.where(x > 0.0, 1.0, tracing.where(x < 0.0, -1.0, x * 0.0)), x)
+
+
+@op(aten.log_sigmoid_forward)
+def _log_sigmoid(recorder, out, x):
+    item = recorder.elementwise(out, lambda x: -((-x).softplus()), x)
+    return [item, item]
+
+
+@op(aten.binary_cross_entropy_with_logits)
+def _cross_entropy(recorder, out, x, target, weight=None, pos_weight=None, reduction=1):
+    if reduction != 0 or weight is not None or pos_weight is not None:
+        raise Unsupported("it goes over the rows" if reduction else "it is a cross entropy with weights")
+    return recorder.elementwise(out, lambda x, target: x.softplus() - x * target, x, target)
+
+
+@op(aten.native_batch_norm)
+def _batch_norm(recorder, out, x, weight, bias, mean, variance, training, momentum, eps):
+    item = recorder.item(x)
+    if training or not item.rows or item.lead != 1 or len(x.shape) < 2:
+        raise Unsupported("it goes over the rows")
+    recorder.operations += 1
+
+    def channels(tensor, dtype):
+        value = recorder.item(tensor).value.to(dtype)
+        return value.reshape([value.shape[0], *[1] * (len(x.shape) - 2)])
+
+    wide = item.value.wide()
+    y = (wide - channels(mean, wide.dtype)) * (channels(variance, wide.dtype) + eps)._unary("math.rsqrt")
+    if weight is not None:
+        y = y * channels(weight, wide.dtype)
+    if bias is not None:
+        y = y + channels(bias, wide.dtype)
+    return [Item(y, item.lead)]
+
+
 @op(aten.clamp, aten.hardtanh)
 def _clamp(recorder, out, x, low=None, high=None):
-    if _OPS is None or isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
+    if isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
         raise Unsupported("its bounds are tensors")
 
     def compute(x):
@@ -409,6 +468,21 @@ def _soft(recorder, x, dim):
     wide = item.value.wide()
     shifted = wide - wide.max(axes, True)
     return item, shifted, shifted.exp(), axes
+
+
+@op(aten.logsumexp)
+def _logsumexp(recorder, out, x, dims, keepdim=False):
+    item = recorder.item(x)
+    axes = recorder.dims(x, dims, item)
+    recorder.operations += 1
+    wide = item.value.wide()
+    most = wide.max(axes, True)
+    # Infinity less itself is no number.
+    most = tracing.where(most - most == 0.0, most, 0.0)
+    value = (wide - most).exp().sum(axes, True).log() + most
+    if not keepdim:
+        value = value.reshape([extent for d, extent in enumerate(value.shape) if d not in axes])
+    return Item(value, item.lead)
 
 
 @op(aten._softmax)
@@ -543,9 +617,21 @@ def _cat(recorder, out, tensors, dim=0):
     return Item(tracing.concat(parts, axis), lead)
 
 
-@op(aten.full_like, aten.zeros_like, aten.ones_like, aten.full, aten.zeros, aten.ones, aten.scalar_tensor)
-def _full(recorder, out, *given, dtype=None, fill_value=None):
-    raise Unsupported("it makes a tensor")
+@op(aten.empty)
+def _empty(recorder, out, *_, dtype=None):
+    return []
+
+
+def _made(number_of):
+    """A tensor of one number, which all rows share."""
+    def write(recorder, out, *given, dtype=None):
+        return Item(recorder.program.constant(number_of(given), dtype_name(out.dtype), known(out.shape)), -1)
+    return write
+
+
+_OPS[aten.zeros], _OPS[aten.ones], _OPS[aten.full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[1])
+_OPS[aten.new_zeros], _OPS[aten.new_ones], _OPS[aten.new_full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[2])
+_OPS[aten.scalar_tensor] = _made(lambda given: given[0])
 
 
 def _filled(number_of):
@@ -602,10 +688,10 @@ def _addmm(recorder, out, bias, x, w, beta=1, alpha=1):
 
 # Ops that are composed of others, of torch's own decompositions.
 _COMPOSED = get_decompositions([
-    aten.silu, aten.hardsigmoid, aten.hardswish, aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.log_sigmoid_forward,
-    aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.logsumexp, aten.rms_norm, aten._fused_rms_norm,
+    aten.hardsigmoid, aten.hardswish, aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.addmv,
+    aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.rms_norm, aten._fused_rms_norm,
     aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std, aten.std_mean,
-    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.linalg_vector_norm, aten.norm, aten.masked_fill, aten.relu6, aten.addmv])
+    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.linalg_vector_norm, aten.norm, aten.masked_fill, aten.relu6])
 for _name in list(_COMPOSED):
     if _name.overloadpacket in _OPS:
         del _COMPOSED[_name]

@@ -77,7 +77,8 @@ def _value(node):
 
 
 def _storage(tensor):
-    return tensor.untyped_storage()._cdata
+    """What tells whether two tensors are views of one; None of tensors without memory of their own, as those of torch.func."""
+    return tensor.untyped_storage()._cdata if isinstance(tensor, FakeTensor) else None
 
 
 def _changes(node):
@@ -103,7 +104,7 @@ class _Graph:
     def __init__(self, module: fx.GraphModule):
         self.module = module
         self.nodes = list(module.graph.nodes)
-        self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)}
+        self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)} - {None}
         self.given = {_storage(tensor) for node in self.nodes if node.op in ("placeholder", "get_attr") for tensor in _tensors(_value(node))}
         # Parameters, buffers, and what is computed of these alone.
         self.shared: set[fx.Node] = set()
@@ -401,17 +402,25 @@ def _identity():
     """Marks a place in a graph."""
 
 
-def drawloom(module: fx.GraphModule, inputs, **options):
-    """The backend of torch.compile. `options` are Inductor's."""
-    from torch._inductor.compile_fx import compile_fx
-
+def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options: dict[str, Any] | None = None):
+    """The backend of torch.compile. `options`: `rest` is what becomes of the calls that are not Drawloom's, "inductor" (the default) or "eager",
+    which needs no compiler of C++ and is compiled in less time; all others are Inductor's, and so is `mode`."""
+    options = dict(options or {})
+    rest = options.pop("rest", "inductor")
+    if rest not in ("inductor", "eager"):
+        raise CallError(f"options: rest is {rest!r}; it is 'inductor' or 'eager'")
     regions, _ = _cut(module)
     for region in regions:
         _replace(module, region)
     if regions:
         module.graph.lint()
         module.recompile()
-    return compile_fx(module, inputs, **options)
+    if rest == "eager":
+        return module.forward
+    from torch._inductor import list_mode_options
+    from torch._inductor.compile_fx import compile_fx
+
+    return compile_fx(module, inputs, config_patches={**(list_mode_options(mode) if mode else {}), **options})
 
 
 def explain(model, *arguments, **options) -> Explanation:

@@ -1,0 +1,301 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.compile(model, backend="drawloom"): values and gradients of models as they are written are those of eager execution, and what becomes
+a program is what should."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import drawloom.torch as dt
+from drawloom import ops
+from drawloom.torch import _backend
+from models_torch import MODELS
+
+EAGER = {"rest": "eager"}
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Programs of few rows, too, so that tests are quick."""
+    monkeypatch.setattr(_backend, "_FEWEST", 0)
+
+
+class Between(nn.Module):
+    """What a function does to [rows, 12] between two layers."""
+
+    def __init__(self, function, width=None):
+        super().__init__()
+        self.function = function
+        self.up = nn.Linear(4, 12, dtype=torch.float64)
+        with torch.no_grad():
+            width = function(self.up(torch.ones(2, 4, dtype=torch.float64))).shape[-1]
+        self.down = nn.Linear(width, 3, dtype=torch.float64)
+
+    def forward(self, x):
+        return self.down(self.function(self.up(x)))
+
+
+def gradients(function, module, inputs):
+    """Results, and the gradients of their squares with respect to inputs and parameters."""
+    leaves = [one.detach().clone().requires_grad_(one.is_floating_point()) for one in inputs]
+    results = function(*leaves)
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    for one in module.parameters():
+        one.grad = None
+    sum(one.square().sum() for one in results).backward()
+    return results + [one.grad for one in (*leaves, *module.parameters())]
+
+
+def assert_same(module, inputs, options=None, tolerance=1e-11):
+    found = gradients(torch.compile(module, backend="drawloom", options=options or EAGER), module, inputs)
+    expected = gradients(module, module, inputs)
+    for one, other in zip(found, expected):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.dtype == other.dtype and one.shape == other.shape
+            assert (one - other).abs().max() <= tolerance * (1 + other.abs().max())
+
+
+def parts(module, *inputs):
+    return [part for part in dt.explain(module, *inputs).parts if part.by == "drawloom"]
+
+
+ROWWISE = {
+    "arithmetic": lambda x: (2 - x) * x / (x * x + 1.5) - x + 3,
+    "alpha": lambda x: torch.add(x, x * x, alpha=0.3) + torch.sub(x, x.sin(), alpha=2),
+    "functions": lambda x: x.abs().sqrt() + (1 + x * x).log() + (-x * x).exp() + x.erf() + x.cos() * torch.rsqrt(1 + x * x),
+    "powers": lambda x: x ** 3 + (1 + x * x) ** -1.5 + 2 ** x + torch.square(x) + (x * x + 1) ** 0.5,
+    "relu": F.relu, "leaky_relu": lambda x: F.leaky_relu(x, 0.2), "elu": F.elu, "selu": F.selu, "celu": lambda x: F.celu(x, 1.5),
+    "silu": F.silu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "mish": F.mish, "softplus": F.softplus,
+    "sigmoid": torch.sigmoid, "tanh": torch.tanh, "logsigmoid": F.logsigmoid, "hardtanh": F.hardtanh, "relu6": F.relu6,
+    "hardswish": F.hardswish, "clamp": lambda x: x.clamp(-0.3, 0.4) + x.clamp(min=0.1), "softshrink": F.softshrink,
+    "where": lambda x: torch.where(x > 0.1, x.sin(), x * 2) + torch.where(x <= 0, 0.5, x),
+    "maximum": lambda x: torch.maximum(x, x.cos()) + torch.minimum(x, -x),
+    "softmax": lambda x: x.softmax(-1) + x.log_softmax(-1), "sums": lambda x: x - x.mean(-1, keepdim=True) + x.sum(-1, keepdim=True),
+    "extremes": lambda x: x - x.amax(-1, keepdim=True) + x.amin(-1, keepdim=True), "norm": lambda x: F.normalize(x, dim=-1),
+    "variance": lambda x: x / (x.var(-1, keepdim=True) + x.std(-1, keepdim=True)), "logsumexp": lambda x: x - x.logsumexp(-1, keepdim=True),
+    "layer_norm": lambda x: F.layer_norm(x, (12,)), "rms_norm": lambda x: F.rms_norm(x, (12,), eps=1e-5),
+    "cat": lambda x: torch.cat([x, x * x, x[..., 2:5]], -1), "chunk": lambda x: torch.mul(*x.chunk(2, -1)),
+    "split": lambda x: x.split([2, 10], -1)[1] * x.split(5, -1)[0][..., :1], "glu": lambda x: F.glu(x, -1), "slices": lambda x: x[..., 1:9] * x[..., -1:],
+    "select": lambda x: x[..., 3, None] * x, "groups": lambda x: (x.view(-1, 3, 4) * x.view(-1, 3, 4).mean(1, keepdim=True)).flatten(1),
+    "turned": lambda x: x.view(-1, 3, 4).transpose(1, 2).reshape(-1, 12).sin(), "permuted": lambda x: x.view(-1, 3, 2, 2).permute(0, 3, 1, 2).flatten(1),
+    "shared": lambda x: x * 0.5, "stack": lambda x: torch.stack([x, -x], -1).flatten(-2),
+    "squeeze": lambda x: x.unsqueeze(-1).squeeze(-1) + x.unsqueeze(1).expand(-1, 2, -1).sum(1), "types": lambda x: x.float().double() + x,
+}
+
+
+@pytest.mark.parametrize("name", ROWWISE)
+def test_calls_that_work_row_by_row_are_one_program_with_their_layers(name, small):
+    module, x = Between(ROWWISE[name]), torch.randn(5, 4, dtype=torch.float64)
+    part, = parts(module, x)
+    assert len(dt.explain(module, x).parts) == 1, str(dt.explain(module, x))
+    assert_same(module, [x], tolerance=1e-6 if name == "types" else 1e-11)
+
+
+MIXING = {
+    "sum of rows": (lambda x: x - x.mean(0), "it goes over the rows"), "turned rows": (lambda x: (x @ x.t()) @ x, "it moves the dimension of rows"),
+    "rows behind one another": (lambda x: torch.cat([x, x])[:6], "it makes rows of its own"),
+    "some rows": (lambda x: x + x[:1], "it takes some of the rows"), "cumsum": (lambda x: x.cumsum(0), "aten.cumsum has no form"),
+    "dropout": (lambda x: F.dropout(x, 0.5), "has no form in a program of rows"), "sort": (lambda x: x.sort(-1)[0], "aten.sort has no form"),
+}
+
+
+@pytest.mark.parametrize("name", MIXING)
+def test_calls_that_mix_rows_stay_with_torch(name, small):
+    function, why = MIXING[name]
+    module, x = Between(function), torch.randn(6, 4, dtype=torch.float64)
+    explanation = dt.explain(module, x)
+    assert any(why in part.why and part.by == "inductor" for part in explanation.parts), str(explanation)
+    if name != "dropout":
+        assert_same(module, [x])
+
+
+def test_tensors_that_are_changed_in_place_stay_with_torch(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 8).double(), nn.Linear(8, 4).double()
+
+        def forward(self, x):
+            h = self.a(x)
+            before = h * 2
+            h += 1
+            h.mul_(3)
+            return self.b(F.relu(h) + before) + x
+
+    assert_same(Module(), [torch.randn(5, 4, dtype=torch.float64)])
+
+
+def test_results_that_are_views_of_arguments_are_views(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 8).double(), nn.Linear(8, 4).double()
+
+        def forward(self, x):
+            flat = x.reshape(-1, 4)
+            return flat, self.b(self.a(flat).sin())
+
+    module, x = Module(), torch.randn(3, 5, 4, dtype=torch.float64)
+    flat, _ = torch.compile(module, backend="drawloom", options=EAGER)(x)
+    assert flat.data_ptr() == x.data_ptr()
+    assert_same(module, [x])
+
+
+def test_what_others_read_of_a_region_is_a_result_of_its_program(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = nn.Linear(4, 8).double(), nn.Linear(8, 8).double(), nn.Linear(8, 4).double()
+
+        def forward(self, x):
+            h = self.a(x).sin()
+            total = h.sum(0)            # Not by rows, and read by the next layer's rows.
+            return self.c(self.b(h).cos()), self.c(h) * total[:4], h
+
+    module, x = Module(), torch.randn(7, 4, dtype=torch.float64)
+    assert parts(module, x)
+    assert_same(module, [x])
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 2, 4)], ids=str)
+def test_rows_may_have_several_dimensions(shape, small):
+    module, x = Between(lambda x: F.layer_norm(x, (12,)) * x), torch.randn(shape, dtype=torch.float64)
+    assert len(parts(module, x)) == 1
+    assert_same(module, [x])
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_other_numbers_of_rows_compile_no_more_programs(dynamic, small, monkeypatch):
+    module = Between(F.silu)
+    compiled = torch.compile(module, backend="drawloom", options=EAGER, dynamic=dynamic)
+    for rows in (5, 6):
+        compiled(torch.randn(rows, 4, dtype=torch.float64)).sum().backward()
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        monkeypatch.setattr(ops, "_build", None)
+        for rows in (7, 19, 64):
+            x = torch.randn(rows, 4, dtype=torch.float64)
+            y = compiled(x)
+            y.sum().backward()
+            assert (y - module(x)).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode], ids=lambda mode: mode.__name__)
+def test_values_alone(mode, small):
+    module, x = Between(F.gelu), torch.randn(5, 4, dtype=torch.float64)
+    with mode():
+        assert (torch.compile(module, backend="drawloom", options=EAGER)(x) - module(x)).abs().max() < 1e-12
+
+
+def test_bfloat16_is_summed_in_float32(small):
+    module, x = Between(F.gelu).to(torch.bfloat16), torch.randn(64, 4, dtype=torch.bfloat16)
+    assert len(parts(module, x)) == 1
+    with torch.no_grad():
+        exact = Between.forward(module.double(), x.double())
+        found = torch.compile(module.bfloat16(), backend="drawloom", options=EAGER)(x)
+    # The parameters are what they were: widening and rounding back changes nothing. Some 12 roundings of 2^-9 each.
+    assert found.dtype == torch.bfloat16 and (found.double() - exact).abs().max() < 12 * 2 ** -9 * (1 + exact.abs().max())
+
+
+def test_autocast_stays_with_torch(small):
+    module, x = Between(F.gelu).float(), torch.randn(64, 4)
+
+    def run(model):
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(x)
+
+    found = torch.compile(lambda: run(module), backend="drawloom", options=EAGER)()
+    assert found.dtype == torch.bfloat16 and torch.equal(found, run(module))
+
+
+def test_batch_norm_of_a_model_in_eval_is_part_of_a_program(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.n, self.b = nn.Linear(4, 12), nn.BatchNorm1d(12), nn.Linear(12, 3)
+
+        def forward(self, x):
+            return self.b(F.relu(self.n(self.a(x))))
+
+    module, x = Module().double(), torch.randn(9, 4, dtype=torch.float64)
+    assert not parts(module, x)
+    module(x)
+    module.eval()
+    assert len(parts(module, x)[0].calls) == 4
+    assert_same(module, [x])
+
+
+def test_ops_of_drawloom_stay_whole(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.kan, self.b = nn.Linear(4, 8), dt.nn.BSplineKAN([8, 8], grid=3), nn.Linear(8, 3)
+
+        def forward(self, x):
+            return self.b(self.kan(self.a(x).tanh()).sin())
+
+    module, x = Module(), torch.randn(9, 4)
+    assert "it is an op of Drawloom by itself" in str(dt.explain(module, x))
+    assert_same(module, [x], tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - {"pinn"}))
+def test_models_have_the_gradients_of_eager_execution(name):
+    module, inputs, loss = MODELS[name]()
+    module = module.double()
+    inputs = [one.double() if one.is_floating_point() else one for one in inputs]
+    # A part of the batch is enough.
+    few = max(one.shape[0] for one in inputs) // 16
+    inputs = [one[:max(few, 2)] if one.shape[0] > few else one for one in inputs]
+    results = []
+    for function in (module, torch.compile(module, backend="drawloom", options=EAGER)):
+        module.zero_grad()
+        loss(function(*inputs)).backward()
+        results.append([one.grad.clone() for one in module.parameters() if one.grad is not None])
+    for one, other in zip(*results):
+        # SIREN and NeRF multiply angles by up to 30 and 512.
+        assert (one - other).abs().max() <= 1e-10 * (other.abs().max() + 1e-3)
+
+
+def test_derivatives_by_forward_mode_stay_with_torch():
+    module, inputs, loss = MODELS["pinn"]()
+    module, x = module.double(), inputs[0][:50].double()
+    assert (torch.compile(module, backend="drawloom", options=EAGER)(x) - module(x)).abs().max() < 1e-11
+
+
+def test_inductor_compiles_the_rest():
+    module, inputs, loss = MODELS["deeponet"]()
+    found = []
+    for function in (module, torch.compile(module, backend="drawloom", fullgraph=True)):
+        module.zero_grad()
+        loss(function(*inputs)).backward()
+        found.append([one.grad.clone() for one in module.parameters()])
+    # Sums of 4,096 rows of float32 in another order.
+    assert all((one - other).abs().max() <= 1e-5 * other.abs().max() for one, other in zip(*found))
+
+
+def test_an_explanation_is_read_at_a_glance():
+    module = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
+    text = str(dt.explain(module, torch.randn(4096, 8)))
+    assert text.splitlines()[0] == "1 of 1 parts are programs of Drawloom; 1 graph"
+    assert "drawloom: " in text and "of 4096 rows: 2 products of at most 64 channels" in text
+    assert "below 200000 a call costs more than is gained" in str(dt.explain(module, torch.randn(4, 8)))
+    wide = nn.Sequential(nn.Linear(8, 1024), nn.Tanh(), nn.Linear(1024, 1))
+    assert "above 512 the products take all the time" in str(dt.explain(wide, torch.randn(4096, 8)))
+
+
+def test_options_are_inductors_but_for_the_rest():
+    module, x = nn.Linear(2, 2), torch.randn(3, 2)
+    with pytest.raises(Exception, match="rest is 'nobody'; it is 'inductor' or 'eager'"):
+        torch.compile(module, backend="drawloom", options={"rest": "nobody"})(x)
