@@ -9,6 +9,7 @@
     benchmarks/run.py --suite framework                    # whole training steps, called through the frameworks
     benchmarks/run.py --suite kan-bases                    # layers with learnable functions on edges
     benchmarks/run.py --suite cells                        # recurrent cells along the tokens
+    benchmarks/run.py --suite models                       # models in plain PyTorch, compiled
     benchmarks/run.py --suite peft                         # a step of each layer of PEFT, by Drawloom and by PEFT
     benchmarks/run.py --suite sparse                       # sparse weights, and rows with adapters of their own
     benchmarks/run.py --suite kan --threads 2 --json out.json
@@ -32,7 +33,7 @@ import time
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUITES = {"cells": "cells_suite", "framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "kan-bases": "kan_bases_suite", "peft": "peft_suite",
+SUITES = {"cells": "cells_suite", "framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "kan-bases": "kan_bases_suite", "models": "models_suite", "peft": "peft_suite",
           "recurrence": "recurrence_suite", "sparse": "sparse_suite", "structured": "structured_suite"}
 TUNED = {
     "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1",
