@@ -51,7 +51,7 @@ static void buildDifferentiated(OpPassManager &pm,
   pm.addPass(createBoundCalls());
   pm.addNestedPass<func::FuncOp>(createFillOpenConstants());
   // One op has one op for all its gradients.
-  pm.addNestedPass<func::FuncOp>(createMergeElementwise());
+  pm.addNestedPass<func::FuncOp>(createMergeElementwise({true}));
   pm.addPass(createDifferentiatePass({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createTakeSaved());
   pm.addPass(createInlinerPass());

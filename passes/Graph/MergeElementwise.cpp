@@ -276,7 +276,8 @@ struct ReadSpread : OpRewritePattern<linalg::GenericOp> {
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto spread = input.getDefiningOp<linalg::BroadcastOp>();
       auto splat = input.getDefiningOp<tensor::SplatOp>();
-      if (!spread && !splat)
+      // A number that is computed may be one that derivatives are taken of.
+      if (!spread && (!splat || !matchPattern(splat.getInput(), m_Constant())))
         continue;
       SmallVector<AffineExpr> kept;
       if (spread)
@@ -305,6 +306,8 @@ struct ReadSpread : OpRewritePattern<linalg::GenericOp> {
 };
 
 struct MergeElementwise : impl::MergeElementwiseBase<MergeElementwise> {
+  using MergeElementwiseBase::MergeElementwiseBase;
+
   void runOnOperation() override {
     {
       RewritePatternSet patterns(&getContext());
@@ -321,7 +324,8 @@ struct MergeElementwise : impl::MergeElementwiseBase<MergeElementwise> {
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    linalg::populateInlineConstantOperandsPatterns(patterns);
+    if (!forDerivatives)
+      linalg::populateInlineConstantOperandsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal();

@@ -150,6 +150,11 @@ def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
     Example: test/passes/Graph/merge-elementwise-chains.mlir
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"forDerivatives", "for-derivatives", "bool", /*default=*/"false",
+           "Tensors of one number stay operands: derivatives are taken of "
+           "these, not of what a body reads otherwise.">
+  ];
 }
 
 def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {

@@ -21,6 +21,7 @@ from ._fuse import fuse  # noqa: E402
 from ._kan_edges import FORMULAS, Symbolic, fit_symbolic  # noqa: E402
 from ._kan import kan_layer, kan_network, kan_network_along  # noqa: E402
 from ._offload import offload, offload_probe  # noqa: E402
+from ._op import op  # noqa: E402
 from ._patch_kan import patch_kan, patch_kan_report, unpatch_kan  # noqa: E402
 from ._peft import patch_peft, patch_peft_report, unpatch_peft  # noqa: E402
 from ._pruned import as_n_of_m, as_sparse, prune, prune_n_of_m  # noqa: E402
@@ -35,6 +36,6 @@ _drawloom.use_openmp()
 
 __all__ = ["DoubleScales", "Explanation", "FORMULAS", "FeatureTable", "Graph", "NewtonReport", "Part", "QuantizedTensor", "Scanned", "Symbolic", "adapted_linear", "as_n_of_m", "as_sparse", "context_parallel", "explain",
            "fake_quantize", "fit_symbolic", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along",
-           "kat_mlp", "linrec", "message_passing", "nn", "nonlinear_scan", "offload", "offload_probe", "optim", "patch_kan", "patch_kan_report", "patch_peft",
+           "kat_mlp", "linrec", "message_passing", "nn", "nonlinear_scan", "offload", "offload_probe", "op", "optim", "patch_kan", "patch_kan_report", "patch_peft",
            "patch_peft_report", "patch_pyg", "patch_pyg_report", "prune", "prune_n_of_m", "quantize", "rational", "read_gguf",
            "structured_linear", "unpatch_kan", "unpatch_peft", "unpatch_pyg", "where"]

@@ -33,7 +33,12 @@ _FLOATS = ("float32", "float64", "bfloat16", "float16")
 
 
 class Unsupported(Exception):
-    """Why something stays with torch."""
+    """Why something stays with torch, and the op that it is about, if it is about one."""
+
+    op: str | None = None
+
+    def __str__(self):
+        return f"{self.op}: {self.args[0]}" if self.op else self.args[0]
 
 
 def dtype_name(dtype, known=_FLOATS):
@@ -131,7 +136,14 @@ class Recorder(TorchDispatchMode):
         raise Unsupported(f"its result, {list(shape)}, does not have the rows first")
 
     def __torch_dispatch__(self, func, types, arguments=(), options=None):
-        options = options or {}
+        try:
+            return self._write(func, arguments, options or {})
+        except Unsupported as error:
+            if error.op is None:
+                error.op = func.overloadpacket.__name__
+            raise
+
+    def _write(self, func, arguments, options):
         if func.namespace == "prim":
             # Questions about a tensor, such as its device.
             return func(*arguments, **options)
@@ -148,7 +160,7 @@ class Recorder(TorchDispatchMode):
             if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
                 with self:
                     return func.decompose(*arguments, **options)
-            raise Unsupported(f"{packet or func.overloadpacket} has no form in a program of rows")
+            raise Unsupported("it has no form in a program of rows")
         arguments = torch.utils._pytree.tree_map_only(torch.Tensor, self._known, arguments)
         result = func(*arguments, **options)
         out = result[0] if isinstance(result, (tuple, list)) else result

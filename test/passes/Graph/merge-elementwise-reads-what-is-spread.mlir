@@ -1,4 +1,5 @@
 // RUN: drawloom-opt %s --merge-elementwise --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --merge-elementwise=for-derivatives | FileCheck %s --check-prefix=DERIVATIVES
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -72,4 +73,17 @@ func.func @open(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %1 = arith.addf %0, %y : tensor<?xf32>
   %2 = arith.mulf %1, %x : tensor<?xf32>
   return %2 : tensor<?xf32>
+}
+
+// A number in a tensor may be one that derivatives are taken of.
+// CHECK-LABEL: func.func @factor
+// CHECK: tensor.extract
+// DERIVATIVES-LABEL: func.func @factor
+// DERIVATIVES-NOT: tensor.extract
+// DERIVATIVES: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<f32>, tensor<4xf32>)
+func.func @factor(%x: tensor<4xf32>, %a: tensor<f32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %b = linalg.broadcast ins(%a : tensor<f32>) outs(%e : tensor<4xf32>) dimensions = [0]
+  %y = arith.mulf %b, %x : tensor<4xf32>
+  return %y : tensor<4xf32>
 }

@@ -1,0 +1,125 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""drawloom.torch.op: a function of rows, written in PyTorch, as an op with gradients to any order."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from .. import ops
+from .._errors import CallError, CallTypeError
+from ..ops import Spec, tracing
+from ._aten import Recorder, Unsupported
+from ._dispatch import _names, apply, intern
+
+__all__ = ["op"]
+
+# The function is traced for so many rows, a number that nothing else has.
+_ROWS = 7919
+
+
+def _spec(function, name, arguments, rows, options):
+    """The interned spec of a function on arguments of these types, (dtype, extents of a row, or all extents of a shared one)."""
+    recorder = Recorder(tracing.Program(), _ROWS)
+    with FakeTensorMode():
+        fakes = [torch.empty((_ROWS, *shape) if i < rows else shape, dtype=dtype) for i, (dtype, shape) in enumerate(arguments)]
+    try:
+        for i, one in enumerate(fakes):
+            recorder.take(one, 1 if i < rows else -1)
+        with torch.no_grad(), recorder:
+            results = function(*fakes, **options)
+        several = isinstance(results, (tuple, list))
+        for i, one in enumerate(results if several else [results]):
+            if not isinstance(one, torch.Tensor):
+                raise CallTypeError(f"{name}: result {i} is a {type(one).__name__}; it is a tensor of rows")
+            if not recorder.item(one).rows:
+                raise Unsupported("it gives a tensor that all rows share")
+            recorder.result(one)
+    except Unsupported as error:
+        raise CallError(f"{name} is no function of rows: {error}") from None
+    return intern(Spec("rows", recorder.program.attributes())), several
+
+
+def _checked(name, rows, tensors):
+    """(the extents in front of those of a row, the types that `_spec` takes)."""
+    if len(tensors) < rows:
+        raise CallTypeError(f"{name}: the first {rows} arguments are tensors with rows, but {len(tensors)} are given")
+    for i, one in enumerate(tensors):
+        if not isinstance(one, torch.Tensor):
+            raise CallTypeError(f"{name}: argument {i} is a {type(one).__name__}; tensors come first, and what is no tensor is given by name")
+        if one.device.type not in ("cpu", "meta"):
+            raise CallError(f"{name}: argument {i} is on {one.device}; programs run on the CPU")
+        if one.dtype not in _names:
+            raise CallTypeError(f"{name}: argument {i} is {str(one.dtype).removeprefix('torch.')}, which programs do not have")
+    if tensors[0].dim() < 1:
+        raise CallError(f"{name}: argument 0 is a scalar; its last dimension is that of channels")
+    leading = tensors[0].shape[:-1]
+    for i in range(1, rows):
+        if tensors[i].shape[:len(leading)] != leading:
+            raise CallError(f"{name}: argument {i} has the shape {list(tensors[i].shape)}; its first extents are those of argument 0, {list(leading)}")
+    return leading, tuple((one.dtype, tuple(one.shape[len(leading):] if i < rows else one.shape)) for i, one in enumerate(tensors))
+
+
+def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
+    """Makes an op of a function of tensors, a decorator. Drawloom compiles it and all its derivatives, each as programs whose rows stay in the
+    cache between the function's steps.
+
+        @drawloom.torch.op
+        def gated(x, gate, up, down):
+            return (torch.nn.functional.silu(x @ gate) * (x @ up)) @ down
+
+    function   is written for x of shape [rows, channels], in torch's own functions: what it does to a row does not depend on another one. It
+               is traced once for arguments of each type. Tensors come first; arguments by name are numbers and the like, which it is traced
+               anew for
+    rows       how many arguments, from the first one, have rows; all others are shared, as weights are
+
+    A call takes any extents in front of the channels. The op takes part in autograd to any order, torch.func and torch.compile.
+    `mlir(*tensors)` is its program as text, `mlir(*tensors, gradients=True)` that of its gradients. Raises CallError for a function that mixes
+    rows, or calls what programs of rows do not have, with the reason.
+    """
+    if function is None:
+        return functools.partial(op, rows=rows)
+    if not callable(function):
+        raise CallTypeError(f"op makes ops of functions, not of a {type(function).__name__}")
+    if not isinstance(rows, int) or rows < 1:
+        raise CallError(f"rows is {rows!r}; it is how many arguments have rows, from 1")
+    name = getattr(function, "__name__", "op")
+    specs: dict[Any, Any] = {}
+
+    def spec_of(types, options):
+        key = types, tuple(sorted(options.items()))
+        found = specs.get(key)
+        if found is None:
+            found = specs[key] = _spec(function, name, types, rows, options)
+        return found
+
+    def call(*tensors, **options):
+        leading, types = _checked(name, rows, tensors)
+        spec, several = spec_of(types, options)
+        flat = [one.reshape(-1, *types[i][1]) if i < rows and len(leading) != 1 else one for i, one in enumerate(tensors)]
+        results = apply(flat, str(spec))
+        if len(leading) != 1:
+            results = [one.reshape(*leading, *one.shape[1:]) for one in results]
+        return tuple(results) if several else results[0]
+
+    def mlir(*tensors, gradients=False, **options):
+        _, types = _checked(name, rows, tensors)
+        spec, _ = spec_of(types, options)
+        arrays = [ops.Array(_names[dtype], ((-1, *shape) if i < rows else shape)) for i, (dtype, shape) in enumerate(types)]
+        given = spec.results(arrays)
+        if gradients:
+            wrt = [i for i, one in enumerate(tensors) if one.is_floating_point()]
+            return ops.text(spec.vjp(wrt, range(len(given))), [*arrays, *given])
+        return ops.text(spec, arrays)
+
+    made: Any = functools.wraps(function)(torch.compiler.allow_in_graph(call))
+    made.mlir = mlir
+    made.__signature__ = inspect.signature(function)
+    return made
