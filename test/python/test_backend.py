@@ -9,10 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import drawloom
 import drawloom.torch as dt
 from drawloom import ops
 from drawloom.torch import _backend
 from models_torch import MODELS
+from runner import run
 
 EAGER = {"rest": "eager"}
 
@@ -98,16 +100,16 @@ ROWWISE = {
 @pytest.mark.parametrize("name", ROWWISE)
 def test_calls_that_work_row_by_row_are_one_program_with_their_layers(name, small):
     module, x = Between(ROWWISE[name]), torch.randn(5, 4, dtype=torch.float64)
-    part, = parts(module, x)
-    assert len(dt.explain(module, x).parts) == 1, str(dt.explain(module, x))
+    explanation = dt.explain(module, x)
+    assert [part.by for part in explanation.parts] == ["drawloom"], str(explanation)
     assert_same(module, [x], tolerance=1e-6 if name == "types" else 1e-11)
 
 
 MIXING = {
     "sum of rows": (lambda x: x - x.mean(0), "it goes over the rows"), "turned rows": (lambda x: (x @ x.t()) @ x, "it moves the dimension of rows"),
     "rows behind one another": (lambda x: torch.cat([x, x])[:6], "it makes rows of its own"),
-    "some rows": (lambda x: x + x[:1], "it takes some of the rows"), "cumsum": (lambda x: x.cumsum(0), "aten.cumsum has no form"),
-    "dropout": (lambda x: F.dropout(x, 0.5), "has no form in a program of rows"), "sort": (lambda x: x.sort(-1)[0], "aten.sort has no form"),
+    "some rows": (lambda x: x + x[:1], "it takes some of the rows"), "cumsum": (lambda x: x.cumsum(0), "cumsum has no form"),
+    "dropout": (lambda x: F.dropout(x, 0.5), "has no form in a program of rows"), "sort": (lambda x: x.sort(-1)[0], "sort has no form"),
 }
 
 
@@ -299,3 +301,82 @@ def test_options_are_inductors_but_for_the_rest():
     module, x = nn.Linear(2, 2), torch.randn(3, 2)
     with pytest.raises(Exception, match="rest is 'nobody'; it is 'inductor' or 'eager'"):
         torch.compile(module, backend="drawloom", options={"rest": "nobody"})(x)
+
+
+# --- drawloom.torch.op -----------------------------------------------------------------------------------------------
+
+@dt.op
+def gated(x, gate, up, down, *, sharpness=1.0):
+    """A gated MLP."""
+    return (torch.sigmoid(sharpness * (x @ gate)) * (x @ up)) @ down
+
+
+def gated_arguments(*leading):
+    return [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in ((*leading, 4), (4, 6), (4, 6), (6, 3))]
+
+
+@pytest.mark.parametrize("leading", [(5,), (2, 3), ()], ids=str)
+def test_an_op_is_its_function_with_derivatives_of_two_orders(leading):
+    arguments = gated_arguments(*leading)
+    x, gate, up, down = arguments
+    y = gated(*arguments, sharpness=2.0)
+    assert y.shape == (*leading, 3)
+    assert (y - (torch.sigmoid(2 * (x @ gate)) * (x @ up)) @ down).abs().max() < 1e-13
+    assert torch.autograd.gradcheck(gated, arguments)
+    if leading == (5,):
+        assert torch.autograd.gradgradcheck(gated, arguments) and torch.autograd.gradcheck(gated, arguments, check_forward_ad=True)
+
+
+def test_an_op_is_one_node_of_a_compiled_graph():
+    arguments = gated_arguments(5)
+    compiled = torch.compile(lambda *given: gated(*given).sin(), fullgraph=True, backend="aot_eager")
+    found, expected = compiled(*arguments), gated(*arguments).sin()
+    assert torch.equal(found, expected)
+    for one, other in zip(torch.autograd.grad(found.sum(), arguments), torch.autograd.grad(expected.sum(), arguments)):
+        assert (one - other).abs().max() < 1e-13
+
+
+def test_several_arguments_may_have_rows_and_several_results():
+    @dt.op(rows=2)
+    def both(x, heads, w):
+        scores = (heads * x[:, None]).sum(-1).softmax(-1)
+        return scores, (scores[..., None] * heads).sum(1) @ w
+
+    x, heads, w = (torch.randn(size, dtype=torch.float64) for size in ((2, 5, 4), (2, 5, 3, 4), (4, 6)))
+    scores, y = both(x, heads, w)
+    expected = (heads * x[..., None, :]).sum(-1).softmax(-1)
+    assert (scores - expected).abs().max() < 1e-13
+    assert (y - (expected[..., None] * heads).sum(-2) @ w).abs().max() < 1e-13
+
+
+def test_the_text_of_an_op_is_a_program():
+    arguments = gated_arguments(5)
+    y, = run(gated.mlir(*arguments, sharpness=2.0), "main", [one.detach().numpy() for one in arguments], target="interpreter")
+    assert abs(y - gated(*arguments, sharpness=2.0).detach().numpy()).max() < 1e-13
+    assert "ad.vjp" in gated.mlir(*arguments, gradients=True) and gated.__doc__ == "A gated MLP."
+
+
+def mixing(x):
+    return x - x.mean(0)
+
+
+WRONG = {
+    "rows that mix": (lambda: dt.op(mixing)(torch.ones(3, 2)), "mixing is no function of rows: mean: it goes over the rows"),
+    "no tensor": (lambda: gated(torch.ones(3, 4), 2), "gated: argument 1 is a int; tensors come first, and what is no tensor is given by name"),
+    "integers": (lambda: dt.op(mixing)(torch.ones(3, 2, dtype=torch.int64)), "int64 is no type of its programs of rows"),
+    "other rows": (lambda: dt.op(mixing, rows=2)(torch.ones(3, 2), torch.ones(4, 2)), "its first extents are those of argument 0, [3]"),
+    "a scalar": (lambda: dt.op(mixing)(torch.ones(())), "argument 0 is a scalar"),
+    "no rows": (lambda: dt.op(mixing, rows=0), "rows is 0; it is how many arguments have rows, from 1"),
+    "no function": (lambda: dt.op(3), "op makes ops of functions, not of a int"),
+    "a shared result": (lambda: dt.op(lambda x, w: w * 2)(torch.ones(3, 2), torch.ones(2)), "it gives a tensor that all rows share"),
+    "no tensor back": (lambda: dt.op(lambda x: 3)(torch.ones(3, 2)), "result 0 is a int; it is a tensor of rows"),
+    "values": (lambda: dt.op(lambda x: x if x.sum() > 0 else -x)(torch.ones(3, 2)), "is no function of rows"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_op_is_refused_with_the_reason(name):
+    call, message = WRONG[name]
+    with pytest.raises(drawloom.Error) as error:
+        call()
+    assert message in str(error.value)

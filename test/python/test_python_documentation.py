@@ -38,15 +38,15 @@ def execute(code, installed, folder):
     return done.stdout
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_snippets_of_the_readme_run(number, installed, tmp_path):
-    found = blocks("README.md")
-    assert len(found) == 2
-    execute(found[number], installed, tmp_path)
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_the_snippets_of_the_readme_run(framework, installed, tmp_path):
+    *of_torch, of_jax = blocks("README.md")
+    assert len(of_torch) == 2 and "import jax" in of_jax
+    execute("\n".join(of_torch) if framework == "torch" else of_jax, installed, tmp_path)
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/graphs.md", "docs/linear-recurrences.md", "docs/jax.md", "docs/structured-weights.md", "docs/kan-layers.md",
-                                  "docs/recurrent-cells.md",
+                                  "docs/recurrent-cells.md", "docs/compiled-models.md",
                                   "docs/offload.md", "docs/memory.md"])
 def test_the_pages_code_runs_in_order(page, installed, tmp_path):
     found = blocks(page)

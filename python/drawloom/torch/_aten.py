@@ -38,7 +38,11 @@ class Unsupported(Exception):
     op: str | None = None
 
     def __str__(self):
-        return f"{self.op}: {self.args[0]}" if self.op else self.args[0]
+        return f"{self.op}: {self.reason}" if self.op and not self.reason.startswith(self.op) else self.reason
+
+    @property
+    def reason(self):
+        return self.args[0]
 
 
 def dtype_name(dtype, known=_FLOATS):
@@ -127,7 +131,7 @@ class Recorder(TorchDispatchMode):
 
     def lead_of(self, shape):
         """How many extents of a shape are the rows."""
-        count: Any = 1
+        count = 1
         for lead, extent in enumerate(shape):
             count = count * extent
             if same(count, self.row_count):
@@ -160,7 +164,7 @@ class Recorder(TorchDispatchMode):
             if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
                 with self:
                     return func.decompose(*arguments, **options)
-            raise Unsupported("it has no form in a program of rows")
+            raise Unsupported(f"{func.overloadpacket.__name__} has no form in a program of rows")
         arguments = torch.utils._pytree.tree_map_only(torch.Tensor, self._known, arguments)
         result = func(*arguments, **options)
         out = result[0] if isinstance(result, (tuple, list)) else result

@@ -11,7 +11,7 @@ Drawloom's own. Inductor gets the graph with these ops in it, and differentiates
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,7 @@ class Explanation:
 
     @property
     def breaks(self) -> int:
+        """How often Dynamo broke the model's graph."""
         return max(self.graphs - 1, 0)
 
     def __str__(self):
@@ -107,7 +108,7 @@ class _Graph:
         self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)} - {None}
         self.given = {_storage(tensor) for node in self.nodes if node.op in ("placeholder", "get_attr") for tensor in _tensors(_value(node))}
         # Parameters, buffers, and what is computed of these alone.
-        self.shared: set[fx.Node] = set()
+        self.shared = set()
         for node in self.nodes:
             value = _value(node)
             if node.op == "get_attr" or (node.op == "placeholder" and (
@@ -122,7 +123,7 @@ class _Graph:
 
     def leads(self):
         """The first extents of what is multiplied by shared matrices, each once: [(extents, their product)]."""
-        found: list[tuple[tuple, Any]] = []
+        found = []
         for node in self.nodes:
             value = _value(node)
             if node.op not in ("call_function", "call_method") or not isinstance(value, torch.Tensor) or len(value.shape) < 2:
@@ -140,7 +141,7 @@ class _Graph:
         value = _value(node)
         if node in self.shared:
             return -1
-        product: Any = 1
+        product = 1
         for lead, extent in enumerate(value.shape):
             product = product * extent
             if same(product, count):
@@ -161,7 +162,7 @@ class _Graph:
             if _calls_drawloom(node):
                 raise Unsupported("it is an op of Drawloom by itself")
             recorder = Recorder(tracing.Program(), count)
-            environment: dict[fx.Node, Any] = {}
+            environment = {}
             for one in node.all_input_nodes:
                 environment[one] = _given(recorder, one, self.role(one, count), _value(one))
             results = list(_tensors(_run(recorder, node, environment)))
@@ -171,7 +172,7 @@ class _Graph:
                 raise Unsupported("it has no rows")
             return True
         except (Unsupported, CallError) as error:
-            self.why.setdefault(node, str(error))
+            self.why.setdefault(node, error.reason if isinstance(error, Unsupported) else str(error))
             return False
 
 
@@ -242,7 +243,7 @@ def _region(graph, nodes, count, outputs):
     if not leads or leads[0] < 0:
         raise Unsupported("no input has the rows")
     recorder = Recorder(tracing.Program(), count)
-    environment: dict[fx.Node, Any] = {}
+    environment = {}
     for one, lead in zip(inputs, leads):
         environment[one] = _given(recorder, one, lead, _value(one))
     for node in nodes:
@@ -357,7 +358,7 @@ def _extent(graph, region, extent):
 
 def _behind(module, region, last):
     """The calls in front of `last`, a call of the region, that need what the region gives."""
-    found: dict[fx.Node, None] = {}
+    found = {}
     inside = set(region.nodes)
     for node in module.graph.nodes:
         if node is last:
@@ -423,7 +424,7 @@ def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options
     return compile_fx(module, inputs, config_patches={**(list_mode_options(mode) if mode else {}), **options})
 
 
-def explain(model, *arguments, **options) -> Explanation:
+def explain(model: Callable[..., Any], *arguments: Any, **options: Any) -> Explanation:
     """What torch.compile(model, backend="drawloom") makes of a call of the model with these arguments: which calls are programs of Drawloom,
     which Inductor's, and why. The model is called once, without being compiled."""
     found = Explanation()
