@@ -193,6 +193,47 @@ def test_other_numbers_of_rows_compile_no_more_programs(dynamic, small, monkeypa
             assert (y - module(x)).abs().max() < 1e-12
 
 
+def test_norms_are_part_of_programs_of_open_sizes(small):
+    # With dynamic=True their eps is a symbol.
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.n, self.b = nn.Linear(4, 12).double(), nn.LayerNorm(12).double(), nn.Linear(12, 4).double()
+
+        def forward(self, x):
+            return self.b(self.n(self.a(x)))
+
+    module, found = Module(), []
+
+    def backend(graph, inputs):
+        found.extend(_backend._cut(graph)[0])
+        return _backend.drawloom(graph, inputs, options=EAGER)
+
+    compiled = torch.compile(module, backend=backend, dynamic=True)
+    for rows in (5, 9):
+        x = torch.randn(rows, 4, dtype=torch.float64)
+        assert (compiled(x) - module(x)).abs().max() < 1e-12
+    assert [len(region.nodes) for region in found] == [3]
+
+
+def test_a_program_that_cannot_be_compiled_is_left_to_torch(small, monkeypatch):
+    def fail(*_):
+        raise drawloom.CompileError("no", "", "", "")
+
+    monkeypatch.setattr(ops, "function", fail)
+    module, x = Between(F.silu), torch.randn(5, 4, dtype=torch.float64)
+    with pytest.warns(UserWarning, match="a part of 3 calls is left to Inductor"):
+        assert torch.equal(torch.compile(module, backend="drawloom", options=EAGER)(x), module(x))
+
+
+def test_what_fails_under_the_recorder_is_left_to_torch(small):
+    class Strange(torch.Tensor):
+        pass
+
+    module = Between(lambda x: x * torch.ones(12, dtype=x.dtype).as_subclass(Strange).as_subclass(torch.Tensor).sin())
+    assert_same(module, [torch.randn(5, 4, dtype=torch.float64)])
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode], ids=lambda mode: mode.__name__)
 def test_values_alone(mode, small):
     module, x = Between(F.gelu), torch.randn(5, 4, dtype=torch.float64)

@@ -64,10 +64,11 @@ def same(a, b):
 
 
 def known(shape, what="a shared tensor"):
-    """Extents as numbers."""
-    if not all(isinstance(extent, int) for extent in shape):
+    """Extents as numbers; a symbol may be one."""
+    extents = [extent if isinstance(extent, int) else extent.node.maybe_as_int() for extent in shape]
+    if None in extents:
         raise Unsupported(f"{what} has extents that are open, {list(shape)}")
-    return tuple(shape)
+    return tuple(extents)
 
 
 class Item:
@@ -591,7 +592,8 @@ def _slice(recorder, out, x, dim=0, start=None, end=None, step=1):
         raise Unsupported("it takes every second element, or fewer")
     extent = item.value.shape[axis]
     start = 0 if start is None else start + extent if start < 0 else min(start, extent)
-    return Item(item.value.slice(axis, start, out.shape[rank]), item.lead)
+    size, = known(out.shape[rank:rank + 1], "a row")
+    return Item(item.value.slice(axis, start, size), item.lead)
 
 
 @op(aten.select)
@@ -679,9 +681,9 @@ def _product(recorder, out, x, w, bias=None):
     add = None
     if bias is not None:
         add = recorder.item(bias)
-        if add.rows or add.value.shape != (out.shape[1],):
+        if add.rows or add.value.shape != known(out.shape[1:]):
             raise Unsupported("it adds more than a bias to a product")
-    recorder.products.append((left.value.shape[1], out.shape[1]))
+    recorder.products.append((left.value.shape[1], *known(out.shape[1:])))
     turned = right.turned is not None
     matrix = right.turned if turned else right.value
     y = left.value.to(name).product(matrix.to(name), add.value.to(name) if add else None, transposed=turned)

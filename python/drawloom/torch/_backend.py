@@ -11,6 +11,7 @@ Drawloom's own. Inductor gets the graph with these ops in it, and differentiates
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +22,12 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from .._errors import CallError
+from .. import ops
+from .._errors import CallError, CompileError
 from ..ops import Spec, tracing
-from ._aten import Recorder, Unsupported, count_of, same
+from ._aten import Recorder, Unsupported, count_of, known, same
 from ._dense import WIDEST
-from ._dispatch import intern
+from ._dispatch import _names, intern
 
 __all__ = ["Explanation", "Part", "drawloom", "explain"]
 
@@ -139,7 +141,7 @@ class _Graph:
     def role(self, node, count):
         """How many extents of a tensor are rows; -1: all rows share it."""
         value = _value(node)
-        if node in self.shared:
+        if node in self.shared or not isinstance(value, torch.Tensor):
             return -1
         product = 1
         for lead, extent in enumerate(value.shape):
@@ -171,8 +173,8 @@ class _Graph:
             if not any(recorder.item(one).rows for one in results):
                 raise Unsupported("it has no rows")
             return True
-        except (Unsupported, CallError) as error:
-            self.why.setdefault(node, error.reason if isinstance(error, Unsupported) else str(error))
+        except Exception as error:  # Calls are anybody's: whatever they raise here, they stay with torch.
+            self.why.setdefault(node, _reason(error))
             return False
 
 
@@ -196,9 +198,10 @@ def _given(recorder, node, lead, value):
     """A fake tensor of its own for an input of a program, or a number."""
     if isinstance(value, (tuple, list)):
         return type(value)(_given(recorder, node, lead, one) for one in value)
+    if isinstance(value, torch.SymFloat):
+        # As a constant, for which Dynamo keeps a guard: eps of a norm, say, with dynamic=True.
+        return float(value)
     if not isinstance(value, torch.Tensor):
-        if isinstance(value, (torch.SymFloat, torch.SymBool)):
-            raise Unsupported("it reads a number that differs from call to call")
         return value
     if not isinstance(value, FakeTensor):
         raise Unsupported("it reads a tensor of a class of its own")
@@ -217,6 +220,12 @@ def _run(recorder, node, environment):
         if node.op == "call_method":
             return getattr(arguments[0], node.target)(*arguments[1:], **options)
         return node.target(*arguments, **options)
+
+
+def _reason(error):
+    if isinstance(error, Unsupported):
+        return error.reason
+    return str(error) if isinstance(error, CallError) else f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
 @dataclass
@@ -249,7 +258,7 @@ def _region(graph, nodes, count, outputs):
     for node in nodes:
         for one in node.all_input_nodes:
             if one not in environment:
-                environment[one] = _value(one)
+                environment[one] = _given(recorder, one, -1, _value(one))
         environment[node] = _run(recorder, node, environment)
     for one in outputs:
         if not recorder.item(environment[one]).rows:
@@ -310,8 +319,8 @@ def _cut(module: fx.GraphModule):
                     continue
                 region = _region(graph, members, count, outputs)
                 worth, why = _worth(region)
-            except (Unsupported, CallError) as error:
-                worth, why = False, str(error)
+            except Exception as error:  # What cannot be said is left to Inductor, whatever the reason.
+                worth, why = False, _reason(error)
             if worth:
                 regions.append(region)
                 taken |= set(members)
@@ -377,8 +386,7 @@ def _replace(module, region):
     with graph.inserting_before(anchor):
         flat = []
         for node, lead in zip(region.inputs, region.leads):
-            trailing = _value(node).shape[max(lead, 0):]
-            flat.append(graph.call_method("reshape", (node, (-1, *trailing))) if lead > 1 else node)
+            flat.append(graph.call_method("reshape", (node, (-1, *known(_value(node).shape[lead:])))) if lead > 1 else node)
         result = graph.call_function(torch.ops.drawloom.vjp.default, (flat, str(region.spec)))
         for j, node in enumerate(region.outputs):
             value = _value(node)
@@ -386,7 +394,7 @@ def _replace(module, region):
             lead = next(k for k in range(1, len(value.shape) + 1) if same(count_of(value.shape[:k]), region.count))
             if lead > 1:
                 extents = [_extent(graph, region, extent) for extent in value.shape[:lead]]
-                one = graph.call_method("reshape", (one, (*[-1 if extent is None else extent for extent in extents], *value.shape[lead:])))
+                one = graph.call_method("reshape", (one, (*[-1 if extent is None else extent for extent in extents], *known(value.shape[lead:]))))
             node.replace_all_uses_with(one)
     for node in later:
         anchor.append(node)
@@ -403,6 +411,26 @@ def _identity():
     """Marks a place in a graph."""
 
 
+def _compiles(region):
+    """Compiles a region's program and that of its gradients, for as many rows as the example has. One that cannot be is left to Inductor."""
+    rows = _hint(region.count)
+    tensors = [_value(node) for node in region.inputs]
+    arrays = [ops.Array(_names[one.dtype], (rows, *known(one.shape[lead:])) if lead >= 0 else known(one.shape)) for one, lead in zip(tensors, region.leads)]
+    needs = [i for i, one in enumerate(tensors) if one.requires_grad]
+    try:
+        if not needs or not torch.is_grad_enabled():
+            ops.function(region.spec, tuple(arrays))
+            return True
+        saves, differentiated, count, _ = region.spec.saving() or (region.spec, region.spec, 0, 0)
+        ops.function(intern(saves), tuple(arrays))
+        given, results = saves.results(arrays)[-count:] if count else [], region.spec.results(arrays)
+        ops.function(intern(intern(differentiated).vjp(needs, range(len(results)))), (*arrays, *given, *results))
+        return True
+    except CompileError as error:
+        warnings.warn(f"drawloom: a part of {len(region.nodes)} calls is left to Inductor: {error}", stacklevel=2)
+        return False
+
+
 def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options: dict[str, Any] | None = None):
     """The backend of torch.compile. `options`: `rest` is what becomes of the calls that are not Drawloom's, "inductor" (the default) or "eager",
     which needs no compiler of C++ and is compiled in less time; all others are Inductor's, and so is `mode`."""
@@ -411,6 +439,7 @@ def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options
     if rest not in ("inductor", "eager"):
         raise CallError(f"options: rest is {rest!r}; it is 'inductor' or 'eager'")
     regions, _ = _cut(module)
+    regions = [region for region in regions if _compiles(region)]
     for region in regions:
         _replace(module, region)
     if regions:
