@@ -4,6 +4,7 @@
 """torch.compile(model, backend="drawloom"): values and gradients of models as they are written are those of eager execution, and what becomes
 a program is what should."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -309,6 +310,63 @@ def test_models_have_the_gradients_of_eager_execution(name):
     for one, other in zip(*results):
         # SIREN and NeRF multiply angles by up to 30 and 512.
         assert (one - other).abs().max() <= 1e-10 * (other.abs().max() + 1e-3)
+
+
+class Random(nn.Module):
+    """Calls drawn at random on tensors [rows, some channels], each of which reads some that were made before."""
+
+    def __init__(self, seed, calls=24):
+        super().__init__()
+        self.draw, self.layers, self.steps = np.random.default_rng(seed), nn.ModuleList(), []
+        widths = [4]
+        for _ in range(calls):
+            step, width = self.step(widths)
+            self.steps.append(step)
+            widths.append(width)
+        self.width = widths[-1]
+
+    def step(self, widths):
+        i, j = (int(max(self.draw.integers(len(widths)), self.draw.integers(len(widths)))) for _ in range(2))
+        width, kind = widths[i], self.draw.integers(12)
+        if kind < 4:
+            layer = nn.Linear(width, int(self.draw.integers(1, 9)), bias=bool(self.draw.integers(2))).double()
+            self.layers.append(layer)
+            return lambda all: layer(all[i]), layer.out_features
+        if kind == 4:
+            function = [torch.sin, F.gelu, F.silu, torch.tanh, F.softplus, lambda x: x / (1 + x * x), lambda x: x.clamp(-1, 1)][self.draw.integers(7)]
+            return lambda all: function(all[i]), width
+        if kind == 5 and 1 in (width, widths[j]) or width == widths[j]:
+            function = [torch.add, torch.mul, torch.maximum, lambda a, b: torch.where(a > b, a, b * 0.5)][self.draw.integers(4)]
+            return lambda all: function(all[i], all[j]), max(width, widths[j])
+        if kind == 6:
+            norm = nn.LayerNorm(width).double()
+            self.layers.append(norm)
+            return lambda all: norm(all[i]), width
+        if kind == 7:
+            return lambda all: torch.cat([all[i], all[j]], -1), width + widths[j]
+        if kind == 8 and width > 1:
+            first = int(self.draw.integers(width - 1))
+            return lambda all: all[i][..., first:first + 2], min(2, width - first)
+        if kind == 9:
+            return lambda all: all[i].softmax(-1), width
+        if kind == 10 and width % 2 == 0:
+            return lambda all: all[i].view(*all[i].shape[:-1], 2, width // 2).transpose(-1, -2).flatten(-2), width
+        if kind == 11:
+            # Across the rows: not for a program.
+            return lambda all: all[i] - all[i].mean(0), width
+        return lambda all: all[i].square().mean(-1, keepdim=True), 1
+
+    def forward(self, x):
+        made = [x]
+        for step in self.steps:
+            made.append(step(made))
+        return made[-1], made[-3]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_models_at_random(seed, small):
+    module, x = Random(seed), torch.randn(2, 5, 4, dtype=torch.float64) if seed % 2 else torch.randn(7, 4, dtype=torch.float64)
+    assert_same(module, [x], tolerance=1e-8)
 
 
 def test_derivatives_by_forward_mode_stay_with_torch():

@@ -101,11 +101,25 @@ def _changes(node):
     return [tensor for one in given if written or one is options.get("out") for tensor in _tensors(_value(one))]
 
 
+def _is_pure(node):
+    """Whether a call only gives tensors, by what is known of it. AOTAutograd does without such a call where nobody reads its result."""
+    if node.op == "call_function":
+        module = getattr(node.target, "__module__", None) or ""
+        known = not isinstance(node.target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)) and (module == "_operator" or module.startswith("torch"))
+    else:
+        known = node.op == "call_method"
+    return known and any(True for _ in _tensors(_value(node))) and not _changes(node)
+
+
 class _Graph:
     """A graph of Dynamo, and what may be a program of rows in it."""
 
     def __init__(self, module: fx.GraphModule):
         self.module = module
+        # A parameter that nobody needs has no gradient, not one of 0.
+        for node in reversed(module.graph.nodes):
+            if not node.users and _is_pure(node):
+                module.graph.erase_node(node)
         self.nodes = list(module.graph.nodes)
         self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)} - {None}
         self.given = {_storage(tensor) for node in self.nodes if node.op in ("placeholder", "get_attr") for tensor in _tensors(_value(node))}
@@ -302,7 +316,7 @@ class _Supports(OperatorSupportBase):
 
 
 def _cut(module: fx.GraphModule):
-    """(regions that are worth it, parts in words) of a graph, which stays as it is but for copies of views."""
+    """(regions that are worth it, parts in words) of a graph, which stays as it is but for copies of views and calls that nobody reads."""
     graph = _Graph(module)
     regions, parts, taken = [], [], set()
     for _, count in graph.leads():
@@ -314,7 +328,7 @@ def _cut(module: fx.GraphModule):
             rows = str(count)
             names = [node.name for node in members]
             try:
-                members, outputs = _outputs(graph, members)
+                outputs = _outputs(graph, members)
                 if not outputs:
                     continue
                 region = _region(graph, members, count, outputs)
@@ -335,7 +349,7 @@ def _cut(module: fx.GraphModule):
 
 
 def _outputs(graph, members):
-    """The calls of a region, and those whose results others read. Views of what the graph is given are computed on both sides."""
+    """The calls of a region whose results others read. Views of what the graph is given are computed on both sides."""
     inside = set(members)
     outputs = []
     for node in members:
@@ -351,7 +365,7 @@ def _outputs(graph, members):
             raise Unsupported("it gives a list of tensors")
         else:
             outputs.append(node)
-    return members, outputs
+    return outputs
 
 
 def _extent(graph, region, extent):
@@ -442,9 +456,8 @@ def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options
     regions = [region for region in regions if _compiles(region)]
     for region in regions:
         _replace(module, region)
-    if regions:
-        module.graph.lint()
-        module.recompile()
+    module.graph.lint()
+    module.recompile()
     if rest == "eager":
         return module.forward
     from torch._inductor import list_mode_options
