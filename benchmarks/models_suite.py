@@ -19,6 +19,9 @@ import time
 from kan_suite import TRAIN_RTOL, Case
 from models_torch import MODELS
 
+# Angles of NeRF reach 5,000, where neighbours in float32 are 5e-4 apart; each layer of SIREN multiplies them by 30. Gradients of eager execution
+# differ from those in float64 by 2e-3 and 2.5e-4; two ways to round differ by twice that at most.
+RTOL = {"nerf": 5e-3, "siren": 5e-4}
 BACKENDS = {"drawloom": "drawloom", "torch.compile": "inductor", "eager": None}
 
 
@@ -54,7 +57,7 @@ def operations_of(name):
 
 class Model(Case):
     def __init__(self, name):
-        self.name, self.goal, self.rtol = name, "1.0", TRAIN_RTOL
+        self.name, self.goal, self.rtol = name, "1.0", RTOL.get(name, TRAIN_RTOL)
         self.counted = None
 
     @property
