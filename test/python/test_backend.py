@@ -106,6 +106,52 @@ def test_calls_that_work_row_by_row_are_one_program_with_their_layers(name, smal
     assert_same(module, [x], tolerance=1e-6 if name == "types" else 1e-11)
 
 
+def test_slopes_are_torchs_where_there_are_two(small):
+    functions = {"abs": torch.abs, "relu": F.relu, "relu6": F.relu6, "hardtanh": F.hardtanh, "hardswish": F.hardswish, "clamp": lambda x: x.clamp(-0.5, 1),
+                 "maximum": lambda x: torch.maximum(x, -x), "minimum": lambda x: torch.minimum(x, x * x), "amax": lambda x: x.amax(-1, keepdim=True) * x,
+                 "norm": lambda x: F.normalize(x, dim=-1), "std": lambda x: x * x.std(-1, keepdim=True), "softshrink": lambda x: F.softshrink(x, 0.5),
+                 "prelu": lambda x: F.prelu(x, x.new_full((1,), 0.25)), "remainder": lambda x: x % 2, "round": lambda x: x * x.round()}
+    x = torch.tensor([[-3, -0.5, 0, 0.5, 3, 6], [0] * 6, [1, 1, 2, 2, -1, -1]], dtype=torch.float64, requires_grad=True)
+    for name, function in functions.items():
+        weights = torch.randn(3, 6, dtype=torch.float64)
+        found, = torch.autograd.grad((dt.op(function)(x) * weights).sum(), x)
+        expected, = torch.autograd.grad((function(x) * weights).sum(), x)
+        assert ((found - expected).abs() <= 1e-12 * (1 + expected.abs())).all(), name
+
+
+class StraightThrough(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sign()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def _without_gradients(x):
+    with torch.no_grad():
+        scale = x.abs() + 1
+    return x / scale
+
+
+NO_GRADIENT = {
+    "detach": lambda x: x + (x.sin() - x).detach(), "no_grad": _without_gradients, "a function of its own": StraightThrough.apply,
+    "in place": lambda x: F.relu(x.sin(), True) + x, "in place, unread": lambda x: (F.leaky_relu(x, 0.1, True), x * 2)[1],
+}
+
+
+@pytest.mark.parametrize("name", NO_GRADIENT)
+def test_what_has_no_gradient_of_its_own_is_not_differentiated(name, small):
+    assert_same(Between(NO_GRADIENT[name]), [torch.randn(5, 4, dtype=torch.float64)])
+
+
+@pytest.mark.parametrize("function", [NO_GRADIENT["detach"], NO_GRADIENT["no_grad"], lambda x: F.relu(x, True)], ids=["detach", "no_grad", "in place"])
+def test_ops_without_gradients_of_their_own_are_refused(function):
+    with pytest.raises(drawloom.CallError, match="no gradient goes through it|it changes its argument"):
+        dt.op(function)(torch.randn(5, 4))
+
+
 MIXING = {
     "sum of rows": (lambda x: x - x.mean(0), "it goes over the rows"), "turned rows": (lambda x: (x @ x.t()) @ x, "it moves the dimension of rows"),
     "rows behind one another": (lambda x: torch.cat([x, x])[:6], "it makes rows of its own"),

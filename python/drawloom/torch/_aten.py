@@ -102,6 +102,7 @@ class Recorder(TorchDispatchMode):
         self.products: list[tuple[int, int]] = []
         self.operations = 0
         self.fakes: Any = None
+        self.given: set[int] = set()
 
     def take(self, tensor, lead):
         """An input: its first `lead` extents are rows; -1: all rows share it."""
@@ -109,6 +110,7 @@ class Recorder(TorchDispatchMode):
         trailing = known(tensor.shape[max(lead, 0):], "a row" if lead >= 0 else "a shared tensor")
         value = self.program.input(dtype_name(tensor.dtype, (*_FLOATS, "bool")), (ROW, *trailing) if lead >= 0 else trailing)
         self.items[id(tensor)] = tensor, Item(value, lead)
+        self.given.add(id(tensor))
 
     def _known(self, tensor):
         """The tensor; for a number that torch has made a tensor of, a fake one."""
@@ -149,6 +151,8 @@ class Recorder(TorchDispatchMode):
             raise
 
     def _write(self, func, arguments, options):
+        if not torch.is_grad_enabled():
+            raise Unsupported("no gradient goes through it")
         if func.namespace == "prim":
             # Questions about a tensor, such as its device.
             return func(*arguments, **options)
@@ -157,6 +161,8 @@ class Recorder(TorchDispatchMode):
         if packet.__name__.endswith("_") and func._schema.is_mutable:
             # Composed ops change what they have just made.
             written, packet = arguments[0], getattr(aten, packet.__name__.rstrip("_"), None)
+            if id(written) in self.given:
+                raise Unsupported("it changes its argument")
         write = None if composed else _OPS.get(packet)
         if composed:
             with self:
@@ -261,6 +267,11 @@ def op(*packets):
     return register
 
 
+def _abs(x):
+    """The absolute value, whose slope at 0 is 0."""
+    return tracing.where(x > 0.0, x, tracing.where(x < 0.0, -x, x * 0.0))
+
+
 def _unary(packet, compute):
     _OPS[packet] = lambda recorder, out, x: recorder.elementwise(out, compute, x)
 
@@ -270,12 +281,12 @@ def _math(name):
 
 
 for _packet, _compute in {
-        aten.neg: lambda x: -x, aten.abs: abs, aten.exp: Value.exp, aten.log: Value.log, aten.sqrt: Value.sqrt, aten.sin: Value.sin,
+        aten.neg: lambda x: -x, aten.abs: _abs, aten.exp: Value.exp, aten.log: Value.log, aten.sqrt: Value.sqrt, aten.sin: Value.sin,
         aten.cos: Value.cos, aten.tanh: Value.tanh, aten.sigmoid: Value.sigmoid, aten.relu: Value.relu, aten.silu: Value.silu,
         aten.erf: _math("math.erf"), aten.rsqrt: _math("math.rsqrt"), aten.log1p: _math("math.log1p"), aten.expm1: _math("math.expm1"),
         aten.exp2: _math("math.exp2"), aten.log2: _math("math.log2"), aten.log10: _math("math.log10"), aten.tan: _math("math.tan"),
         aten.atan: _math("math.atan"), aten.asinh: _math("math.asinh"), aten.sinh: _math("math.sinh"), aten.cosh: _math("math.cosh"),
-        aten.reciprocal: lambda x: 1.0 / x}.items():
+        aten.reciprocal: lambda x: 1.0 / x, aten.floor: _math("math.floor"), aten.ceil: _math("math.ceil"), aten.round: _math("math.roundeven")}.items():
     _unary(_packet, _compute)
 
 
@@ -283,18 +294,12 @@ def _binary(packet, compute):
     _OPS[packet] = lambda recorder, out, a, b: recorder.elementwise(out, compute, a, b)
 
 
-def _either(method):
-    """Of two operands the second may be a number; where the first is one, they change places."""
-    return lambda a, b: getattr(a, method)(b) if isinstance(a, Value) else getattr(b, method)(a)
-
-
 def _compared(method, turned):
     return lambda a, b: getattr(a, method)(b) if isinstance(a, Value) else getattr(b, turned)(a)
 
 
 for _packet, _compute in {
-        aten.mul: lambda a, b: a * b, aten.maximum: _either("maximum"), aten.minimum: _either("minimum"),
-        aten.gt: _compared("__gt__", "__lt__"), aten.lt: _compared("__lt__", "__gt__"), aten.ge: _compared("__ge__", "__le__"),
+        aten.mul: lambda a, b: a * b, aten.gt: _compared("__gt__", "__lt__"), aten.lt: _compared("__lt__", "__gt__"), aten.ge: _compared("__ge__", "__le__"),
         aten.le: _compared("__le__", "__ge__"), aten.eq: _compared("__eq__", "__eq__"), aten.ne: _compared("__ne__", "__ne__")}.items():
     _binary(_packet, _compute)
 
@@ -355,6 +360,16 @@ def _leaky_relu(recorder, out, x, slope=0.01):
     return recorder.elementwise(out, lambda x: x.leaky_relu(slope), x)
 
 
+@op(aten._prelu_kernel)
+def _prelu(recorder, out, x, slope):
+    return recorder.elementwise(out, lambda x, slope: tracing.where(x > 0.0, x, x * slope), x, slope)
+
+
+@op(aten.remainder)
+def _remainder(recorder, out, x, divisor):
+    return recorder.elementwise(out, lambda x, divisor: x - (x / divisor)._unary("math.floor") * divisor, x, divisor)
+
+
 @op(aten.elu)
 def _elu(recorder, out, x, alpha=1.0, scale=1.0, input_scale=1.0):
     if (scale, input_scale) != (1, 1) or alpha <= 0:
@@ -407,16 +422,51 @@ def _batch_norm(recorder, out, x, weight, bias, mean, variance, training, moment
     return [Item(y, item.lead)]
 
 
-@op(aten.clamp, aten.hardtanh)
-def _clamp(recorder, out, x, low=None, high=None):
+def _bounded(recorder, out, x, low, high, compute):
     if isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
         raise Unsupported("its bounds are tensors")
-
-    def compute(x):
-        x = x if low is None else x.maximum(low)
-        return x if high is None else x.minimum(high)
-
     return recorder.elementwise(out, compute, x)
+
+
+@op(aten.clamp)
+def _clamp(recorder, out, x, low=None, high=None):
+    # At a bound its slope is 1.
+    def compute(x):
+        y = x if low is None else tracing.where(x < float(low), float(low), x)
+        return y if high is None else tracing.where(y > float(high), float(high), y)
+
+    return _bounded(recorder, out, x, low, high, compute)
+
+
+@op(aten.hardtanh)
+def _hardtanh(recorder, out, x, low=-1.0, high=1.0):
+    # At a bound its slope is 0.
+    return _bounded(recorder, out, x, low, high, lambda x: tracing.where(x <= float(low), float(low), tracing.where(x >= float(high), float(high), x)))
+
+
+@op(aten.hardswish)
+def _hardswish(recorder, out, x):
+    return recorder.elementwise(out, lambda x: tracing.where(x <= -3.0, 0.0, tracing.where(x >= 3.0, x, x * (x + 3.0) / 6.0)), x)
+
+
+@op(aten.hardsigmoid)
+def _hardsigmoid(recorder, out, x):
+    return recorder.elementwise(out, lambda x: tracing.where(x <= -3.0, 0.0, tracing.where(x >= 3.0, 1.0, x / 6.0 + 0.5)), x)
+
+
+def _halves(a, b):
+    """Of equal operands each has half the gradient; NaN is carried on."""
+    return a * 0.5 + b * 0.5
+
+
+@op(aten.maximum)
+def _maximum(recorder, out, a, b):
+    return recorder.elementwise(out, lambda a, b: tracing.where(a > b, a, tracing.where(b > a, b, _halves(a, b))), a, b)
+
+
+@op(aten.minimum)
+def _minimum(recorder, out, a, b):
+    return recorder.elementwise(out, lambda a, b: tracing.where(a < b, a, tracing.where(b < a, b, _halves(a, b))), a, b)
 
 
 @op(aten.where)
@@ -449,6 +499,28 @@ def _spread(x, axes, correction, keepdim):
     if count <= correction:
         raise Unsupported("it is the variance of too few numbers")
     return mean, (change * change).sum(axes, keepdim) / float(count - correction)
+
+
+def _root(x):
+    """The square root whose slope at 0 is 0, as torch has it for norms and deviations."""
+    return tracing.where(x == 0.0, 0.0, tracing.where(x == 0.0, 1.0, x).sqrt())
+
+
+@op(aten.linalg_vector_norm)
+def _norm(recorder, out, x, order=2, dims=None, keepdim=False, dtype=None):
+    item = recorder.item(x)
+    axes = recorder.dims(x, dims, item)
+    if order not in (1, 2):
+        raise Unsupported(f"it is a norm of order {order}")
+    recorder.operations += 1
+    wide = item.value.wide()
+    return Item(_root((wide * wide).sum(axes, keepdim)) if order == 2 else _abs(wide).sum(axes, keepdim), item.lead)
+
+
+@op(aten.std)
+def _std(recorder, out, x, dims=None, *, correction=1, keepdim=False):
+    item = _var(recorder, out, x, dims, correction=correction, keepdim=keepdim)
+    return Item(_root(item.value), item.lead)
 
 
 @op(aten.var)
@@ -521,7 +593,12 @@ def _view(recorder, out, x, *_):
     return recorder.shaped(recorder.item(x), out.shape)
 
 
-@op(aten.alias, aten.clone, aten.detach, aten.contiguous, aten.lift_fresh)
+@op(aten.detach)
+def _detach(recorder, out, x):
+    raise Unsupported("no gradient goes through it")
+
+
+@op(aten.alias, aten.clone, aten.contiguous, aten.lift_fresh)
 def _alias(recorder, out, x, *_):
     return recorder.item(x)
 
@@ -706,10 +783,10 @@ def _addmm(recorder, out, bias, x, w, beta=1, alpha=1):
 
 # Ops that are composed of others, of torch's own decompositions.
 _COMPOSED = get_decompositions([
-    aten.hardsigmoid, aten.hardswish, aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.addmv,
+    aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.addmv,
     aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.rms_norm, aten._fused_rms_norm,
-    aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std, aten.std_mean,
-    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.linalg_vector_norm, aten.norm, aten.masked_fill, aten.relu6])
+    aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std_mean,
+    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.norm, aten.masked_fill, aten.relu6])
 for _name in list(_COMPOSED):
     if _name.overloadpacket in _OPS:
         del _COMPOSED[_name]

@@ -10,6 +10,7 @@ Drawloom's own. Inductor gets the graph with these ops in it, and differentiates
 
 from __future__ import annotations
 
+import inspect
 import operator
 import warnings
 from collections.abc import Callable, Iterable
@@ -94,11 +95,19 @@ def _changes(node):
         written = node.target is operator.setitem or (name.endswith("_") and not name.startswith("_")) or (
             name.startswith("i") and getattr(operator, name, None) is node.target and name[1:] in ("add", "sub", "mul", "truediv", "pow", "and", "or"))
         schema = getattr(node.target, "_schema", None)
-        written = written or bool(schema and schema.is_mutable) or options.get("inplace") is True
+        written = written or bool(schema and schema.is_mutable) or _is_inplace(node)
     else:
         written = False
     given = [one for one in (*node.args[:1], options.get("out"), options.get("input") if written else None) if isinstance(one, fx.Node)]
     return [tensor for one in given if written or one is options.get("out") for tensor in _tensors(_value(one))]
+
+
+def _is_inplace(node):
+    """Whether a function is called with inplace=True, by name or not."""
+    try:
+        return inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments.get("inplace") is True
+    except (TypeError, ValueError):
+        return node.kwargs.get("inplace") is True
 
 
 def _is_pure(node):
@@ -134,8 +143,15 @@ class _Graph:
             elif node.op in ("call_function", "call_method") and node.all_input_nodes and all(
                     one in self.shared for one in node.all_input_nodes):
                 self.shared.add(node)
+        # Whether the graph records gradients at all.
+        self.differentiated = any(one.requires_grad for node in self.nodes if node.op in ("call_function", "call_method")
+                                  for one in _tensors(_value(node)))
         # By node, why it stays with torch.
         self.why: dict[fx.Node, str] = {}
+
+    @staticmethod
+    def _inputs(node):
+        return [tensor for one in node.all_input_nodes for tensor in _tensors(_value(one))]
 
     def leads(self):
         """The first extents of what is multiplied by shared matrices, each once: [(extents, their product)]."""
@@ -171,12 +187,17 @@ class _Graph:
         try:
             if node.op not in ("call_function", "call_method") or not tensors:
                 return False
-            if any(_storage(one) in self.changed for one in [*tensors, *(t for n in node.all_input_nodes for t in _tensors(_value(n)))]):
+            if any(_storage(one) in self.changed for one in [*tensors, *self._inputs(node)]):
                 raise Unsupported("a tensor of its is changed in place")
             if node.target is operator.getitem and isinstance(_value(node.args[0]), (tuple, list)):
                 return True
             if _calls_drawloom(node):
                 raise Unsupported("it is an op of Drawloom by itself")
+            if isinstance(node.target, torch._ops.HigherOrderOperator):
+                raise Unsupported("it is a function with a gradient of its own, or control flow")
+            if self.differentiated and any(one.requires_grad for one in self._inputs(node)) and not all(
+                    one.requires_grad or not one.is_floating_point() for one in tensors):
+                raise Unsupported("no gradient goes through it")
             recorder = Recorder(tracing.Program(), count)
             environment = {}
             for one in node.all_input_nodes:
@@ -230,7 +251,8 @@ def _given(recorder, node, lead, value):
 def _run(recorder, node, environment):
     """The node's call on what the environment has, under the recorder."""
     arguments, options = fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: environment[one])
-    with torch.no_grad(), recorder:
+    # What turns gradients off then shows.
+    with torch.enable_grad(), recorder:
         if node.op == "call_method":
             return getattr(arguments[0], node.target)(*arguments[1:], **options)
         return node.target(*arguments, **options)

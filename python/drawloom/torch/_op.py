@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -33,7 +34,8 @@ def _spec(function, name, arguments, rows, options):
     try:
         for i, one in enumerate(fakes):
             recorder.take(one, 1 if i < rows else -1)
-        with torch.no_grad(), recorder:
+        # What turns gradients off then shows.
+        with torch.enable_grad(), recorder:
             results = function(*fakes, **options)
         several = isinstance(results, (tuple, list))
         for i, one in enumerate(results if several else [results]):
@@ -121,5 +123,6 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
 
     made: Any = functools.wraps(function)(torch.compiler.allow_in_graph(call))
     made.mlir = mlir
-    made.__signature__ = inspect.signature(function)
+    with contextlib.suppress(ValueError):  # Of functions in C there is none.
+        made.__signature__ = inspect.signature(function)
     return made
