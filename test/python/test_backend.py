@@ -281,6 +281,22 @@ def test_what_fails_under_the_recorder_is_left_to_torch(small):
     assert_same(module, [torch.randn(5, 4, dtype=torch.float64)])
 
 
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_numbers_of_a_module_may_change(dynamic, small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.scale = nn.Linear(4, 12).double(), nn.Linear(12, 4).double(), 0.5
+
+        def forward(self, x):
+            return self.b((self.a(x) * self.scale).sin())
+
+    module, x = Module(), torch.randn(5, 4, dtype=torch.float64)
+    compiled = torch.compile(module, backend="drawloom", options=EAGER, dynamic=dynamic)
+    for module.scale in (0.5, 1.5, 2.5, 0.5):
+        assert (compiled(x) - module(x)).abs().max() < 1e-13
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode], ids=lambda mode: mode.__name__)
 def test_values_alone(mode, small):
     module, x = Between(F.gelu), torch.randn(5, 4, dtype=torch.float64)
@@ -505,6 +521,12 @@ def mixing(x):
     return x - x.mean(0)
 
 
+def views(x):
+    y = x * 2
+    y[:, :1].add_(1)
+    return y
+
+
 WRONG = {
     "rows that mix": (lambda: dt.op(mixing)(torch.ones(3, 2)), "mixing is no function of rows: mean: it goes over the rows"),
     "no tensor": (lambda: gated(torch.ones(3, 4), 2), "gated: argument 1 is a int; tensors come first, and what is no tensor is given by name"),
@@ -515,7 +537,8 @@ WRONG = {
     "no function": (lambda: dt.op(3), "op makes ops of functions, not of a int"),
     "a shared result": (lambda: dt.op(lambda x, w: w * 2)(torch.ones(3, 2), torch.ones(2)), "it gives a tensor that all rows share"),
     "no tensor back": (lambda: dt.op(lambda x: 3)(torch.ones(3, 2)), "result 0 is a int; it is a tensor of rows"),
-    "values": (lambda: dt.op(lambda x: x if x.sum() > 0 else -x)(torch.ones(3, 2)), "is no function of rows"),
+    "values": (lambda: dt.op(lambda x, w: x if w.sum() > 0 else -x)(torch.ones(3, 2), torch.ones(2)), "what is done depends on values"),
+    "views": (lambda: dt.op(views)(torch.ones(3, 2)), "it changes a tensor of which there are views"),
 }
 
 

@@ -100,7 +100,6 @@ class Recorder(TorchDispatchMode):
         self.items: dict[int, tuple[torch.Tensor, Item]] = {}
         # (channels in, channels out) of each product.
         self.products: list[tuple[int, int]] = []
-        self.operations = 0
         self.fakes: Any = None
         self.given: set[int] = set()
 
@@ -163,6 +162,10 @@ class Recorder(TorchDispatchMode):
             written, packet = arguments[0], getattr(aten, packet.__name__.rstrip("_"), None)
             if id(written) in self.given:
                 raise Unsupported("it changes its argument")
+            if any(one is not written and one.untyped_storage()._cdata == written.untyped_storage()._cdata for one, _ in self.items.values()):
+                raise Unsupported("it changes a tensor of which there are views")
+        if packet is aten._local_scalar_dense:
+            raise Unsupported("what is done depends on values")
         write = None if composed else _OPS.get(packet)
         if composed:
             with self:
@@ -217,7 +220,6 @@ class Recorder(TorchDispatchMode):
 
     def elementwise(self, out, compute, *operands):
         lead = self.lead(operands, out)
-        self.operations += 1
         values = [self.operand(one, out, lead) for one in operands]
         if not any(isinstance(one, Value) for one in values):
             raise Unsupported("it has no tensor")
@@ -407,7 +409,6 @@ def _batch_norm(recorder, out, x, weight, bias, mean, variance, training, moment
     item = recorder.item(x)
     if training or not item.rows or item.lead != 1 or len(x.shape) < 2:
         raise Unsupported("it goes over the rows")
-    recorder.operations += 1
 
     def channels(tensor, dtype):
         value = recorder.item(tensor).value.to(dtype)
@@ -478,7 +479,6 @@ def _reduction(packet, compute):
     def write(recorder, out, x, dims=None, keepdim=False, dtype=None):
         item = recorder.item(x)
         axes = recorder.dims(x, dims, item)
-        recorder.operations += 1
         return Item(compute(item.value.to(tracing.computed(dtype_name(out.dtype))), axes, keepdim), item.lead)
     _OPS[packet] = write
 
@@ -512,7 +512,6 @@ def _norm(recorder, out, x, order=2, dims=None, keepdim=False, dtype=None):
     axes = recorder.dims(x, dims, item)
     if order not in (1, 2):
         raise Unsupported(f"it is a norm of order {order}")
-    recorder.operations += 1
     wide = item.value.wide()
     return Item(_root((wide * wide).sum(axes, keepdim)) if order == 2 else _abs(wide).sum(axes, keepdim), item.lead)
 
@@ -526,7 +525,6 @@ def _std(recorder, out, x, dims=None, *, correction=1, keepdim=False):
 @op(aten.var)
 def _var(recorder, out, x, dims=None, *, correction=1, keepdim=False):
     item = recorder.item(x)
-    recorder.operations += 1
     wide = item.value.wide()
     return Item(_spread(wide, recorder.dims(x, dims, item), 1 if correction is None else correction, keepdim)[1], item.lead)
 
@@ -534,7 +532,6 @@ def _var(recorder, out, x, dims=None, *, correction=1, keepdim=False):
 @op(aten.native_layer_norm)
 def _layer_norm(recorder, out, x, shape, weight, bias, eps):
     item = recorder.item(x)
-    recorder.operations += 1
     rank = len(item.value.shape)
     axes = list(range(rank - len(shape), rank))
     if item.rows and rank - len(shape) < 1:
@@ -553,7 +550,6 @@ def _layer_norm(recorder, out, x, shape, weight, bias, eps):
 def _soft(recorder, x, dim):
     item = recorder.item(x)
     axes = recorder.dims(x, dim, item)
-    recorder.operations += 1
     wide = item.value.wide()
     shifted = wide - wide.max(axes, True)
     return item, shifted, shifted.exp(), axes
@@ -563,7 +559,6 @@ def _soft(recorder, x, dim):
 def _logsumexp(recorder, out, x, dims, keepdim=False):
     item = recorder.item(x)
     axes = recorder.dims(x, dims, item)
-    recorder.operations += 1
     wide = item.value.wide()
     most = wide.max(axes, True)
     # Infinity less itself is no number.
