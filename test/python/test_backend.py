@@ -218,6 +218,39 @@ def test_what_others_read_of_a_region_is_a_result_of_its_program(small):
     assert_same(module, [x])
 
 
+def test_programs_of_other_rows_read_each_others_results(small):
+    # Layers of tokens, then layers of what the tokens of a sequence are together, and back.
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(*size) for size in ((4, 8), (8, 2), (10, 6), (6, 10), (2, 8), (8, 3)))
+
+        def forward(self, x):
+            a, b, c, d, e, f = self.layers
+            h = b(a(x).sin())
+            together = d(c(h.flatten(1)).cos())
+            return f(e(together.view(-1, 5, 2) * h).sin()), together
+
+    module, x = Module().double(), torch.randn(3, 5, 4, dtype=torch.float64)
+    assert len(parts(module, x)) >= 2
+    assert_same(module, [x])
+
+
+def test_programs_that_would_need_each_other_are_not_both_made(small):
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(*size) for size in ((4, 2), (10, 10), (4, 10), (2, 2)))
+
+        def forward(self, x, z):
+            a, b, c, d = self.layers
+            h = a(x)
+            there, back = b(h.flatten(1)), c(z)
+            return there.sin() * back, h.cos() * d(back.view(-1, 5, 2))
+
+    assert_same(Module().double(), [torch.randn(3, 5, 4, dtype=torch.float64), torch.randn(3, 4, dtype=torch.float64)])
+
+
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 2, 4)], ids=str)
 def test_rows_may_have_several_dimensions(shape, small):
     module, x = Between(lambda x: F.layer_norm(x, (12,)) * x), torch.randn(shape, dtype=torch.float64)

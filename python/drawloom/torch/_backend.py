@@ -402,21 +402,31 @@ def _extent(graph, region, extent):
 
 
 def _behind(module, region, last):
-    """The calls in front of `last`, a call of the region, that need what the region gives."""
+    """The calls in front of `last`, the region's last call, that need what the region gives; None where the region needs one of these, as a
+    program of other rows that has become one call may."""
     found = {}
     inside = set(region.nodes)
     for node in module.graph.nodes:
+        needs = any(one in found for one in node.all_input_nodes)
+        if node in inside and needs:
+            return None
         if node is last:
             return list(found)
-        if node not in inside and any(one in inside or one in found for one in node.all_input_nodes):
+        if node not in inside and (needs or any(one in inside for one in node.all_input_nodes)):
             found[node] = None
     raise AssertionError("the region is not of this graph")
 
 
-def _replace(module, region):
-    """Puts an op in place of a region. Nodes of the graph stay the objects that they are: Dynamo has notes on them."""
-    graph, last = module.graph, region.nodes[-1]
+def _replace(module, region, regions=()):
+    """Puts an op in place of a region, whose results become inputs of the others. Nodes of the graph stay the objects that they are: Dynamo has
+    notes on them."""
+    # Another region's op may have changed their order.
+    graph, inside = module.graph, set(region.nodes)
+    region.nodes = [node for node in graph.nodes if node in inside]
+    last = region.nodes[-1]
     later = _behind(module, region, last)
+    if later is None:
+        return
     with graph.inserting_after(last):
         anchor = graph.call_function(_identity)
     with graph.inserting_before(anchor):
@@ -431,7 +441,10 @@ def _replace(module, region):
             if lead > 1:
                 extents = [_extent(graph, region, extent) for extent in value.shape[:lead]]
                 one = graph.call_method("reshape", (one, (*[-1 if extent is None else extent for extent in extents], *known(value.shape[lead:]))))
+            one.meta["example_value"] = value
             node.replace_all_uses_with(one)
+            for other in regions:
+                other.inputs = [one if given is node else given for given in other.inputs]
     for node in later:
         anchor.append(node)
         anchor, before = node, anchor
@@ -477,7 +490,7 @@ def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options
     regions, _ = _cut(module)
     regions = [region for region in regions if _compiles(region)]
     for region in regions:
-        _replace(module, region)
+        _replace(module, region, regions)
     module.graph.lint()
     module.recompile()
     if rest == "eager":
