@@ -251,6 +251,82 @@ def test_programs_that_would_need_each_other_are_not_both_made(small):
     assert_same(Module().double(), [torch.randn(3, 5, 4, dtype=torch.float64), torch.randn(3, 4, dtype=torch.float64)])
 
 
+class Stateful(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+        self.function, self.norm = function, nn.BatchNorm1d(8)
+        self.register_buffer("buffer", torch.ones(8))
+
+    def forward(self, x):
+        return self.function(self, x)
+
+
+def _update(m, x):
+    h = m.a(x).relu()
+    m.buffer.add_(h.detach().mean(0))
+    return m.b(h) * m.buffer.sum()
+
+
+def _statistics(m, x):
+    h = m.a(x).relu()
+    m.norm(h)
+    return m.b(h) * m.norm.running_mean.sum()
+
+
+def _statistics_before(m, x):
+    h = m.a(x).relu() + m.norm.running_mean
+    z = m.norm(x * 2)
+    return m.b(h), z
+
+
+def _mode(m, x):
+    h = m.a(x).relu()
+    with torch.no_grad():
+        s = h.mean(0)
+    return m.b(h), s
+
+
+def _remainder(m, x):
+    h = m.b(m.a(x).relu())
+    g = h.cumsum(0).detach().clone()
+    v = g.view(-1)
+    g //= 0.5
+    return v, h
+
+
+def _foreach(m, x):
+    h = m.a(x).relu()
+    torch._foreach_mul_([m.buffer], 2.0)
+    return m.b(h * m.buffer)
+
+
+def _truths(m, x):
+    u = torch.where((x > 0) == (m.a.bias > 0), x, m.a.bias)
+    return u, m.b(m.a(u))
+
+
+@pytest.mark.parametrize("function", [_update, _statistics, _statistics_before, _mode, _remainder, _foreach, _truths], ids=lambda one: one.__name__)
+def test_calls_stay_on_their_side_of_what_changes_something(function, small):
+    x, found = torch.randn(12, 8, dtype=torch.float64), []
+    for compiles in (False, True):
+        torch.manual_seed(1)
+        module = Stateful(function).double()
+        run_ = torch.compile(module, backend="drawloom", options=EAGER) if compiles else module
+        for _ in range(2):
+            module.zero_grad()
+            results = run_(x)
+            results = list(results) if isinstance(results, tuple) else [results]
+            sum(one.square().sum() for one in results if one.requires_grad).backward()
+        found.append([*results, *[one.grad for one in module.parameters()], *module.buffers()])
+        assert not compiles or [one.requires_grad for one in results] == before
+        before = [one.requires_grad for one in results]
+    for one, other in zip(*found):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert (one - other).abs().max() <= 1e-11 * (1 + one.abs().max())
+
+
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 2, 4)], ids=str)
 def test_rows_may_have_several_dimensions(shape, small):
     module, x = Between(lambda x: F.layer_norm(x, (12,)) * x), torch.randn(shape, dtype=torch.float64)
@@ -543,6 +619,15 @@ def test_several_arguments_may_have_rows_and_several_results():
     assert (y - (expected[..., None] * heads).sum(-2) @ w).abs().max() < 1e-13
 
 
+def test_options_that_are_equal_but_for_their_types_are_others():
+    @dt.op
+    def typed(x, *, k):
+        return x * (10.0 if k is True else 1.0)
+
+    x = torch.ones(3, 2)
+    assert (typed(x, k=1) == 1).all() and (typed(x, k=True) == 10).all() and (typed(x, k=1.0) == 1).all()
+
+
 def test_the_text_of_an_op_is_a_program():
     arguments = gated_arguments(5)
     y, = run(gated.mlir(*arguments, sharpness=2.0), "main", [one.detach().numpy() for one in arguments], target="interpreter")
@@ -552,6 +637,9 @@ def test_the_text_of_an_op_is_a_program():
 
 def mixing(x):
     return x - x.mean(0)
+
+
+SCALE = torch.tensor(2.0, requires_grad=True)
 
 
 def views(x):
@@ -571,6 +659,11 @@ WRONG = {
     "a shared result": (lambda: dt.op(lambda x, w: w * 2)(torch.ones(3, 2), torch.ones(2)), "it gives a tensor that all rows share"),
     "no tensor back": (lambda: dt.op(lambda x: 3)(torch.ones(3, 2)), "result 0 is a int; it is a tensor of rows"),
     "values": (lambda: dt.op(lambda x, w: x if w.sum() > 0 else -x)(torch.ones(3, 2), torch.ones(2)), "what is done depends on values"),
+    "the number of rows": (lambda: dt.op(lambda x: x / x.shape[0])(torch.ones(3, 2)), "is no function of rows"),
+    "the length": (lambda: dt.op(lambda x: x / len(x))(torch.ones(3, 2)), "what is done depends on the number of rows"),
+    "tensors of the surroundings": (lambda: dt.op(lambda x: x * SCALE)(torch.ones(3, 2)), "it reads a tensor that is no argument"),
+    "tensors by name": (lambda: gated(*gated_arguments(3), sharpness=SCALE), "sharpness is a tensor, given by name; tensors come first"),
+    "lists by name": (lambda: gated(*gated_arguments(3), sharpness=[1]), "sharpness is a list, which may change"),
     "views": (lambda: dt.op(views)(torch.ones(3, 2)), "it changes a tensor of which there are views"),
 }
 

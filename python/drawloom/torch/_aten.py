@@ -111,12 +111,12 @@ class Recorder(TorchDispatchMode):
         self.items[id(tensor)] = tensor, Item(value, lead)
         self.given.add(id(tensor))
 
-    def _known(self, tensor):
-        """The tensor; for a number that torch has made a tensor of, a fake one."""
+    def _known(self, tensor, scalar):
+        """The tensor; for a number that torch has made a tensor of, a fake one, where calls have these."""
         if isinstance(tensor, FakeTensor):
             return tensor
-        if tensor.dim() or self.fakes is None:
-            raise Unsupported("it reads a tensor that is written in the code")
+        if tensor.dim() or tensor.requires_grad or self.fakes is None or not scalar:
+            raise Unsupported("it reads a tensor that is no argument")
         number, dtype = tensor.item(), dtype_name(tensor.dtype)
         fake = self.fakes.from_tensor(tensor)
         self.items[id(fake)] = fake, Item(self.program.constant(number, dtype), -1)
@@ -175,7 +175,7 @@ class Recorder(TorchDispatchMode):
                 with self:
                     return func.decompose(*arguments, **options)
             raise Unsupported(f"{func.overloadpacket.__name__} has no form in a program of rows")
-        arguments = torch.utils._pytree.tree_map_only(torch.Tensor, self._known, arguments)
+        arguments = torch.utils._pytree.tree_map_only(torch.Tensor, lambda one: self._known(one, packet is aten.where), arguments)
         result = func(*arguments, **options)
         out = result[0] if isinstance(result, (tuple, list)) else result
         values = write(self, out, *arguments, **{name: one for name, one in options.items() if name not in _IGNORED})
@@ -227,6 +227,8 @@ class Recorder(TorchDispatchMode):
             wide = tracing.computed(dtype_name(out.dtype))
             values = [one.to(wide) if isinstance(one, Value) and one.dtype != "bool" else one for one in values]
         else:
+            if any(isinstance(one, Value) and one.dtype == "bool" for one in values):
+                raise Unsupported("it compares what is true")
             wide = tracing.promoted(*{tracing.computed(one.dtype) for one in values if isinstance(one, Value)})
             values = [one.to(wide) if isinstance(one, Value) else one for one in values]
         value = compute(*values)
@@ -341,12 +343,13 @@ def _pow(recorder, out, x, power):
             return x.sqrt()
         if power != int(power) or abs(power) > 8:
             return x._binary("math.powf", float(power))
-        value = None
-        for _ in range(abs(int(power))):
-            value = x if value is None else value * x
-        if value is None:
+        if power == 0:
             raise Unsupported("it is a power of 0")
-        return value if power > 0 else 1.0 / value
+        factor = x if power > 0 else 1.0 / x
+        value = factor
+        for _ in range(abs(int(power)) - 1):
+            value = value * factor
+        return value
 
     return recorder.elementwise(out, compute, x, power)
 
@@ -388,7 +391,7 @@ def _softplus(recorder, out, x, beta=1.0, threshold=20.0):
 
 @op(aten.sign)
 def _sign(recorder, out, x):
-    return recorder.elementwise(out, lambda x: tracing.where(x > 0.0, 1.0, tracing.where(x < 0.0, -1.0, x * 0.0)), x)
+    return recorder.elementwise(out, lambda x: tracing.where(x > 0.0, 1.0, tracing.where(x < 0.0, -1.0, x.program.constant(0, x.dtype, x.shape))), x)
 
 
 @op(aten.log_sigmoid_forward)

@@ -24,7 +24,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .. import ops
-from .._errors import CallError, CompileError
+from .._errors import CallError, Error
 from ..ops import Spec, tracing
 from ._aten import Recorder, Unsupported, count_of, known, same
 from ._dense import WIDEST
@@ -85,39 +85,60 @@ def _storage(tensor):
     return tensor.untyped_storage()._cdata if isinstance(tensor, FakeTensor) else None
 
 
+_IN_PLACE = {getattr(operator, name) for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+                                                  "ilshift", "irshift", "setitem")}
+# Calls that update what they are given, and that draw random numbers, in training.
+_STATISTICS = {"batch_norm": "training", "instance_norm": "use_input_stats", "native_batch_norm": "training"}
+_RANDOM = ("dropout", "rand", "bernoulli", "multinomial", "poisson", "exponential", "gumbel", "rrelu", "fractional")
+
+
+def _name(node):
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
+
+
+def _argument(node, name):
+    """What a function is called with for one of its parameters, by its name or not; None where that is not known."""
+    try:
+        bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+        bound.apply_defaults()
+        return bound.arguments.get(name)
+    except (TypeError, ValueError):
+        return node.kwargs.get(name)
+
+
 def _changes(node):
     """The tensors that a call writes into."""
-    options = node.kwargs
-    if node.op == "call_method":
-        written = node.target.endswith("_") and not node.target.endswith("__")
-    elif node.op == "call_function":
-        name = getattr(node.target, "__name__", "")
-        written = node.target is operator.setitem or (name.endswith("_") and not name.startswith("_")) or (
-            name.startswith("i") and getattr(operator, name, None) is node.target and name[1:] in ("add", "sub", "mul", "truediv", "pow", "and", "or"))
-        schema = getattr(node.target, "_schema", None)
-        written = written or bool(schema and schema.is_mutable) or _is_inplace(node)
-    else:
-        written = False
-    given = [one for one in (*node.args[:1], options.get("out"), options.get("input") if written else None) if isinstance(one, fx.Node)]
-    return [tensor for one in given if written or one is options.get("out") for tensor in _tensors(_value(one))]
+    if node.op not in ("call_function", "call_method"):
+        return []
+    name, given = _name(node), [node.kwargs.get("out")]
+    schema = getattr(node.target, "_schema", None)
+    if (node.target in _IN_PLACE if node.op == "call_function" else False) or (name.endswith("_") and not name.startswith("__")) or (
+            schema and schema.is_mutable) or (node.op == "call_function" and _argument(node, "inplace") is True):
+        given += [*node.args[:1], node.kwargs.get("input"), node.kwargs.get("self")]
+    if name in _STATISTICS and _argument(node, _STATISTICS[name]) is not False:
+        given += [*node.args[1:3], node.kwargs.get("running_mean"), node.kwargs.get("running_var")]
+    nodes = []
+    fx.node.map_arg(given, nodes.append)
+    return [tensor for one in nodes for tensor in _tensors(_value(one))]
 
 
-def _is_inplace(node):
-    """Whether a function is called with inplace=True, by name or not."""
-    try:
-        return inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments.get("inplace") is True
-    except (TypeError, ValueError):
-        return node.kwargs.get("inplace") is True
-
-
-def _is_pure(node):
-    """Whether a call only gives tensors, by what is known of it. AOTAutograd does without such a call where nobody reads its result."""
-    if node.op == "call_function":
-        module = getattr(node.target, "__module__", None) or ""
-        known = not isinstance(node.target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)) and (module == "_operator" or module.startswith("torch"))
-    else:
-        known = node.op == "call_method"
-    return known and any(True for _ in _tensors(_value(node))) and not _changes(node)
+def _is_barrier(node):
+    """Whether a call does more than to give what it computes of its arguments, or may: it changes tensors or modes, or draws random numbers. No
+    other call may get to its other side."""
+    if node.op not in ("call_function", "call_method"):
+        return node.op == "call_module"
+    value, target = _value(node), node.target
+    tensors = list(_tensors(value))
+    if value is None or _changes(node) or any(not isinstance(one, FakeTensor) for one in tensors):
+        return True
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return True
+    if isinstance(target, torch._ops.OpOverload):
+        return target.namespace not in ("aten", "prims", "drawloom") or torch.Tag.nondeterministic_seeded in target.tags
+    module = getattr(target, "__module__", None) or ""
+    known = node.op == "call_method" or not module or module in ("_operator", "builtins", "math") or module.startswith(("torch", "drawloom"))
+    # drawloom.torch.op's have the module of their function.
+    return not (known or hasattr(target, "mlir")) or _name(node) == "normal" or any(part in _name(node) for part in _RANDOM)
 
 
 class _Graph:
@@ -127,7 +148,7 @@ class _Graph:
         self.module = module
         # A parameter that nobody needs has no gradient, not one of 0.
         for node in reversed(module.graph.nodes):
-            if not node.users and _is_pure(node):
+            if not node.users and node.op in ("call_function", "call_method") and not _is_barrier(node):
                 module.graph.erase_node(node)
         self.nodes = list(module.graph.nodes)
         self.changed = {_storage(tensor) for node in self.nodes for tensor in _changes(node)} - {None}
@@ -146,6 +167,10 @@ class _Graph:
         # Whether the graph records gradients at all.
         self.differentiated = any(one.requires_grad for node in self.nodes if node.op in ("call_function", "call_method")
                                   for one in _tensors(_value(node)))
+        # How many barriers are in front of a call.
+        self.segment, barriers = {}, 0
+        for node in self.nodes:
+            self.segment[node] = barriers = barriers + _is_barrier(node)
         # By node, why it stays with torch.
         self.why: dict[fx.Node, str] = {}
 
@@ -283,10 +308,10 @@ def _region(graph, nodes, count, outputs):
                                 if one not in inside and any(True for _ in _tensors(_value(one)))))
     leads = [graph.role(one, count) for one in inputs]
     # A program of rows has them first.
-    order = sorted(range(len(inputs)), key=lambda i: leads[i] < 0)
+    order = sorted(range(len(inputs)), key=lambda i: (leads[i] < 0, not _value(inputs[i]).is_floating_point()))
     inputs, leads = [inputs[i] for i in order], [leads[i] for i in order]
-    if not leads or leads[0] < 0:
-        raise Unsupported("no input has the rows")
+    if not leads or leads[0] < 0 or not _value(inputs[0]).is_floating_point():
+        raise Unsupported("no input of floats has the rows")
     recorder = Recorder(tracing.Program(), count)
     environment = {}
     for one, lead in zip(inputs, leads):
@@ -343,9 +368,10 @@ def _cut(module: fx.GraphModule):
     regions, parts, taken = [], [], set()
     for _, count in graph.leads():
         nodes = {node for node in graph.nodes if node not in taken and graph.supported(node, count)}
-        if not nodes:
-            continue
-        for partition in CapabilityBasedPartitioner(module, _Supports(nodes), allows_single_node_partition=True).propose_partitions():
+        partitions = [partition for segment in sorted({graph.segment[node] for node in nodes})
+                      for partition in CapabilityBasedPartitioner(module, _Supports({node for node in nodes if graph.segment[node] == segment}),
+                                                                  allows_single_node_partition=True).propose_partitions()]
+        for partition in partitions:
             members = [node for node in graph.nodes if node in partition.nodes]
             rows = str(count)
             names = [node.name for node in members]
@@ -475,7 +501,7 @@ def _compiles(region):
         given, results = saves.results(arrays)[-count:] if count else [], region.spec.results(arrays)
         ops.function(intern(intern(differentiated).vjp(needs, range(len(results)))), (*arrays, *given, *results))
         return True
-    except CompileError as error:
+    except Error as error:
         warnings.warn(f"drawloom: a part of {len(region.nodes)} calls is left to Inductor: {error}", stacklevel=2)
         return False
 

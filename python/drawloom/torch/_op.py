@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from .. import ops
 from .._errors import CallError, CallTypeError
@@ -26,11 +27,22 @@ __all__ = ["op"]
 _ROWS = 7919
 
 
+def _on_cpu(mode, tensor):
+    with mode:
+        return torch.empty(tensor.shape, dtype=tensor.dtype)
+
+
 def _spec(function, name, arguments, rows, options):
     """The interned spec of a function on arguments of these types, (dtype, extents of a row, or all extents of a shared one)."""
-    recorder = Recorder(tracing.Program(), _ROWS)
-    with FakeTensorMode():
-        fakes = [torch.empty((_ROWS, *shape) if i < rows else shape, dtype=dtype) for i, (dtype, shape) in enumerate(arguments)]
+    # A symbol: what is done with the number of rows shows.
+    fake = FakeTensorMode(shape_env=ShapeEnv())
+    fakes = []
+    for i, (dtype, shape) in enumerate(arguments):
+        whole = (_ROWS, *shape) if i < rows else shape
+        sizes = [DimDynamic.DUCK if i < rows and d == 0 else DimDynamic.STATIC for d in range(len(whole))]
+        fakes.append(fake.from_tensor(torch.empty(whole, dtype=dtype, device="meta"), symbolic_context=StatelessSymbolicContext(dynamic_sizes=sizes)))
+    fakes = [_on_cpu(fake, one) for one in fakes]
+    recorder = Recorder(tracing.Program(), fakes[0].shape[0])
     try:
         for i, one in enumerate(fakes):
             recorder.take(one, 1 if i < rows else -1)
@@ -44,6 +56,8 @@ def _spec(function, name, arguments, rows, options):
             if not recorder.item(one).rows:
                 raise Unsupported("it gives a tensor that all rows share")
             recorder.result(one)
+        if recorder.row_count.node.maybe_as_int() is not None:
+            raise Unsupported("what is done depends on the number of rows")
     except Unsupported as error:
         raise CallError(f"{name} is no function of rows: {error}") from None
     return intern(Spec("rows", recorder.program.attributes())), several
@@ -96,7 +110,15 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
     specs: dict[Any, Any] = {}
 
     def spec_of(types, options):
-        key = types, tuple(sorted(options.items()))
+        for option, value in options.items():
+            if isinstance(value, torch.Tensor):
+                raise CallTypeError(f"{name}: {option} is a tensor, given by name; tensors come first")
+            try:
+                hash(value)
+            except TypeError:
+                raise CallTypeError(f"{name}: {option} is a {type(value).__name__}, which may change; give a number, a text or a tuple of these") from None
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+        key = types, tuple((option, type(value), value, repr(value)) for option, value in sorted(options.items(), key=lambda one: one[0]))
         found = specs.get(key)
         if found is None:
             found = specs[key] = _spec(function, name, types, rows, options)
