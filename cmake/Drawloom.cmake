@@ -93,9 +93,19 @@ foreach(extension gch pch)
     CONTENT "${pch} ${LLVM_PACKAGE_VERSION} ${package}")
 endforeach()
 
-# Common settings of every target that sees LLVM. Everything links the shared
-# libMLIR and libLLVM: a static archive beside them would put two copies of a
-# dialect into one process.
+# What our libraries take of MLIR and LLVM: the shared libraries, or, where what
+# is linked has the property DRAWLOOM_STANDALONE, members of their archives. Never
+# both: a dialect would be in one process twice.
+file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
+find_library(DRAWLOOM_LIBZ libz.a)
+find_library(DRAWLOOM_LIBZSTD libzstd.a)
+add_library(DrawloomStaticLlvm INTERFACE)
+target_link_libraries(DrawloomStaticLlvm INTERFACE -Wl,--start-group ${archives} -Wl,--end-group
+  ${DRAWLOOM_LIBZSTD} ${DRAWLOOM_LIBZ})
+set(standalone "$<BOOL:$<TARGET_PROPERTY:DRAWLOOM_STANDALONE>>")
+set(DRAWLOOM_LLVM "$<$<NOT:${standalone}>:MLIR;LLVM>" "$<${standalone}:DrawloomStaticLlvm>")
+
+# Common settings of every target that sees LLVM.
 function(drawloom_configure target)
   target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}"
@@ -109,7 +119,7 @@ function(drawloom_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   drawloom_configure(${name})
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} ${DRAWLOOM_LLVM})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -183,6 +193,6 @@ function(drawloom_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   drawloom_configure(${name})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ${DRAWLOOM_LLVM})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 endfunction()

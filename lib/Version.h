@@ -13,7 +13,7 @@
 
 namespace drawloom {
 
-/// Prints "Drawloom 0.1.0 (LLVM 22.1.8)" and a line feed: what --version says.
+/// Prints "Drawloom 0.2.0 (LLVM 22.1.8)" and a line feed: what --version says.
 void printVersion(llvm::raw_ostream &stream);
 
 } // namespace drawloom

@@ -23,7 +23,7 @@ for argument in "$@"; do
 done
 
 # docs/dependencies.md says what each is for.
-packages=(cmake ninja-build clang-22 g++ ccache libcairo2-dev libstb-dev liburing-dev libzip-dev
+packages=(cmake ninja-build clang-22 g++ ccache libcairo2-dev libstb-dev liburing-dev libzip-dev libzstd-dev
   lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools nlohmann-json3-dev zlib1g-dev)
 if [ "$tests" = 1 ]; then
   packages+=(bible-kjv bochs bochsbios vgabios chromium clang-format-22 clang-tidy-22 fonts-dejavu-core git

@@ -28,6 +28,8 @@ def _extension():
             if "libMLIR" in str(error) or "libLLVM" in str(error):
                 raise ImportError(f"drawloom cannot load the shared libraries of MLIR and LLVM 22.1, which it does not bring along: "
                                   f"{error}. Debian's packages libmlir-22 and libllvm22 have them") from error
+            if "nanobind" in str(error):
+                raise ImportError(f"{error} `pip install nanobind-backend` brings it") from error
             raise
         sys._drawloom_extension = loaded  # type: ignore[attr-defined]
     elif os.path.realpath(os.path.dirname(loaded.__file__)) != os.path.realpath(os.path.dirname(__file__)):

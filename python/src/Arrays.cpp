@@ -357,7 +357,7 @@ static void addArgument(Call &call, const Function &function, size_t index,
         array, settled);
     if (settled.is_valid())
       owner = std::make_shared<nb::object>(std::move(settled));
-  } else if (std::strcmp(Py_TYPE(object.ptr())->tp_name, "MaskedArray") == 0) {
+  } else if (typeName(object) == "MaskedArray") {
     refuse(function, "argument", index,
            "is a MaskedArray, whose mask would be lost; x.filled(value) is an "
            "array",

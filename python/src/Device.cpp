@@ -238,7 +238,7 @@ void Call::addArray(nb::handle object) {
       nb::object error =
           nb::module_::import_("drawloom._errors")
               .attr("CallTypeError")(
-                  std::string("a ") + Py_TYPE(object.ptr())->tp_name +
+                  "a " + typeName(object) +
                   " is no array of numbers (buffer protocol or DLPack)");
       PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
                       error.ptr());

@@ -78,7 +78,7 @@ bool isNegated(nb::handle tensor) {
   }
   PyObject *self = tensor.ptr(), *value = nullptr;
   if (it->second)
-    value = PyObject_Vectorcall(it->second, &self, 1, nullptr);
+    value = nb::detail::vectorcall(it->second, &self, 1, nullptr);
   if (!value) {
     PyErr_Clear(); // Not a tensor of torch.
     return false;
@@ -201,9 +201,9 @@ struct Inputs {
 void Inputs::add(nb::handle tensor) {
   exchange = Exchange::of(tensor.type());
   if (!exchange)
-    refuse("CallTypeError",
-           std::string("argument ") + std::to_string(views.size()) + " is a " +
-               Py_TYPE(tensor.ptr())->tp_name + ", not a tensor");
+    refuse("CallTypeError", std::string("argument ") +
+                                std::to_string(views.size()) + " is a " +
+                                typeName(tensor) + ", not a tensor");
   nb::dlpack::dltensor &view = views.emplace_back();
   nb::object owner;
   readTensor(
@@ -333,9 +333,10 @@ Kernel::Way Kernel::wayOf(nb::handle argument, bool gradients) const {
       return Way::Compute;
     // The descriptor itself: looking it up by its name takes longer than all
     // else that is asked of a tensor.
-    PyObject *value = Py_TYPE(requiresGrad.ptr())
-                          ->tp_descr_get(requiresGrad.ptr(), argument.ptr(),
-                                         reinterpret_cast<PyObject *>(type));
+    auto get = reinterpret_cast<descrgetfunc>(
+        PyType_GetSlot(Py_TYPE(requiresGrad.ptr()), Py_tp_descr_get));
+    PyObject *value = get(requiresGrad.ptr(), argument.ptr(),
+                          reinterpret_cast<PyObject *>(type));
     if (!value)
       throw nb::python_error();
     Py_DECREF(value);

@@ -28,6 +28,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
+#include <unordered_map>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,11 +59,22 @@ nb::object callPython(nb::handle function,
   for (nb::handle argument : arguments)
     list[count++] = argument.ptr();
   waitAtTheEnd([&] {
-    result = PyObject_Vectorcall(function.ptr(), list, count, nullptr);
+    result = nb::detail::vectorcall(function.ptr(), list, count, nullptr);
   });
   if (!result)
     throw nb::python_error();
   return nb::steal(result);
+}
+
+const std::string &typeName(nb::handle object) {
+  static std::unordered_map<PyTypeObject *, std::string> known;
+  auto [it, isNew] = known.try_emplace(Py_TYPE(object.ptr()));
+  if (isNew) {
+    nb::handle type = object.type();
+    type.inc_ref(); // Another class could get its address.
+    it->second = nb::cast<std::string>(type.attr("__name__"));
+  }
+  return it->second;
 }
 
 nb::object fromModule(const char *module, const char *attribute) {

@@ -58,6 +58,10 @@ nanobind::object callPython(nanobind::handle function,
 /// The same for an attribute of a module, drawloom._errors.make say.
 nanobind::object fromModule(const char *module, const char *attribute);
 
+/// The name of an object's class, without its module; remembered by class, for
+/// calls ask for it.
+const std::string &typeName(nanobind::handle object);
+
 struct Compiler {
   Compiler(const std::string &target, const std::string &isa,
            const std::optional<std::string> &cacheFolder, uint64_t cacheBytes,

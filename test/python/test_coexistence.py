@@ -3,10 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Drawloom beside the frameworks in one process, each with a compiler and an LLVM of its own, imported in any order."""
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 
 import pytest
+
+from runner import BUILD
 
 # Each compiles something and runs it where it can run here.
 PARTS = {
@@ -56,6 +61,52 @@ def test_any_order_of_imports_works(order, tmp_path_factory):
     # And all of it once more, with everything loaded.
     code += "".join(PARTS[name] for name in reversed(names) if name != "triton")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
+
+
+STANDALONE = BUILD / "lib" / "standalone" / "libdrawloom.so"
+
+
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory):
+    """The package as the wheel has it, with LLVM inside: a folder for PYTHONPATH."""
+    if not STANDALONE.exists():
+        pytest.skip("this build has no library with LLVM inside")
+    folder = tmp_path_factory.mktemp("standalone")
+    shutil.copytree(BUILD / "python" / "drawloom", folder / "drawloom", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(STANDALONE, folder / "drawloom")
+    return folder
+
+
+def test_a_library_with_llvm_inside_needs_a_c_library_of_2021_only(standalone):
+    dynamic = subprocess.run(["readelf", "--dynamic", "--wide", STANDALONE], capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r"NEEDED.*\[(.*)\]", dynamic)) <= {
+        "libm.so.6", "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"}
+    versions = subprocess.run(["readelf", "--version-info", "--wide", STANDALONE], capture_output=True, text=True, check=True).stdout
+    minor = [int(version) for version in re.findall(r"Name: GLIBC_2\.(\d+)", versions)]
+    assert minor and max(minor) <= 34
+
+
+def test_a_library_with_llvm_inside_shows_the_c_interface_only(standalone):
+    symbols = subprocess.run(["nm", "--dynamic", "--defined-only", STANDALONE], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[-1] for line in symbols.splitlines()]
+    assert "drawloomCompile" in names and not [name for name in names if not name.startswith("drawloom")]
+
+
+def test_a_library_with_llvm_inside_lives_beside_another_llvm(standalone):
+    # All that is loaded may look for its symbols in that of Debian, which comes first.
+    with open(BUILD / "CMakeCache.txt") as cache:
+        folder = re.search(r"MLIR_DIR:PATH=(.*)/cmake/mlir", cache.read())[1]
+    code = f"import ctypes, glob\nctypes.CDLL(glob.glob({folder!r} + '/libMLIR.so*')[0], ctypes.RTLD_GLOBAL)\n"
+    code += "".join(PARTS.values())
+    code += f"assert drawloom._drawloom.__file__.startswith({str(standalone)!r})\n"
+    code += "assert any('libdrawloom' in line and 'standalone' in line for line in open('/proc/self/maps'))\n"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=240, env={**os.environ, "PYTHONPATH": str(standalone)})
+
+
+def test_a_missing_part_of_the_extension_module_is_named_with_what_brings_it():
+    code = "import sys; sys.modules['nanobind_backend'] = None\nimport drawloom"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "`pip install nanobind-backend` brings it" in done.stderr.splitlines()[-1]
 
 
 FORK = """

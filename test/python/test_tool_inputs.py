@@ -172,7 +172,7 @@ def test_passes_are_known_by_name(tmp_path):
 @pytest.mark.parametrize("tool", ["opt", "run", "translate", "reduce", "lsp-server"])
 def test_tools_say_their_version(tool):
     done = subprocess.run([BUILD / f"bin/drawloom-{tool}", "--version"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and done.stdout.startswith("Drawloom 0.1.0 (LLVM 22."), done.stdout
+    assert done.returncode == 0 and done.stdout.startswith("Drawloom 0.2.0 (LLVM 22."), done.stdout
 
 
 def test_a_target_that_is_not_here_is_named_without_advice_to_take_it(tmp_path, monkeypatch):
