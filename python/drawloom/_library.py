@@ -13,7 +13,7 @@ import tempfile
 import threading
 import warnings
 
-from ._errors import CompileError, Error
+from ._errors import CallError, CompileError, Error
 
 
 def _extension():
@@ -74,6 +74,17 @@ def compiler(target="cpu", isa=None, cache=True, dump_phases_to="", memory=0, st
 def all_compilers():
     with _lock:
         return list(_compilers.values())
+
+
+def program_after(phase, sources):
+    """The program as text after a phase of compiling it for this machine's processor."""
+    with tempfile.TemporaryDirectory(prefix="drawloom-") as folder:
+        build(_drawloom.Compiler("cpu", default_isa(), "", 0, folder, 0, False, "", ""), sources, [])
+        phases = {file[file.index("-") + 1:-len(".mlir")]: file for file in sorted(os.listdir(folder))}
+        if phase not in phases:
+            raise CallError(f"phase is {phase!r}; the phases are {', '.join(phases)}")
+        with open(os.path.join(folder, phases[phase])) as file:
+            return file.read()
 
 
 _written: dict[bytes, str] = {}

@@ -7,6 +7,7 @@ a program is what should."""
 import numpy as np
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 from torch.nn import functional as F
 
@@ -561,6 +562,75 @@ def test_models_at_random(seed, small):
     assert_same(module, [x])
 
 
+def explained(function, *inputs):
+    """The calls of each program, and those of no program."""
+    parts = dt.explain(function, *inputs).parts
+    return [part.calls for part in parts if part.by == "drawloom"], [name for part in parts if part.by != "drawloom" for name in part.calls]
+
+
+@pytest.mark.parametrize("dropped", [nn.Dropout(0.1).eval(), nn.Dropout(0.0), nn.AlphaDropout(0.3).eval()], ids=str)
+def test_random_calls_that_draw_nothing_are_part_of_programs(dropped, small):
+    model, x = nn.Sequential(nn.Linear(4, 12), dropped, nn.Linear(12, 3)).double(), torch.randn(7, 4, dtype=torch.float64)
+    programs, rest = explained(model, x)
+    assert len(programs) == 1 and len(programs[0]) == 3 and not rest
+    assert_same(model, (x,))
+
+
+@pytest.mark.parametrize("dropped", [nn.Dropout(0.1), nn.AlphaDropout(0.3), nn.RReLU()], ids=str)
+def test_random_calls_stay_with_torch(dropped, small):
+    programs, rest = explained(nn.Sequential(nn.Linear(4, 12), dropped, nn.Linear(12, 3)), torch.randn(7, 4))
+    assert not programs and len(rest) == 3
+
+
+class Pooled(nn.Module):
+    """One token of each example is read, by its index."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 12), nn.GELU(), nn.Linear(12, 4)).double()
+
+    def forward(self, x):
+        return (self.layers(x) + x)[:, 0]
+
+
+def test_items_of_a_programs_result_are_not_part_of_it(small):
+    model, x = Pooled(), torch.randn(3, 5, 4, dtype=torch.float64)
+    programs, rest = explained(model, x)
+    assert [len(one) for one in programs] == [4] and len(rest) == 1
+    assert_same(model, (x,))
+
+
+class Compared(nn.Module):
+    """What is true of each number is read within a program and outside, or outside alone, and also of what is no part of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 12).double(), nn.Linear(12, 4).double()
+
+    def forward(self, x, mask):
+        y = self.first(x)
+        positive = y > 0
+        z = self.last(torch.where(positive, y, 0.1 * y))
+        return z, y.masked_fill(positive, 1.0), torch.where(z > 0.5, z, 0.0), torch.where(mask > 0, mask, mask * mask), positive.sum().double()
+
+
+def test_what_is_true_or_false_is_computed_on_both_sides(small):
+    model, x = Compared(), torch.randn(7, 4, dtype=torch.float64)
+    programs, rest = explained(model, x, torch.randn(7, 1))
+    assert len(programs) == 1 and {"y", "positive", "z"} <= set(programs[0]), (programs, rest)
+    assert_same(model, (x, torch.randn(7, 1, dtype=torch.float64)))
+
+
+def test_a_checkpoint_draws_the_same_numbers_twice():
+    def dropped(x, w):
+        return torch.utils.checkpoint.checkpoint(lambda x: F.dropout(x * w, 0.5), x, use_reentrant=False)
+
+    w = torch.ones(1000, requires_grad=True)
+    y = torch.compile(dropped, backend="drawloom", options=EAGER)(torch.ones(1000), w)
+    y.sum().backward()
+    assert torch.equal(w.grad, y.detach())
+
+
 def test_derivatives_by_forward_mode_stay_with_torch():
     module, inputs, loss = MODELS["pinn"]()
     module, x = module.double(), inputs[0][:50].double()
@@ -625,6 +695,50 @@ def test_an_op_is_one_node_of_a_compiled_graph():
     assert torch.equal(found, expected)
     for one, other in zip(torch.autograd.grad(found.sum(), arguments), torch.autograd.grad(expected.sum(), arguments)):
         assert (one - other).abs().max() < 1e-13
+
+
+class Gated(nn.Module):
+    """An op of its own, new to each module, between two products."""
+
+    def __init__(self):
+        super().__init__()
+
+        @dt.op
+        def gate(x, up, scale):
+            both = x @ up
+            return torch.sigmoid(both[:, :6]) * both[:, 6:] * scale, both.tanh()
+
+        self.gate = gate
+        self.first, self.last = nn.Linear(4, 40, dtype=torch.float64), nn.Linear(6, 3, dtype=torch.float64)
+        self.up = nn.Parameter(torch.randn(40, 12, dtype=torch.float64))
+        self.scale = nn.Parameter(torch.randn(6, dtype=torch.float64))
+
+    def forward(self, x):
+        y, other = self.gate(self.first(x), self.up, self.scale)
+        z, _ = self.gate(self.first(torch.sin(x)), self.up, self.scale)
+        return self.last(y + z), other
+
+
+def test_an_op_is_part_of_the_program_around_it(small):
+    model, x = Gated(), torch.randn(7, 4, dtype=torch.float64)
+    # What a product with 40 channels gives is kept for derivatives, also within the op.
+    explained = dt.explain(model, x)
+    assert len(explained.parts) == 1 and explained.parts[0].by == "drawloom" and any("gate" in name for name in explained.parts[0].calls)
+    assert_same(model, (x,))
+
+
+def test_an_op_may_be_called_first_where_torch_traces():
+    model, x = Gated(), torch.randn(7, 4, dtype=torch.float64)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    found, expected = compiled(x), model(x)
+    assert all(torch.equal(one, other) for one, other in zip(found, expected))
+
+
+def test_what_a_phase_makes_of_an_op_is_text():
+    x, *w = gated_arguments(5)
+    assert "scf.forall" in gated.mlir(x, *w, phase="blocks") and "llvm.func" in gated.mlir(x, *w, gradients=True, phase="llvm")
+    with pytest.raises(drawloom.CallError, match="phase is 'block'; the phases are input, differentiated"):
+        gated.mlir(x, *w, phase="block")
 
 
 def test_several_arguments_may_have_rows_and_several_results():

@@ -10,7 +10,7 @@ import sys
 import tarfile
 
 import pytest
-from runner import BUILD, ROOT
+from runner import BUILD, ROOT, SANITIZED
 
 
 def blocks(page):
@@ -46,12 +46,24 @@ def test_the_snippets_of_the_readme_run(framework, installed, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/graphs.md", "docs/linear-recurrences.md", "docs/jax.md", "docs/structured-weights.md", "docs/kan-layers.md",
-                                  "docs/recurrent-cells.md", "docs/compiled-models.md",
+                                  "docs/recurrent-cells.md", "docs/compiled-models.md", "docs/own-layers.md",
                                   "docs/offload.md", "docs/memory.md"])
 def test_the_pages_code_runs_in_order(page, installed, tmp_path):
     found = blocks(page)
     assert found
     execute("\n".join(found), installed, tmp_path)
+
+
+def test_the_tutorial_is_followed(installed, tmp_path):
+    """Each command is run, also those of C++, and prints what the page says."""
+    if SANITIZED:
+        pytest.skip("programs that are not sanitized cannot load a library that is")
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", tmp_path / "prefix", "--component", "runtime"], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, ROOT / "scripts/check_page.py", ROOT / "docs/tutorial.md", f"--folder={tmp_path / 'page'}",
+                           f"--prefix={tmp_path / 'prefix'}", "--at-least=6"], capture_output=True, text=True, timeout=600, env={
+        **os.environ, "PYTHONPATH": str(installed), "DRAWLOOM_CACHE": str(tmp_path / "cache"),
+        "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr[-4000:]
 
 
 def test_the_package_holds_what_it_needs_and_no_more(installed):

@@ -65,6 +65,29 @@ class Program:
         self.emit(f"{name} = {text}")
         return Value(self, name, dtype, tuple(shape), self.inside)
 
+    def call(self, attributes, inputs):
+        """The results of another program on values, one for each of its inputs: its lines become part of this one."""
+        program, first, kept = program_of(attributes), self.count, {}
+
+        def new_name(found):
+            kind, number = found[1] or found[3], int(found[2] or found[4])
+            return inputs[number].name if kind == "x" else f"%t{first + number}" if kind == "%t" else f"@kept{kept[number]}@"
+
+        def rename(text):
+            return re.sub(r"@(x|kept)(\d+)@|(%t)(\d+)\b", new_name, text)
+
+        self.count += max((int(number) for number in re.findall(r"%t(\d+)\b", program["lines"])), default=0)
+        for line in program["lines"].splitlines():
+            keeps = re.fullmatch(r"\s*@keep(\d+)@\s*", line)
+            if keeps:
+                number = int(keeps[1])
+                kept[number] = len(self.kept)
+                dtype, shape = program["kept"][number]
+                self.keep(Value(self, rename(program["kept_values"][number]), dtype, tuple(shape)))
+            else:
+                self.lines.append(rename(line))
+        return [Value(self, rename(name), dtype, tuple(shape)) for name, (dtype, shape) in zip(program["values"], program["results"])]
+
     def attributes(self, **more):
         """Of the Spec that stands for this program."""
         return (("program", json.dumps({
@@ -85,6 +108,14 @@ class Program:
             self.emit(f"{name} = arith.constant {text} : {_ELEMENTS[dtype]}")
             return self.value(f"tensor.splat {name}@[{shape[0]}]@ : {type_of(dtype, shape)}", dtype, shape)
         return self.value(f"arith.constant {text if scalar else f'dense<{text}>'} : {type_of(dtype, shape, scalar)}", dtype, shape)
+
+
+    def array(self, numbers, dtype, shape):
+        """A constant of these numbers, in lists of lists."""
+        def text(one):
+            return f"[{', '.join(map(text, one))}]" if isinstance(one, list) else _float(one, dtype) if "float" in dtype else str(one).lower()
+
+        return self.value(f"arith.constant dense<{text(numbers)}> : {type_of(dtype, shape)}", dtype, shape)
 
 
 def type_of(dtype, shape, scalar=False):
@@ -617,4 +648,5 @@ def body_of(attributes, extents, names):
         return _fill(re.sub(r"@x(\d+)@", lambda found: names[int(found[1])], text), extents)
 
     values = program["values"] + (program["kept_values"] if attributes.get("kept") == "given" else [])
-    return [fill(program["lines"])], [fill(name) for name in values]
+    lines = [line for line in fill(program["lines"]).splitlines() if line.strip()]
+    return lines, [fill(name) for name in values]

@@ -20,12 +20,12 @@ import torch
 from torch._decomp import get_decompositions
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ..ops import tracing
 from ..ops.rows import ROW
 from ..ops.tracing import Value
-from ._dispatch import _names
+from ._dispatch import _names, defined
 
 aten = torch.ops.aten
 
@@ -101,7 +101,9 @@ class Recorder(TorchDispatchMode):
         # (channels in, channels out) of each product.
         self.products: list[tuple[int, int]] = []
         self.fakes: Any = None
+        # Identities of inputs, and of what is made of numbers alone.
         self.given: set[int] = set()
+        self.made: set[int] = set()
 
     def take(self, tensor, lead):
         """An input: its first `lead` extents are rows; -1: all rows share it."""
@@ -152,6 +154,8 @@ class Recorder(TorchDispatchMode):
     def _write(self, func, arguments, options):
         if not torch.is_grad_enabled():
             raise Unsupported("no gradient goes through it")
+        if func.namespace == "drawloom":
+            return self._call(func, arguments, options)
         if func.namespace == "prim":
             # Questions about a tensor, such as its device.
             return func(*arguments, **options)
@@ -166,6 +170,8 @@ class Recorder(TorchDispatchMode):
                 raise Unsupported("it changes a tensor of which there are views")
         if packet is aten._local_scalar_dense:
             raise Unsupported("what is done depends on values")
+        if packet in _MADE and not any(isinstance(one, FakeTensor) for one in arguments):
+            return self._made(func, arguments, options)
         write = None if composed else _OPS.get(packet)
         if composed:
             with self:
@@ -184,6 +190,40 @@ class Recorder(TorchDispatchMode):
         if written is not None:
             self.items[id(written)] = written, self.items[id(out)][1]
         return result
+
+    def _made(self, func, arguments, options):
+        """A tensor that is made of numbers alone: a constant of the program. Whole numbers are known as float64."""
+        if any(isinstance(one, torch.SymInt) and one.node.maybe_as_int() is None for one in torch.utils._pytree.tree_leaves((arguments, options))):
+            raise Unsupported("its size is known in a call only")
+        with _disable_current_modes():
+            made = func(*arguments, **{name: one for name, one in options.items() if name != "device"})
+        if made.numel() > _LARGEST_MADE:
+            raise Unsupported(f"it makes {made.numel()} numbers, more than {_LARGEST_MADE}; a tensor that is an argument may have any number")
+        if made.numel() == 0 or made.isnan().any():
+            raise Unsupported("it makes an empty tensor, or one with NaN")
+        numbers = made.double() if made.is_floating_point() or made.dtype in (torch.int64, torch.int32) else made
+        name = dtype_name(made.dtype) if made.is_floating_point() else dtype_name(numbers.dtype, ("float64", "bool"))
+        with _disable_current_modes():
+            fake = self.fakes.from_tensor(made, static_shapes=True)
+        self.made.add(id(fake))
+        self.items[id(fake)] = fake, Item(self.program.array(numbers.tolist(), name, tuple(made.shape)), -1)
+        return fake
+
+    def _call(self, func, arguments, options):
+        """An op of drawloom.torch.op: its program becomes part of this one."""
+        spec_of, flatten = defined.get(func, (None, None))
+        spec = spec_of(*arguments, **options) if spec_of else None
+        if spec is None or spec.family != "rows" or spec.derivatives or "kept" in dict(spec.attributes):
+            raise Unsupported("an op of Drawloom stays whole")
+        items = [self.item(one) for one in flatten(*arguments, **options)]
+        attributes = dict(spec.attributes)
+        for item, (_, shape) in zip(items, tracing.program_of(attributes)["inputs"]):
+            if item.lead != (1 if ROW in shape else -1):
+                raise Unsupported("an op of Drawloom takes rows where others share a tensor, or the other way round")
+        results = func(*arguments, **options)
+        for tensor, value in zip(results, self.program.call(attributes, [item.value for item in items])):
+            self.items[id(tensor)] = tensor, Item(value, 1)
+        return results
 
     # --- what ops are written with ---
 
@@ -259,6 +299,10 @@ class Recorder(TorchDispatchMode):
 
 # What options do not matter to a program.
 _IGNORED = ("memory_format", "layout", "device", "pin_memory", "non_blocking")
+
+# What makes tensors of numbers, and of how many at most: they stand in the program's text.
+_MADE = (aten.arange, aten.eye, aten.full, aten.lift_fresh, aten.linspace, aten.logspace, aten.ones, aten.scalar_tensor, aten.zeros)
+_LARGEST_MADE = 4096
 
 _OPS: dict[Any, Callable] = {}
 
@@ -593,7 +637,9 @@ def _view(recorder, out, x, *_):
 
 @op(aten.detach)
 def _detach(recorder, out, x):
-    raise Unsupported("no gradient goes through it")
+    if id(x) not in recorder.made:
+        raise Unsupported("no gradient goes through it")
+    return recorder.item(x)
 
 
 @op(aten.alias, aten.clone, aten.contiguous, aten.lift_fresh)
@@ -733,6 +779,7 @@ def _filled(number_of):
         number = number_of(*given)
         if not isinstance(number, (int, float)) or isinstance(number, bool):
             raise Unsupported("it makes a tensor of what is no number")
+        recorder.made.add(id(out))
         return Item(recorder.program.constant(number, dtype_name(out.dtype), item.value.shape), item.lead)
     return write
 
@@ -784,7 +831,7 @@ _COMPOSED = get_decompositions([
     aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.addmv,
     aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.rms_norm, aten._fused_rms_norm,
     aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std_mean,
-    aten.native_group_norm, aten.clamp_min, aten.clamp_max, aten.norm, aten.masked_fill, aten.relu6])
+    aten.native_group_norm, aten._weight_norm_interface, aten.clamp_min, aten.clamp_max, aten.norm, aten.masked_fill, aten.relu6])
 for _name in list(_COMPOSED):
     if _name.overloadpacket in _OPS:
         del _COMPOSED[_name]

@@ -122,6 +122,16 @@ def _changes(node):
     return [tensor for one in nodes for tensor in _tensors(_value(one))]
 
 
+def _draws(node):
+    """Whether a call draws random numbers, or may: dropout that drops nothing does not."""
+    name = _name(node)
+    if "dropout" in name or "rrelu" in name:
+        trains = [_argument(node, word) for word in ("training", "train")]
+        if False in [one for one in trains if isinstance(one, bool)] or ("dropout" in name and _argument(node, "p") == 0):
+            return False
+    return name == "normal" or any(part in name for part in _RANDOM)
+
+
 def _is_barrier(node):
     """Whether a call does more than to give what it computes of its arguments, or may: it changes tensors or modes, or draws random numbers. No
     other call may get to its other side."""
@@ -138,7 +148,7 @@ def _is_barrier(node):
     module = getattr(target, "__module__", None) or ""
     known = node.op == "call_method" or not module or module in ("_operator", "builtins", "math") or module.startswith(("torch", "drawloom"))
     # drawloom.torch.op's have the module of their function.
-    return not (known or hasattr(target, "mlir")) or _name(node) == "normal" or any(part in _name(node) for part in _RANDOM)
+    return not (known or hasattr(target, "mlir")) or _draws(node)
 
 
 class _Graph:
@@ -372,11 +382,13 @@ def _cut(module: fx.GraphModule):
                       for partition in CapabilityBasedPartitioner(module, _Supports({node for node in nodes if graph.segment[node] == segment}),
                                                                   allows_single_node_partition=True).propose_partitions()]
         for partition in partitions:
-            members = [node for node in graph.nodes if node in partition.nodes]
+            # The partitioner gives items of a tensor to the call that gives the tensor, as if that were a tuple.
+            members = [node for node in graph.nodes if node in partition.nodes and node in nodes]
             rows = str(count)
             names = [node.name for node in members]
             try:
                 outputs = _outputs(graph, members)
+                names = [node.name for node in members]
                 if not outputs:
                     continue
                 region = _region(graph, members, count, outputs)
@@ -397,14 +409,21 @@ def _cut(module: fx.GraphModule):
 
 
 def _outputs(graph, members):
-    """The calls of a region whose results others read. Views of what the graph is given are computed on both sides."""
+    """The calls of a region whose results others read. Views of what the graph is given, and what is true or false, are computed on both
+    sides, and are no members where no other one reads them."""
     inside = set(members)
     outputs = []
-    for node in members:
+    # From the last one on: copies read what comes before them.
+    for node in reversed(list(members)):
         outer = [user for user in node.users if user not in inside]
         if not outer:
             continue
-        if any(_storage(one) in graph.given for one in _tensors(_value(node))):
+        given = any(_storage(one) in graph.given for one in _tensors(_value(node)))
+        if given or any(one.dtype == torch.bool for one in _tensors(_value(node))):
+            if len(outer) == len(node.users):
+                members.remove(node)
+                inside.remove(node)
+                continue
             with graph.module.graph.inserting_after(node):
                 twin = graph.module.graph.node_copy(node, lambda one: one)
             for user in outer:
@@ -413,7 +432,7 @@ def _outputs(graph, members):
             raise Unsupported("it gives a list of tensors")
         else:
             outputs.append(node)
-    return outputs
+    return outputs[::-1]
 
 
 def _extent(graph, region, extent):
@@ -520,6 +539,11 @@ def drawloom(module: fx.GraphModule, inputs, *, mode: str | None = None, options
     module.graph.lint()
     module.recompile()
     if rest == "eager":
+        if any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in module.graph.nodes):
+            # A checkpoint in it has to draw the same random numbers twice, which AOTAutograd sees to.
+            from torch._dynamo.backends.debugging import aot_eager
+
+            return aot_eager(module, inputs)
         return module.forward
     from torch._inductor import list_mode_options
     from torch._inductor.compile_fx import compile_fx

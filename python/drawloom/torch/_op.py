@@ -14,9 +14,11 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import ops
 from .._errors import CallError, CallTypeError
+from .._library import program_after
 from ..ops import Spec, tracing
 from ._aten import Recorder, Unsupported
 from ._dispatch import _names, apply, intern
@@ -97,7 +99,8 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
     rows       how many arguments, from the first one, have rows; all others are shared, as weights are
 
     A call takes any extents in front of the channels. The op takes part in autograd to any order, torch.func and torch.compile.
-    `mlir(*tensors)` is its program as text, `mlir(*tensors, gradients=True)` that of its gradients. Raises CallError for a function that mixes
+    `mlir(*tensors)` is its program as text, `mlir(*tensors, gradients=True)` that of its gradients, and with `phase="blocks"` what a phase of
+    compiling makes of it for this processor (docs/architecture.md lists them). Raises CallError for a function that mixes
     rows, or calls what programs of rows do not have, with the reason.
     """
     if function is None:
@@ -121,7 +124,9 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
         key = types, tuple((option, type(value), value, repr(value)) for option, value in sorted(options.items(), key=lambda one: one[0]))
         found = specs.get(key)
         if found is None:
-            found = specs[key] = _spec(function, name, types, rows, options)
+            # The call may be traced itself, by torch.compile say.
+            with _disable_current_modes():
+                found = specs[key] = _spec(function, name, types, rows, options)
         return found
 
     def call(*tensors, **options):
@@ -133,15 +138,17 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
             results = [one.reshape(*leading, *one.shape[1:]) for one in results]
         return tuple(results) if several else results[0]
 
-    def mlir(*tensors, gradients=False, **options):
+    def mlir(*tensors, gradients=False, phase=None, **options):
         _, types = _checked(name, rows, tensors)
         spec, _ = spec_of(types, options)
         arrays = [ops.Array(_names[dtype], ((-1, *shape) if i < rows else shape)) for i, (dtype, shape) in enumerate(types)]
         given = spec.results(arrays)
         if gradients:
             wrt = [i for i, one in enumerate(tensors) if one.is_floating_point()]
-            return ops.text(spec.vjp(wrt, range(len(given))), [*arrays, *given])
-        return ops.text(spec, arrays)
+            text = ops.text(spec.vjp(wrt, range(len(given))), [*arrays, *given])
+        else:
+            text = ops.text(spec, arrays)
+        return text if phase is None else program_after(phase, [(f"{name}.mlir", text.encode())])
 
     made: Any = functools.wraps(function)(torch.compiler.allow_in_graph(call))
     made.mlir = mlir
