@@ -28,6 +28,8 @@ class Program:
     def __init__(self):
         self.inputs, self.results, self.kept = [], [], []
         self.lines, self.count = [], 0
+        # (channels in, channels out) of each product of rows with a matrix.
+        self.products = []
         # Of the function of one row that is traced now: None outside.
         self.inside = None
 
@@ -76,6 +78,7 @@ class Program:
         def rename(text):
             return re.sub(r"@(x|kept)(\d+)@|(%t)(\d+)\b", new_name, text)
 
+        self.products += map(tuple, program["products"])
         self.count += max((int(number) for number in re.findall(r"%t(\d+)\b", program["lines"])), default=0)
         for line in program["lines"].splitlines():
             keeps = re.fullmatch(r"\s*@keep(\d+)@\s*", line)
@@ -93,6 +96,7 @@ class Program:
         return (("program", json.dumps({
             **more, "inputs": self.inputs, "lines": "\n".join(self.lines),
             "results": [(value.dtype, value.shape) for value in self.results], "values": [value.name for value in self.results],
+            "products": self.products,
             "kept": [(value.dtype, value.shape) for value in self.kept], "kept_values": [value.name for value in self.kept]})),)
 
     def zero_index(self):
@@ -507,6 +511,7 @@ class Value:
         if len(self.shape) != 2 or self.shape[1] != inner:
             raise CallError(f"{self!r} is not multiplied by a matrix of shape {list(w.shape)}")
         shape = (self.shape[0], outer)
+        self.program.products.append((inner, outer))
         if bias is None:
             element = _ELEMENTS[self.dtype]
             empty = self._empty(shape)

@@ -98,8 +98,6 @@ class Recorder(TorchDispatchMode):
         self.program, self.row_count = program, rows
         # By identity, with the tensor: an identity is not taken again as long as it lives.
         self.items: dict[int, tuple[torch.Tensor, Item]] = {}
-        # (channels in, channels out) of each product.
-        self.products: list[tuple[int, int]] = []
         self.fakes: Any = None
         # Identities of inputs, and of what is made of numbers alone.
         self.given: set[int] = set()
@@ -805,7 +803,6 @@ def _product(recorder, out, x, w, bias=None):
         add = recorder.item(bias)
         if add.rows or add.value.shape != known(out.shape[1:]):
             raise Unsupported("it adds more than a bias to a product")
-    recorder.products.append((left.value.shape[1], *known(out.shape[1:])))
     turned = right.turned is not None
     matrix = right.turned if turned else right.value
     y = left.value.to(name).product(matrix.to(name), add.value.to(name) if add else None, transposed=turned)

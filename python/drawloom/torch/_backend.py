@@ -340,7 +340,7 @@ def _region(graph, nodes, count, outputs):
                for extent in shape[:lead]) > 1:
             raise Unsupported("its rows have extents that no input has")
     spec = intern(Spec("rows", recorder.program.attributes()))
-    return _Region(nodes, count, inputs, leads, outputs, spec, recorder.products)
+    return _Region(nodes, count, inputs, leads, outputs, spec, recorder.program.products)
 
 
 def _hint(extent):
