@@ -288,8 +288,18 @@ void readScalarsOutside(func::FuncOp function) {
 }
 
 /// tensor.concat: its producers write straight into their part of the result.
-void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
+/// Of open extents, no producer is in a block of rows with it: parts are
+/// copied.
+LogicalResult forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
   RankedTensorType type = op.getResultType();
+  if (!type.hasStaticShape()) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return op.emitError("cannot be written part by part");
+    rewriter.replaceOp(op, *parts);
+    return success();
+  }
   Location loc = op.getLoc();
   Operation *first = op;
   for (Value input : op.getInputs())
@@ -330,6 +340,7 @@ void forwardConcat(RewriterBase &rewriter, tensor::ConcatOp op) {
     last = insert;
   }
   rewriter.replaceOp(op, current);
+  return success();
 }
 
 /// Transposed copies, for all dots that read the same.
@@ -509,7 +520,8 @@ LogicalResult prepareTensors(RewriterBase &rewriter, func::FuncOp function,
   SmallVector<tensor::ConcatOp> concats;
   function.walk([&](tensor::ConcatOp op) { concats.push_back(op); });
   for (tensor::ConcatOp op : concats)
-    forwardConcat(rewriter, op);
+    if (failed(forwardConcat(rewriter, op)))
+      return failure();
   return success();
 }
 

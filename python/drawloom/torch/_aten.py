@@ -1,316 +1,21 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls of torch, written down as a program of rows.
-
-A Recorder is a dispatch mode. Under it a call runs on fake tensors; each ATen op that arrives is composed of simpler ones where
-`_COMPOSED` says how, and else becomes lines of the program by the function of its name in `_OPS`. A tensor has rows, whose extents
-are the first of its shape (`Item.lead`), or is shared by all rows. What one row does must not depend on another one: ops that mix rows,
-and ops that are not known here, raise Unsupported with the reason.
-"""
+"""The ATen ops that programs of rows have: each is a function that writes the op down, or torch's own decomposition into others."""
 
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch._decomp import get_decompositions
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx.experimental.symbolic_shapes import statically_known_true
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ..ops import tracing
 from ..ops.rows import ROW
 from ..ops.tracing import Value
-from ._dispatch import _names, defined
+from ._recorder import COMPOSED, OPS, Item, Unsupported, count_of, dtype_name, known, number_in, op, rounded, same
 
 aten = torch.ops.aten
-
-_FLOATS = ("float32", "float64", "bfloat16", "float16")
-
-
-class Unsupported(Exception):
-    """Why something stays with torch, and the op that it is about, if it is about one."""
-
-    op: str | None = None
-
-    def __str__(self):
-        return f"{self.op}: {self.reason}" if self.op and not self.reason.startswith(self.op) else self.reason
-
-    @property
-    def reason(self):
-        return self.args[0]
-
-
-def dtype_name(dtype, known=_FLOATS):
-    name = _names.get(dtype)
-    if name not in known:
-        raise Unsupported(f"{str(dtype).removeprefix('torch.')} is no type of its programs of rows")
-    return name
-
-
-def count_of(extents):
-    number = 1
-    for extent in extents:
-        number = number * extent
-    return number
-
-
-def same(a, b):
-    return a is b or statically_known_true(a == b)
-
-
-def known(shape, what="a shared tensor"):
-    """Extents as numbers; a symbol may be one."""
-    extents = [extent if isinstance(extent, int) else extent.node.maybe_as_int() for extent in shape]
-    if None in extents:
-        raise Unsupported(f"{what} has extents that are open, {list(shape)}")
-    return tuple(extents)
-
-
-class Item:
-    """What stands for a tensor: a Value of the program, [ROW, ...] for a tensor of rows, whose shape begins with `lead` extents that are
-    one row each; -1 where all rows share it. A matrix that is only turned is not written down before somebody needs it so."""
-
-    def __init__(self, value: Value | None, lead: int, turned: Value | None = None):
-        self._value, self.lead, self.turned = value, lead, turned
-
-    @property
-    def rows(self):
-        return self.lead >= 0
-
-    @property
-    def value(self) -> Value:
-        if self._value is None:
-            assert self.turned is not None
-            self._value = self.turned.transpose((1, 0))
-        return self._value
-
-
-class Recorder(TorchDispatchMode):
-    """Writes down what runs under it on fake tensors that `take` has made known. `rows` is how many rows there are."""
-
-    def __init__(self, program: tracing.Program, rows: Any):
-        super().__init__()
-        self.program, self.row_count = program, rows
-        # By identity, with the tensor: an identity is not taken again as long as it lives.
-        self.items: dict[int, tuple[torch.Tensor, Item]] = {}
-        self.fakes: Any = None
-        # Identities of inputs, and of what is made of numbers alone.
-        self.given: set[int] = set()
-        self.made: set[int] = set()
-
-    def take(self, tensor, lead):
-        """An input: its first `lead` extents are rows; -1: all rows share it."""
-        self.fakes = tensor.fake_mode
-        trailing = known(tensor.shape[max(lead, 0):], "a row" if lead >= 0 else "a shared tensor")
-        value = self.program.input(dtype_name(tensor.dtype, (*_FLOATS, "bool")), (ROW, *trailing) if lead >= 0 else trailing)
-        self.items[id(tensor)] = tensor, Item(value, lead)
-        self.given.add(id(tensor))
-
-    def _known(self, tensor, scalar):
-        """The tensor; for a number that torch has made a tensor of, a fake one, where calls have these."""
-        if isinstance(tensor, FakeTensor):
-            return tensor
-        if tensor.dim() or tensor.requires_grad or self.fakes is None or not scalar:
-            raise Unsupported("it reads a tensor that is no argument")
-        number, dtype = tensor.item(), dtype_name(tensor.dtype)
-        fake = self.fakes.from_tensor(tensor)
-        self.items[id(fake)] = fake, Item(self.program.constant(number, dtype), -1)
-        return fake
-
-    def item(self, tensor) -> Item:
-        found = self.items.get(id(tensor))
-        if found is None:
-            raise Unsupported("it reads a tensor that is made on the way")
-        return found[1]
-
-    def result(self, tensor):
-        self.program.result(self.item(tensor).value.to(dtype_name(tensor.dtype)))
-
-    def lead_of(self, shape):
-        """How many extents of a shape are the rows."""
-        count = 1
-        for lead, extent in enumerate(shape):
-            count = count * extent
-            if same(count, self.row_count):
-                # Extents of one behind belong to the row.
-                return lead + 1
-        raise Unsupported(f"its result, {list(shape)}, does not have the rows first")
-
-    def __torch_dispatch__(self, func, types, arguments=(), options=None):
-        try:
-            return self._write(func, arguments, options or {})
-        except Unsupported as error:
-            if error.op is None:
-                error.op = func.overloadpacket.__name__
-            raise
-
-    def _write(self, func, arguments, options):
-        if not torch.is_grad_enabled():
-            raise Unsupported("no gradient goes through it")
-        if func.namespace == "drawloom":
-            return self._call(func, arguments, options)
-        if func.namespace == "prim":
-            # Questions about a tensor, such as its device.
-            return func(*arguments, **options)
-        composed, written = _COMPOSED.get(func), None
-        packet = func.overloadpacket
-        if packet.__name__.endswith("_") and func._schema.is_mutable:
-            # Composed ops change what they have just made.
-            written, packet = arguments[0], getattr(aten, packet.__name__.rstrip("_"), None)
-            if id(written) in self.given:
-                raise Unsupported("it changes its argument")
-            if any(one is not written and one.untyped_storage()._cdata == written.untyped_storage()._cdata for one, _ in self.items.values()):
-                raise Unsupported("it changes a tensor of which there are views")
-        if packet is aten._local_scalar_dense:
-            raise Unsupported("what is done depends on values")
-        if packet in _MADE and not any(isinstance(one, FakeTensor) for one in arguments):
-            return self._made(func, arguments, options)
-        write = None if composed else _OPS.get(packet)
-        if composed:
-            with self:
-                return composed(*arguments, **options)
-        if write is None:
-            if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
-                with self:
-                    return func.decompose(*arguments, **options)
-            raise Unsupported(f"{func.overloadpacket.__name__} has no form in a program of rows")
-        arguments = torch.utils._pytree.tree_map_only(torch.Tensor, lambda one: self._known(one, packet is aten.where), arguments)
-        result = func(*arguments, **options)
-        out = result[0] if isinstance(result, (tuple, list)) else result
-        values = write(self, out, *arguments, **{name: one for name, one in options.items() if name not in _IGNORED})
-        for tensor, item in zip(result if isinstance(result, (tuple, list)) else [result], values if isinstance(values, list) else [values]):
-            self.items[id(tensor)] = tensor, item
-        if written is not None:
-            self.items[id(written)] = written, self.items[id(out)][1]
-        return result
-
-    def _made(self, func, arguments, options):
-        """A tensor that is made of numbers alone: a constant of the program. Whole numbers are known as float64."""
-        if any(isinstance(one, torch.SymInt) and one.node.maybe_as_int() is None for one in torch.utils._pytree.tree_leaves((arguments, options))):
-            raise Unsupported("its size is known in a call only")
-        with _disable_current_modes():
-            made = func(*arguments, **{name: one for name, one in options.items() if name != "device"})
-        if made.numel() > _LARGEST_MADE:
-            raise Unsupported(f"it makes {made.numel()} numbers, more than {_LARGEST_MADE}; a tensor that is an argument may have any number")
-        if made.numel() == 0 or made.isnan().any():
-            raise Unsupported("it makes an empty tensor, or one with NaN")
-        numbers = made.double() if made.is_floating_point() or made.dtype in (torch.int64, torch.int32) else made
-        name = dtype_name(made.dtype) if made.is_floating_point() else dtype_name(numbers.dtype, ("float64", "bool"))
-        with _disable_current_modes():
-            fake = self.fakes.from_tensor(made, static_shapes=True)
-        self.made.add(id(fake))
-        self.items[id(fake)] = fake, Item(self.program.array(numbers.tolist(), name, tuple(made.shape)), -1)
-        return fake
-
-    def _call(self, func, arguments, options):
-        """An op of drawloom.torch.op: its program becomes part of this one."""
-        spec_of, flatten = defined.get(func, (None, None))
-        spec = spec_of(*arguments, **options) if spec_of else None
-        if spec is None or spec.family != "rows" or spec.derivatives or "kept" in dict(spec.attributes):
-            raise Unsupported("an op of Drawloom stays whole")
-        items = [self.item(one) for one in flatten(*arguments, **options)]
-        attributes = dict(spec.attributes)
-        for item, (_, shape) in zip(items, tracing.program_of(attributes)["inputs"]):
-            if item.lead != (1 if ROW in shape else -1):
-                raise Unsupported("an op of Drawloom takes rows where others share a tensor, or the other way round")
-        results = func(*arguments, **options)
-        for tensor, value in zip(results, self.program.call(attributes, [item.value for item in items])):
-            self.items[id(tensor)] = tensor, Item(value, 1)
-        return results
-
-    # --- what ops are written with ---
-
-    def operand(self, one, out, lead):
-        """A tensor or number as it goes with the result: a value that broadcasts along rows."""
-        if isinstance(one, numbers.Real):
-            return one
-        if not isinstance(one, torch.Tensor):
-            raise Unsupported(f"it has an operand {type(one).__name__}")
-        item = self.item(one)
-        if item.rows:
-            if item.lead != lead or len(one.shape) != len(out.shape):
-                raise Unsupported("it goes along another dimension than that of rows")
-            return item.value
-        value = item.value
-        if lead >= 0 and len(value.shape) > len(out.shape) - lead:
-            extra = len(value.shape) - (len(out.shape) - lead)
-            if any(extent != 1 for extent in value.shape[:extra]):
-                raise Unsupported("it reads a tensor that differs from row to row, but does not have all rows")
-            value = value.reshape(value.shape[extra:])
-        return value
-
-    def lead(self, tensors, out):
-        """That of the result of arithmetic."""
-        leads = {self.item(one).lead for one in tensors if isinstance(one, torch.Tensor)} - {-1}
-        if len(leads) > 1:
-            raise Unsupported("its operands have their rows in different dimensions")
-        if not leads:
-            return -1
-        lead, = leads
-        if not same(count_of(out.shape[:lead]), self.row_count):
-            raise Unsupported("it makes rows of its own")
-        return lead
-
-    def elementwise(self, out, compute, *operands):
-        lead = self.lead(operands, out)
-        values = [self.operand(one, out, lead) for one in operands]
-        if not any(isinstance(one, Value) for one in values):
-            raise Unsupported("it has no tensor")
-        if out.dtype != torch.bool:
-            wide = tracing.computed(dtype_name(out.dtype))
-            values = [one.to(wide) if isinstance(one, Value) and one.dtype != "bool" else one for one in values]
-        else:
-            if any(isinstance(one, Value) and one.dtype == "bool" for one in values):
-                raise Unsupported("it compares what is true")
-            wide = tracing.promoted(*{tracing.computed(one.dtype) for one in values if isinstance(one, Value)})
-            values = [one.to(wide) if isinstance(one, Value) else one for one in values]
-        value = compute(*values)
-        shape = tuple(out.shape) if lead < 0 else (ROW, *known(out.shape[lead:], "a row"))
-        return Item(value.broadcast(shape), lead)
-
-    def dims(self, tensor, dims, item):
-        """Dimensions of a reduction as those of the value; those of rows are none."""
-        rank = len(tensor.shape)
-        dims = range(rank) if dims is None or (isinstance(dims, (list, tuple)) and not dims) else [dims] if isinstance(dims, int) else dims
-        dims = sorted(d + rank if d < 0 else d for d in dims)
-        if not item.rows:
-            return dims
-        if any(d < item.lead for d in dims):
-            raise Unsupported("it goes over the rows")
-        return [d - item.lead + 1 for d in dims]
-
-    def shaped(self, item, shape):
-        """The same numbers in another shape."""
-        if not item.rows:
-            return Item(item.value.reshape(list(known(shape))), -1)
-        lead = self.lead_of(shape)
-        trailing = known(shape[lead:], "a row")
-        if count_of(trailing) != count_of(item.value.shape[1:]):
-            raise Unsupported("it takes numbers from one row to another")
-        return Item(item.value.reshape([ROW, *trailing]), lead)
-
-
-# What options do not matter to a program.
-_IGNORED = ("memory_format", "layout", "device", "pin_memory", "non_blocking")
-
-# What makes tensors of numbers, and of how many at most: they stand in the program's text.
-_MADE = (aten.arange, aten.eye, aten.full, aten.lift_fresh, aten.linspace, aten.logspace, aten.ones, aten.scalar_tensor, aten.zeros)
-_LARGEST_MADE = 4096
-
-_OPS: dict[Any, Callable] = {}
-
-
-def op(*packets):
-    def register(function):
-        for packet in packets:
-            _OPS[packet] = function
-        return function
-    return register
 
 
 def _abs(x):
@@ -319,7 +24,7 @@ def _abs(x):
 
 
 def _unary(packet, compute):
-    _OPS[packet] = lambda recorder, out, x: recorder.elementwise(out, compute, x)
+    OPS[packet] = lambda recorder, out, x: recorder.elementwise(out, compute, x)
 
 
 def _math(name):
@@ -337,7 +42,7 @@ for _packet, _compute in {
 
 
 def _binary(packet, compute):
-    _OPS[packet] = lambda recorder, out, a, b: recorder.elementwise(out, compute, a, b)
+    OPS[packet] = lambda recorder, out, a, b: recorder.elementwise(out, compute, a, b)
 
 
 def _compared(method, turned):
@@ -378,7 +83,7 @@ def _pow(recorder, out, x, power):
         if not isinstance(x, Value):
             if x <= 0:
                 raise Unsupported("it is a power of a number that is not above 0")
-            return (power * math.log(x)).exp()
+            return power._unary("math.exp2") if x == 2 else (power * math.log(x)).exp()
         if isinstance(power, Value):
             return x._binary("math.powf", power)
         if power == 0.5:
@@ -414,13 +119,31 @@ def _prelu(recorder, out, x, slope):
 
 @op(aten.remainder)
 def _remainder(recorder, out, x, divisor):
-    return recorder.elementwise(out, lambda x, divisor: x - (x / divisor)._unary("math.floor") * divisor, x, divisor)
+    def compute(x, divisor):
+        like = x if isinstance(x, Value) else divisor
+        x, divisor = (one if isinstance(one, Value) else like.program.constant(one, like.dtype, like.shape) for one in (x, divisor))
+        rest = x._binary("arith.remf", divisor)
+        # It has the sign of the divisor.
+        turned = tracing.where(divisor > 0.0, tracing.where(rest < 0.0, rest + divisor, rest), tracing.where(rest > 0.0, rest + divisor, rest))
+        return tracing.where(rest == 0.0, rest, turned)
+
+    return recorder.elementwise(out, compute, x, divisor)
+
+
+@op(aten.celu)
+def _celu(recorder, out, x, alpha=1.0):
+    return _elu(recorder, out, x, alpha, 1.0, 1.0 / alpha)
 
 
 @op(aten.elu)
 def _elu(recorder, out, x, alpha=1.0, scale=1.0, input_scale=1.0):
     if (scale, input_scale) != (1, 1) or alpha <= 0:
-        return recorder.elementwise(out, lambda x: tracing.where(x > 0.0, x, (x * input_scale)._unary("math.expm1") * alpha) * scale, x)
+        # What is not taken has to stay finite: 0 times infinity is no slope of 0.
+        def compute(x):
+            below = tracing.where(x > 0.0, 0.0, x)
+            return tracing.where(x > 0.0, x, (below * input_scale)._unary("math.expm1") * alpha) * scale
+
+        return recorder.elementwise(out, compute, x)
     return recorder.elementwise(out, lambda x: x._unary("kan.elu", f" {{alpha = {tracing._float(alpha)} : f64}}"), x)
 
 
@@ -446,7 +169,34 @@ def _log_sigmoid(recorder, out, x):
 def _cross_entropy(recorder, out, x, target, weight=None, pos_weight=None, reduction=1):
     if reduction != 0 or weight is not None or pos_weight is not None:
         raise Unsupported("it goes over the rows" if reduction else "it is a cross entropy with weights")
-    return recorder.elementwise(out, lambda x, target: x.softplus() - x * target, x, target)
+    return recorder.elementwise(out, lambda x, target: (1.0 - target) * x + (-x).softplus(), x, target)
+
+
+def _bent(recorder, out, x, target, reduction, width, inside):
+    """A loss of the difference d: inside(d) up to a width, and the straight line that goes on from there."""
+    if reduction != 0:
+        raise Unsupported("it goes over the rows")
+
+    def compute(x, target):
+        change = x - target
+        size = _abs(change)
+        # What is not taken has to stay finite.
+        small = tracing.where(size < width, size, 0.0)
+        return tracing.where(size < width, *inside(small, size))
+
+    return recorder.elementwise(out, compute, x, target)
+
+
+@op(aten.smooth_l1_loss)
+def _smooth_l1(recorder, out, x, target, reduction=1, beta=1.0):
+    if beta <= 0:
+        raise Unsupported("its beta is not above 0")
+    return _bent(recorder, out, x, target, reduction, beta, lambda small, size: (small * small * (0.5 / beta), size - 0.5 * beta))
+
+
+@op(aten.huber_loss)
+def _huber(recorder, out, x, target, reduction=1, delta=1.0):
+    return _bent(recorder, out, x, target, reduction, delta, lambda small, size: (small * small * 0.5, (size - 0.5 * delta) * delta))
 
 
 @op(aten.native_batch_norm)
@@ -471,15 +221,18 @@ def _batch_norm(recorder, out, x, weight, bias, mean, variance, training, moment
 def _bounded(recorder, out, x, low, high, compute):
     if isinstance(low, torch.Tensor) or isinstance(high, torch.Tensor):
         raise Unsupported("its bounds are tensors")
-    return recorder.elementwise(out, compute, x)
+    low, high = (one if one is None else rounded(float(one), {x.dtype}) for one in (low, high))
+    if any(one is not None and math.isnan(one) for one in (low, high)):
+        raise Unsupported("a bound is NaN")
+    return recorder.elementwise(out, lambda x: compute(x, low, high), x)
 
 
 @op(aten.clamp)
 def _clamp(recorder, out, x, low=None, high=None):
     # At a bound its slope is 1.
-    def compute(x):
-        y = x if low is None else tracing.where(x < float(low), float(low), x)
-        return y if high is None else tracing.where(y > float(high), float(high), y)
+    def compute(x, low, high):
+        y = x if low is None else tracing.where(x < low, low, x)
+        return y if high is None else tracing.where(y > high, high, y)
 
     return _bounded(recorder, out, x, low, high, compute)
 
@@ -487,12 +240,16 @@ def _clamp(recorder, out, x, low=None, high=None):
 @op(aten.hardtanh)
 def _hardtanh(recorder, out, x, low=-1.0, high=1.0):
     # At a bound its slope is 0.
-    return _bounded(recorder, out, x, low, high, lambda x: tracing.where(x <= float(low), float(low), tracing.where(x >= float(high), float(high), x)))
+    return _bounded(recorder, out, x, low, high, lambda x, low, high: tracing.where(x <= low, low, tracing.where(x >= high, high, x)))
 
 
 @op(aten.hardswish)
 def _hardswish(recorder, out, x):
-    return recorder.elementwise(out, lambda x: tracing.where(x <= -3.0, 0.0, tracing.where(x >= 3.0, x, x * (x + 3.0) / 6.0)), x)
+    def compute(x):
+        inner = tracing.where(x >= 3.0, 3.0, x)
+        return tracing.where(x <= -3.0, 0.0, tracing.where(x >= 3.0, x, inner * (inner + 3.0) / 6.0))
+
+    return recorder.elementwise(out, compute, x)
 
 
 @op(aten.hardsigmoid)
@@ -517,7 +274,7 @@ def _minimum(recorder, out, a, b):
 
 @op(aten.where)
 def _where(recorder, out, condition, a, b):
-    return recorder.elementwise(out, lambda condition, a, b: tracing.where(condition, a, b), condition, a, b)
+    return recorder.elementwise(out, lambda condition, a, b: tracing.where(condition, a, b), condition, a, b, masks=True)
 
 
 def _reduction(packet, compute):
@@ -525,7 +282,7 @@ def _reduction(packet, compute):
         item = recorder.item(x)
         axes = recorder.dims(x, dims, item)
         return Item(compute(item.value.to(tracing.computed(dtype_name(out.dtype))), axes, keepdim), item.lead)
-    _OPS[packet] = write
+    OPS[packet] = write
 
 
 def _least(x, axes, keepdim):
@@ -649,6 +406,8 @@ def _alias(recorder, out, x, *_):
 def _to_copy(recorder, out, x, dtype=None):
     item = recorder.item(x)
     name = dtype_name(out.dtype)
+    if item.value.dtype == "bool":
+        return Item(number_in(item.value, name), item.lead)
     # To be rounded is what is asked for.
     return Item(item.value.to(dtype_name(x.dtype)).to(name), item.lead)
 
@@ -710,8 +469,10 @@ def _slice(recorder, out, x, dim=0, start=None, end=None, step=1):
     if step != 1:
         raise Unsupported("it takes every second element, or fewer")
     extent = item.value.shape[axis]
-    start = 0 if start is None else start + extent if start < 0 else min(start, extent)
+    start = 0 if start is None else max(start + extent, 0) if start < 0 else min(start, extent)
     size, = known(out.shape[rank:rank + 1], "a row")
+    if size == 0:
+        raise Unsupported("it takes no element")
     return Item(item.value.slice(axis, start, size), item.lead)
 
 
@@ -766,9 +527,9 @@ def _made(number_of):
     return write
 
 
-_OPS[aten.zeros], _OPS[aten.ones], _OPS[aten.full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[1])
-_OPS[aten.new_zeros], _OPS[aten.new_ones], _OPS[aten.new_full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[2])
-_OPS[aten.scalar_tensor] = _made(lambda given: given[0])
+OPS[aten.zeros], OPS[aten.ones], OPS[aten.full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[1])
+OPS[aten.new_zeros], OPS[aten.new_ones], OPS[aten.new_full] = _made(lambda given: 0), _made(lambda given: 1), _made(lambda given: given[2])
+OPS[aten.scalar_tensor] = _made(lambda given: given[0])
 
 
 def _filled(number_of):
@@ -782,7 +543,7 @@ def _filled(number_of):
     return write
 
 
-_OPS[aten.zeros_like], _OPS[aten.ones_like], _OPS[aten.full_like] = _filled(lambda: 0), _filled(lambda: 1), _filled(lambda number: number)
+OPS[aten.zeros_like], OPS[aten.ones_like], OPS[aten.full_like] = _filled(lambda: 0), _filled(lambda: 1), _filled(lambda number: number)
 
 
 # --- products ---
@@ -824,11 +585,10 @@ def _addmm(recorder, out, bias, x, w, beta=1, alpha=1):
 
 
 # Ops that are composed of others, of torch's own decompositions.
-_COMPOSED = get_decompositions([
+for _form, _function in get_decompositions([
     aten.mish, aten.square, aten.addcmul, aten.addcdiv, aten.lerp, aten.logit, aten.addmv,
-    aten.softshrink, aten.hardshrink, aten.threshold, aten.celu, aten.selu, aten.glu, aten.rms_norm, aten._fused_rms_norm,
-    aten.mse_loss, aten.smooth_l1_loss, aten.huber_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std_mean,
-    aten.native_group_norm, aten._weight_norm_interface, aten.clamp_min, aten.clamp_max, aten.norm, aten.masked_fill, aten.relu6])
-for _name in list(_COMPOSED):
-    if _name.overloadpacket in _OPS:
-        del _COMPOSED[_name]
+    aten.softshrink, aten.hardshrink, aten.threshold, aten.selu, aten.glu, aten.rms_norm, aten._fused_rms_norm,
+    aten.mse_loss, aten.squeeze.dims, aten.stack, aten.unbind, aten.var_mean, aten.std_mean,
+    aten.native_group_norm, aten._weight_norm_interface, aten.clamp_min, aten.clamp_max, aten.norm, aten.masked_fill, aten.relu6]).items():
+    if _form.overloadpacket not in OPS:
+        COMPOSED[_form] = _function

@@ -4,7 +4,7 @@
 """torch.compile(model, backend="drawloom"): parts of a model that work row by row are programs of Drawloom, Inductor compiles the rest.
 
 A graph of Dynamo is cut before its derivative is taken. A call is supported for `rows`, the first extents of a batch, if what it computes of
-a row depends on no other (`_aten`). Connected calls are a region; one that is worth it becomes one `drawloom::vjp`, whose derivative is
+a row depends on no other (`_recorder`, `_aten`). Connected calls are a region; one that is worth it becomes one `drawloom::vjp`, whose derivative is
 Drawloom's own. Inductor gets the graph with these ops in it, and differentiates around them.
 """
 
@@ -26,9 +26,10 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from .. import ops
 from .._errors import CallError, Error
 from ..ops import Spec, tracing
-from ._aten import Recorder, Unsupported, count_of, known, same
+from . import _aten  # noqa: F401
 from ._dense import WIDEST
 from ._dispatch import _names, intern
+from ._recorder import Recorder, Unsupported, count_of, known, same
 
 __all__ = ["Explanation", "Part", "drawloom", "explain"]
 

@@ -20,8 +20,9 @@ from .. import ops
 from .._errors import CallError, CallTypeError
 from .._library import program_after
 from ..ops import Spec, tracing
-from ._aten import Recorder, Unsupported
+from . import _aten  # noqa: F401
 from ._dispatch import _names, apply, intern
+from ._recorder import Recorder, Unsupported
 
 __all__ = ["op"]
 
@@ -57,6 +58,8 @@ def _spec(function, name, arguments, rows, options):
                 raise CallTypeError(f"{name}: result {i} is a {type(one).__name__}; it is a tensor of rows")
             if not recorder.item(one).rows:
                 raise Unsupported("it gives a tensor that all rows share")
+            if recorder.item(one).lead != 1:
+                raise Unsupported(f"its result has the rows in {recorder.item(one).lead} dimensions, of the shape {list(one.shape)}")
             recorder.result(one)
         if recorder.row_count.node.maybe_as_int() is not None:
             raise Unsupported("what is done depends on the number of rows")

@@ -1,0 +1,94 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of torch in ops of rows at numbers where they are easily wrong: large and infinite ones, kinks, halves; and what is refused."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+import drawloom
+import drawloom.torch as dt
+
+U32 = 2.0**-24
+LARGE = torch.tensor([[-1e10], [-100.0], [-88.0], [-3.0], [0.0], [3.0], [20.0], [50.0], [89.0], [100.0], [1e10]])
+
+
+@pytest.mark.parametrize("function", [F.selu, F.celu, lambda x: F.celu(x, 0.5), lambda x: F.elu(x, -1.5), F.elu, F.hardswish, F.mish, F.softplus, F.silu,
+                                      F.gelu, F.logsigmoid, F.relu6])
+def test_slopes_of_what_is_not_taken_do_not_spoil_those_of_what_is(function):
+    x = LARGE.clone().requires_grad_()
+    found, = torch.autograd.grad(dt.op(function)(x).sum(), x)
+    expected, = torch.autograd.grad(function(x.double()).sum(), x)
+    # A slope is made of some ten operations on numbers whose results are at most about 2; numbers below the normal ones may be 0.
+    assert ((found - expected).abs() <= 20 * U32 * (1 + expected.abs())).all()
+
+
+@pytest.mark.parametrize("function", [lambda x, t: F.smooth_l1_loss(x, t, reduction="none", beta=0.5), lambda x, t: F.huber_loss(x, t, reduction="none", delta=0.7)])
+def test_a_straight_loss_has_its_slope_at_infinity(function):
+    x = torch.tensor([[5.0], [0.1], [float("inf")], [-float("inf")], [0.0]], requires_grad=True)
+    target = torch.tensor([[1.0], [0.2], [0.0], [0.0], [0.0]])
+    ours, eager = dt.op(function, rows=2)(x, target), function(x, target)
+    torch.testing.assert_close(ours, eager, rtol=8 * U32, atol=0)
+    torch.testing.assert_close(*[torch.autograd.grad(one.sum(), x)[0] for one in (ours, eager)], rtol=8 * U32, atol=0)
+
+
+def test_a_small_cross_entropy_is_not_lost():
+    x, target = torch.tensor([[5.0], [10.0], [15.0], [20.0], [float("inf")]]), torch.tensor([[1.0], [1.0], [1.0], [1.0], [0.0]])
+    found = dt.op(lambda x, t: F.binary_cross_entropy_with_logits(x, t, reduction="none"), rows=2)(x, target)
+    expected = F.binary_cross_entropy_with_logits(x.double(), target.double(), reduction="none")
+    # Of log(1 + e^-x): an exponential of 3 roundings, a logarithm of as many, a sum.
+    assert (found[:4] - expected[:4]).abs().div(expected[:4]).max() <= 10 * U32 and found[4] == float("inf")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("function", [lambda x: torch.where(x > 0.1, x, -x), lambda x: torch.where(x <= 0.3, x, -x), lambda x: torch.where(x == 0.1, x, -x),
+                                      lambda x: torch.where(0.3 >= x, x, -x), lambda x: x.clamp(0.1, 0.3)])
+def test_numbers_are_compared_in_the_type_of_the_tensor(function, dtype):
+    x = torch.tensor([[0.1], [0.3], [0.2]]).to(dtype)
+    assert torch.equal(dt.op(function)(x), function(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("divisor", [0.1, -3.0, 0.3, float("inf"), -float("inf")])
+def test_a_remainder_is_exact(divisor, dtype):
+    x = torch.tensor([[0.5], [1.5], [1e10], [-1.5], [0.0], [-0.0], [1e19], [-2.0], [-1e-3]], dtype=dtype)
+    assert torch.equal(dt.op(lambda x: x % divisor)(x), x % divisor)
+    other = torch.full_like(x, divisor)
+    assert torch.equal(dt.op(lambda x, d: x % d, rows=2)(x, other), x % other)
+
+
+@pytest.mark.parametrize("function", [lambda x: x * (x > 0), lambda x: (x > 0) * x, lambda x: x + (x > 0), lambda x: x * (x > 0).float(),
+                                      lambda x: 1 - (x > 0).to(x.dtype)])
+def test_what_is_true_is_one(function):
+    x = torch.randn(6, 4)
+    assert torch.equal(dt.op(function)(x), function(x))
+
+
+@pytest.mark.parametrize("rows", [1, 5, 100])
+@pytest.mark.parametrize("function", [lambda x: torch.cat([x, x], -1), lambda x: torch.stack([x, x], -1), lambda x: torch.cat([x[:, 2:], x[:, :2]], -1),
+                                      lambda x: x[:, -100:3] * 1.0, lambda x: torch.cat([x.unsqueeze(1), x.unsqueeze(1)], 1)])
+def test_numbers_that_are_only_moved_keep_their_bits(function, rows):
+    x = torch.randn(rows, 4, requires_grad=True)
+    ours, eager = dt.op(function)(x), function(x)
+    assert torch.equal(ours, eager)
+    assert all(torch.equal(*pair) for pair in zip(torch.autograd.grad(ours.sum(), x), torch.autograd.grad(eager.sum(), x)))
+
+
+@pytest.mark.parametrize("function", [lambda x: x + torch.arange(4) * 1.0, lambda x: x * torch.tensor([1.0, -2.0, 0.5, 3.0]), lambda x: x @ torch.eye(4),
+                                      lambda x: torch.cat([x, torch.zeros_like(x)], -1), lambda x: x * torch.linspace(0, 1, 4)[None],
+                                      lambda x: torch.where(torch.tensor([True, False, True, True]), x, 0.0)])
+def test_tensors_of_numbers_are_constants(function):
+    x = torch.randn(6, 4)
+    torch.testing.assert_close(dt.op(function)(x), function(x), rtol=4 * U32, atol=0)
+
+
+@pytest.mark.parametrize("function, said", [
+    (lambda x: x.unsqueeze(0) * 2, "its result has the rows in 2 dimensions"), (lambda x: x[:, 50:] * 1.0, "it takes no element"),
+    (lambda x: x.round(decimals=2), "round, called like this, has no form"), (lambda x: torch.kron(x, x), "has no form in a program of rows"),
+    (lambda x: x.clamp(float("nan"), 1.0), "a bound is NaN"), (lambda x: x.split(2)[0] * 1.0, "it takes the rows apart"),
+    (lambda x: x + torch.ones(5000, 4).sum(0), "it makes 20000 numbers, more than 4096"), (lambda x: x * torch.arange(x.shape[0])[:, None], "known in a call only"),
+    (lambda x: x + torch.full((4,), float("nan")), "one with NaN")])
+def test_what_is_refused_is_said(function, said):
+    with pytest.raises(drawloom.CallError, match=said):
+        dt.op(function)(torch.randn(6, 4))
