@@ -29,6 +29,7 @@ def test_a_straight_loss_has_its_slope_at_infinity(function):
     x = torch.tensor([[5.0], [0.1], [float("inf")], [-float("inf")], [0.0]], requires_grad=True)
     target = torch.tensor([[1.0], [0.2], [0.0], [0.0], [0.0]])
     ours, eager = dt.op(function, rows=2)(x, target), function(x, target)
+    # A difference, a square and two products or a sum are rounded on either side, and so are the two factors of a slope at most.
     torch.testing.assert_close(ours, eager, rtol=8 * U32, atol=0)
     torch.testing.assert_close(*[torch.autograd.grad(one.sum(), x)[0] for one in (ours, eager)], rtol=8 * U32, atol=0)
 
@@ -80,7 +81,8 @@ def test_numbers_that_are_only_moved_keep_their_bits(function, rows):
                                       lambda x: torch.where(torch.tensor([True, False, True, True]), x, 0.0)])
 def test_tensors_of_numbers_are_constants(function):
     x = torch.randn(6, 4)
-    torch.testing.assert_close(dt.op(function)(x), function(x), rtol=4 * U32, atol=0)
+    # One operation on each number, or sums with zeros.
+    assert torch.equal(dt.op(function)(x), function(x))
 
 
 @pytest.mark.parametrize("function, said", [
