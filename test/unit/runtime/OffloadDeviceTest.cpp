@@ -242,8 +242,13 @@ TEST_P(OffloadDevice, CancelledTransfersComeBackToo) {
 TEST_P(OffloadDevice, IsDestroyedWithTransfersUnderWay) {
   constexpr size_t many = 200, bytes = 1 << 18;
   open(many * bytes);
-  static Pages memory(bytes); // A disk may use it behind the end.
-  std::memset(memory.data, 1, bytes);
+  // A disk may use it behind the end of this test, even of the process: nobody
+  // writes it again or frees it.
+  static Pages &memory = *[] {
+    auto *pages = new Pages(bytes);
+    std::memset(pages->data, 1, bytes);
+    return pages;
+  }();
   std::vector<Transfer> transfers;
   for (uint64_t id = 0; id < many; ++id)
     transfers.push_back(
