@@ -15,6 +15,8 @@
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
 #include "drawloom/runtime/CudaProgram.h"
+#include <map>
+#include <mutex>
 
 using namespace mlir;
 namespace cuda = drawloom::runtime::cuda;
@@ -28,16 +30,10 @@ template <typename T> llvm::Expected<T> toExpected(cuda::Result<T> result) {
   return std::move(*result);
 }
 
-/// The first device of this machine.
-llvm::Expected<std::shared_ptr<cuda::Device>> firstDevice() {
-  auto driver = toExpected(cuda::Driver::open());
-  if (!driver)
-    return driver.takeError();
-  return toExpected(cuda::Device::open(*driver));
-}
-
 class CudaTarget final : public GpuTarget {
 public:
+  explicit CudaTarget(int number) : number(number) {}
+
   StringRef name() const override { return cuda::targetName; }
   std::vector<std::string> instructionSets() const override {
     std::vector<std::string> names{"native"};
@@ -119,7 +115,7 @@ protected:
     return GpuTarget::productWorkspace(isa);
   }
   std::optional<std::string> lacksFor(StringRef isa) const override {
-    auto device = firstDevice();
+    auto device = openDevice();
     if (!device)
       return llvm::toString(device.takeError());
     llvm::Expected<const Architecture *> arch = architectureOf(isa);
@@ -155,14 +151,18 @@ protected:
 
   llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const override {
-    return toProgram(cuda::loadCudaProgram(variant));
+    return toProgram(cuda::loadCudaProgram(variant, number));
   }
 
 private:
-  static bool usesLibrary(const CodegenOptions &options) {
+  llvm::Expected<std::shared_ptr<cuda::Device>> openDevice() const {
+    return toExpected(cuda::Device::openNumber(number));
+  }
+
+  bool usesLibrary(const CodegenOptions &options) const {
     // Asked once: the answer takes time, and would hardly change.
-    auto isHere = [] {
-      auto device = firstDevice();
+    auto isHere = [this] {
+      auto device = openDevice();
       if (!device) {
         llvm::consumeError(device.takeError());
         return false;
@@ -184,11 +184,11 @@ private:
     return architectureOf(sets->front());
   }
 
-  /// "native" is the best for this machine's device.
-  static llvm::Expected<const Architecture *> architectureOf(StringRef isa) {
+  /// "native" is the best for the device.
+  llvm::Expected<const Architecture *> architectureOf(StringRef isa) const {
     if (isa != "native")
       return findArchitecture(isa);
-    auto device = firstDevice();
+    auto device = openDevice();
     if (!device)
       return device.takeError();
     const Architecture *best = nullptr;
@@ -204,13 +204,18 @@ private:
         Twine((*device)->capability() % 10) +
         ", for which no code can be made; known are " + architectureNames());
   }
+
+  /// Of the device; below 0 the calling thread's.
+  const int number;
 };
 
 } // namespace
 
-const CompileTarget &cudaTarget() {
-  static const CudaTarget target;
-  return target;
+const CompileTarget &cudaTarget(int device) {
+  static std::mutex mutex;
+  static auto &targets = *new std::map<int, CudaTarget>;
+  std::lock_guard<std::mutex> lock(mutex);
+  return targets.try_emplace(device, device).first->second;
 }
 
 } // namespace drawloom::nvptx

@@ -43,8 +43,9 @@ protected:
   virtual bool describesAccesses() const { return false; }
 };
 
-/// Real devices, through the CUDA driver.
-const CompileTarget &cudaTarget();
+/// Real devices, through the CUDA driver: the one of a number, or below 0 that
+/// which the calling thread works with.
+const CompileTarget &cudaTarget(int device = -1);
 
 } // namespace drawloom::nvptx
 

@@ -97,7 +97,8 @@ typedef struct DrawloomLoadOptions {
    * machine runs. Of GPUs the architecture, such as "sm_90a". */
   const char *isa;
   /** What to run it on, of the targets that the file has code for: "cpu", or
-   * "cuda", the first NVIDIA GPU of this machine, whose driver is opened now.
+   * "cuda", the NVIDIA GPU that the calling thread works with, or the first of
+   * this machine, or "cuda:1" by its number. The driver is opened now.
    * By default the CPU, or the only target of a file that has no code for it.
    */
   const char *target;
@@ -348,6 +349,23 @@ DRAWLOOM_API DrawloomError *drawloomCallTensorsOnStream(
     const DrawloomFunction *function, const DrawloomTensor *const *arguments,
     size_t argumentCount, const DrawloomTensor *const *results,
     size_t resultCount, void *stream);
+
+/** Memory of the caller's, for a program that shares a device with a framework:
+ * what one keeps for later calls the other lacks. */
+typedef struct DrawloomDeviceAllocator {
+  void *context;
+  /** Memory of the device, aligned to 256 bytes and usable on `stream` at once;
+   * NULL where there is none. */
+  void *(*allocate)(void *context, size_t bytes, void *stream);
+  /** Called when all that uses the memory has been put on `stream`. */
+  void (*release)(void *context, void *memory, void *stream);
+} DrawloomDeviceAllocator;
+
+/** Calls on streams that this thread makes from now on take what they need
+ * besides arguments and results from the caller, or with NULL again from the
+ * program's own allocator. The struct is copied. */
+DRAWLOOM_API void
+drawloomUseDeviceAllocator(const DrawloomDeviceAllocator *allocator);
 
 /** Memory of the device, aligned to 256 bytes, for use on `stream`; NULL for no
  * bytes. */

@@ -107,9 +107,9 @@ loadOrCompile(llvm::ArrayRef<llvm::StringRef> parts,
 
 /// Loads an artifact: the best variant for the target that this machine runs,
 /// or the one for `isa`.
-llvm::Expected<std::unique_ptr<Program>> loadArtifact(const Artifact &artifact,
-                                                      llvm::StringRef target,
-                                                      llvm::StringRef isa = "");
+llvm::Expected<std::unique_ptr<Program>>
+loadArtifact(const Artifact &artifact, const runtime::TargetDevice &target,
+             llvm::StringRef isa = "");
 
 /// Compiles `module`, or finds it in the cache, and loads it into this process.
 /// Gives the artifact where `kept` is not null.

@@ -7,10 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LoadedProgram.h"
-#include "codegen/nvptx/GpuTarget.h"
 #include "dialects/Block/Block.h"
-#include "drawloom/runtime/CpuProgram.h"
-#include "drawloom/runtime/CudaProgram.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/PlanSearch.h"
 #include "lib/Compiler/Targets.h"
@@ -868,23 +865,6 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
   if (program && into)
     *into = std::move(*artifact);
   return program;
-}
-
-llvm::Expected<std::unique_ptr<Program>>
-loadArtifact(const Artifact &artifact, StringRef name, StringRef isa) {
-  llvm::Expected<const CompileTarget *> target = findTarget(name);
-  if (!target)
-    return target.takeError();
-  if (*target == &nvptx::cudaTarget())
-    return toProgram(runtime::cuda::loadCudaProgram(artifact, isa.str()));
-  if (*target != &cpu::target())
-    return (*target)->load(artifact, isa);
-  // By what the code needs of a processor, as the runtime does without us.
-  runtime::Result<const Artifact::Variant *> variant =
-      runtime::chooseVariant(artifact, isa);
-  if (!variant.ok())
-    return llvm::createStringError(variant.message());
-  return toProgram(runtime::loadCpuProgram(**variant));
 }
 
 llvm::Expected<std::unique_ptr<Program>>

@@ -8,9 +8,13 @@
 
 #include "lib/Compiler/Targets.h"
 #include "codegen/CompileTarget.h"
+#include "codegen/LoadedProgram.h"
 #include "codegen/cpu/CpuTarget.h"
 #include "codegen/emulator/EmulatorTarget.h"
 #include "codegen/nvptx/GpuTarget.h"
+#include "drawloom/runtime/CpuProgram.h"
+#include "drawloom/runtime/CudaProgram.h"
+#include "lib/Compiler/Compiler.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace drawloom {
@@ -28,7 +32,13 @@ std::string instructionSetHelp(const CompileTarget &target) {
   return "Instruction set: " + llvm::join(names, ", ") + " (default: native)";
 }
 
-llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef name) {
+llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef text) {
+  auto parsed = runtime::TargetDevice::parse(text.str());
+  if (!parsed.ok())
+    return llvm::createStringError(parsed.message());
+  if (parsed->device >= 0)
+    return &nvptx::cudaTarget(parsed->device);
+  llvm::StringRef name = parsed->name;
   std::string known;
   for (const CompileTarget *target : allTargets()) {
     if (target->name() == name)
@@ -37,6 +47,25 @@ llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef name) {
   }
   return llvm::createStringError("unknown target '" + name +
                                  "'; known: " + known);
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+loadArtifact(const Artifact &artifact, const runtime::TargetDevice &device,
+             llvm::StringRef isa) {
+  if (device.name == runtime::cuda::targetName)
+    return toProgram(
+        runtime::cuda::loadCudaProgram(artifact, isa.str(), device.device));
+  llvm::Expected<const CompileTarget *> target = findTarget(device.name);
+  if (!target)
+    return target.takeError();
+  if (*target != &cpu::target())
+    return (*target)->load(artifact, isa);
+  // By what the code needs of a processor, as the runtime does without us.
+  runtime::Result<const Artifact::Variant *> variant =
+      runtime::chooseVariant(artifact, isa);
+  if (!variant.ok())
+    return llvm::createStringError(variant.message());
+  return toProgram(runtime::loadCpuProgram(**variant));
 }
 
 } // namespace drawloom

@@ -68,7 +68,7 @@ embed::makeExecutable(std::unique_ptr<Program> program) {
 
 /// As the library without a compiler, and targets that it has not.
 runtime::Result<std::unique_ptr<Executable>>
-runtime::loadExecutable(const Artifact &artifact, const std::string &target,
+runtime::loadExecutable(const Artifact &artifact, const TargetDevice &target,
                         const std::string &isa) {
   llvm::Expected<std::unique_ptr<Program>> program =
       loadArtifact(artifact, target, isa);
@@ -150,12 +150,15 @@ mlir::LogicalResult embed::specialize(mlir::ModuleOp module,
 }
 
 std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
-                              StringRef isa, const MemoryBudget &memory) {
+                              const CompileTarget &target, StringRef isa,
+                              const MemoryBudget &memory) {
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
   if (!parsePhase(phase))
     return command;
+  if (&target != &cpu::target())
+    command += " --target=" + target.name().str();
   if (memory.bytes > 0)
     command += " --memory=" + std::to_string(memory.bytes);
   if (memory.stores)
@@ -262,8 +265,8 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
-    failure->reproducer =
-        reproducer(sources, phase, isa, compiler->options.codegen.memory);
+    failure->reproducer = reproducer(sources, phase, *compiler->options.target,
+                                     isa, compiler->options.codegen.memory);
     return failure.release();
   }
   compiled = std::make_shared<const Loaded>(
@@ -329,7 +332,7 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
   if (!module)
     return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
                              diagnostics.location, "parse",
-                             reproducer(list, "parse", "", {})};
+                             reproducer(list, "parse", cpu::target(), "", {})};
   std::vector<Signature> parsed;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     auto arguments = openTypes(function.getArgumentTypes());

@@ -164,7 +164,8 @@ mlir::LogicalResult specialize(mlir::ModuleOp module,
 /// The drawloom-run command that compiles the sources as far as the phase; no
 /// phase by that name: as a whole.
 std::string reproducer(llvm::ArrayRef<Source> sources, llvm::StringRef phase,
-                       llvm::StringRef isa, const MemoryBudget &memory);
+                       const CompileTarget &target, llvm::StringRef isa,
+                       const MemoryBudget &memory);
 
 } // namespace drawloom::embed
 

@@ -119,7 +119,8 @@ DrawloomError *Reporting::compile() {
       message = diagnostics.message;
     return new DrawloomError{
         DRAWLOOM_ERROR_PROGRAM, std::move(message), diagnostics.location, phase,
-        reproducer(sources, phase, isa, compiler.options.codegen.memory)};
+        reproducer(sources, phase, *compiler.options.target, isa,
+                   compiler.options.codegen.memory)};
   };
   mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(sources, context);
   if (!module)

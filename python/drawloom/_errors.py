@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import functools
+import sys
+
 
 class Error(RuntimeError):
     """Something that Drawloom refused, or could not do.
@@ -66,6 +69,19 @@ class DeviceError(Error):
 
 class StorageError(Error, OSError):
     """A disk does not do what a call needs: it is full, a write or a read failed, or what was read is not what was written."""
+
+
+@functools.cache
+def _out_of_device_memory():
+    # Also torch's own, which programs that try smaller batches wait for.
+    theirs = getattr(sys.modules.get("torch"), "OutOfMemoryError", None)
+    return type("DeviceOutOfMemory", (DeviceError, OutOfMemory, *([theirs] if theirs else [])), {"__module__": "drawloom"})
+
+
+def out_of_device_memory(message: str) -> Error:
+    """The exception where a framework's allocator has no memory of a GPU left; called by the extension module."""
+    made: Error = _out_of_device_memory()(message)
+    return made
 
 
 # By DrawloomErrorCode.

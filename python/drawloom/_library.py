@@ -61,7 +61,7 @@ def default_isa():
 def compiler(target="cpu", isa=None, cache=True, dump_phases_to="", memory=0, stores=False, memory_rates="", plan=""):
     """The compiler for these options; the same one for the same options, since it remembers its programs."""
     folder = None if cache is True else "" if cache is False or cache is None else os.fspath(cache)
-    isa = isa or default_isa()
+    isa = isa or (default_isa() if target == "cpu" else "native")
     # The environment is read each time: tests and programs set DRAWLOOM_CACHE after the import.
     key = (target, isa, folder, dump_phases_to, memory, stores, memory_rates, plan,
            *(os.environ.get(name) for name in ("DRAWLOOM_CACHE", "XDG_CACHE_HOME", "DRAWLOOM_PROCESSORS")))

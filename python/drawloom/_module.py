@@ -356,7 +356,8 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
              are linked: a private function that one only declares is defined by another
     entry    the function that calling the module calls; only it is compiled at once, and others when they are first called
-    target   "cpu"; "cuda" for the current NVIDIA GPU, else the first; "emulator" runs the kernels for GPUs on the CPU and checks them
+    target   "cpu"; "cuda" for the current NVIDIA GPU, else the first, "cuda:1" for one by its number; "emulator" runs the kernels
+             for GPUs on the CPU and checks them
     threads  that a call uses at most; by default as many as this process may, once torch is imported as many as its own ops, and on
              their threads. Results have the same bits for any number
     isa      the instruction set: by default this machine's; "avx2", say; several with commas between them, or "all"

@@ -148,7 +148,68 @@ nb::object DeviceArray::dlpack(nb::object stream, nb::object, nb::object,
   return nb::steal(capsule);
 }
 
+void raiseOutOfDeviceMemory(const std::string &message) {
+  nb::object error =
+      fromModule("drawloom._errors", "out_of_device_memory")(message);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                  error.ptr());
+  throw nb::python_error();
+}
+
 namespace {
+/// Calls of this thread take workspaces from a library's allocator while it
+/// lives: what that keeps for the library, Drawloom need not keep again, and
+/// memory of a capture stays the graph's.
+class LibraryMemory {
+public:
+  LibraryMemory(const Exchange *exchange, int32_t device)
+      : exchange(exchange), device(device) {
+    if (!exchange)
+      return;
+    DrawloomDeviceAllocator allocator;
+    allocator.context = this;
+    allocator.allocate = [](void *self, size_t bytes, void *) {
+      return static_cast<LibraryMemory *>(self)->allocate(bytes);
+    };
+    allocator.release = [](void *self, void *memory, void *) {
+      static_cast<LibraryMemory *>(self)->release(memory);
+    };
+    drawloomUseDeviceAllocator(&allocator);
+  }
+  LibraryMemory(const LibraryMemory &) = delete;
+  ~LibraryMemory() {
+    if (exchange)
+      drawloomUseDeviceAllocator(nullptr);
+  }
+
+  /// What the library said where it had none.
+  std::string why;
+
+private:
+  void *allocate(size_t bytes) {
+    auto count = static_cast<int64_t>(bytes);
+    Exchange::Managed *made = exchange->makeManaged(
+        dtypeOf(DRAWLOOM_I8), &count, 1, why, dlCuda, device);
+    if (!made)
+      return nullptr;
+    void *data =
+        static_cast<char *>(made->tensor.data) + made->tensor.byte_offset;
+    used.push_back({data, made});
+    return data;
+  }
+  void release(void *memory) {
+    auto found = std::find_if(used.begin(), used.end(), [&](const auto &one) {
+      return one.first == memory;
+    });
+    found->second->destroy(found->second);
+    used.erase(found);
+  }
+
+  const Exchange *exchange;
+  int32_t device;
+  std::vector<std::pair<void *, Exchange::Managed *>> used;
+};
+
 /// What a call reads and writes, as the C interface takes it.
 class Call {
 public:
@@ -162,6 +223,8 @@ public:
   /// The stream that the first array's library is at, where it says so.
   void findStream(nb::handle arguments);
   void addNumber(const Function &function, size_t index, nb::handle object);
+  /// A number that the device has, for kernels that get it by value.
+  void addNumberOf(size_t index, const void *deviceData);
   void addArray(nb::handle object);
   void addMemory(const Type &type, void *data);
   void run();
@@ -170,8 +233,12 @@ public:
 
   void *stream = nullptr;
   bool given = false; ///< The caller named the stream.
+  /// Of the library whose current stream it is.
+  const Exchange *library = nullptr;
 
 private:
+  void addHostNumber(DrawloomElement element, void *data);
+
   const Function &function;
   std::vector<DrawloomTensor> tensors;
   std::vector<std::array<char, 8>> numbers;
@@ -193,8 +260,9 @@ void Call::findStream(nb::handle arguments) {
     return;
   for (nb::handle object : nb::cast<nb::sequence>(arguments))
     if (isOnDevice(object)) {
-      if (const Exchange *exchange = Exchange::of(object.type()))
-        stream = currentStream(*exchange, deviceOf(function).second);
+      library = Exchange::of(object.type());
+      if (library)
+        stream = currentStream(*library, deviceOf(function).second);
       return;
     }
 }
@@ -203,14 +271,27 @@ void Call::addNumber(const Function &function, size_t index,
                      nb::handle object) {
   std::array<char, 8> &number = numbers[tensors.size()];
   storeArgument(function, index, object, number.data());
+  addHostNumber(function.arguments[index].element, number.data());
+}
+
+void Call::addHostNumber(DrawloomElement element, void *data) {
   DrawloomTensor tensor = {};
-  nb::dlpack::dtype dtype = dtypeOf(function.arguments[index].element);
-  tensor.data = number.data();
+  nb::dlpack::dtype dtype = dtypeOf(element);
+  tensor.data = data;
   tensor.deviceType = nb::device::cpu::value;
   tensor.elementCode = dtype.code;
   tensor.elementBits = dtype.bits;
   tensor.lanes = 1;
   tensors.push_back(tensor);
+}
+
+void Call::addNumberOf(size_t index, const void *deviceData) {
+  std::array<char, 8> &number = numbers[tensors.size()];
+  const Type &type = function.arguments[index];
+  check(drawloomDeviceDownload(function.program->handle, number.data(),
+                               deviceData, static_cast<size_t>(type.bytes),
+                               stream));
+  addHostNumber(type.element, number.data());
 }
 
 void Call::addArray(nb::handle object) {
@@ -278,11 +359,19 @@ void Call::run() {
   for (const DrawloomTensor &tensor : tensors)
     pointers.push_back(&tensor);
   DrawloomError *error = nullptr;
+  std::string why;
   {
     Unlocked unlocked;
+    LibraryMemory memory(library, deviceOf(function).second);
     error = drawloomCallTensorsOnStream(function.handle, pointers.data(), takes,
                                         pointers.data() + takes,
                                         pointers.size() - takes, stream);
+    why = memory.why;
+  }
+  if (error && !why.empty()) {
+    std::string message = drawloomErrorMessage(error);
+    drawloomErrorDestroy(error);
+    raiseOutOfDeviceMemory(message + ": " + why);
   }
   check(error);
 }
@@ -380,6 +469,34 @@ nb::object callOnDevice(const Function &function, nb::handle arguments,
         results[i] = like(results[i]);
   }
   if (function.results.size() == 1)
+    return results[0];
+  return nb::tuple(results);
+}
+
+nb::object callWithTensors(const Function &function, const Exchange &exchange,
+                           const std::vector<nb::dlpack::dltensor> &arguments,
+                           const std::vector<std::vector<int64_t>> &shapes) {
+  Call call(function);
+  auto [deviceType, deviceId] = deviceOf(function);
+  call.library = &exchange;
+  call.stream = currentStream(exchange, deviceId);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    void *data =
+        static_cast<char *>(arguments[i].data) + arguments[i].byte_offset;
+    if (drawloomArgumentIsNumber(function.handle, i))
+      call.addNumberOf(i, data);
+    else
+      call.addMemory(function.arguments[i], data);
+  }
+  nb::list results;
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    void *data = nullptr;
+    results.append(exchange.make(function.results[i].element, shapes[i], data,
+                                 deviceType, deviceId));
+    call.addMemory(function.results[i], data);
+  }
+  call.run();
+  if (results.size() == 1)
     return results[0];
   return nb::tuple(results);
 }

@@ -10,7 +10,7 @@
 #ifndef DRAWLOOM_PYTHON_DEVICE_H
 #define DRAWLOOM_PYTHON_DEVICE_H
 
-#include "Objects.h"
+#include "Exchange.h"
 #include <nanobind/nanobind.h>
 
 namespace drawloom::python {
@@ -29,6 +29,17 @@ nanobind::object callOnDevice(const Function &function,
 
 /// The class of results that no library made.
 void addDevice(nanobind::module_ &m);
+
+/// A call with dense tensors of one GPU, on their library's current stream,
+/// with memory of that library's. `shapes` are those of the results as it sees
+/// them.
+nanobind::object
+callWithTensors(const Function &function, const Exchange &exchange,
+                const std::vector<nanobind::dlpack::dltensor> &arguments,
+                const std::vector<std::vector<int64_t>> &shapes);
+
+/// Raises the error of a library whose allocator has nothing left on a GPU.
+[[noreturn]] void raiseOutOfDeviceMemory(const std::string &message);
 
 } // namespace drawloom::python
 

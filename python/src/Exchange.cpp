@@ -8,6 +8,7 @@
 
 #include "Exchange.h"
 #include "Arrays.h"
+#include "Device.h"
 #include "OpenMp.h"
 #include <cstring>
 #include <nanobind/stl/shared_ptr.h>
@@ -139,22 +140,37 @@ void readTensor(const Exchange &exchange, nb::handle tensor,
     refuseUnreadable(tensor, what());
 }
 
+Exchange::Managed *Exchange::makeManaged(nb::dlpack::dtype dtype,
+                                         const int64_t *shape, size_t rank,
+                                         std::string &why, int32_t deviceType,
+                                         int32_t deviceId) const {
+  nb::dlpack::dltensor prototype = {};
+  prototype.device = {deviceType, deviceId};
+  prototype.ndim = static_cast<int32_t>(rank);
+  prototype.dtype = dtype;
+  prototype.shape = const_cast<int64_t *>(shape);
+  Managed *managed = nullptr;
+  if (!allocate(&prototype, &managed, &why,
+                [](void *context, const char *, const char *message) {
+                  *static_cast<std::string *>(context) = message;
+                }))
+    return managed;
+  if (why.empty())
+    why = "the library that makes it does not say why";
+  return nullptr;
+}
+
 nb::object Exchange::make(DrawloomElement element,
                           const std::vector<int64_t> &shape, void *&data,
                           int32_t deviceType, int32_t deviceId) const {
-  nb::dlpack::dltensor prototype = {};
-  prototype.device = {deviceType, deviceId};
-  prototype.ndim = static_cast<int32_t>(shape.size());
-  prototype.dtype = dtypeOf(element);
-  prototype.shape = const_cast<int64_t *>(shape.data());
-  Managed *managed = nullptr;
   std::string why;
-  if (allocate(&prototype, &managed, &why,
-               [](void *context, const char *, const char *message) {
-                 *static_cast<std::string *>(context) = message;
-               })) {
-    PyErr_SetString(PyExc_MemoryError,
-                    ("a result cannot be made: " + why).c_str());
+  Managed *managed = makeManaged(dtypeOf(element), shape.data(), shape.size(),
+                                 why, deviceType, deviceId);
+  if (!managed) {
+    why = "a result cannot be made: " + why;
+    if (deviceType != nb::device::cpu::value)
+      raiseOutOfDeviceMemory(why);
+    PyErr_SetString(PyExc_MemoryError, why.c_str());
     throw nb::python_error();
   }
   data =
@@ -195,8 +211,18 @@ struct Inputs {
   std::vector<nb::object> owners;
   std::string key;
   const Exchange *exchange = nullptr;
+
+  bool onDevice() const {
+    return !views.empty() &&
+           views.front().device.device_type != nb::device::cpu::value;
+  }
 };
 } // namespace
+
+static std::string deviceName(nb::handle tensor) {
+  nb::object device = tensor.attr("device");
+  return "'" + nb::cast<std::string>(nb::str(device)) + "'";
+}
 
 void Inputs::add(nb::handle tensor) {
   exchange = Exchange::of(tensor.type());
@@ -210,12 +236,23 @@ void Inputs::add(nb::handle tensor) {
       *exchange, tensor,
       [&] { return "tensor " + std::to_string(views.size() - 1); }, view,
       owner);
-  if (view.device.device_type != nb::device::cpu::value)
+  if (view.device.device_type != nb::device::cpu::value &&
+      view.device.device_type != nb::device::cuda::value)
+    refuse("CallError", "tensor " + std::to_string(views.size() - 1) +
+                            " is on the device " + deviceName(tensor) +
+                            ": these ops run on the CPU and on NVIDIA's GPUs; "
+                            "x.cpu() brings it there");
+  const nb::dlpack::device &first = views.front().device;
+  if (view.device.device_type != first.device_type ||
+      view.device.device_id != first.device_id)
     refuse("CallError",
-           "tensor " + std::to_string(views.size() - 1) +
-               " is on the device '" +
-               nb::cast<std::string>(nb::str(tensor.attr("device"))) +
-               "': these ops run on the CPU; x.cpu() brings it there");
+           "tensor " + std::to_string(views.size() - 1) + " is on the device " +
+               deviceName(tensor) + ", and tensor 0 on " +
+               (first.device_type == nb::device::cpu::value
+                    ? "the CPU"
+                    : "'cuda:" + std::to_string(first.device_id) + "'") +
+               ": an op takes tensors of one device, to which x.to(device) "
+               "brings them");
   if (!isDense(view)) {
     owner = (owner.is_valid() ? owner : tensor).attr("contiguous")();
     if (exchange->read(owner.ptr(), &view))
@@ -223,6 +260,7 @@ void Inputs::add(nb::handle tensor) {
   }
   if (owner.is_valid())
     owners.push_back(std::move(owner));
+  key.append(reinterpret_cast<const char *>(&view.device), sizeof(view.device));
   key.append(reinterpret_cast<const char *>(&view.dtype), sizeof(view.dtype));
   key.append(reinterpret_cast<const char *>(&view.ndim), sizeof(view.ndim));
   key.append(reinterpret_cast<const char *>(view.shape),
@@ -248,7 +286,11 @@ static const Resolved &resolveNow(nb::handle spec, nb::handle resolve,
                                     : "of an element type without a name here",
                                 nb::tuple(shape)));
   }
-  nb::object pair = callPython(resolve, {spec, nb::tuple(types)});
+  std::string target = "cpu";
+  if (inputs.onDevice())
+    target = "cuda:" + std::to_string(inputs.views.front().device.device_id);
+  nb::object pair =
+      callPython(resolve, {spec, nb::tuple(types), nb::str(target.c_str())});
   Resolved resolved;
   resolved.spec = nb::borrow(spec);
   resolved.function = nb::cast<std::shared_ptr<Function>>(pair[0]);
@@ -274,6 +316,9 @@ template <typename Threads>
 static nb::object compute(const Resolved &resolved, const Inputs &inputs,
                           Threads threads) {
   const Function &function = *resolved.function;
+  if (inputs.onDevice())
+    return callWithTensors(function, *inputs.exchange, inputs.views,
+                           resolved.shapes);
   size_t count = inputs.views.size();
   std::vector<DrawloomBuffer> arguments(count),
       results(function.results.size());

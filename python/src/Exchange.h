@@ -53,8 +53,14 @@ struct Exchange {
 
   /// The table of a type; null where it has none that can be used here.
   static const Exchange *of(nanobind::handle type);
-  /// A new dense tensor, in main memory unless it is told otherwise, and where
-  /// its elements are.
+  /// A new dense tensor as the library describes it, in main memory unless it
+  /// is told otherwise; null where there is no memory, with `why`. Needs no
+  /// lock of the interpreter.
+  Managed *makeManaged(nanobind::dlpack::dtype dtype, const int64_t *shape,
+                       size_t rank, std::string &why,
+                       int32_t deviceType = nanobind::device::cpu::value,
+                       int32_t deviceId = 0) const;
+  /// The same as an object, and where its elements are.
   nanobind::object make(DrawloomElement element,
                         const std::vector<int64_t> &shape, void *&data,
                         int32_t deviceType = nanobind::device::cpu::value,
@@ -82,9 +88,10 @@ bool isNegated(nanobind::handle tensor);
 std::string firstLine(nanobind::python_error &error);
 
 /// The program of a spec (see drawloom.ops) on tensors of a type with an
-/// exchange table. `resolve(spec, ((element, shape), ...))` gives the function
-/// and the shapes of the results when these shapes come for the first time.
-/// `spec` is known by its identity. Gives one tensor or a tuple of them.
+/// exchange table, all of one device. `resolve(spec, ((element, shape), ...),
+/// "cpu" or "cuda:0")` gives the function and the shapes of the results when
+/// these come for the first time. `spec` is known by its identity. Gives one
+/// tensor or a tuple of them.
 nanobind::object runSpec(nanobind::handle spec, nanobind::tuple tensors,
                          unsigned threads, nanobind::handle resolve);
 

@@ -555,17 +555,36 @@ bind(const Signature &signature,
   return binder.finish();
 }
 
-Result<std::string> chooseTarget(const Artifact &artifact,
-                                 const std::string &asked) {
+Result<TargetDevice> TargetDevice::parse(const std::string &text) {
+  size_t colon = text.find(':');
+  TargetDevice target{text.substr(0, colon)};
+  if (colon == std::string::npos)
+    return target;
+  std::string number = text.substr(colon + 1);
+  bool isNumber = !number.empty() && number.size() <= 4 &&
+                  number.find_first_not_of("0123456789") == std::string::npos;
+  if (target.name != "cuda" || !isNumber)
+    return Status::error("'" + text +
+                         "' is no target: a device is named as in 'cuda:1'");
+  target.device = std::stoi(number);
+  return target;
+}
+
+Result<TargetDevice> chooseTarget(const Artifact &artifact,
+                                  const std::string &asked) {
   std::vector<std::string> targets = artifact.targets();
-  std::string wanted = asked.empty() ? "cpu" : asked, known;
+  Result<TargetDevice> wanted =
+      TargetDevice::parse(asked.empty() ? "cpu" : asked);
+  if (!wanted.ok())
+    return wanted;
+  std::string known;
   for (const std::string &target : targets) {
-    if (target == wanted)
-      return target;
+    if (target == wanted->name)
+      return wanted;
     known += (known.empty() ? "'" : ", '") + target + "'";
   }
   if (asked.empty() && !targets.empty())
-    return targets.front();
+    return TargetDevice{targets.front()};
   return Status::error("the program holds no code for target '" + asked +
                        "'; it has code for " + known);
 }

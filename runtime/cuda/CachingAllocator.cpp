@@ -190,18 +190,4 @@ size_t CachingAllocator::bytesKept() const {
   return state->bytesKept;
 }
 
-Allocator CachingAllocator::callbacks() {
-  Allocator result;
-  result.context = this;
-  result.allocate = [](void *context, size_t bytes, void *stream) -> void * {
-    Result<void *> memory =
-        static_cast<CachingAllocator *>(context)->allocate(bytes, stream);
-    return memory.ok() ? *memory : nullptr;
-  };
-  result.release = [](void *context, void *memory, void *stream) {
-    static_cast<CachingAllocator *>(context)->release(memory, stream);
-  };
-  return result;
-}
-
 } // namespace drawloom::runtime::cuda

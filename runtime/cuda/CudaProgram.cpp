@@ -53,7 +53,8 @@ public:
   }
   using PlanProgram::run;
   Status run(size_t entry, const void *const *arguments, void *const *results,
-             void *stream, const int64_t *extents) const override;
+             void *stream, const int64_t *extents,
+             const DeviceAllocator *given) const override;
   Result<void *> allocate(size_t count, void *stream) const override {
     return allocator.allocate(count, stream);
   }
@@ -92,16 +93,29 @@ private:
 
 class CudaProgram::Session final : public DeviceSession {
 public:
-  Session(const CudaProgram &program, void *stream)
-      : program(program), stream(stream) {}
+  Session(const CudaProgram &program, void *stream,
+          const DeviceAllocator *given = nullptr)
+      : program(program), stream(stream), given(given) {}
   ~Session() override {
     for (void *memory : memories)
-      program.allocator.release(memory, stream);
+      if (given)
+        given->release(given->context, memory, stream);
+      else
+        program.allocator.release(memory, stream);
   }
 
   Result<void *> allocate(int64_t count) override {
-    Result<void *> memory = program.allocator.allocate(
-        static_cast<size_t>(std::max<int64_t>(count, 1)), stream);
+    size_t bytes = static_cast<size_t>(std::max<int64_t>(count, 1));
+    if (given) {
+      void *memory = given->allocate(given->context, bytes, stream);
+      if (!memory)
+        return Status::error(std::to_string(bytes) + " bytes of memory on " +
+                             program.gpu->name() +
+                             " cannot be had: the caller's allocator has none");
+      memories.push_back(memory);
+      return memory;
+    }
+    Result<void *> memory = program.allocator.allocate(bytes, stream);
     if (memory.ok())
       memories.push_back(*memory);
     return memory;
@@ -167,6 +181,8 @@ private:
 
   const CudaProgram &program;
   void *stream;
+  /// The caller's; null for the program's own.
+  const DeviceAllocator *given;
   std::vector<void *> memories;
 };
 
@@ -211,18 +227,11 @@ Result<std::unique_ptr<DeviceSession>> CudaProgram::open(unsigned) const {
 
 Status CudaProgram::run(size_t entry, const void *const *arguments,
                         void *const *results, void *stream,
-                        const int64_t *extents) const {
-  Session session(*this, stream);
+                        const int64_t *extents,
+                        const DeviceAllocator *given) const {
+  Session session(*this, stream, given);
   return follow(session, entry, arguments, results, /*profile=*/nullptr,
                 extents);
-}
-
-/// The device that the caller works with.
-Result<std::shared_ptr<Device>> currentDevice() {
-  Result<std::shared_ptr<Driver>> driver = Driver::open();
-  if (!driver.ok())
-    return driver.status();
-  return Device::openCurrent(*driver);
 }
 
 } // namespace
@@ -273,8 +282,8 @@ static Status checkPlan(const LaunchPlan &plan,
 
 /// Loads the best of some variants.
 static Result<std::unique_ptr<Executable>>
-load(const std::vector<const Artifact::Variant *> &variants) {
-  Result<std::shared_ptr<Device>> device = currentDevice();
+load(const std::vector<const Artifact::Variant *> &variants, int number) {
+  Result<std::shared_ptr<Device>> device = Device::openNumber(number);
   if (!device.ok())
     return device.status();
   // A bundle may have code for several architectures.
@@ -326,12 +335,12 @@ load(const std::vector<const Artifact::Variant *> &variants) {
 }
 
 Result<std::unique_ptr<Executable>>
-loadCudaProgram(const Artifact::Variant &variant) {
-  return load({&variant});
+loadCudaProgram(const Artifact::Variant &variant, int device) {
+  return load({&variant}, device);
 }
 
-Result<std::unique_ptr<Executable>> loadCudaProgram(const Artifact &artifact,
-                                                    const std::string &isa) {
+Result<std::unique_ptr<Executable>>
+loadCudaProgram(const Artifact &artifact, const std::string &isa, int device) {
   std::vector<const Artifact::Variant *> variants;
   std::string known;
   for (const Artifact::Variant &variant : artifact.variants) {
@@ -346,7 +355,7 @@ Result<std::unique_ptr<Executable>> loadCudaProgram(const Artifact &artifact,
   if (variants.empty())
     return Status::error("the program holds no code for architecture '" + isa +
                          "'; it has " + known);
-  return load(variants);
+  return load(variants, device);
 }
 
 } // namespace drawloom::runtime::cuda

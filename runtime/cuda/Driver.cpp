@@ -140,6 +140,13 @@ Device::openCurrent(std::shared_ptr<Driver> driver) {
   return open(std::move(driver), current);
 }
 
+Result<std::shared_ptr<Device>> Device::openNumber(int number) {
+  Result<std::shared_ptr<Driver>> driver = Driver::open();
+  if (!driver.ok())
+    return driver.status();
+  return number < 0 ? openCurrent(*driver) : open(*driver, number);
+}
+
 Device::~Device() {
   if (context)
     driver->api().primaryRelease(ordinal);

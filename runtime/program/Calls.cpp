@@ -518,6 +518,19 @@ int drawloomArgumentIsNumber(const DrawloomFunction *function, size_t index) {
          device->takesNumber(function->index, index);
 }
 
+static DeviceAllocator &callersAllocator() {
+  static thread_local DeviceAllocator allocator;
+  return allocator;
+}
+
+void drawloomUseDeviceAllocator(const DrawloomDeviceAllocator *allocator) {
+  DeviceAllocator none;
+  callersAllocator() =
+      allocator ? DeviceAllocator{allocator->context, allocator->allocate,
+                                  allocator->release}
+                : none;
+}
+
 DrawloomError *drawloomCallTensorsOnStream(
     const DrawloomFunction *function, const DrawloomTensor *const *arguments,
     size_t argumentCount, const DrawloomTensor *const *results,
@@ -562,8 +575,10 @@ DrawloomError *drawloomCallTensorsOnStream(
     from.push_back(buffer.data);
   for (const DrawloomBuffer &buffer : out)
     to.push_back(buffer.data);
+  const DeviceAllocator &given = callersAllocator();
   return deviceError(device->run(function->index, from.data(), to.data(),
-                                 stream, function->extents));
+                                 stream, function->extents,
+                                 given.allocate ? &given : nullptr));
 }
 
 DrawloomError *drawloomDeviceAllocate(const DrawloomProgram *program,

@@ -57,7 +57,7 @@ struct Loaded {
 /// is given. Each library has its own: the one with the compiler knows more
 /// targets.
 Result<std::unique_ptr<Executable>> loadExecutable(const Artifact &artifact,
-                                                   const std::string &target,
+                                                   const TargetDevice &target,
                                                    const std::string &isa);
 
 DrawloomError *makeError(DrawloomErrorCode code, std::string message);

@@ -13,12 +13,12 @@
 namespace drawloom::runtime {
 
 Result<std::unique_ptr<Executable>> loadExecutable(const Artifact &artifact,
-                                                   const std::string &target,
+                                                   const TargetDevice &target,
                                                    const std::string &isa) {
-  if (target == cuda::targetName)
-    return cuda::loadCudaProgram(artifact, isa);
-  if (target != "cpu")
-    return Status::error("it is for target '" + target +
+  if (target.name == cuda::targetName)
+    return cuda::loadCudaProgram(artifact, isa, target.device);
+  if (target.name != "cpu")
+    return Status::error("it is for target '" + target.name +
                          "', but this library runs 'cpu' and 'cuda' alone");
   Result<const Artifact::Variant *> variant = chooseVariant(artifact, isa);
   if (!variant.ok())

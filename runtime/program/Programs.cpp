@@ -92,7 +92,7 @@ static DrawloomError *loadBytes(const std::string &name, std::string_view bytes,
   auto refuse = [&](const std::string &why) {
     return makeError(DRAWLOOM_ERROR_TARGET, name + " is not loaded: " + why);
   };
-  Result<std::string> target =
+  Result<TargetDevice> target =
       chooseTarget(*artifact, options.target ? options.target : "");
   if (!target.ok())
     return refuse(target.message());
@@ -101,7 +101,7 @@ static DrawloomError *loadBytes(const std::string &name, std::string_view bytes,
   if (!loaded.ok())
     return refuse(loaded.message());
   *program = new DrawloomProgram{std::make_shared<const Loaded>(
-      std::move(*loaded), std::move(*target), std::move(*artifact))};
+      std::move(*loaded), std::move(target->name), std::move(*artifact))};
   return nullptr;
 }
 

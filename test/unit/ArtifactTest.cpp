@@ -210,12 +210,20 @@ TEST(Artifact, OneSetMayBeOfTwoTargets) {
 
 TEST(Artifact, IsLoadedForTheTargetThatIsAskedFor) {
   auto chosen = [](const Artifact &artifact, const char *asked) {
-    runtime::Result<std::string> target =
+    runtime::Result<runtime::TargetDevice> target =
         runtime::chooseTarget(artifact, asked);
-    return target.ok() ? *target : target.message();
+    if (!target.ok())
+      return target.message();
+    return target->name +
+           (target->device < 0 ? "" : ":" + std::to_string(target->device));
   };
   EXPECT_EQ(chosen(sample(), ""), "cpu");
   EXPECT_EQ(chosen(sample(), "cuda"), "cuda");
+  EXPECT_EQ(chosen(sample(), "cuda:12"), "cuda:12");
+  for (const char *wrong : {"cuda:", "cuda:x", "cuda:-1", "cuda:1:2", "cpu:0"})
+    EXPECT_EQ(chosen(sample(), wrong),
+              "'" + std::string(wrong) +
+                  "' is no target: a device is named as in 'cuda:1'");
   EXPECT_EQ(chosen(sample(), "abacus"),
             "the program holds no code for target 'abacus'; it has code for "
             "'cpu', 'cuda'");

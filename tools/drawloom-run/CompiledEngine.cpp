@@ -262,7 +262,7 @@ Expected<std::unique_ptr<Engine>> createSaved(const Artifact &artifact,
                                               const Options &options) {
   // Native is whatever is best here.
   StringRef isa = options.compile.codegen.isa;
-  runtime::Result<std::string> target =
+  runtime::Result<runtime::TargetDevice> target =
       runtime::chooseTarget(artifact, options.savedTarget);
   if (!target.ok())
     return createStringError("'" + options.files.front() +

@@ -14,6 +14,7 @@
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
+#include "drawloom/runtime/CudaProgram.h"
 #include "lib/Compiler/Compiler.h"
 #include "lib/Compiler/Inputs.h"
 #include "lib/Compiler/Targets.h"
@@ -176,10 +177,11 @@ static mlir::LogicalResult emitArtifact(
       return report(module, target.takeError());
     compileOptions.target = *target;
     compileOptions.codegen.denseProducts = *products;
-    compileOptions.codegen.isa =
-        *target == &nvptx::cudaTarget() ? architectureOption() : options.isa;
+    compileOptions.codegen.isa = (*target)->name() == runtime::cuda::targetName
+                                     ? architectureOption()
+                                     : options.isa;
     mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-    if (*target == &nvptx::cudaTarget())
+    if ((*target)->name() == runtime::cuda::targetName)
       if (llvm::Error error = nvptx::applyScheduleFile(*copy, options.schedule))
         return report(module, std::move(error));
     llvm::Expected<Artifact> compiled =

@@ -158,10 +158,20 @@ std::string writeArtifact(const Artifact &artifact);
 /// variants that do not go together; says which.
 Result<Artifact> readArtifact(std::string_view bytes);
 
+/// A target, and which of its devices.
+struct TargetDevice {
+  std::string name;
+  /// Below 0: that which the calling thread works with.
+  int device = -1;
+
+  /// "cpu", "cuda", or with a number "cuda:1".
+  static Result<TargetDevice> parse(const std::string &text);
+};
+
 /// The target to load an artifact for: the one that is asked for, which it must
 /// have code for; by default the CPU, else its first.
-Result<std::string> chooseTarget(const Artifact &artifact,
-                                 const std::string &asked = "");
+Result<TargetDevice> chooseTarget(const Artifact &artifact,
+                                  const std::string &asked = "");
 
 } // namespace runtime
 } // namespace drawloom

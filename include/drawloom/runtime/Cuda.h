@@ -118,6 +118,9 @@ public:
   /// the first one where it has none.
   static Result<std::shared_ptr<Device>>
   openCurrent(std::shared_ptr<Driver> driver);
+  /// That of a number, or below 0 the current one, by a driver that is opened
+  /// now.
+  static Result<std::shared_ptr<Device>> openNumber(int number);
   ~Device();
 
   const std::string &name() const { return productName; }
@@ -252,15 +255,6 @@ struct Choice {
 Result<Choice> chooseArchitecture(const std::vector<ArchitectureInfo> &list,
                                   unsigned capability);
 
-/// Who gives device memory: torch's allocator, the one below, or any other.
-struct Allocator {
-  void *context = nullptr;
-  /// Null where there is no memory. Usable on `stream` at once.
-  void *(*allocate)(void *context, size_t bytes, void *stream) = nullptr;
-  /// Called when all that uses the memory has been put on `stream`.
-  void (*release)(void *context, void *memory, void *stream) = nullptr;
-};
-
 /// Device memory that is kept when it is released, in size classes of at most a
 /// quarter more than was asked for. Memory released on a stream is given again
 /// on that stream only, at once: the stream's order makes that safe, without
@@ -281,8 +275,6 @@ public:
   void release(void *memory, void *stream);
   /// Gives back what nobody uses; waits for the device.
   Status trim();
-  /// This allocator for interfaces that take callbacks; it must outlive them.
-  Allocator callbacks();
 
   size_t bytesInUse() const;
   size_t bytesKept() const;

@@ -17,14 +17,15 @@ namespace drawloom::runtime::cuda {
 /// The target that a variant for this is of.
 inline constexpr const char *targetName = "cuda";
 
-/// Loads the variant with the best code for the device of the calling thread's
-/// CUDA context, or for the first one of this machine; the one for `isa` where
+/// Loads the variant with the best code for a device; the one for `isa` where
 /// that is given. Its code is a bundle. Opens the driver now; the error says
-/// what is missing.
+/// what is missing. A device below 0 is that of the calling thread's CUDA
+/// context, or the first one of this machine.
+Result<std::unique_ptr<Executable>> loadCudaProgram(const Artifact &artifact,
+                                                    const std::string &isa = "",
+                                                    int device = -1);
 Result<std::unique_ptr<Executable>>
-loadCudaProgram(const Artifact &artifact, const std::string &isa = "");
-Result<std::unique_ptr<Executable>>
-loadCudaProgram(const Artifact::Variant &variant);
+loadCudaProgram(const Artifact::Variant &variant, int device = -1);
 
 } // namespace drawloom::runtime::cuda
 

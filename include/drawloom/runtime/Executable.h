@@ -13,6 +13,17 @@
 
 namespace drawloom::runtime {
 
+/// Who gives the memory that calls need besides their arguments: a framework's
+/// allocator, say.
+struct DeviceAllocator {
+  void *context = nullptr;
+  /// Null where there is no memory. Aligned to 256 bytes, usable on `stream` at
+  /// once.
+  void *(*allocate)(void *context, size_t bytes, void *stream) = nullptr;
+  /// Called when all that uses the memory has been put on `stream`.
+  void (*release)(void *context, void *memory, void *stream) = nullptr;
+};
+
 /// A CUDA device that a program is loaded onto, and calls with its memory.
 /// Streams are CUstreams; null is the legacy default stream. Callable from many
 /// threads at once.
@@ -24,10 +35,11 @@ public:
   /// Whether kernels get an argument by value: it is in the host's memory.
   virtual bool takesNumber(size_t entry, size_t argument) const = 0;
   /// As Executable::run, with memory of the device; puts the work on `stream`
-  /// and returns.
+  /// and returns. What it needs besides comes from `allocator`, or where that
+  /// is null from the program's own.
   virtual Status run(size_t entry, const void *const *arguments,
-                     void *const *results, void *stream,
-                     const int64_t *extents) const = 0;
+                     void *const *results, void *stream, const int64_t *extents,
+                     const DeviceAllocator *allocator) const = 0;
   /// Aligned to 256 bytes; null where `bytes` is 0. For use on `stream`, until
   /// it is released there.
   virtual Result<void *> allocate(size_t bytes, void *stream) const = 0;

@@ -383,7 +383,7 @@ def name(spec):
 def function(spec, arguments, target="cpu", isa=None):
     """The extension module's function for a spec and a tuple of argument types; compiled the first time, unless the cache on
     disk has it. Where one program takes any extents (rows, sequences and tokens), that one serves all."""
-    opened = spec.opened(arguments) if target == "cpu" else None
+    opened = spec.opened(arguments) if target.partition(":")[0] in ("cpu", "cuda") else None
     of_any = _build_open(spec, opened, target, isa) if opened else None
     return of_any.bind([one.shape for one in arguments]) if of_any else _build(spec, arguments, target, isa)
 

@@ -276,8 +276,8 @@ def _given(recorder, node, lead, value):
         return value
     if not isinstance(value, FakeTensor):
         raise Unsupported("it reads a tensor of a class of its own")
-    if value.device.type != "cpu":
-        raise Unsupported(f"it is on {value.device.type}; programs run on the CPU")
+    if value.device.type not in ("cpu", "cuda"):
+        raise Unsupported(f"it is on {value.device.type}; programs run on the CPU and on NVIDIA's GPUs")
     with torch.no_grad():
         one = value.detach()
     recorder.take(one, lead)
@@ -512,14 +512,16 @@ def _compiles(region):
     tensors = [_value(node) for node in region.inputs]
     arrays = [ops.Array(_names[one.dtype], (rows, *known(one.shape[lead:])) if lead >= 0 else known(one.shape)) for one, lead in zip(tensors, region.leads)]
     needs = [i for i, one in enumerate(tensors) if one.requires_grad]
+    device = tensors[0].device
+    target = "cpu" if device.type == "cpu" else f"cuda:{device.index or 0}"
     try:
         if not needs or not torch.is_grad_enabled():
-            ops.function(region.spec, tuple(arrays))
+            ops.function(region.spec, tuple(arrays), target)
             return True
         saves, differentiated, count, _ = region.spec.saving() or (region.spec, region.spec, 0, 0)
-        ops.function(intern(saves), tuple(arrays))
+        ops.function(intern(saves), tuple(arrays), target)
         given, results = saves.results(arrays)[-count:] if count else [], region.spec.results(arrays)
-        ops.function(intern(intern(differentiated).vjp(needs, range(len(results)))), (*arrays, *given, *results))
+        ops.function(intern(intern(differentiated).vjp(needs, range(len(results)))), (*arrays, *given, *results), target)
         return True
     except Error as error:
         warnings.warn(f"drawloom: a part of {len(region.nodes)} calls is left to Inductor: {error}", stacklevel=2)

@@ -63,8 +63,9 @@ def _is_known(module, name):
 
 
 def multiplies(x, *factors):
-    """Whether a program multiplies rows by matrices, and adds vectors, well: many rows, not too wide."""
-    if (torch.is_autocast_enabled("cpu") or x.layout != torch.strided or x.dim() != 2 or
+    """Whether a program multiplies rows by matrices, and adds vectors, well: many rows, not too wide, on the CPU; a GPU's library of
+    products does."""
+    if (not x.is_cpu or torch.is_autocast_enabled("cpu") or x.layout != torch.strided or x.dim() != 2 or
             not all(one.dim() in (1, 2) and one.dtype == x.dtype and max(one.shape, default=0) <= WIDEST for one in factors)):
         return False
     return x.shape[0] >= MANY_ROWS or x.shape[0] * max((max(one.shape) for one in factors), default=0) >= MANY_NUMBERS

@@ -75,10 +75,10 @@ def _check(spec, types):
     ops.check(spec, [ops.Array(dtype, tuple(shape)) for dtype, shape in types[:count]])
 
 
-def _resolve(spec, types):
+def _resolve(spec, types, target):
     _check(spec, types)
     flat, _, _ = _flat(spec, types)
-    function = ops.function(spec, tuple(flat))
+    function = ops.function(spec, tuple(flat), target)
     return function, [shape for _, shape in result_types(spec, types)]
 
 
@@ -97,7 +97,7 @@ def local_part(tensor):
 
 
 def run(spec, tensors):
-    """Computes now. `tensors` are dense or not, of main memory, and not fake."""
+    """Computes now. `tensors` are dense or not, all of main memory or of one GPU, and not fake."""
     return _run_spec(spec, tensors, _threads(), _resolve)
 
 
@@ -277,7 +277,7 @@ def _as_list(result):
     return list(result) if isinstance(result, tuple) else result if isinstance(result, list) else [result]
 
 
-def _vjp_cpu(tensors, spec):
+def _vjp_now(tensors, spec):
     return _as_list(run(_spec_of(spec), tuple(tensors)))
 
 
@@ -289,7 +289,8 @@ def _vjp_autograd(tensors, spec):
     return _as_list(_vjp_kernel(tensors, spec))
 
 
-_library.impl("vjp", _vjp_cpu, "CPU")
+for _key in ("CPU", "CUDA"):
+    _library.impl("vjp", _vjp_now, _key)
 _library.impl("vjp", _vjp_autograd, "Autograd")
 torch.library.register_fake("drawloom::vjp", lambda tensors, spec: _as_list(fake(_spec_of(spec), tensors)), lib=_library)
 _vjp_op: Any = torch.ops.drawloom.vjp.default
@@ -363,7 +364,7 @@ def define(schema, spec_of, flatten, join, autocast=None):
     def of_schema(results):
         return _as_list(results) if lists else tuple(results) if isinstance(results, list) else results
 
-    def cpu(*arguments):
+    def now(*arguments):
         return of_schema(run(spec_of(*arguments), flatten(*arguments)))
 
     autograd = _autograd_kernel(checked_spec_of, flatten, lambda tensors, arguments: op(*join(tensors, *arguments)))
@@ -379,19 +380,18 @@ def define(schema, spec_of, flatten, join, autocast=None):
             return results, of_results
         return (results[0], 0) if len(results) == 1 else (tuple(results), tuple(of_results))
 
-    _library.impl(name, cpu, "CPU")
+    for key in ("CPU", "CUDA"):
+        _library.impl(name, now, key)
     _library.impl(name, (lambda *arguments: _as_list(autograd(*arguments))) if lists else autograd, "Autograd")
     torch.library.register_fake(f"drawloom::{name}", shapes, lib=_library)
     torch.library.register_vmap(f"drawloom::{name}", vmap, lib=_library)
-    if autocast:
-        keys = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)
-
-        def cast(*arguments):
+    for device in ("cpu", "cuda") if autocast else ():
+        def cast(*arguments, device=device, keys=torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, f"Autocast{device.upper()}"))):
             with torch._C._ExcludeDispatchKeyGuard(keys):
                 # As torch's own ops, it leaves float64 alone.
                 if flatten(*arguments)[0].dtype == torch.float64:
                     return op(*arguments)
-                return op(*autocast(torch.get_autocast_dtype("cpu"), *arguments))
+                return op(*autocast(torch.get_autocast_dtype(device), *arguments))
 
-        _library.impl(name, cast, "AutocastCPU")
+        _library.impl(name, cast, f"Autocast{device.upper()}")
     return op

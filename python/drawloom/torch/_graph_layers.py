@@ -127,7 +127,7 @@ def rgcn_forward(module, x, edge_index, edge_type=None, edge_weight=None):
         out = apply(graph, models.rgcn, [(rows, "src"), (weight, "all"), *own, (edge_weight, "edge")], combine)
         return out if root[1] is not None or module.root is None else out + F.embedding(right, module.root)
     # A node's row of a relation is one of the relation's matrix.
-    node, relation = graph.source_pairs
+    node, relation = graph._on(left.device, "source_pairs")
     rows = F.embedding(relation * weight.size(1) + left[node], weight.flatten(0, 1))
     out = apply(graph, models.rgcn_of_rows, [(rows, "src_rel")], combine)
     if module.root is not None:
@@ -526,7 +526,7 @@ def rgat_forward(module, x, edge_index, edge_type=None, edge_attr=None, size=Non
     if module.mod == "additive":
         extra = module.w, "all"
     elif module.mod in ("scaled", "f-scaled"):
-        degree = graph.degrees.to(x.dtype)
+        degree = graph._on(x.device, "degrees").to(x.dtype)
         if module.mod == "scaled":
             degree = _degree_scale(module, degree[:, None])
         extra = degree, "dst"

@@ -75,8 +75,8 @@ def _checked(name, rows, tensors):
     for i, one in enumerate(tensors):
         if not isinstance(one, torch.Tensor):
             raise CallTypeError(f"{name}: argument {i} is a {type(one).__name__}; tensors come first, and what is no tensor is given by name")
-        if one.device.type not in ("cpu", "meta"):
-            raise CallError(f"{name}: argument {i} is on {one.device}; programs run on the CPU")
+        if one.device.type not in ("cpu", "cuda", "meta"):
+            raise CallError(f"{name}: argument {i} is on {one.device}; programs run on the CPU and on NVIDIA's GPUs")
         if one.dtype not in _names:
             raise CallTypeError(f"{name}: argument {i} is {str(one.dtype).removeprefix('torch.')}, which programs do not have")
     if tensors[0].dim() < 1:

@@ -13,6 +13,7 @@ from typing import Any, Union
 import numpy
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .._errors import CallError, CallTypeError
 from ..ops.graphs import BaseGraph
@@ -28,10 +29,8 @@ def _numpy(tensor):
         if torch._C._functorch.is_batchedtensor(tensor):
             raise CallError("Graph: indices differ from example to example of torch.vmap; a graph is one for all")
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    if tensor.device.type != "cpu":
-        raise CallError(f"Graph: indices are on {tensor.device.type}; they are in main memory")
     with torch._C._DisableFuncTorch():
-        return tensor.numpy()
+        return tensor.cpu().numpy()
 
 
 def _torch(array):
@@ -54,11 +53,23 @@ class Graph(BaseGraph):
     def sorted(self, edges: Tensor) -> Tensor:
         """Rows of the edges as they were given, in the graph's own order: by target, relation, source."""
         self._check_edges(edges)
-        return edges.index_select(0, self._order)
+        return edges.index_select(0, self._on(edges.device, "_order"))
 
     def given(self, edges: Tensor) -> Tensor:
         """The opposite of `sorted`."""
-        return edges.index_select(0, self._places)
+        return edges.index_select(0, self._on(edges.device, "_places"))
+
+    def _on(self, device, name):
+        """An attribute that is a tensor, or several, on a device: copied there once."""
+        value = getattr(self, name)
+        if device.type in ("cpu", "meta"):
+            return value
+        copies = self.__dict__.setdefault("_copies", {})
+        if (device, name) not in copies:
+            # As the graph's own tensors, also where a call is traced.
+            with torch.inference_mode(False), _disable_current_modes():
+                copies[device, name] = value.to(device) if isinstance(value, Tensor) else [one.to(device) for one in value]
+        return copies[device, name]
 
     @functools.cached_property
     def _places(self):
@@ -79,7 +90,7 @@ class Graph(BaseGraph):
         return _torch(numpy.diff(_numpy(self.arrays[2])[_numpy(self.arrays[0])]))
 
     def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name not in ("_places", "source_pairs", "degrees")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_places", "source_pairs", "degrees", "_copies")}
 
 
 class Edges:
@@ -97,7 +108,8 @@ class Edges:
         edge_attr = kept = edge_attr[self.kept]
         if isinstance(fill, str):
             # In an order that does not depend on that of the list.
-            order = self.graph._order[self.graph._order < edge_attr.shape[0]]
+            order = self.graph._on(edge_attr.device, "_order")
+            order = order[order < edge_attr.shape[0]]
             edge_attr, target = edge_attr.index_select(0, order), self.edge_index[1].index_select(0, order)
             index = target.view(-1, *[1] * (edge_attr.dim() - 1)).expand_as(edge_attr)
             reduce = {"add": "sum", "sum": "sum", "mean": "mean", "max": "amax", "min": "amin", "mul": "prod"}.get(fill)
@@ -192,7 +204,8 @@ def graph_of(edge_index: Any, edge_type: Tensor | None, size: tuple[int, int], n
             # What is kept with a tensor does not keep the tensor.
             return Edges(graph, None)
         back = ends if flow == "source_to_target" else ends[::-1]
-        return Edges(graph, _torch(numpy.ascontiguousarray(back)), _torch(kept), added, count)
+        listed, kept = (_torch(numpy.ascontiguousarray(one)).to(edge_index.device) for one in (back, kept))
+        return Edges(graph, listed, kept, added, count)
 
     tensors = (edge_index,) if edge_type is None else (edge_index, edge_type)
     edges = _kept(edge_index, (size, num_relations, loops, flow), tensors, make)
@@ -209,19 +222,20 @@ def _input(tensor, space):
     return None if tensor is None else input_type(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), space)
 
 
-def _check_place(tensor):
-    if tensor is not None and tensor.device.type != "cpu":
-        raise CallError(f"layers on graphs are computed on the CPU, but a tensor is on {tensor.device.type}")
+def _arrays(graph, tensors):
+    """Those of the graph, on the device of the rows."""
+    devices = {tensor.device for tensor, _ in tensors if tensor is not None}
+    if len(devices) > 1:
+        raise CallError(f"rows are on {' and '.join(sorted(map(str, devices)))}; a layer's tensors are all on one device")
+    return graph._on(next(iter(devices), torch.device("cpu")), "arrays")
 
 
 def apply(graph: Graph, build: Callable, tensors: list, options: tuple = ()) -> Any:
     """The results of a program on a graph: a tensor, or a list of them. `tensors` are pairs of a tensor, or None, and its space; `build`
     makes the program of Values in their place, once for each combination of types."""
-    for tensor, _ in tensors:
-        _check_place(tensor)
     graph._check_rows(tensors)
     text = _spec_text(build, options, tuple(_input(*one) for one in tensors), graph._kind)
-    results = _dispatch.apply([*[tensor for tensor, _ in tensors if tensor is not None], *graph.arrays], text)
+    results = _dispatch.apply([*[tensor for tensor, _ in tensors if tensor is not None], *_arrays(graph, tensors)], text)
     return results if len(results) > 1 else results[0]
 
 
@@ -253,13 +267,12 @@ def message_passing(graph: Graph, function: Callable, *, src: Rows = None, dst: 
     for space, name, tensor in named_rows(src=src, dst=dst, edge=edge, rel=rel, all=all):
         if not isinstance(tensor, Tensor):
             raise CallTypeError(f"message_passing: {space} is {type(tensor).__name__}; it is a tensor or a dictionary of them")
-        _check_place(tensor)
         names.append((space, name))
         tensors.append((graph.sorted(tensor) if space == "edge" else tensor, space))
     graph._check_rows(tensors)
     known = Edge(function, tuple(names), combine, to)
     text = _program_of(function, known, tuple(_input(*one) for one in tensors), graph._kind)
-    results = _dispatch.apply([*[tensor for tensor, _ in tensors], *graph.arrays], text)
+    results = _dispatch.apply([*[tensor for tensor, _ in tensors], *_arrays(graph, tensors)], text)
     return graph.given(results[0]) if to == "edge" else results[0]
 
 
