@@ -11,7 +11,7 @@
 //   key      names the program; equal keys mean equal sources and options
 //   source   its text, @main the only public function
 //   name     of the source, for messages
-//   target   of the compiler
+//   target   of the compiler: "cpu", or "cuda" on the device that XLA names
 //   isa      of the compiler
 //   shares   how many devices run this computation at once, in one process;
 //            each takes its share of the processors
@@ -19,11 +19,12 @@
 // Nothing in them holds for one process alone. An executable may come from
 // JAX's cache on disk, or from another machine: where this process does not
 // know the key, the program is compiled from its text when XLA instantiates
-// the call.
+// the call; for a GPU when it initializes the call on one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Jax.h"
+#include "Exchange.h"
 #include "Objects.h"
 #include "XlaFfi.h"
 #include <algorithm>
@@ -39,11 +40,17 @@ namespace nb = nanobind;
 namespace drawloom::python {
 
 namespace {
+/// A program of the table, and what owns it.
+struct Known {
+  const DrawloomFunction *function = nullptr;
+  const DrawloomProgram *program = nullptr;
+};
+
 /// The programs that executables of this process may call. None is ever
 /// dropped: XLA does not say when the last executable that calls one is gone.
 struct Table {
   std::shared_mutex mutex;
-  std::unordered_map<std::string, const DrawloomFunction *> functions;
+  std::unordered_map<std::string, Known> functions;
   /// What owns the functions that Python made.
   std::vector<std::shared_ptr<Program>> owners;
 };
@@ -57,6 +64,12 @@ struct Failure {
 struct Attributes {
   std::string_view key, source, name, target, isa;
   int64_t shares = 1;
+};
+
+/// Where a call runs, as XLA says.
+struct Place {
+  int32_t device = 0;
+  void *stream = nullptr;
 };
 } // namespace
 
@@ -148,18 +161,16 @@ static bool read(const xla::Attributes &given, Attributes &attributes) {
   return found == 6 && attributes.shares > 0;
 }
 
-static const DrawloomFunction *find(const std::string &key) {
+static Known find(const std::string &key) {
   std::shared_lock<std::shared_mutex> lock(table().mutex);
   auto known = table().functions.find(key);
-  return known == table().functions.end() ? nullptr : known->second;
+  return known == table().functions.end() ? Known() : known->second;
 }
 
 /// Compiles what Python did not, and remembers it.
-static const DrawloomFunction *compile(const std::string &key,
-                                       const Attributes &attributes,
-                                       Failure &failure) {
-  std::string target(attributes.target), isa(attributes.isa),
-      name(attributes.name);
+static Known compile(const std::string &key, const std::string &target,
+                     const Attributes &attributes, Failure &failure) {
+  std::string isa(attributes.isa), name(attributes.name);
   DrawloomCompilerOptions options = {};
   options.size = sizeof(options);
   options.target = target.c_str();
@@ -167,7 +178,7 @@ static const DrawloomFunction *compile(const std::string &key,
   DrawloomCompiler *compiler = nullptr;
   if (DrawloomError *error = drawloomCompilerCreate(&options, &compiler)) {
     failure = describe(error);
-    return nullptr;
+    return {};
   }
   DrawloomSource source = {name.c_str(), attributes.source.data(),
                            attributes.source.size()};
@@ -181,10 +192,11 @@ static const DrawloomFunction *compile(const std::string &key,
   if (error) {
     failure = describe(error);
     drawloomProgramDestroy(program);
-    return nullptr;
+    return {};
   }
   std::unique_lock<std::shared_mutex> lock(table().mutex);
-  auto [place, added] = table().functions.try_emplace(key, function);
+  auto [place, added] =
+      table().functions.try_emplace(key, Known{function, program});
   if (!added)
     drawloomProgramDestroy(program); // Another thread was faster.
   return place->second;
@@ -291,13 +303,143 @@ static unsigned threadsFor(int64_t shares) {
   return static_cast<unsigned>(std::max<int64_t>(processors / shares, 1));
 }
 
+/// Takes over XLA's error, if it is one.
+static bool isWell(const xla::CallFrame &frame, xla::Error *error,
+                   Failure &failure) {
+  if (!error)
+    return true;
+  xla::ErrorMessageArguments asked = {sizeof(asked), nullptr, error, nullptr};
+  frame.api->messageOf(&asked);
+  failure = {xla::ErrorCode::internal, asked.message ? asked.message : ""};
+  xla::ErrorDestroyArguments done = {sizeof(done), nullptr, error};
+  frame.api->destroyError(&done);
+  return false;
+}
+
+static bool findPlace(const xla::CallFrame &frame, Place &place,
+                      Failure &failure) {
+  if (frame.api->structSize < sizeof(xla::Api)) {
+    failure = {xla::ErrorCode::failedPrecondition,
+               "this version of jaxlib does not say which GPU a call is for; "
+               "0.9 and later ones do"};
+    return false;
+  }
+  xla::DeviceArguments device = {xla::deviceArgumentsSize, nullptr,
+                                 frame.context, 0};
+  if (!isWell(frame, frame.api->device(&device), failure))
+    return false;
+  place.device = device.device;
+  if (frame.stage != xla::Stage::execute)
+    return true;
+  xla::StreamArguments stream = {sizeof(stream), nullptr, frame.context,
+                                 nullptr};
+  if (!isWell(frame, frame.api->stream(&stream), failure))
+    return false;
+  place.stream = stream.stream;
+  return true;
+}
+
+namespace {
+/// Workspaces of a call, from XLA's allocator.
+class Scratch {
+public:
+  explicit Scratch(const xla::CallFrame &frame) : frame(frame) {
+    DrawloomDeviceAllocator allocator;
+    allocator.context = this;
+    allocator.allocate = [](void *self, size_t bytes, void *) {
+      return static_cast<Scratch *>(self)->allocate(bytes);
+    };
+    allocator.release = [](void *self, void *memory, void *) {
+      static_cast<Scratch *>(self)->release(memory);
+    };
+    drawloomUseDeviceAllocator(&allocator);
+  }
+  Scratch(const Scratch &) = delete;
+  ~Scratch() { drawloomUseDeviceAllocator(nullptr); }
+
+  /// What XLA said where it had none.
+  Failure failure = {};
+
+private:
+  void *allocate(size_t bytes) {
+    xla::AllocateArguments asked = {sizeof(asked), nullptr, frame.context,
+                                    bytes,         256,     nullptr};
+    if (!isWell(frame, frame.api->allocate(&asked), failure))
+      return nullptr;
+    sizes[asked.data] = bytes;
+    return asked.data;
+  }
+  void release(void *memory) {
+    xla::FreeArguments asked = {sizeof(asked), nullptr, frame.context,
+                                sizes[memory], memory};
+    Failure ignored = {};
+    (void)isWell(frame, frame.api->free(&asked), ignored);
+  }
+
+  const xla::CallFrame &frame;
+  std::unordered_map<void *, size_t> sizes;
+};
+} // namespace
+
+/// The call on the device's memory, on XLA's stream.
+static xla::Error *runOnDevice(const xla::CallFrame &frame, const Place &place,
+                               const Known &known,
+                               const DrawloomFunction *function,
+                               const std::vector<DrawloomBuffer> &arguments,
+                               const std::vector<DrawloomBuffer> &results) {
+  std::vector<DrawloomTensor> tensors(arguments.size() + results.size());
+  std::vector<const DrawloomTensor *> pointers;
+  std::vector<int64_t> numbers(arguments.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    bool isArgument = i < arguments.size();
+    size_t index = isArgument ? i : i - arguments.size();
+    DrawloomType type = isArgument ? drawloomArgumentType(function, index)
+                                   : drawloomResultType(function, index);
+    const DrawloomBuffer &buffer =
+        isArgument ? arguments[index] : results[index];
+    nb::dlpack::dtype dtype = dtypeOf(type.element);
+    DrawloomTensor &tensor = tensors[i];
+    tensor = {buffer.data,
+              nb::device::cuda::value,
+              place.device,
+              static_cast<int32_t>(type.rank),
+              dtype.code,
+              dtype.bits,
+              1,
+              type.extents,
+              nullptr,
+              0};
+    if (isArgument && drawloomArgumentIsNumber(function, index)) {
+      if (DrawloomError *error =
+              drawloomDeviceDownload(known.program, &numbers[i], buffer.data,
+                                     buffer.bytes, place.stream))
+        return makeError(frame, describe(error));
+      tensor.data = &numbers[i];
+      tensor.deviceType = nb::device::cpu::value;
+      tensor.deviceId = 0;
+    }
+    pointers.push_back(&tensor);
+  }
+  Scratch scratch(frame);
+  DrawloomError *error = drawloomCallTensorsOnStream(
+      function, pointers.data(), arguments.size(),
+      pointers.data() + arguments.size(), results.size(), place.stream);
+  if (!error)
+    return nullptr;
+  Failure failure = describe(error);
+  if (!scratch.failure.message.empty()) {
+    failure.code = xla::ErrorCode::resourceExhausted;
+    failure.message += ": " + scratch.failure.message;
+  }
+  return makeError(frame, failure);
+}
+
 static xla::Error *run(xla::CallFrame *frame) {
   for (xla::Extension *one = frame->extensions; one; one = one->next)
     if (one->type == xla::ExtensionType::metadata)
       return describeHandler(
           *frame, *reinterpret_cast<xla::MetadataExtension *>(one)->metadata);
-  if (frame->stage != xla::Stage::instantiate &&
-      frame->stage != xla::Stage::execute)
+  if (frame->stage == xla::Stage::prepare)
     return nullptr;
 
   Failure failure = {xla::ErrorCode::invalidArgument, ""};
@@ -307,18 +449,30 @@ static xla::Error *run(xla::CallFrame *frame) {
                       "version of drawloom.jax";
     return makeError(*frame, failure);
   }
-  std::string key(attributes.key);
-  const DrawloomFunction *function = find(key);
-  if (!function)
-    function = compile(key, attributes, failure);
+  std::string key(attributes.key), target(attributes.target);
+  bool onDevice = target == "cuda";
+  Place place;
+  if (onDevice) {
+    // Nothing is known of the device before.
+    if (frame->stage == xla::Stage::instantiate)
+      return nullptr;
+    if (!findPlace(*frame, place, failure))
+      return makeError(*frame, failure);
+    target += ":" + std::to_string(place.device);
+    key += "@" + target;
+  }
+  Known known = find(key);
+  if (!known.function)
+    known = compile(key, target, attributes, failure);
+  const DrawloomFunction *function = known.function;
   if (!function)
     return makeError(*frame, failure);
-  if (frame->stage == xla::Stage::instantiate)
+  if (frame->stage != xla::Stage::execute)
     return nullptr;
 
   std::shared_ptr<DrawloomBoundFunction> bound;
   if (drawloomFunctionOpenExtents(function)) {
-    if (DrawloomError *error = bind(frame->arguments, function, bound))
+    if (DrawloomError *error = python::bind(frame->arguments, function, bound))
       return makeError(*frame, describe(error));
     function = drawloomBoundFunction(bound.get());
   }
@@ -330,6 +484,8 @@ static xla::Error *run(xla::CallFrame *frame) {
                       std::string(attributes.name) + "' has";
     return makeError(*frame, failure);
   }
+  if (onDevice)
+    return runOnDevice(*frame, place, known, function, arguments, results);
   if (DrawloomError *error = drawloomCall(
           function, arguments.data(), arguments.size(), results.data(),
           results.size(), threadsFor(attributes.shares)))
@@ -353,7 +509,8 @@ void addJax(nb::module_ &module) {
       "xla_known",
       [](const std::string &key, const Function &function) {
         std::unique_lock<std::shared_mutex> lock(table().mutex);
-        if (table().functions.try_emplace(key, function.handle).second)
+        Known known = {function.handle, function.program->handle};
+        if (table().functions.try_emplace(key, known).second)
           table().owners.push_back(function.program);
       },
       nb::arg("key"), nb::arg("function"),

@@ -122,13 +122,77 @@ struct Attributes {
   void **values;
 };
 
-/// Functions that XLA offers; only the first is used here.
+struct StreamArguments {
+  size_t structSize;
+  Extension *extensions;
+  void *context;
+  void *stream; ///< Filled: a CUstream.
+};
+
+struct AllocateArguments {
+  size_t structSize;
+  Extension *extensions;
+  void *context;
+  size_t size;
+  size_t alignment;
+  void *data; ///< Filled.
+};
+
+struct FreeArguments {
+  size_t structSize;
+  Extension *extensions;
+  void *context;
+  size_t size;
+  void *data;
+};
+
+struct DeviceArguments {
+  size_t structSize;
+  Extension *extensions;
+  void *context;
+  int32_t device; ///< Filled.
+};
+/// Without the padding behind the last field.
+constexpr size_t deviceArgumentsSize =
+    offsetof(DeviceArguments, device) + sizeof(int32_t);
+
+struct ErrorMessageArguments {
+  size_t structSize;
+  Extension *extensions;
+  Error *error;
+  const char *message; ///< Filled.
+};
+
+struct ErrorDestroyArguments {
+  size_t structSize;
+  Extension *extensions;
+  Error *error;
+};
+
+/// Functions that XLA offers. Older ones have fewer: see structSize.
 struct Api {
   size_t structSize;
   Extension *extensions;
   Version version;
   const void *internal;
   Error *(*createError)(ErrorCreateArguments *);
+  void (*messageOf)(ErrorMessageArguments *);
+  void (*destroyError)(ErrorDestroyArguments *);
+  const void *registerHandler;
+  Error *(*stream)(StreamArguments *);
+  const void *registerType;
+  const void *executionContext;
+  const void *setState;
+  const void *state;
+  Error *(*allocate)(AllocateArguments *);
+  Error *(*free)(FreeArguments *);
+  const void *schedule;
+  const void *threads;
+  const void *createFuture;
+  const void *setFuture;
+  const void *failFuture;
+  const void *runId;
+  Error *(*device)(DeviceArguments *);
 };
 
 enum class Stage : uint32_t {

@@ -374,9 +374,11 @@ static std::string whyNotOnDevice(const DrawloomTensor &tensor,
   std::string here =
       "the program runs on CUDA device " + std::to_string(device.device());
   return "is " + deviceText(tensor) + ", but " + here +
-         (isCuda ? ": it runs on one device, which CUDA_VISIBLE_DEVICES chooses"
-                 : ", and its other tensors are taken from there; copy it to "
-                   "the device, or give all in the host's memory");
+         (isCuda
+              ? ": it is loaded for one device; target 'cuda:" +
+                    std::to_string(tensor.deviceId) + "' is that of the tensor"
+              : ", and its other tensors are taken from there; copy it to "
+                "the device, or give all in the host's memory");
 }
 
 /// Makes buffers of tensors, or says which does not fit. `whyNotHere` says so

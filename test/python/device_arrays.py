@@ -12,7 +12,7 @@ import ctypes
 import numpy as np
 
 CUDA = 2
-CODES = {"float32": (2, 32), "float64": (2, 64), "int64": (0, 64)}
+CODES = {"float32": (2, 32), "float64": (2, 64), "int64": (0, 64), "int8": (0, 8)}
 
 
 class DLTensor(ctypes.Structure):
@@ -135,9 +135,18 @@ class Table(ctypes.Structure):
 class Tensor(Array):
     current = None  # The library's current stream, a CUstream.
     made = {}
+    workspaces = 0
 
     def __dlpack__(self, **_):
         raise AssertionError("the table is there to be used")
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _destroyed(managed):
+    """What was asked for as memory alone."""
+    tensor, *_ = Tensor.made.pop(managed)
+    Library.driver.MemFree_v2(tensor.pointer)
+    Tensor.workspaces += 1
 
 
 @_Allocate
@@ -148,7 +157,7 @@ def _allocate(prototype, out, context, set_error):
     assert (wanted.device_type, wanted.device_id) == (CUDA, 0)
     pointer = Library.driver.alloc(max(int(np.prod(shape)) * wanted.bits // 8, 1))
     tensor = Tensor(Library.driver, pointer, shape, dtype)
-    managed = Versioned()
+    managed = Versioned(destroy=ctypes.cast(_destroyed, ctypes.c_void_p))
     Tensor.made[ctypes.addressof(managed)] = tensor, managed, _describe(managed.tensor, tensor)
     out[0] = ctypes.addressof(managed)
     return 0

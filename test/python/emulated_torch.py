@@ -4,16 +4,15 @@
 """Gives a process whose torch was built without CUDA the devices cuda:0 and cuda:1, on the emulated driver. It is to be imported before
 torch: this looks for devices once.
 
-The driver executes no machine code: it finds a kernel's MLIR by the kernel's image. What is compiled for GPUs here is therefore put, by
-drawloom-translate, into folders that the driver is told of.
+The kernels of what is compiled for GPUs here are made known to the driver.
 """
 
 import ctypes
 import os
-import subprocess
 import sys
 import tempfile
 
+import emulated_kernels
 from emulated_driver import LIBRARY
 from runner import BUILD
 
@@ -37,20 +36,8 @@ compiled = []
 def _build_with_modules(compiler, sources, shapes):
     target = next(options[0] for options, one in _library._compilers.items() if one is compiler)
     if target.startswith("cuda"):
-        place = f"{_folder.name}/{len(compiled)}"
-        os.makedirs(place)
-        files = []
-        for name, text in sources:
-            # An image has the names of its sources.
-            files.append(name)
-            with open(f"{place}/{name}", "wb") as file:
-                file.write(text)
-        done = subprocess.run([BUILD / "bin/drawloom-translate", "--mlir-to-bundle", "--bundle-modules", "--arch=sm_90a",
-                               "--bundle-dir=b", *files], cwd=place, capture_output=True, text=True)
         # What cannot be compiled, the call itself says.
-        if done.returncode == 0:
-            folders = os.environ.get("DRAWLOOM_EMULATED_MODULES", "")
-            os.environ["DRAWLOOM_EMULATED_MODULES"] = f"{place}/b/sm_90a" + (f":{folders}" if folders else "")
+        emulated_kernels.install(sources, f"{_folder.name}/{len(compiled)}")
         compiled.append((target, sources[0][1].decode()))
     return _build(compiler, sources, shapes)
 

@@ -32,10 +32,25 @@ STRUCTS = {
     ("Attributes", "XLA_FFI_Attrs"): [
         ("structSize", "struct_size"), ("extensions", "extension_start"), ("size", "size"), ("types", "types"),
         ("names", "names"), ("values", "attrs")],
+    ("StreamArguments", "XLA_FFI_Stream_Get_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("context", "ctx"), ("stream", "stream")],
+    ("AllocateArguments", "XLA_FFI_DeviceMemory_Allocate_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("context", "ctx"), ("size", "size"),
+        ("alignment", "alignment"), ("data", "data")],
+    ("FreeArguments", "XLA_FFI_DeviceMemory_Free_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("context", "ctx"), ("size", "size"), ("data", "data")],
+    ("DeviceArguments", "XLA_FFI_DeviceOrdinal_Get_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("context", "ctx"), ("device", "device_ordinal")],
+    ("ErrorMessageArguments", "XLA_FFI_Error_GetMessage_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("error", "error"), ("message", "message")],
+    ("ErrorDestroyArguments", "XLA_FFI_Error_Destroy_Args"): [
+        ("structSize", "struct_size"), ("extensions", "extension_start"), ("error", "error")],
     # The next two are longer in XLA's header: what is behind is not used.
     ("Api", "XLA_FFI_Api", "longer"): [
         ("structSize", "struct_size"), ("extensions", "extension_start"), ("version", "api_version"),
-        ("internal", "internal_api"), ("createError", "XLA_FFI_Error_Create")],
+        ("internal", "internal_api"), ("createError", "XLA_FFI_Error_Create"), ("messageOf", "XLA_FFI_Error_GetMessage"),
+        ("destroyError", "XLA_FFI_Error_Destroy"), ("stream", "XLA_FFI_Stream_Get"), ("allocate", "XLA_FFI_DeviceMemory_Allocate"),
+        ("free", "XLA_FFI_DeviceMemory_Free"), ("device", "XLA_FFI_DeviceOrdinal_Get")],
     ("CallFrame", "XLA_FFI_CallFrame", "longer"): [
         ("structSize", "struct_size"), ("extensions", "extension_start"), ("api", "api"), ("context", "ctx"),
         ("stage", "stage"), ("arguments", "args"), ("results", "rets"), ("attributes", "attrs")],
@@ -46,6 +61,7 @@ STRUCTS = {
 VALUES = {
     "majorVersion": "XLA_FFI_API_MAJOR", "minorVersion": "XLA_FFI_API_MINOR",
     "errorCreateSize": "XLA_FFI_Error_Create_Args_STRUCT_SIZE",
+    "deviceArgumentsSize": "XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE",
     "ExtensionType::metadata": "XLA_FFI_Extension_Metadata",
     "ErrorCode::invalidArgument": "XLA_FFI_Error_Code_INVALID_ARGUMENT",
     "ErrorCode::resourceExhausted": "XLA_FFI_Error_Code_RESOURCE_EXHAUSTED",
@@ -55,7 +71,7 @@ VALUES = {
        for name in ("pred", "s8", "s32", "s64", "f16", "f32", "f64", "bf16")},
     "ArgumentType::buffer": "XLA_FFI_ArgType_BUFFER", "AttributeType::scalar": "XLA_FFI_AttrType_SCALAR",
     "AttributeType::text": "XLA_FFI_AttrType_STRING", "Stage::instantiate": "XLA_FFI_ExecutionStage_INSTANTIATE",
-    "Stage::execute": "XLA_FFI_ExecutionStage_EXECUTE",
+    "Stage::initialize": "XLA_FFI_ExecutionStage_INITIALIZE", "Stage::execute": "XLA_FFI_ExecutionStage_EXECUTE",
 }
 
 

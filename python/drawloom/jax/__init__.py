@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Drawloom for JAX: functions, models of linear recurrences (drawloom.jax.linrec) and layers on graphs (drawloom.jax.rgnn), that are
 compiled, and take part in jit, grad and jvp to any order (linear recurrences: in the first, in reverse), vmap, checkpoint, shard_map and
-sharded computations. They run on the CPU."""
+sharded computations. They run on the CPU and on NVIDIA's GPUs."""
 
 try:
     import jax as _jax  # noqa: F401

@@ -31,6 +31,9 @@ from ._sharding import explicitly_sharded, partitioned
 _TARGET = "drawloom_call_1"
 jax.ffi.register_ffi_target(
     _TARGET, {"instantiate": _drawloom.xla_handler, "execute": _drawloom.xla_handler}, platform="cpu")
+# A GPU is known when XLA initializes a call there.
+jax.ffi.register_ffi_target(
+    _TARGET, {stage: _drawloom.xla_handler for stage in ("instantiate", "initialize", "execute")}, platform="CUDA")
 
 call_p = Primitive("drawloom_call")
 call_p.multiple_results = True
@@ -168,7 +171,7 @@ def _devices(axis_context):
     return max(mesh.size, 1), set(axis_context.manual_axes) == set(mesh.axis_names)
 
 
-def _lower(context, *operands, spec):
+def _lower(context, *operands, spec, target="cpu"):
     shares, local = _devices(context.module_context.axis_context)
     if not local:
         return mlir.lower_fun(functools.partial(_partition, spec), multiple_results=True)(context, *operands)
@@ -177,16 +180,15 @@ def _lower(context, *operands, spec):
         # No rows: sums over them are zero.
         return mlir.lower_fun(lambda *_: [jnp.zeros(one.shape, one.dtype) for one in context.avals_out],
                               multiple_results=True)(context, *operands)
-    target, isa = "cpu", _library.default_isa()
-    # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
-    if any(is_symbolic_dim(extent) for one in types for extent in one.shape):
+    isa = _library.default_isa() if target == "cpu" else "native"
+    is_open = any(is_symbolic_dim(extent) for one in types for extent in one.shape)
+    if is_open:
         types = _any_extents(spec, types)
-        function = ops.function_of_any(spec, types)
-    else:
-        function = ops.function(spec, types)
     source = ops.text(spec, list(types))
     key = hashlib.sha256("\0".join([__version__, target, isa, source]).encode()).hexdigest()
-    _drawloom.xla_known(key, function)
+    if target == "cpu":
+        # Compiled now, so that errors come where the function is traced; the handler finds it by the key.
+        _drawloom.xla_known(key, ops.function_of_any(spec, types) if is_open else ops.function(spec, types))
     return jax.ffi.ffi_lowering(_TARGET)(
         context, *operands, key=key, source=source, name=f"{spec.family}.mlir", target=target, isa=isa,
         shares=np.int64(shares))
@@ -210,12 +212,13 @@ def _partition(spec, *arrays):
 
 
 def _lower_elsewhere(context, *operands, spec):
-    raise Error(f"Drawloom's {spec.family} runs on the CPU in JAX: JAX_PLATFORMS=cpu in the environment, or "
-                "jax.default_device(jax.devices('cpu')[0]), brings the computation there")
+    raise Error(f"Drawloom's {spec.family} runs on the CPU and on NVIDIA's GPUs in JAX: JAX_PLATFORMS=cpu in the environment, or "
+                "jax.default_device(jax.devices('cpu')[0]), brings the computation to the CPU")
 
 
 mlir.register_lowering(call_p, _lower_elsewhere)
 mlir.register_lowering(call_p, _lower, platform="cpu")
+mlir.register_lowering(call_p, functools.partial(_lower, target="cuda"), platform="cuda")
 try:
     # The rule above makes a custom_partitioning, which asks for this.
     from jax._src.dispatch import prim_requires_devices_during_lowering

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Drawloom for PyTorch: functions, modules (drawloom.torch.nn), optimizers (drawloom.torch.optim) and linear recurrences
 (drawloom.torch.linrec, differentiable once; drawloom.torch.context_parallel over processes) that are compiled, take part in autograd
-to any order, and in torch.compile, torch.func, AMP, DDP and FSDP. They run on the CPU."""
+to any order, and in torch.compile, torch.func, AMP, DDP and FSDP. They run on the CPU and on NVIDIA's GPUs."""
 
 try:
     import torch as _torch
