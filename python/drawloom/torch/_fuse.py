@@ -1,221 +1,321 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""drawloom.torch.fuse: chains of layers in an existing model, replaced by fused ones. _trace.py finds those in a forward of one's
-own."""
+"""drawloom.torch.fuse: modules of an existing model that are functions of rows, as programs. _row_program.py makes the programs, _trace.py finds
+what of another module's forward may be one."""
 
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from . import _dense, functional
-from ._dense import WIDEST, draws, is_dropout, plain
-from .nn import Rational
+from . import _row_program
+from ._row_program import Program, Traced, Unsupported
 
 __all__ = ["fuse"]
 
-
-def _activation(module):
-    """The name of an activation that the fused op has, or None."""
-    kind = type(module)
-    if kind is nn.GELU:
-        return "gelu" if module.approximate == "none" else "gelu_tanh"
-    if kind is nn.LeakyReLU:
-        return "leaky_relu" if module.negative_slope == 0.01 else None
-    if kind is nn.ELU:
-        return "elu" if module.alpha == 1.0 else None
-    if kind is nn.Softplus:
-        return "softplus" if module.beta == 1 and module.threshold == 20 else None
-    names = {nn.ReLU: "relu", nn.SiLU: "silu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", Rational: "rational"}
-    return names.get(kind)
+# So many numbers of channels are tried for a module whose input is not known.
+_MOST_CHANNELS = 4
 
 
-class FusedSequential(nn.Sequential):
-    """An nn.Sequential whose children are those that it was made of, so that state dicts fit; runs of them are computed at
-    once."""
+class Fused:
+    """What is put in front of a module's class; `_drawloom_kind` is that class."""
 
-    def plan(self, runs):
-        """runs: (first, last + 1) of children that are one chain."""
-        self._runs = {first: end for first, end in runs}
-        return self
+    _drawloom_kind: type
 
-    def forward(self, x):
-        return _run(list(self), self._runs, x)
+    def forward(self, *arguments, **options):
+        plan = self.__dict__.get("_drawloom_plan")
+        if plan is None:
+            return super().forward(*arguments, **options)
+        return plan.run(self, super().forward, arguments, options)
+
+    @torch._dynamo.assume_constant_result
+    def _drawloom_chosen(self, first, dtype, lead):
+        """What torch.compile makes a call of, for an input of a type: see Program.chosen."""
+        program, calls, compute = self.__dict__["_drawloom_plan"].part(self, super().forward, first)
+        return program.chosen(calls, compute, dtype, lead)
+
+    def __reduce_ex__(self, protocol):
+        return _rebuild, (self._drawloom_kind,), dict(self.__dict__)
 
 
-def _run(children, runs, x):
-    i = 0
-    while i < len(children):
-        end = runs.get(i)
-        # Hooks may have come since.
-        if end is None or not all(map(plain, children[i:end])):
-            x, i = children[i](x), i + 1
+_classes: dict[type, type] = {}
+
+
+def _fused_class(kind):
+    if kind not in _classes:
+        _classes[kind] = type(f"Fused{kind.__name__}", (Fused, kind), {"__module__": __name__, "__doc__": kind.__doc__, "_drawloom_kind": kind})
+    return _classes[kind]
+
+
+def _rebuild(kind):
+    return _fused_class(kind).__new__(_fused_class(kind))
+
+
+def _set_state(self, state):
+    kind = self._drawloom_kind
+    self.__class__ = kind
+    self.__setstate__(state)
+    if self.__dict__.get("_drawloom_plan"):
+        self.__class__ = _fused_class(kind)
+    else:
+        # A forward that was written anew is code, which copies and files do not hold.
+        from ._trace import fuse_forward
+
+        fuse_forward(self)
+
+
+Fused.__setstate__ = _set_state  # type: ignore[attr-defined]
+
+
+def become(module: nn.Module, plan: Any) -> None:
+    """Gives the module's forward to a plan: run(module, own forward, arguments, options)."""
+    module.__dict__["_drawloom_plan"] = plan
+    module.__class__ = _fused_class(type(module))
+
+
+class _Whole:
+    """The module's forward is one program."""
+
+    def __init__(self, channels):
+        self.program = Program(channels, alone=True)
+
+    def run(self, module, own, arguments, options):
+        if options or len(arguments) != 1 or not isinstance(arguments[0], Tensor):
+            return own(*arguments, **options)
+        if torch.compiler.is_compiling():
+            return _in_graph(module, 0, (module,), own, arguments[0])
+        return self.program((module,), own, arguments[0])
+
+    def part(self, module, own, first):
+        return self.program, (module,), own
+
+
+class _Parts:
+    """Runs of the children of an nn.Sequential are programs."""
+
+    def __init__(self, runs):
+        self.runs = {first: (end, Program(channels)) for first, end, channels in runs}
+
+    def run(self, module, own, arguments, options):
+        if options or len(arguments) != 1 or not isinstance(arguments[0], Tensor):
+            return own(*arguments, **options)
+        x, children, i = arguments[0], tuple(module), 0
+        while i < len(children):
+            end, program = self.runs.get(i, (i + 1, None)) if isinstance(x, Tensor) else (i + 1, None)
+            calls, i, first = children[i:end], end, i
+            if program is None:
+                x = calls[0](x)
+            elif torch.compiler.is_compiling():
+                x = _in_graph(module, first, calls, one_after_another(calls), x)
+            else:
+                x = program(calls, one_after_another(calls), x)
+        return x
+
+    def part(self, module, own, first):
+        end, program = self.runs[first]
+        calls = tuple(module)[first:end]
+        return program, calls, one_after_another(calls)
+
+
+def _in_graph(module, first, calls, compute, x):
+    """compute(x) as torch.compile sees it: what is compared here, it compares at each call of the graph."""
+    chosen = module._drawloom_chosen(first, x.dtype, x.dim() - 1) if x.dim() else None
+    if chosen is None:
+        return compute(x)
+    text, names, numbers, channels, row = chosen
+    if x.shape[-1] != channels:
+        return compute(x)
+    for at, path, name, value in numbers:
+        if getattr(calls[at].get_submodule(path), name) != value:
+            return compute(x)
+    tensors = [getattr(calls[at].get_submodule(path), name) for at, path, name in names]
+    result = torch.ops.drawloom.vjp.default([x if x.dim() == 2 else x.reshape(-1, x.shape[-1]), *tensors], text)[0]
+    return result if x.dim() == 2 else result.reshape([*x.shape[:-1], *row])
+
+
+def one_after_another(calls: Sequence[Callable]) -> Callable[[Tensor], Tensor]:
+    def compute(x):
+        for call in calls:
+            x = call(x)
+        return x
+
+    return compute
+
+
+def _has_matrices(module):
+    return any(one.dim() > 1 for one in module.parameters())
+
+
+def _channels(calls):
+    """Numbers of channels that the input of some modules may have: those of the first layers."""
+    found = []
+    for module in (module for call in calls for module in call.modules()):
+        shape = getattr(module, "normalized_shape", None)
+        given = [getattr(module, "in_features", None), getattr(module, "num_features", None), shape[0] if isinstance(shape, tuple) and shape else None]
+        if not any(isinstance(one, int) for one in given):
+            given = [one.shape[-1] if one.dim() == 1 else extent for one in module.parameters(recurse=False) if one.dim() in (1, 2)
+                     for extent in one.shape]
+        found += [one for one in given if isinstance(one, int)]
+    return list(dict.fromkeys(found))[:_MOST_CHANNELS]
+
+
+def probe(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], channels: Sequence[int], alone: bool = False) -> Traced | str:
+    """The program of modules for an input of one of these numbers of channels, or why there is none."""
+    why = _row_program.blocked(calls, alone)
+    if why is not None:
+        return why
+    tensors = [one for call in calls for one in (*call.parameters(), *call.buffers())]
+    if any(isinstance(one, nn.parameter.UninitializedTensorMixin) for one in tensors):
+        return "it has parameters whose shape is not known yet"
+    if any(one.device.type not in ("cpu", "meta") for one in tensors):
+        return "it is on another device than the CPU"
+    dtype = next((one.dtype for one in tensors if one.is_floating_point()), torch.get_default_dtype())
+    why = "the number of channels of its input is not known"
+    for lead in (1, 2):
+        for extent in channels:
+            try:
+                return _row_program.trace(calls, compute, dtype, extent, lead)
+            except Unsupported as error:
+                return str(error)
+            except Exception as error:  # Modules are anybody's: whatever they raise for rows, they stay.
+                why = _row_program.reason(error)
+    return why
+
+
+def _whole(module):
+    """The program of a module's forward, or why there is none."""
+    if "forward" in vars(module) or isinstance(module, torch.jit.ScriptModule):
+        return "its forward is not its class's"
+    required = [one for one in inspect.signature(module.forward).parameters.values()
+                if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    if len(required) > 1:
+        return "its forward takes several arguments"
+    found = probe([module], module.forward, _channels([module]), alone=True)
+    return found if isinstance(found, str) else _row_program.worth(found) or found
+
+
+def runs_of(calls: Sequence[nn.Module], end_of: str = "the model") -> tuple[list[tuple[int, int, list, int]], list[tuple[int, str]]]:
+    """[(first, last + 1, products, channels of the input)] of calls, one after another, that are a program worth it, and [(number of a call, why it stays)]."""
+    runs, notes, first = [], [], 0
+    while first < len(calls):
+        products, layer, end, why, row, channels = [], None, first, f"{end_of} ends there", (), 0
+        while end < len(calls):
+            found = probe([calls[end]], calls[end], row or _channels(calls[end:]))
+            stays = found if isinstance(found, str) else _row_program.too_wide(found)
+            if isinstance(found, str) or stays:
+                why = stays
+                break
+            layer, channels = end if layer is None and found.products else layer, channels or found.channels
+            products, row, end = products + found.products, found.row, end + 1
+            if len(row) != 1:
+                why = "what it gives is no row of channels"
+                break
         else:
-            x, i = _call(children[i:end], x), end
-    return x
-
-
-def _has_chains(module, x):
-    """Whether chains of an nn.Sequential of the caller's are computed at once, of many rows. Of bfloat16 a chain would not round between its
-    layers, as these do."""
-    if type(module) is not nn.Sequential or not plain(module) or torch.compiler.is_compiling() or x.dtype not in (torch.float32, torch.float64):
-        return False
-    tensors = list(module.parameters())
-    return _dense.multiplies(x, *tensors) and all(one.device.type == "cpu" for one in (x, *tensors))
-
-
-def fused(module, x):
-    """module(x), where a Linear, or the chains of an nn.Sequential, of the caller's are programs, of many rows."""
-    if isinstance(module, nn.Module) and _dense.is_linear(module):
-        return _dense.linear(module, x)
-    return _run(list(module), dict(chains(list(module))[0]), x) if _has_chains(module, x) else module(x)
-
-
-def chain_of(module, x):
-    """([w [in, out], bias or None, and so on], the activation between layers, that behind them) of a Linear, or an nn.Sequential that is one
-    chain; None of everything else."""
-    if isinstance(module, nn.Module) and _dense.is_product(module, x):
-        return [module.weight.t(), module.bias], "none", "none"
-    if not _has_chains(module, x) or chains(list(module))[0] != [(0, len(module))]:
-        return None
-    layers, _, options = parts(list(module))
-    if layers[0].in_features != x.shape[1]:
-        return None
-    return [one for layer in layers for one in (layer.weight.t(), layer.bias)], options["activation"], options["output_activation"] or "none"
-
-
-def parts(chain):
-    """(layers, rational activations, options of fused_mlp) of a chain of modules."""
-    layers = [module for module in chain if isinstance(module, nn.Linear)]
-    between = [module for module in chain if type(module) not in (nn.Linear, nn.Identity) and not is_dropout(module)]
-    inner = between[:len(layers) - 1]
-    output = between[len(layers) - 1] if len(between) == len(layers) else None
-    rationals = [module for module in between if isinstance(module, Rational)]
-    return layers, rationals, {"activation": _activation(inner[0]) if inner else "none",
-                               "output_activation": _activation(output) if output is not None else None,
-                               "form": rationals[0].form if rationals else "abs_terms"}
-
-
-def _call(chain, x):
-    layers, rationals, options = parts(chain)
-    biases = None if layers[0].bias is None else [layer.bias for layer in layers]
-    return functional.fused_mlp(x, [layer.weight for layer in layers], biases,
-                                activation_params=[table for module in rationals for table in (module.a, module.b)], **options)
-
-
-def chains(children, end_of="the model"):
-    """[(first, last + 1)] of the chains, and [(name, why it ends)] for what might have been one."""
-    runs, notes, i = [], [], 0
-    while i < len(children):
-        if type(children[i]) is not nn.Linear:
-            i += 1
-            continue
-        first, layers, kind, why, end = i, [children[i]], None, None, i + 1
-        while why is None:
-            # Behind a layer: an activation, what does nothing, and the next layer.
-            k, activation = end, None
-            while k < len(children) and type(children[k]) is not nn.Linear:
-                child = children[k]
-                if draws(child):
-                    why = f"{type(child).__name__}(p={child.p}) draws random numbers between the layers; of a model in eval() it does not"
-                elif type(child) is nn.Identity or is_dropout(child):
-                    pass
-                elif _activation(child) is None:
-                    why = f"{type(child).__name__} is no activation of the fused op"
-                elif activation is not None:
-                    why = "two activations follow each other"
-                else:
-                    activation, behind = child, k + 1
-                if why:
-                    break
-                k += 1
-            name = _activation(activation) if activation is not None else None
-            if why is None and k == len(children):
-                why = f"{end_of} ends there"
-            elif why is None and name is None:
-                why = "there is no activation between two layers"
-            elif why is None and kind not in (None, name):
-                why = f"the activations differ, {kind} and {name}"
-            elif why is None and (children[k].bias is None) != (layers[0].bias is None):
-                why = "some layers have a bias and others have none"
-            if why is None:
-                kind, end = name, k + 1
-                layers.append(children[k])
-            elif activation is not None:
-                end = behind
-        widest = max(max(layer.in_features, layer.out_features) for layer in layers)
-        if len(layers) < 2:
-            notes.append((first, f"it is a single layer: {why}"))
-        elif widest > WIDEST:
-            notes.append((first, f"a layer has {widest} channels; above {WIDEST} the products take all the time"))
-        elif not all(plain(module) for module in children[first:end]):
-            notes.append((first, "a module in it has hooks, parametrizations or a forward of its own"))
-        else:
-            runs.append((first, end))
-            i = end
-            continue
-        i = max(end, first + 1)
+            stays = None
+        if len(products) > 1:
+            runs.append((first, end, products, channels))
+        elif layer is not None:
+            notes.append((layer, f"it is a single layer: {why}"))
+        if stays and _has_matrices(calls[end]) and not list(calls[end].children()):
+            notes.append((end, why))
+        first = end + bool(stays)
     return runs, notes
 
 
+def widths(products: Sequence[tuple[int, int]]) -> str:
+    """Products as a message has them."""
+    if all(one[1] == other[0] for one, other in zip(products, products[1:])):
+        return " -> ".join(str(n) for n in [products[0][0], *(one[1] for one in products)])
+    return f"{len(products)} products of at most {max(max(one) for one in products)} channels"
+
+
+class _Fusing:
+    """One call of fuse: what it says."""
+
+    def __init__(self):
+        self.said: list[str] = []
+        self.stays: dict[str, list[str]] = {}
+        self.seen: set[int] = set()
+
+    def note(self, path, why):
+        self.stays.setdefault(why, []).append(path or "the model")
+
+    def fuse(self, module, path):
+        """A module, or what is inside of it."""
+        if id(module) in self.seen or isinstance(module, Fused):
+            return
+        self.seen.add(id(module))
+        if isinstance(module, (nn.ModuleList, nn.ModuleDict)) or not _has_matrices(module) or not list(module.children()):
+            why = ""
+        else:
+            found = _whole(module)
+            if isinstance(found, Traced):
+                become(module, _Whole(found.channels))
+                self.said.append(f"{path or 'the model'} is one program now: {widths(found.products)}")
+                return
+            why = found
+        if type(module) is nn.Sequential:
+            self._parts(module, path)
+        elif why and _own_layers(module):
+            self._lines(module, path, why)
+        for name, child in module.named_children():
+            self.fuse(child, f"{path}.{name}" if path else name)
+
+    def _parts(self, module, path):
+        children, before = list(module), path or "the model"
+        runs, notes = runs_of(children)
+        for at, why in notes:
+            self.note(f"{before}[{at}]", why)
+        for first, end, products, _ in runs:
+            self.said.append(f"{before}[{first}:{end}] is one program now: {widths(products)}")
+            self.seen.update(id(child) for child in children[first:end])
+        if runs:
+            become(module, _Parts([(first, end, channels) for first, end, _, channels in runs]))
+
+    def _lines(self, module, path, why):
+        from ._trace import Untraceable, fuse_forward
+
+        before = f"{path}." if path else ""
+        try:
+            lines, notes = fuse_forward(module)
+        except Untraceable:
+            self.note(path, why)
+            return
+        for names, layers, products in lines:
+            self.said.append(f"{before}{names[0]} to {before}{names[-1]} is one program now: {widths(products)}")
+            self.seen.update(map(id, layers))
+        for name, reason in notes:
+            self.note(before + name, reason)
+
+
 def fuse(model: nn.Module, *, inplace: bool = False, verbose: bool = True) -> nn.Module:
-    """Replaces chains of layers in a model by fused ones: runs of Linear with one kind of activation between them (ReLU,
-    LeakyReLU, ELU, SiLU, GELU, Tanh, Sigmoid, Softplus, drawloom.torch.nn.Rational), in each nn.Sequential, and in each module
-    whose forward says so without conditions, be it with modules or with functions as torch.nn.functional.relu.
+    """Replaces what works row by row in a model by programs: modules whose forward is a function of the rows of its input (the outermost ones:
+    dense layers, activations, norms, gates, residual connections, whatever drawloom.torch.op takes), runs of the children of an
+    nn.Sequential, and calls that follow one another in another module's forward.
 
     Parameters are the same objects under the same names, so that state dicts and optimizers fit. Prints what was fused, and
     for what was not, why. Gives the model: a copy that shares its parameters, or with `inplace` the model itself.
     """
-    from ._trace import Fused, fuse_forward
-
     if not inplace:
         memo = {id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}
         model = copy.deepcopy(model, memo)
-    said: list[str] = []
-    stays: dict[str, list[str]] = {}
-    root = nn.ModuleDict({"model": model})
-    for name, parent in list(root.named_modules()):
-        for key, child in list(parent.named_children()):
-            if type(child) is not nn.Sequential:
-                continue
-            path = f"{name}.{key}".removeprefix(".").removeprefix("model").removeprefix(".") or "the model"
-            children = list(child)
-            runs, notes = chains(children)
-            for at, why in notes:
-                stays.setdefault(why, []).append(f"{path}[{at}]")
-            if not runs:
-                continue
-            replacement = FusedSequential()
-            replacement.__dict__.update(child.__dict__)
-            parent._modules[key] = replacement.plan(runs)
-            for first, end in runs:
-                said.append(f"{path}[{first}:{end}] is one program now: {_widths(children[first:end])}")
-    for path, module in root["model"].named_modules():
-        if isinstance(module, (nn.Sequential, nn.ModuleList, nn.ModuleDict, Fused)) or not _own_layers(module):
-            continue
-        found, notes = fuse_forward(module)
-        before = f"{path}." if path else ""
-        for names, chain in found:
-            said.append(f"{before}{names[0]} to {before}{names[-1]} is one program now: {_widths(chain)}")
-        for layer, why in notes:
-            stays.setdefault(why, []).append(before + layer if layer else path or "the model")
+    fusing = _Fusing()
+    fusing.fuse(model, "")
     if verbose:
-        for why, paths in stays.items():
+        for why, paths in fusing.stays.items():
             more = f" and {len(paths) - 1} more stay as they are" if len(paths) > 1 else " stays as it is"
             print(f"drawloom: {paths[0]}{more}: {why}")
-        for line in said:
+        for line in fusing.said:
             print(f"drawloom: {line}")
-        if not said and not stays:
+        if not fusing.said and not fusing.stays:
             print("drawloom: nothing to fuse was found")
-    return root["model"]
-
-
-def _widths(chain):
-    layers = [module for module in chain if isinstance(module, nn.Linear)]
-    return " -> ".join(str(n) for n in [layers[0].in_features, *[layer.out_features for layer in layers]])
+    return model
 
 
 def _own_layers(module) -> list[nn.Module]:

@@ -446,7 +446,7 @@ class SAGEConv(_Layer):
 
 
 def gin_forward(module, x, edge_index, size=None):
-    from ._fuse import chain_of, fused  # which need .nn, where the classes below are
+    from ._chains import chain_of, fused  # which need .nn, where the classes below are
 
     left, right = _pair(x, module)
     graph, combine = _graph_of(module, (left, right), edge_index, size), (_combiner(module),)

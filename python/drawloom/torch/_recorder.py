@@ -82,6 +82,11 @@ def number_in(value, dtype):
     return tracing.where(value, value.program.constant(1, dtype, value.shape), 0.0)
 
 
+def _is_the_same_in_order(view, tensor):
+    """Whether a view of a tensor has the same numbers, in another shape at most."""
+    return view.is_contiguous() and tensor.is_contiguous() and same(view.numel(), tensor.numel())
+
+
 class Item:
     """What stands for a tensor: a Value of the program, [ROW, ...] for a tensor of rows, whose shape begins with `lead` extents that are
     one row each; -1 where all rows share it. A matrix that is only turned is not written down before somebody needs it so."""
@@ -168,14 +173,15 @@ class Recorder(TorchDispatchMode):
         if func.namespace == "prim":
             # Questions about a tensor, such as its device.
             return func(*arguments, **options)
-        composed, written = COMPOSED.get(func), None
+        composed, written, views = COMPOSED.get(func), None, []
         packet = func.overloadpacket
         if packet.__name__.endswith("_") and func._schema.is_mutable:
             # Composed ops change what they have just made.
             written, packet = arguments[0], getattr(aten, packet.__name__.rstrip("_"), None)
             if id(written) in self.given:
                 raise Unsupported("it changes its argument")
-            if any(one is not written and one.untyped_storage()._cdata == written.untyped_storage()._cdata for one, _ in self.items.values()):
+            views = [one for one, _ in self.items.values() if one is not written and one.untyped_storage()._cdata == written.untyped_storage()._cdata]
+            if not all(_is_the_same_in_order(one, written) for one in views) or any(id(one) in self.given for one in views):
                 raise Unsupported("it changes a tensor of which there are views")
         # There are thousands of rows.
         dims = {aten.split: arguments[2:], aten.split_with_sizes: arguments[2:], aten.unbind: arguments[1:]}.get(packet)
@@ -205,7 +211,10 @@ class Recorder(TorchDispatchMode):
         for tensor, item in zip(result if isinstance(result, (tuple, list)) else [result], values if isinstance(values, list) else [values]):
             self.items[id(tensor)] = tensor, item
         if written is not None:
-            self.items[id(written)] = written, self.items[id(out)][1]
+            item = self.items[id(out)][1]
+            self.items[id(written)] = written, item
+            for one in views:
+                self.items[id(one)] = one, self.shaped(item, one.shape)
         return result
 
     def _is_row(self, x, dim=0):
@@ -233,6 +242,8 @@ class Recorder(TorchDispatchMode):
         """An op of drawloom.torch.op: its program becomes part of this one."""
         spec_of, flatten = defined.get(func, (None, None))
         spec = spec_of(*arguments, **options) if spec_of else None
+        if spec is not None and spec.family == "rational" and not spec.derivatives:
+            return self._rational(func, arguments, dict(spec.attributes)["form"])
         if spec is None or spec.family != "rows" or spec.derivatives or "kept" in dict(spec.attributes):
             raise Unsupported("an op of Drawloom stays whole")
         items = [self.item(one) for one in flatten(*arguments, **options)]
@@ -244,6 +255,17 @@ class Recorder(TorchDispatchMode):
         for tensor, value in zip(results, self.program.call(attributes, [item.value for item in items])):
             self.items[id(tensor)] = tensor, Item(value, 1)
         return results
+
+    def _rational(self, func, arguments, form):
+        x, a, b = arguments[:3]
+        item, tables = self.item(x), [self.item(one) for one in (a, b)]
+        if not item.rows or len(item.value.shape) != 2 or any(one.rows for one in tables):
+            raise Unsupported("it is a rational activation of other than rows, or its coefficients have rows")
+        result = func(*arguments)
+        operands = [one.value.to(dtype_name(tensor.dtype)) for one, tensor in zip((item, *tables), (x, a, b))]
+        text = f"kan.rational {', '.join(one.name for one in operands)} form({form}) : {', '.join(one.type for one in operands)}"
+        self.items[id(result)] = result, Item(self.program.value(text, operands[0].dtype, operands[0].shape), item.lead)
+        return result
 
     # --- what ops are written with ---
 

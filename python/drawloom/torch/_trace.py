@@ -1,19 +1,19 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Chains of layers in a module's own forward: torch.fx writes down what it calls, and where that is the same for every call, a
-forward with the chains as single calls takes its place.
+"""Runs of calls in a module's own forward that is no program as a whole: torch.fx writes down what it calls, and where that is the same for
+every call, a forward with the runs as programs takes its place.
 
 What a trace does not show must not matter. So a forward is left alone that has a condition (a trace takes one branch), a context
 manager (a trace forgets it), or that writes attributes; also one that is not the same in training and evaluation, or each time.
-Numbers that it reads from its module are compared at each call, and so are the arguments' kinds, the layers' types and their
-hooks: where anything is another one, the original forward runs.
+Numbers that it reads from its module are compared at each call, and so are the arguments' kinds: where anything is another one,
+the original forward runs.
 """
 
 from __future__ import annotations
 
-import dis
 import inspect
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,18 +22,10 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from . import functional
-from ._fuse import chains, parts, plain
+from ._fuse import _has_matrices, become, one_after_another, runs_of
+from ._row_program import Program, Unsupported, check_code
 
-F = nn.functional
-_FUNCTIONS: dict[Any, Callable] = {
-    F.relu: lambda inplace=False: nn.ReLU(), torch.relu: nn.ReLU, "relu": nn.ReLU, F.silu: lambda inplace=False: nn.SiLU(),
-    F.gelu: lambda approximate="none": nn.GELU(approximate), F.tanh: nn.Tanh, torch.tanh: nn.Tanh, "tanh": nn.Tanh,
-    F.sigmoid: nn.Sigmoid, torch.sigmoid: nn.Sigmoid, "sigmoid": nn.Sigmoid,
-    F.leaky_relu: lambda negative_slope=0.01, inplace=False: nn.LeakyReLU(negative_slope),
-    F.elu: lambda alpha=1.0, inplace=False: nn.ELU(alpha),
-    F.softplus: lambda beta=1, threshold=20: nn.Softplus(beta, threshold),
-}
+_OPERATORS = frozenset([operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow])
 # What these do to a forward, a trace does not show.
 _CONTEXTS = ("torch.utils._contextlib", "torch.autograd.grad_mode", "torch.amp.autocast_mode")
 
@@ -43,63 +35,33 @@ class Untraceable(Exception):
 
 
 @dataclass
-class Plan:
-    """run(module, *arguments) for `count` tensors, where `numbers` of the module are what they were; `layers` are the paths of
-    the modules in the chains and their types."""
+class _Lines:
+    """What runs in place of a forward: replacement(module, *arguments) for `count` tensors, where `numbers` of the module are what they were."""
 
-    run: Callable
+    replacement: Callable
     count: int
     numbers: dict[str, Any]
-    layers: list[tuple[str, type]]
 
-    def fits(self, module, arguments, options):
-        if options or len(arguments) != self.count or not all(isinstance(one, torch.Tensor) for one in arguments):
-            return False
-        if any(getattr(module, name, None) != value for name, value in self.numbers.items()):
-            return False
-        for path, kind in self.layers:
-            layer = module.get_submodule(path)
-            if type(layer) is not kind or not plain(layer):
-                return False
-        return True
+    def __reduce__(self):
+        return type(None), ()
+
+    def run(self, module, own, arguments, options):
+        if options or len(arguments) != self.count or not all(isinstance(one, torch.Tensor) for one in arguments) or any(
+                getattr(module, name, None) != value for name, value in self.numbers.items()):
+            return own(*arguments, **options)
+        return self.replacement(module, *arguments)
 
 
-class Fused:
-    """What is put in front of a module's class."""
+class _Call(nn.Module):
+    """A call of a function on one tensor, or of a method of its."""
 
-    def forward(self, *arguments, **options):
-        plan = self.__dict__.get("_drawloom_plan")
-        if plan is not None and plan.fits(self, arguments, options):
-            return plan.run(self, *arguments)
-        return super().forward(*arguments, **options)
+    def __init__(self, target, more, options):
+        super().__init__()
+        self.target, self.more, self.options = target, more, options
 
-    def __reduce_ex__(self, protocol):
-        # The forward is written anew: it is code, which copies and files do not hold.
-        state = {name: value for name, value in self.__dict__.items() if name != "_drawloom_plan"}
-        return _rebuild, (type(self).__mro__[2],), state
-
-
-_classes: dict[type, type] = {}
-
-
-def _fused_class(kind):
-    if kind not in _classes:
-        _classes[kind] = type(f"Fused{kind.__name__}", (Fused, kind), {"__module__": __name__, "__doc__": kind.__doc__})
-    return _classes[kind]
-
-
-def _rebuild(kind):
-    return _fused_class(kind).__new__(_fused_class(kind))
-
-
-def _set_state(self, state):
-    kind = type(self).__mro__[2]
-    self.__class__ = kind
-    self.__setstate__(state)
-    fuse_forward(self)
-
-
-Fused.__setstate__ = _set_state  # type: ignore[attr-defined]
+    def forward(self, x):
+        function = getattr(torch.Tensor, self.target) if isinstance(self.target, str) else self.target
+        return function(x, *self.more, **self.options)
 
 
 class _Tracer(fx.Tracer):
@@ -128,20 +90,6 @@ def _code_of(call, root):
     if contexts:
         raise Untraceable("its forward has a context manager")
     return result, codes
-
-
-def _check_code(code):
-    where = f"({code.co_filename.rpartition('/')[2]}:{code.co_firstlineno})"
-    if getattr(code, "co_exceptiontable", b""):
-        raise Untraceable(f"its code {where} has a context manager or catches exceptions")
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if "WITH" in name or name == "SETUP_FINALLY":
-            raise Untraceable(f"its code {where} has a context manager or catches exceptions")
-        if "JUMP" in name and "IF" in name:
-            raise Untraceable(f"its code {where} has a condition")
-        if name in ("STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR"):
-            raise Untraceable(f"its code {where} sets {instruction.argval}")
 
 
 def _trace(module, names):
@@ -179,7 +127,10 @@ def _trace(module, names):
         for name in constants:
             del module.__dict__[name]
     for code in codes:
-        _check_code(code)
+        try:
+            check_code(code, conditions=False)
+        except Unsupported as error:
+            raise Untraceable(str(error)) from None
     if constants:
         raise Untraceable("its forward makes tensors of its own")
     return graph, read
@@ -214,69 +165,71 @@ def _graph_of(module):
     return graph, len(names), numbers
 
 
+def _called(module, node):
+    """The module that a node calls with one tensor, or one that stands for a function; None of other nodes."""
+    if not node.args or not isinstance(node.args[0], fx.Node) or len(node.all_input_nodes) != 1:
+        return None
+    if node.op == "call_module":
+        return module.get_submodule(node.target) if len(node.args) == 1 and not node.kwargs else None
+    of_torch = node.op == "call_function" and (node.target in _OPERATORS or (getattr(node.target, "__module__", None) or "torch").startswith("torch"))
+    if not of_torch and node.op != "call_method":
+        return None
+    if fx.node.map_arg((node.args[1:], dict(node.kwargs)), lambda one: None) != (node.args[1:], dict(node.kwargs)):
+        return None
+    return _Call(node.target, tuple(node.args[1:]), dict(node.kwargs))
+
+
 def _line(module, node):
-    """The nodes that follow a layer, each the only one to read the one before, with the modules that they stand for."""
-    nodes, modules = [node], [module.get_submodule(node.target)]
-    while len(node.users) == 1:
-        node, before = next(iter(node.users)), node
-        if not node.args or node.args[0] is not before:
-            break
-        if node.op == "call_module" and len(node.args) == 1 and not node.kwargs:
-            found = module.get_submodule(node.target)
-        elif node.op in ("call_function", "call_method") and node.target in _FUNCTIONS:
-            try:
-                found = _FUNCTIONS[node.target](*node.args[1:], **node.kwargs)
-            except TypeError:
-                break
-        else:
-            break
+    """Nodes that follow one another, each the only one to read the one before, with what they call."""
+    nodes, calls = [], []
+    while (called := _called(module, node)) is not None:
         nodes.append(node)
-        modules.append(found)
-    return nodes, modules
+        calls.append(called)
+        if len(node.users) != 1:
+            break
+        node = next(iter(node.users))
+    return nodes, calls
 
 
 def fuse_forward(module):
-    """Gives the module a forward with its chains fused: ([(paths of a chain's layers, its modules)], [(layer, why not)])."""
-    try:
-        graph, count, numbers = _graph_of(module)
-    except Untraceable as why:
-        return [], [("", str(why))]
-    found, notes, layers, seen = [], [], [], set()
+    """Gives the module a forward with runs of calls as programs: ([(paths of a run's modules, these, its products)], [(path, why it stays)]).
+    Raises Untraceable."""
+    graph, count, numbers = _graph_of(module)
+    found, notes, seen = [], [], set()
     for node in list(graph.nodes):
-        if node.op != "call_module" or node in seen or type(module.get_submodule(node.target)) is not nn.Linear:
-            continue
-        nodes, modules = _line(module, node)
-        runs, reasons = chains(modules, "the chain")
+        nodes, calls = ([], []) if node in seen else _line(module, node)
         seen.update(nodes)
+        if not any(map(_has_matrices, calls)):
+            continue
+        runs, reasons = runs_of(calls, "the chain")
         notes += [(nodes[at].target, why) for at, why in reasons]
-        for first, end in runs:
-            chain = nodes[first:end]
-            found.append(([one.target for one in chain if one.op == "call_module" and type(module.get_submodule(one.target)) is nn.Linear],
-                          modules[first:end]))
-            layers += [(one.target, type(module.get_submodule(one.target))) for one in chain if one.op == "call_module"]
-            _replace(graph, chain, modules[first:end])
+        for first, end, products, _ in runs:
+            layers = [(one.target, call) for one, call in zip(nodes[first:end], calls[first:end]) if one.op == "call_module"]
+            named = [name for name, call in layers if _has_matrices(call)]
+            found.append((named, [call for _, call in layers], products))
+            _replace(graph, nodes[first:end], calls[first:end], len(found))
     if found:
         graph.lint()
         code = graph.python_code("self")
         namespace = dict(code.globals)
         exec(compile(code.src, f"<drawloom.torch.fuse of {type(module).__name__}>", "exec"), namespace)
-        module.__class__ = _fused_class(type(module))
-        module.__dict__["_drawloom_plan"] = Plan(namespace["forward"], count, numbers, layers)
+        become(module, _Lines(namespace["forward"], count, numbers))
     return found, notes
 
 
-def _replace(graph, nodes, modules):
-    """A chain by one call."""
-    layers, rationals, options = parts(modules)
-    paths = {id(module): node.target for node, module in zip(nodes, modules) if node.op == "call_module"}
-    with graph.inserting_before(nodes[-1]):
-        def attributes(owners, name):
-            return [graph.get_attr(f"{paths[id(owner)]}.{name}") for owner in owners]
+def _replace(graph, nodes, calls, number):
+    """A run by one call, of the modules that are there then."""
+    program, slots = Program(), [None if node.op == "call_module" else call for node, call in zip(nodes, calls)]
 
-        tables = [graph.get_attr(f"{paths[id(one)]}.{name}") for one in rationals for name in ("a", "b")]
-        biases = None if layers[0].bias is None else attributes(layers, "bias")
-        call = graph.call_function(functional.fused_mlp, (nodes[0].args[0], attributes(layers, "weight"), biases),
-                                   {"activation_params": tables, **options})
+    def run(x, *modules):
+        given = iter(modules)
+        now = tuple([next(given) if slot is None else slot for slot in slots])
+        return program(now, one_after_another(now), x)
+
+    run.__name__ = run.__qualname__ = f"run_{number}"
+    with graph.inserting_before(nodes[-1]):
+        modules = [graph.get_attr(node.target) for node in nodes if node.op == "call_module"]
+        call = graph.call_function(run, (nodes[0].args[0], *modules))
     nodes[-1].replace_all_uses_with(call)
     for node in reversed(nodes):
         graph.erase_node(node)
