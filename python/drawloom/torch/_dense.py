@@ -38,11 +38,15 @@ def draws(module):
     return is_dropout(module) and module.training and module.p > 0
 
 
-def plain(module):
-    """Hooks, parametrizations and a forward of the object's own see or change what a program does not compute; dropout in training draws
-    numbers."""
+def unhooked(module):
+    """Hooks, parametrizations and a forward of the object's own see or change what a program does not compute."""
     return not (_global_hooks() or module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or
-                module._backward_pre_hooks or "forward" in vars(module) or getattr(module, "parametrizations", None) or draws(module))
+                module._backward_pre_hooks or "forward" in vars(module) or getattr(module, "parametrizations", None))
+
+
+def plain(module):
+    """Unhooked, and dropout in training draws numbers."""
+    return unhooked(module) and not draws(module)
 
 
 def is_linear(module):

@@ -128,11 +128,15 @@ def _in_graph(module, first, calls, compute, x):
     chosen = module._drawloom_chosen(first, x.dtype, x.dim() - 1) if x.dim() else None
     if chosen is None:
         return compute(x)
-    text, names, numbers, channels, row = chosen
+    text, names, numbers, functions, channels, row = chosen
     if x.shape[-1] != channels:
         return compute(x)
     for at, path, name, value in numbers:
         if getattr(calls[at].get_submodule(path), name) != value:
+            return compute(x)
+    for at, path, name in functions:
+        # To be looked at is enough.
+        if getattr(calls[at].get_submodule(path), name) is None:
             return compute(x)
     tensors = [getattr(calls[at].get_submodule(path), name) for at, path, name in names]
     result = torch.ops.drawloom.vjp.default([x if x.dim() == 2 else x.reshape(-1, x.shape[-1]), *tensors], text)[0]
@@ -149,18 +153,17 @@ def one_after_another(calls: Sequence[Callable]) -> Callable[[Tensor], Tensor]:
 
 
 def _has_matrices(module):
-    return any(one.dim() > 1 for one in module.parameters())
+    return any(isinstance(one, nn.parameter.UninitializedTensorMixin) or one.dim() > 1 for one in module.parameters())
 
 
 def _channels(calls):
     """Numbers of channels that the input of some modules may have: those of the first layers."""
-    found = []
+    found: list[Any] = []
     for module in (module for call in calls for module in call.modules()):
         shape = getattr(module, "normalized_shape", None)
         given = [getattr(module, "in_features", None), getattr(module, "num_features", None), shape[0] if isinstance(shape, tuple) and shape else None]
         if not any(isinstance(one, int) for one in given):
-            given = [one.shape[-1] if one.dim() == 1 else extent for one in module.parameters(recurse=False) if one.dim() in (1, 2)
-                     for extent in one.shape]
+            given = [extent for one in module.parameters(recurse=False) if one.dim() in (1, 2) for extent in one.shape]
         found += [one for one in given if isinstance(one, int)]
     return list(dict.fromkeys(found))[:_MOST_CHANNELS]
 
@@ -181,10 +184,10 @@ def probe(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], chann
         for extent in channels:
             try:
                 return _row_program.trace(calls, compute, dtype, extent, lead)
-            except Unsupported as error:
-                return str(error)
             except Exception as error:  # Modules are anybody's: whatever they raise for rows, they stay.
-                why = _row_program.reason(error)
+                why = _row_program.reason(error, calls)
+                if isinstance(error, Unsupported):
+                    return why
     return why
 
 
@@ -279,12 +282,12 @@ class _Fusing:
             become(module, _Parts([(first, end, channels) for first, end, _, channels in runs]))
 
     def _lines(self, module, path, why):
-        from ._trace import Untraceable, fuse_forward
+        from ._trace import fuse_forward
 
         before = f"{path}." if path else ""
         try:
             lines, notes = fuse_forward(module)
-        except Untraceable:
+        except Unsupported:
             self.note(path, why)
             return
         for names, layers, products in lines:

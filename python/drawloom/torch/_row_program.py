@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .._errors import Error
 from ..ops import Spec, tracing
 from . import _aten, _dispatch  # noqa: F401
-from ._dense import WIDEST, draws, plain
+from ._dense import WIDEST, draws, unhooked
 from ._op import _on_cpu
 from ._recorder import Recorder, Unsupported, count_of, dtype_name, known
 
@@ -38,7 +38,7 @@ _EXTENTS = (7919, 7907, 7901, 7883, 7879)
 # As often as this, calls may find numbers that the modules have not had before.
 _MOST_TRACES = 16
 
-_aten_squeeze = torch.ops.aten.squeeze
+aten = torch.ops.aten
 _plain_types = _dispatch._plain_types
 _own_names = frozenset(nn.Module().__dict__)
 
@@ -46,6 +46,13 @@ _own_names = frozenset(nn.Module().__dict__)
 _QUESTIONS = frozenset(["requires_grad", "is_grad_enabled", "is_inference_mode_enabled", "is_autocast_enabled", "grad_fn", "is_contiguous", "stride"])
 # One that does not ask for these does to a tensor of one dimension what it does to a row.
 _SHAPES = frozenset(["dim", "ndim", "ndimension", "shape", "size", "T", "mT", "transpose", "permute", "unsqueeze", "flatten"])
+
+
+# What these do to a forward, a trace may not show.
+_CONTEXTS = ("torch.utils._contextlib", "torch.autograd.grad_mode", "torch.amp.autocast_mode")
+
+# Where dropout, and norms of batches, are refused in training.
+_OF_DROPOUT, _OF_STATISTICS = ("empty_like", "bernoulli", "new_empty", "empty"), ("add_", "native_batch_norm", "_native_batch_norm_legit")
 
 
 class _Recorder(Recorder):
@@ -65,11 +72,12 @@ class _Recorder(Recorder):
         return super().item(tensor)
 
     def _write(self, func, arguments, options):
-        if func.overloadpacket is _aten_squeeze and self.item(arguments[0]).rows:
+        if func.overloadpacket is aten.squeeze and self.item(arguments[0]).rows:
             dims = arguments[1:] and (arguments[1] if isinstance(arguments[1], (list, tuple)) else arguments[1:])
-            rank = arguments[0].dim()
-            if not dims or any((dim + rank if dim < 0 else dim) < self.item(arguments[0]).lead for dim in dims):
+            if not dims or not all(isinstance(arguments[0].shape[dim], int) for dim in dims):
                 raise Unsupported("it drops extents of one, which rows may have")
+        if func.overloadpacket is aten.empty_like:
+            raise Unsupported("it makes a tensor without numbers, as dropout does")
         return super()._write(func, arguments, options)
 
 
@@ -86,12 +94,14 @@ class Traced:
     numbers: list[tuple[Any, str, Any]]
     takes_a_row: bool
 
-    def holds(self):
-        for owner, name, value in self.numbers:
-            now = owner.get(name) if type(owner) is dict else getattr(owner, name, None)
-            if now is not value and (type(now) is not type(value) or now != value):
-                return False
-        return True
+
+def hold(numbers):
+    """Whether what must be as it was is so."""
+    for owner, name, value in numbers:
+        now = owner.get(name) if type(owner) is dict else getattr(owner, name, None)
+        if now is not value and (type(now) is not type(value) or now != value):
+            return False
+    return True
 
 
 class _Tree:
@@ -111,26 +121,30 @@ class _Tree:
         return [one for slots in self.owners for one in slots.values() if one is not None]
 
 
-def _watched(call):
-    """The result of a call, and {code: its globals} of all functions outside of torch that the modules' forwards lead to."""
-    codes: dict[types.CodeType, dict] = {}
-    before, callers = sys.getprofile(), ("torch.nn.modules.module", "drawloom.torch._fuse", "drawloom.torch._trace", __name__)
+def watched(call: Callable[[], Any], *roots: types.CodeType) -> tuple[Any, dict[types.CodeType, dict]]:
+    """The result of a call, and {code: its globals} of all functions outside of torch that `roots` and the modules' forwards lead to."""
+    codes: dict[types.CodeType, dict] = dict.fromkeys(roots, {})
+    contexts, callers = [], ("torch.nn.modules.module", "drawloom.torch._fuse", "drawloom.torch._trace", __name__)
+    before = sys.getprofile()
 
     def see(frame, event, _):
-        if event != "call" or not frame.f_back:
-            return
         back = frame.f_back
-        if back.f_code not in codes and back.f_globals.get("__name__") not in callers:
+        if event != "call" or not back or (back.f_code not in codes and back.f_globals.get("__name__") not in callers):
             return
         name = frame.f_globals.get("__name__") or ""
-        if name.partition(".")[0] not in ("torch", "drawloom") or frame.f_code.co_name == "forward":
+        if name in _CONTEXTS and back.f_code in codes:
+            contexts.append(name)
+        elif not _of_torch(name) or frame.f_code.co_name == "forward":
             codes[frame.f_code] = frame.f_globals
 
     sys.setprofile(see)
     try:
-        return call(), codes
+        result = call()
     finally:
         sys.setprofile(before)
+    if contexts:
+        raise Unsupported("its forward has a context manager")
+    return result, codes
 
 
 def check_code(code, conditions=True):
@@ -154,8 +168,8 @@ def is_number(value):
         isinstance(value, tuple) and all(map(is_number, value)))
 
 
-def _numbers(modules, codes):
-    """What must be as it is for a trace to hold."""
+def numbers_of(modules, codes):
+    """(what must be as it is for a trace to hold, the names that these codes have)."""
     names = {name for code in codes for name in (*code.co_names, *(one for one in code.co_consts if isinstance(one, str)))}
     for code, namespace in codes.items():
         asked = sorted(_QUESTIONS.intersection(code.co_names))
@@ -176,14 +190,14 @@ def _numbers(modules, codes):
     for code, namespace in codes.items():
         found += [(namespace, name, namespace[name]) for name in code.co_names
                   if is_number(namespace.get(name)) and name in namespace and not name.startswith("__")]
-    return found, not names & _SHAPES
+    return found, names
 
 
 def _of_torch(name):
     return name.partition(".")[0] in ("torch", "drawloom")
 
 
-class _Kept:
+class Kept:
     """Puts back what a trace leaves in modules, and tells of it."""
 
     _CONTAINERS = (list, dict, set)
@@ -229,12 +243,12 @@ def _fakes(dtype, channels, tensors, extents):
     return x, {id(one): make(one.dtype, one.shape, 0) for one in tensors}
 
 
-def _record(tree, compute, dtype, channels, lead, watched=True):
-    """(recorder, its result, the codes that ran, where they are watched)."""
+def _record(tree, compute, dtype, channels, lead, look=True):
+    """(recorder, its result, the codes that ran, where somebody looks)."""
     tensors = list({id(one): one for one in tree.tensors()}.values())
     x, twins = _fakes(dtype, channels, tensors, _EXTENTS[:lead])
     rows = count_of(x.shape[:lead])
-    kept, slots = _Kept(tree.modules), [(owner, name, one) for owner in tree.owners for name, one in owner.items() if one is not None]
+    kept, slots = Kept(tree.modules), [(owner, name, one) for owner in tree.owners for name, one in owner.items() if one is not None]
     recorder = _Recorder(rows, twins.values())
     recorder.take(x, lead)
     try:
@@ -242,7 +256,7 @@ def _record(tree, compute, dtype, channels, lead, watched=True):
             owner[name] = twins[id(one)]
         # What turns gradients off then shows.
         with torch.enable_grad(), recorder:
-            result, codes = _watched(lambda: compute(x)) if watched else (compute(x), {})
+            result, codes = watched(lambda: compute(x)) if look else (compute(x), {})
     finally:
         for owner, name, one in slots:
             owner[name] = one
@@ -275,26 +289,35 @@ def trace(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], dtype
     # The call may be traced itself, or transformed.
     with _lock, _disable_current_modes(), temporarily_clear_interpreter_stack():
         recorder, result, codes = _record(tree, compute, dtype, channels, lead)
-        numbers, takes_a_row = _numbers(tree.modules, codes)
-        again, *_ = _record(tree, compute, dtype, channels, lead, watched=False)
+        numbers, names = numbers_of(tree.modules, codes)
+        again, *_ = _record(tree, compute, dtype, channels, lead, look=False)
     if (recorder.program.attributes(), recorder.read) != (again.program.attributes(), again.read):
         raise Unsupported("its forward is not the same each time")
     spec = _dispatch.intern(Spec("rows", recorder.program.attributes()))
-    return Traced(str(spec), channels, recorder.read, recorder.program.products, known(result.shape[lead:], "a row"), numbers, takes_a_row)
+    return Traced(str(spec), channels, recorder.read, recorder.program.products, known(result.shape[lead:], "a row"), numbers, not names & _SHAPES)
 
 
 def blocked(calls, alone=False):
     """Why these modules run themselves whatever they compute, or None. `alone`: the one module is not called, its forward is."""
     for at, module in enumerate(module for call in calls for module in call.modules()):
-        if draws(module):
-            return f"{type(module).__name__}(p={module.p}) draws random numbers; of a model in eval() it does not"
-        if module.training and isinstance(module, nn.modules.batchnorm._NormBase) and (module.running_mean is not None):
-            return f"{type(module).__name__} goes over the rows in training; of a model in eval() it does not"
         if isinstance(module, torch.jit.ScriptModule):
             return "its forward is not its class's"
-        if not (alone and at == 0) and not plain(module):
+        if not (alone and at == 0) and not unhooked(module):
             return "a module in it has hooks, parametrizations or a forward of its own"
     return None
+
+
+def reason(error, calls):
+    """Why a trace of these modules failed, in a line."""
+    op = getattr(error, "op", None)
+    for module in (module for call in calls for module in call.modules()):
+        if op in _OF_DROPOUT and draws(module):
+            return f"{type(module).__name__}(p={module.p}) draws random numbers; of a model in eval() it does not"
+        if op in _OF_STATISTICS and module.training and isinstance(module, nn.modules.batchnorm._NormBase):
+            return f"{type(module).__name__} goes over the rows in training; of a model in eval() it does not"
+    if isinstance(error, (Unsupported, Error)):
+        return str(error)
+    return f"its forward cannot be traced: {str(error).partition(chr(10))[0] or type(error).__name__}"
 
 
 def too_wide(traced):
@@ -306,13 +329,6 @@ def too_wide(traced):
 def worth(traced):
     """Why a program is not worth it, or None."""
     return too_wide(traced) if len(traced.products) > 1 else "it is a single layer" if traced.products else "it has no product"
-
-
-def reason(error):
-    """An exception in a line."""
-    if isinstance(error, (Unsupported, Error)):
-        return str(error)
-    return f"its forward cannot be traced: {str(error).partition(chr(10))[0] or type(error).__name__}"
 
 
 class Program:
@@ -343,7 +359,7 @@ class Program:
             return None
         modules = self.tree.modules
         for module in modules[self.alone:]:
-            if not plain(module):
+            if not unhooked(module):
                 return None
         identities = [id(one) for one in tensors]
         lead = len(shape) - 1
@@ -354,7 +370,7 @@ class Program:
         for traced in found:
             if traced is None:
                 return None
-            if traced.holds():
+            if hold(traced.numbers):
                 break
         else:
             traced = self._trace(calls, compute, x, lead) if len(found) < _MOST_TRACES else None
@@ -375,7 +391,8 @@ class Program:
 
     def chosen(self, calls, compute, dtype, lead):
         """(the spec's text, [(number of a call, path of a module in it, name)] of the tensors that it takes behind x, [(number, path, name,
-        value)] of what must be as it is, the channels of x, the extents of a row of the result) for an input of a type; None where the modules run themselves."""
+        value)] of the numbers that must be as they are, [(number, path, name)] of functions, the channels of x, the extents of a row of the
+        result) for an input of a type; None where the modules run themselves."""
         with _disable_current_modes():
             x = torch.empty((*[2] * lead, self.channels), dtype=dtype)
             found = self.of(calls, compute, x)
@@ -386,8 +403,10 @@ class Program:
         places = {id(one): (*paths[id(module)], name) for module in self.tree.modules
                   for slots in (module._parameters, module._buffers) for name, one in slots.items() if one is not None}
         numbers = [(*paths[id(module)], "training", module.training) for module in self.tree.modules]
-        numbers += [(*paths[id(owner)], name, value) for owner, name, value in traced.numbers if id(owner) in paths and is_number(value)]
-        return traced.text, tuple(places[id(one)] for one in tensors), tuple(numbers), self.channels, traced.row
+        read = [(*paths[id(owner)], name, value) for owner, name, value in traced.numbers if id(owner) in paths]
+        numbers += [one for one in read if is_number(one[3])]
+        return (traced.text, tuple(places[id(one)] for one in tensors), tuple(numbers), tuple(one[:3] for one in read if not is_number(one[3])),
+                self.channels, traced.row)
 
     def __call__(self, calls: tuple[nn.Module, ...], compute: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         """compute(x), which calls these modules."""

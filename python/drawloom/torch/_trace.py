@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 import operator
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,31 +22,24 @@ import torch
 from torch import fx, nn
 
 from ._fuse import _has_matrices, become, one_after_another, runs_of
-from ._row_program import Program, Unsupported, check_code
+from ._row_program import Kept, Program, Unsupported, check_code, hold, numbers_of, watched
 
 _OPERATORS = frozenset([operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow])
-# What these do to a forward, a trace does not show.
-_CONTEXTS = ("torch.utils._contextlib", "torch.autograd.grad_mode", "torch.amp.autocast_mode")
-
-
-class Untraceable(Exception):
-    """Why a forward cannot be replaced."""
 
 
 @dataclass
 class _Lines:
-    """What runs in place of a forward: replacement(module, *arguments) for `count` tensors, where `numbers` of the module are what they were."""
+    """What runs in place of a forward: replacement(module, *arguments) for `count` tensors, where `numbers` are what they were."""
 
     replacement: Callable
     count: int
-    numbers: dict[str, Any]
+    numbers: list[tuple[Any, str, Any]]
 
     def __reduce__(self):
         return type(None), ()
 
     def run(self, module, own, arguments, options):
-        if options or len(arguments) != self.count or not all(isinstance(one, torch.Tensor) for one in arguments) or any(
-                getattr(module, name, None) != value for name, value in self.numbers.items()):
+        if options or len(arguments) != self.count or not all(isinstance(one, torch.Tensor) for one in arguments) or not hold(self.numbers):
             return own(*arguments, **options)
         return self.replacement(module, *arguments)
 
@@ -69,80 +61,33 @@ class _Tracer(fx.Tracer):
         return True
 
 
-def _code_of(call, root):
-    """The result of a call, and the code of all functions outside of torch that the function with the code `root` leads to."""
-    codes, contexts, before = [root], [], sys.getprofile()
-
-    def see(frame, event, _):
-        if event != "call" or not frame.f_back or frame.f_back.f_code not in codes:
-            return
-        name = frame.f_globals.get("__name__") or ""
-        if name in _CONTEXTS:
-            contexts.append(name)
-        elif name.partition(".")[0] not in ("torch", "drawloom") or frame.f_code.co_name == "forward":
-            codes.append(frame.f_code)
-
-    sys.setprofile(see)
-    try:
-        result = call()
-    finally:
-        sys.setprofile(before)
-    if contexts:
-        raise Untraceable("its forward has a context manager")
-    return result, codes
-
-
 def _trace(module, names):
     """(graph, numbers that the forward reads from its module) of the forward with these arguments, all others by default."""
-    kind, read = type(module), {}
-    # What is of nn.Module itself is no business of the forward's.
-    own = {*module.__dict__, *(name for base in kind.__mro__ if base not in nn.Module.__mro__ for name in vars(base))} - {
-        *nn.Module().__dict__}
-
-    def getattribute(self, name):
-        value = kind.__getattribute__(self, name)
-        if name not in own or self is not module or name.startswith("__"):
-            return value
-        if isinstance(value, (bool, int, float, str, type(None))):
-            read[name] = value
-        elif not callable(value) and not isinstance(value, torch.Tensor):
-            raise Untraceable(f"its forward reads self.{name}, which is neither a module nor a number")
-        return value
-
-    def setattribute(self, name, value):
-        if not name.startswith("_tensor_constant"):  # The tracer's own.
-            raise Untraceable(f"its forward sets self.{name}")
-        kind.__setattr__(self, name, value)
-
+    kind = type(module)
     namespace = {"kind": kind}
     exec(f"def forward(self, {', '.join(names)}):\n    return kind.forward(self, {', '.join(names)})", namespace)
     forward = namespace["forward"]
-    module.__class__ = type(kind.__name__, (kind,), {"__getattribute__": getattribute, "__setattr__": setattribute,
-                                                   "forward": forward})
+    kept = Kept([module])
+    module.__class__ = type(kind.__name__, (kind,), {"forward": forward})
     try:
-        graph, codes = _code_of(lambda: _Tracer().trace(module), forward.__code__)
+        graph, codes = watched(lambda: _Tracer().trace(module), forward.__code__)
     finally:
-        object.__setattr__(module, "__class__", kind)
-        constants = [name for name in module.__dict__ if name.startswith("_tensor_constant")]
-        for name in constants:
-            del module.__dict__[name]
+        module.__class__ = kind
+        changed = kept.put_back()
+    if changed:
+        raise Unsupported("its forward makes tensors of its own" if changed.startswith("_tensor_constant") else f"its forward sets self.{changed}")
     for code in codes:
-        try:
-            check_code(code, conditions=False)
-        except Unsupported as error:
-            raise Untraceable(str(error)) from None
-    if constants:
-        raise Untraceable("its forward makes tensors of its own")
-    return graph, read
+        check_code(code, conditions=False)
+    return graph, numbers_of([module], codes)[0]
 
 
 def _graph_of(module):
-    """The graph of the forward, the number of its arguments, the numbers it reads; raises Untraceable."""
+    """The graph of the forward, the number of its arguments, the numbers it reads; raises Unsupported."""
     if isinstance(module, torch.jit.ScriptModule) or "forward" in module.__dict__:
-        raise Untraceable("its forward is not its class's")
+        raise Unsupported("its forward is not its class's")
     parameters = list(inspect.signature(module.forward).parameters.values())
     if any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
-        raise Untraceable("its forward takes a variable number of arguments, or some by name only")
+        raise Unsupported("its forward takes a variable number of arguments, or some by name only")
     names = [one.name for one in parameters if one.default is one.empty]
     training = [(one, one.training) for one in module.modules()]
     graphs = []
@@ -151,17 +96,17 @@ def _graph_of(module):
             for one, _ in training:
                 one.training = mode
             graphs.append(_trace(module, names))
-    except Untraceable:
+    except Unsupported:
         raise
     except Exception as error:  # Whatever a proxy cannot do.
-        raise Untraceable(f"its forward cannot be traced: {str(error).partition(chr(10))[0]}") from None
+        raise Unsupported(f"its forward cannot be traced: {str(error).partition(chr(10))[0]}") from None
     finally:
         for one, mode in training:
             one.training = mode
     (graph, numbers), (other, others) = graphs
     if str(graph) != str(other):
-        raise Untraceable("its forward is not the same in training, in evaluation, or each time")
-    numbers = {name: value for name, value in numbers.items() if others.get(name) == value}
+        raise Unsupported("its forward is not the same in training, in evaluation, or each time")
+    numbers = [one for one in numbers if one in others]
     return graph, len(names), numbers
 
 
@@ -193,7 +138,7 @@ def _line(module, node):
 
 def fuse_forward(module):
     """Gives the module a forward with runs of calls as programs: ([(paths of a run's modules, these, its products)], [(path, why it stays)]).
-    Raises Untraceable."""
+    Raises Unsupported."""
     graph, count, numbers = _graph_of(module)
     found, notes, seen = [], [], set()
     for node in list(graph.nodes):
