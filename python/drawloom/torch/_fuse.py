@@ -158,7 +158,7 @@ def _has_matrices(module):
 
 def _channels(calls):
     """Numbers of channels that the input of some modules may have: those of the first layers."""
-    found: list[Any] = []
+    found = []
     for module in (module for call in calls for module in call.modules()):
         shape = getattr(module, "normalized_shape", None)
         given = [getattr(module, "in_features", None), getattr(module, "num_features", None), shape[0] if isinstance(shape, tuple) and shape else None]
@@ -204,10 +204,13 @@ def _whole(module):
 
 
 def runs_of(calls: Sequence[nn.Module], end_of: str = "the model") -> tuple[list[tuple[int, int, list, int]], list[tuple[int, str]]]:
-    """[(first, last + 1, products, channels of the input)] of calls, one after another, that are a program worth it, and [(number of a call, why it stays)]."""
+    """[(first, last + 1, products, channels of the input)] of calls, one after another, that are a program worth it, and [(number of a call,
+    why it stays)]."""
     runs, notes, first = [], [], 0
     while first < len(calls):
-        products, layer, end, why, row, channels = [], None, first, f"{end_of} ends there", (), 0
+        products: list[tuple[int, int]] = []
+        row: tuple[int, ...] = ()
+        layer, end, why, channels = None, first, f"{end_of} ends there", 0
         while end < len(calls):
             found = probe([calls[end]], calls[end], row or _channels(calls[end:]))
             stays = found if isinstance(found, str) else _row_program.too_wide(found)
@@ -241,7 +244,7 @@ def widths(products: Sequence[tuple[int, int]]) -> str:
 class _Fusing:
     """One call of fuse: what it says."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.said: list[str] = []
         self.stays: dict[str, list[str]] = {}
         self.seen: set[int] = set()

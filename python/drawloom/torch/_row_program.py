@@ -62,7 +62,7 @@ class _Recorder(Recorder):
         super().__init__(tracing.Program(), rows)
         self.shared = {id(one): i for i, one in enumerate(shared)}
         self.given |= set(self.shared)
-        self.read: list[int] = []
+        self.read = []
 
     def item(self, tensor):
         number = self.shared.get(id(tensor))
@@ -175,7 +175,7 @@ def numbers_of(modules, codes):
         asked = sorted(_QUESTIONS.intersection(code.co_names))
         if asked and not _of_torch(namespace.get("__name__") or ""):
             raise Unsupported(f"its code asks for {asked[0]}")
-    found: list[tuple[Any, str, Any]] = []
+    found = []
     for module in modules:
         kind = getattr(module, "_drawloom_kind", type(module))
         of_torch = _of_torch(kind.__module__)
@@ -338,7 +338,7 @@ class Program:
         self.channels, self.alone = channels, alone
         self._forget()
 
-    def _forget(self):
+    def _forget(self) -> None:
         self.tree: _Tree | None = None
         self.known: dict[Any, list[Traced | None]] = {}
 
