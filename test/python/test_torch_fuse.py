@@ -683,6 +683,15 @@ def test_parts_of_transformers_are_programs(capsys):
     close(first[:1], first[1:], ROUNDINGS, torch.float32)
 
 
+def test_the_head_of_a_network_of_images_is_a_program(capsys):
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+    fused = dt.fuse(model)
+    said = capsys.readouterr()
+    assert "the model[4:7] is one program now: 8 -> 16 -> 4" in said.out and not said.err
+    assert programs(fused, 2, 3, 6, 6) == 1
+    agree(model, fused, 2, 3, 6, 6)
+
+
 def random_model(draw):
     """Layers that have nothing to do with each other, one after another."""
     width, layers = 12, []

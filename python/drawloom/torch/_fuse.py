@@ -208,26 +208,28 @@ def runs_of(calls: Sequence[nn.Module], end_of: str = "the model") -> tuple[list
     why it stays)]."""
     runs, notes, first = [], [], 0
     while first < len(calls):
-        products: list[tuple[int, int]] = []
-        row: tuple[int, ...] = ()
-        layer, end, why, channels = None, first, f"{end_of} ends there", 0
-        while end < len(calls):
-            found = probe([calls[end]], calls[end], row or _channels(calls[end:]))
+        traced: list[Traced] = []
+        end, why, stays = first, f"{end_of} ends there", None
+        while end < len(calls) and stays is None:
+            found = probe([calls[end]], calls[end], traced[-1].row if traced else _channels(calls[end:]))
             stays = found if isinstance(found, str) else _row_program.too_wide(found)
             if isinstance(found, str) or stays:
                 why = stays
                 break
-            layer, channels = end if layer is None and found.products else layer, channels or found.channels
-            products, row, end = products + found.products, found.row, end + 1
-            if len(row) != 1:
+            # What has no numbers of its own, in front of a run, may be what makes rows of channels of something else.
+            if traced or next(calls[end].parameters(), None) is not None:
+                traced.append(found)
+            else:
+                first = end + 1
+            end += 1
+            if len(found.row) != 1:
                 why = "what it gives is no row of channels"
                 break
-        else:
-            stays = None
+        products = [product for one in traced for product in one.products]
         if len(products) > 1:
-            runs.append((first, end, products, channels))
-        elif layer is not None:
-            notes.append((layer, f"it is a single layer: {why}"))
+            runs.append((first, end, products, traced[0].channels))
+        elif products:
+            notes.append((first + next(i for i, one in enumerate(traced) if one.products), f"it is a single layer: {why}"))
         if stays and _has_matrices(calls[end]) and not list(calls[end].children()):
             notes.append((end, why))
         first = end + bool(stays)
