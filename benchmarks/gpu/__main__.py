@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Everything about our kernels that a machine with a GPU can tell, in one run.
 
-    benchmarks/gpu.sh --pack pack.tar.gz                        with a build: write what the machine with a GPU needs (below 50 MiB)
+    benchmarks/gpu.sh --pack pack.tar.gz                        with a build: write what the machine with a GPU needs (below 60 MiB)
     tar xzf pack.tar.gz; pack/benchmarks/gpu.sh --out FILE      there (Python with NumPy, and torch for most): run it, stage by stage
     benchmarks/gpu.sh --read FILE                               anywhere: print a file of results
     benchmarks/gpu.sh --emulated                                with a build: the same run on the emulated driver, which is its test
@@ -60,6 +60,9 @@ def parse(arguments):
                         f"{SHARED_BY} at most)")
     parser.add_argument("--no-diagnosis", action="store_true", help="do not run failed cases again in other ways")
     parser.add_argument("--architecture", default="sm_90a", choices=["sm_80", "sm_90a"], help="what to pack for (default: %(default)s)")
+    parser.add_argument("--wheel", type=pathlib.Path, metavar="FILE.whl", help="pack the Python package, too, which scripts/wheel.sh makes: "
+                        "for the stage 'package'")
+    parser.add_argument("--python", default="3.12", metavar="VERSION", help="of the machine with the GPU (default: %(default)s)")
     parser.add_argument("--fault", action="append", default=[], metavar="ITEM=FAULT",
                         help="with --emulated: DRAWLOOM_EMULATED_FAULT of one item, to see what a failure costs")
     parser.add_argument("--limit", action="append", default=[], metavar="NAME=SECONDS", help="the time limit of an item, or of a stage's items")
@@ -180,7 +183,8 @@ def write_pack(options):
     path, archived = options.pack.resolve(), options.pack.name.endswith(pack.SUFFIX)
     with tempfile.TemporaryDirectory(prefix="drawloom-gpu-pack-") as temporary:
         folder = pathlib.Path(temporary) / "pack" if archived else path
-        pack.pack(folder, chosen_cases(options), options.architecture, options.emulated, ["small", "middle"] if options.emulated else cases.SIZES)
+        pack.pack(folder, chosen_cases(options), options.architecture, options.emulated, ["small", "middle"] if options.emulated else cases.SIZES,
+                  wheel=options.wheel, python=options.python)
         if archived:
             pack.archive(folder, path)
 

@@ -5,10 +5,13 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 
-from gpu import cases, fragments, probes, rivals, streams
+from gpu import cases, fragments, package, probes, rivals, streams
 from gpu.driver import Item
+
+HERE = pathlib.Path(__file__).resolve().parents[1]
 
 # What each stage is for, and how many of its items run side by side: those that take times run alone.
 MANY, ALONE = "many", 1
@@ -23,6 +26,7 @@ STAGES = {
     "full": ("full sizes against float64 of torch", MANY),
     "streams": ("streams, graphs, memory, cuBLASLt", MANY),
     "torch": ("beside torch: its streams, its graphs, DLPack", MANY),
+    "package": ("the Python package with CUDA tensors of torch", MANY),
     "prepare": ("rivals compile, side by side", MANY),
     "rivals": ("times of torch, torch.compile, Triton, FlashKAT, flash-linear-attention", ALONE),
     "sanitizer": ("compute-sanitizer on small sizes", MANY),
@@ -58,6 +62,17 @@ def emulated_modules(setting, folders):
         return {}
     parts = [part for folder in folders for part in sorted({path.parent for path in folder.glob("**/sm_*/*.mlir")})]
     return {"DRAWLOOM_EMULATED_MODULES": ":".join(map(str, parts))}
+
+
+def package_cases(setting):
+    """Pairs of a case and the folders that its process imports from."""
+    if setting.emulated:
+        # The tree's own: the package of a pack brings no emulated devices.
+        tests = HERE.parent / "test" / "python"
+        paths = [os.environ.get("DRAWLOOM_BUILD_DIR", str(HERE.parent / "build")) + "/python", str(tests)]
+        return [(name, paths) for name in package.EMULATED_CASES if (tests / "emulated_torch.py").exists()]
+    tests, installed = setting.pack / "test" / "python", setting.pack / "python"
+    return [(name, [str(installed), str(tests)]) for name in package.names(tests)] if installed.exists() else []
 
 
 def items(setting, words=""):
@@ -103,6 +118,8 @@ def items(setting, words=""):
                     needs={f"small/{key}": "runs"})
         for subject in streams.TORCH:
             add("torch", subject, "streams", folder=str(folder), torch=True, folders=[folder], needs={f"small/{key}": "runs"})
+    for subject, paths in package_cases(setting) if not words else []:
+        add("package", subject, "package", paths=paths, limit=120)
     for stage in ("prepare", "rivals"):
         for key, folder in found.items():
             for rival in rivals.of(key, folder, setting.folders):

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "test" / "block-programs"))
 
-from gpu import cases, checks, diagnose, fragments, inventory, packed, probes, rivals, runtime, streams, timing, watch  # noqa: E402
+from gpu import cases, checks, diagnose, fragments, inventory, package, packed, probes, rivals, runtime, streams, timing, watch  # noqa: E402
 from gpu.device import Cuda  # noqa: E402
 
 
@@ -105,7 +105,7 @@ def times(request):
 
 WORK = {"alive": alive, "inventory": inventory.inventory, "load": inventory.load_images, "fragments": fragments.item, "probe": probes.item,
         "small": small, "large": large, "times": times, "streams": streams.item, "rival": rivals.item, "steps": diagnose.steps,
-        "record": diagnose.record}
+        "record": diagnose.record, "package": package.run}
 
 
 def main():

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 import time
 
 import numpy as np
@@ -20,7 +21,7 @@ from emulated_driver import LIBRARY, needs_driver
 from runner import BUILD, ROOT
 
 sys.path.append(str(ROOT / "test" / "block-programs"))
-from gpu import cases, driver, fragments, hopper, pack, probes, reports, runtime, stages  # noqa: E402
+from gpu import cases, driver, fragments, hopper, pack, package, probes, reports, runtime, stages  # noqa: E402
 
 ADAMW, CSR, MLP, BACKWARD = "AdamW f32", "CSR product f32", "MLP 16 relu train bf16", "rational backward f32"
 FAILED = driver.FAILED
@@ -569,6 +570,21 @@ def test_memory_of_the_device_comes_back(made, tmp_path):
     results, _ = run(made, tmp_path / "r.jsonl", stages="load,small,streams", code=0)
     assert results["streams/memory"]["data"]["lost"] == 0
     assert {record["status"] for item, record in results.items() if item.startswith("streams/")} == {"ok"}
+
+
+def test_the_package_takes_tensors_of_torch(made, tmp_path):
+    results, _ = run(made, tmp_path / "r.jsonl", stages="package", code=0)
+    found = {item: record["status"] for item, record in results.items() if item.startswith("package/")}
+    assert found == {f"package/{name}": "ok" for name in package.EMULATED_CASES}, results
+    assert set(package.EMULATED_CASES) <= set(package.names(ROOT / "test" / "python"))
+
+
+def test_a_pack_carries_the_package_as_a_wheel_holds_it(tmp_path):
+    for name in ("one", "two"):
+        with zipfile.ZipFile(tmp_path / f"{name}.whl", "w") as file:
+            file.writestr(f"{name}/__init__.py", "")
+    package.unpack(tmp_path / "one.whl", tmp_path / "two.whl", tmp_path / "python")
+    assert sorted(path.parent.name for path in (tmp_path / "python").rglob("*.py")) == ["one", "two"]
 
 
 def test_products_of_the_library_are_used(monkeypatch, tmp_path):

@@ -1,38 +1,46 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cases of test_torch_cuda.py, all in one process, which has CUDA tensors on the emulated driver. Prints a line of JSON for each: its name,
-and what it raised or null."""
+"""Cases of test_torch_cuda.py, all in one process, which has CUDA tensors: on the emulated driver, or where $DRAWLOOM_TEST_DEVICES is "real" on
+GPUs. Prints a line of JSON for each: its name, and what it raised or null."""
 
-import emulated_torch  # noqa: I001 (before torch)
-
-import contextlib
-import ctypes
-import json
 import os
 import sys
+
+if os.environ.get("DRAWLOOM_TEST_DEVICES") == "real":
+    import real_torch as gpus
+else:
+    import emulated_torch as gpus  # Before torch.
+
+import contextlib
+import json
 import traceback
 import warnings
 from unittest import mock
 
+import drawloom
+import drawloom.torch as dt
 import torch
+from drawloom import cells
+from drawloom.torch import linrec
 from torch import nn
 from torch.nn import functional as F
 
-import drawloom
-import drawloom.torch as dt
-from drawloom import cells
-from drawloom.torch import linrec
-from emulated_driver import Driver
-from emulated_torch import Stream, device_library, on_device
-
-driver = Driver()
 CASES = {}
 
 
 def case(function):
     CASES[function.__name__] = function
     return function
+
+
+def two_devices():
+    if gpus.DEVICES < 2:
+        raise Skipped("there is one device")
+
+
+class Skipped(Exception):
+    pass
 
 
 @contextlib.contextmanager
@@ -44,16 +52,6 @@ def raises(kind, *words):
         assert not missing, f"{missing} not in: {error}"
     else:
         raise AssertionError(f"no {kind.__name__} was raised")
-
-
-@contextlib.contextmanager
-def deferred():
-    """Work is done when somebody waits for it, and not before."""
-    os.environ["DRAWLOOM_EMULATED_DEFER"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["DRAWLOOM_EMULATED_DEFER"]
 
 
 def close(a, b, roundings=1000):
@@ -111,6 +109,7 @@ def op_of_a_function_of_rows():
 
 @case
 def op_on_the_second_device():
+    two_devices()
     as_on_cpu(gated, gated_numbers(), "cuda:1")
 
 
@@ -125,11 +124,11 @@ def op_is_as_torch_computes_it():
 def op_with_any_number_of_rows_is_one_program():
     tensors = [one.cuda() for one in gated_numbers(5)]
     gated(*tensors)
-    before = len(emulated_torch.compiled)
+    before = len(gpus.compiled)
     for rows in (1, 8, 100, 0):
         x = torch.randn(rows, 12, dtype=torch.float64)
         close(gated(x.cuda(), *tensors[1:]), gated(x, *[one.cpu() for one in tensors[1:]]))
-    assert len(emulated_torch.compiled) == before
+    assert len(gpus.compiled) == before
 
 
 @case
@@ -244,7 +243,7 @@ def transforms():
 @case
 def autocast():
     x, *shared = [one.float().cuda() for one in gated_numbers(6)]
-    # Without, torch turns autocast off.
+    # Where torch was built without CUDA, it turns autocast off.
     with mock.patch("torch.cuda.is_available", lambda: True), torch.autocast("cuda", dtype=torch.float16):
         y = dt.fused_mlp(x, [shared[0].t(), shared[2].t()[:, :20]])
     assert y.dtype == torch.float16 and y.is_cuda
@@ -252,6 +251,7 @@ def autocast():
 
 @case
 def training_of_a_module():
+    two_devices()
     losses = []
     for where in ("cpu", "cuda:1"):
         torch.manual_seed(3)
@@ -275,12 +275,12 @@ def work_goes_to_the_current_stream_and_waits_for_nothing():
     expected = gated(*tensors)
     on_gpu = [one.cuda() for one in tensors]
     gated(*on_gpu)  # Compiled.
-    with Stream(driver) as stream, deferred():
+    with gpus.Stream() as stream, gpus.deferred():
         y = gated(*on_gpu)
         z = gated(y, *on_gpu[1:])
-        assert driver.library.cuStreamQuery(stream.handle) == 600, "the stream has nothing to do"
+        assert stream.is_busy()
         close(z, gated(expected, *tensors[1:]))
-        assert driver.library.cuStreamQuery(stream.handle) == 0
+        assert not stream.is_busy()
 
 
 @case
@@ -290,7 +290,7 @@ def gradients_are_on_the_stream_of_the_call():
     gated(*on_gpu).sum().backward()
     for one in on_gpu:
         one.grad = None
-    with Stream(driver), deferred():
+    with gpus.Stream(), gpus.deferred():
         # The threads of autograd have the stream that was current in the forward pass.
         y = gated(*on_gpu)
         gradients = torch.autograd.grad(y, on_gpu, torch.ones_like(y))
@@ -302,17 +302,19 @@ def gradients_are_on_the_stream_of_the_call():
 
 @case
 def another_device_is_current():
+    two_devices()
     tensors = gated_numbers()
-    with on_device(1):
+    with gpus.on_device(1):
         y = gated(*[one.to("cuda:0") for one in tensors])
         assert y.device.index == 0
         close(y, gated(*tensors))
-    with on_device(0):
+    with gpus.on_device(0):
         close(gated(*[one.to("cuda:1") for one in tensors]), gated(*tensors))
 
 
 @case
 def layers_on_two_devices():
+    two_devices()
     x, *shared = gated_numbers()
     first, second = ([one.to(device).requires_grad_() for one in shared] for device in ("cuda:0", "cuda:1"))
     y = gated(gated(x.to("cuda:0"), *first).to("cuda:1"), *second)
@@ -336,20 +338,16 @@ def a_captured_step_is_replayed_with_other_numbers():
         y = gated(x, *shared)
         return y, gated(y, *shared)
 
-    with Stream(driver) as stream:
+    with gpus.Stream() as stream:
         step()  # As torch says: a call before the capture.
-        graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
-        driver.StreamBeginCapture_v2(stream.handle, 0)
-        asked = device_library.emulatedTorchAllocations()
-        y, z = step()
-        assert device_library.emulatedTorchAllocations() >= asked + 2
-        driver.StreamEndCapture(stream.handle, ctypes.byref(graph))
-        driver.GraphInstantiateWithFlags(ctypes.byref(executable), graph, 0)
+        asked = gpus.allocations()
+        replay, (y, z) = stream.capture(step)
+        assert gpus.allocations() >= asked + 2
         for seed in range(3):
             torch.manual_seed(seed)
             other = torch.randn(37, 12, dtype=torch.float64)
             x.copy_(other)
-            driver.GraphLaunch(executable, stream.handle)
+            replay()
             # What others compute meanwhile takes none of the graph's memory.
             for _ in range(3):
                 gated(torch.randn(37, 12, dtype=torch.float64).cuda(), *shared)
@@ -367,14 +365,10 @@ def a_captured_backward_pass():
         return torch.autograd.grad(y, tensors, ones)
 
     ones = torch.ones(37, 12, dtype=torch.float64).cuda()
-    with Stream(driver) as stream:
+    with gpus.Stream() as stream:
         expected = step()
-        graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
-        driver.StreamBeginCapture_v2(stream.handle, 2)  # The pass runs on a thread of autograd's.
-        gradients = step()
-        driver.StreamEndCapture(stream.handle, ctypes.byref(graph))
-        driver.GraphInstantiateWithFlags(ctypes.byref(executable), graph, 0)
-        driver.GraphLaunch(executable, stream.handle)
+        replay, gradients = stream.capture(step)
+        replay()
         for ours, theirs in zip(gradients, expected):
             close(ours, theirs)
 
@@ -388,10 +382,10 @@ def workspaces_are_memory_of_torch():
     program = drawloom.compile(PRODUCTS, target="cuda:0", cache=False)
     x = tensors[0][:256].contiguous()
     program(x, *w)
-    asked = device_library.emulatedTorchAllocations()
+    asked = gpus.allocations()
     y = program(x, *w)
     # A result and a workspace.
-    assert device_library.emulatedTorchAllocations() == asked + 2, device_library.emulatedTorchAllocations() - asked
+    assert gpus.allocations() == asked + 2, gpus.allocations() - asked
     close(y, x.cpu() @ w[0].cpu().t() @ w[1].cpu().t())
 
 
@@ -421,33 +415,28 @@ func.func @f(%x: tensor<256x12xf64>, %a: tensor<64x12xf64>, %b: tensor<12x64xf64
 
 @case
 def no_memory_left_is_the_error_of_torch():
-    tensors = [one.cuda() for one in gated_numbers()]
+    tensors = [one.cuda() for one in gated_numbers(gpus.MANY_ROWS)]
     expected = gated(*tensors)
-    device_library.emulatedTorchSetLimit(0)
-    try:
-        with raises(torch.OutOfMemoryError, "CUDA out of memory", "bytes"):
+    with gpus.no_memory():
+        with raises(torch.OutOfMemoryError, "CUDA out of memory"):
             gated(*tensors)
         with raises(drawloom.DeviceError, "CUDA out of memory"):
             gated(*tensors)
-    finally:
-        device_library.emulatedTorchSetLimit(ctypes.c_size_t(-1))
     close(gated(*tensors), expected)
 
 
 @case
 def a_kernel_that_fails_is_named():
+    if not gpus.EMULATED:
+        raise Skipped("kernels of GPUs do not fail when they are told to")
     tensors = [one.cuda() for one in gated_numbers()]
     gated(*tensors)
-    os.environ["DRAWLOOM_EMULATED_FAULT"] = "late-failure"
-    try:
+    with gpus.failing_kernels():
         with raises(RuntimeError, "CUDA"):
             gated(*tensors).cpu()
         with raises(drawloom.DeviceError, "main"):
             for _ in range(3):
                 gated(*tensors)
-    finally:
-        del os.environ["DRAWLOOM_EMULATED_FAULT"]
-        driver.reset()
 
 
 @case
@@ -455,6 +444,7 @@ def tensors_of_two_devices():
     x, *shared = gated_numbers()
     with raises(drawloom.CallError, "tensor 1 is on the device 'cpu'", "tensor 0 on 'cuda:0'", "x.to(device)"):
         gated(x.cuda(), *shared)
+    two_devices()
     with raises(drawloom.CallError, "tensor 1 is on the device 'cuda:1'", "tensor 0 on 'cuda:0'"):
         gated(x.cuda(), *[one.to("cuda:1") for one in shared])
 
@@ -486,12 +476,12 @@ def a_compiled_model():
     expected = model(x)
     gradients = torch.autograd.grad(expected.square().sum(), list(model.parameters()))
     model.cuda()
-    before = len(emulated_torch.compiled)
+    before = len(gpus.compiled)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ours = torch.compile(model, backend="drawloom", options={"rest": "eager"}, fullgraph=True)(x.cuda())
     # The forward pass and its gradients.
-    assert ours.is_cuda and len(emulated_torch.compiled) == before + 2
+    assert ours.is_cuda and len(gpus.compiled) == before + 2
     close(ours, expected)
     for one, other in zip(torch.autograd.grad(ours.square().sum(), list(model.parameters())), gradients):
         close(one, other)
@@ -504,13 +494,18 @@ def an_op_under_torch_compile():
     close(compiled(*[one.cuda() for one in tensors]), gated(*tensors).sin())
 
 
-if __name__ == "__main__":
+def outcome(name):
+    """What a case raised, or None."""
     torch.manual_seed(0)
-    # Messages of the emulated driver, which is asked for machine code that it cannot run.
-    os.environ.setdefault("DRAWLOOM_EMULATOR_LOG", os.devnull)
+    try:
+        CASES[name]()
+    except Skipped:
+        raise
+    except Exception:
+        return traceback.format_exc()
+    return None
+
+
+if __name__ == "__main__":
     for name in sys.argv[1:] or CASES:
-        try:
-            CASES[name]()
-            print(json.dumps([name, None]), flush=True)
-        except Exception:
-            print(json.dumps([name, traceback.format_exc()]), flush=True)
+        print(json.dumps([name, outcome(name)]), flush=True)

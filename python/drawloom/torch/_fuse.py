@@ -176,8 +176,8 @@ def probe(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], chann
     tensors = [one for call in calls for one in (*call.parameters(), *call.buffers())]
     if any(isinstance(one, nn.parameter.UninitializedTensorMixin) for one in tensors):
         return "it has parameters whose shape is not known yet"
-    if any(one.device.type not in ("cpu", "meta") for one in tensors):
-        return "it is on another device than the CPU"
+    if any(one.device.type not in ("cpu", "cuda", "meta") for one in tensors):
+        return "it is on another device than the CPU and NVIDIA's GPUs"
     dtype = next((one.dtype for one in tensors if one.is_floating_point()), torch.get_default_dtype())
     why = "the number of channels of its input is not known"
     for lead in (1, 2):

@@ -368,7 +368,7 @@ class Program:
             self.tree = _Tree(calls)
         tensors = self.tree.tensors()
         shape = x.shape
-        if not shape or any([type(one) not in _plain_types or not (one.is_cpu or one.is_meta) for one in (x, *tensors)]):
+        if not shape or any([type(one) not in _plain_types or one.device.type not in ("cpu", "cuda", "meta") for one in (x, *tensors)]):
             return None
         modules = self.tree.modules
         for module in modules[self.alone:]:
@@ -376,7 +376,8 @@ class Program:
                 return None
         identities = [id(one) for one in tensors]
         lead = len(shape) - 1
-        autocast = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
+        kind = "cuda" if x.is_cuda else "cpu"
+        autocast = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
         key = (x.dtype, lead, shape[-1], autocast, *[module.training for module in modules], *[(one.dtype, one.shape) for one in tensors],
                *([] if len(set(identities)) == len(identities) else map(identities.index, identities)))
         found = self.known.setdefault(key, [])
