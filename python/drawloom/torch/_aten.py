@@ -10,17 +10,14 @@ import math
 import torch
 from torch._decomp import get_decompositions
 
-from ..ops import tracing
+from ..ops import formulas, tracing
+from ..ops.formulas import number_in
+from ..ops.regions import KEPT_FROM
 from ..ops.rows import ROW
 from ..ops.tracing import Value
-from ._recorder import COMPOSED, OPS, Item, Unsupported, count_of, dtype_name, known, number_in, op, rounded, same
+from ._recorder import COMPOSED, OPS, Item, Unsupported, count_of, dtype_name, known, op, rounded, same
 
 aten = torch.ops.aten
-
-
-def _abs(x):
-    """The absolute value, whose slope at 0 is 0."""
-    return tracing.where(x > 0.0, x, tracing.where(x < 0.0, -x, x * 0.0))
 
 
 def _unary(packet, compute):
@@ -32,7 +29,7 @@ def _math(name):
 
 
 for _packet, _compute in {
-        aten.neg: lambda x: -x, aten.abs: _abs, aten.exp: Value.exp, aten.log: Value.log, aten.sqrt: Value.sqrt, aten.sin: Value.sin,
+        aten.neg: lambda x: -x, aten.abs: formulas.absolute, aten.exp: Value.exp, aten.log: Value.log, aten.sqrt: Value.sqrt, aten.sin: Value.sin,
         aten.cos: Value.cos, aten.tanh: Value.tanh, aten.sigmoid: Value.sigmoid, aten.relu: Value.relu, aten.silu: Value.silu,
         aten.erf: _math("math.erf"), aten.rsqrt: _math("math.rsqrt"), aten.log1p: _math("math.log1p"), aten.expm1: _math("math.expm1"),
         aten.exp2: _math("math.exp2"), aten.log2: _math("math.log2"), aten.log10: _math("math.log10"), aten.tan: _math("math.tan"),
@@ -83,7 +80,7 @@ def _pow(recorder, out, x, power):
         if not isinstance(x, Value):
             if x <= 0:
                 raise Unsupported("it is a power of a number that is not above 0")
-            return power._unary("math.exp2") if x == 2 else (power * math.log(x)).exp()
+            return formulas.exponential(x, power)
         if isinstance(power, Value):
             return x._binary("math.powf", power)
         if power == 0.5:
@@ -92,11 +89,7 @@ def _pow(recorder, out, x, power):
             return x._binary("math.powf", float(power))
         if power == 0:
             raise Unsupported("it is a power of 0")
-        factor = x if power > 0 else 1.0 / x
-        value = factor
-        for _ in range(abs(int(power)) - 1):
-            value = value * factor
-        return value
+        return formulas.repeated(x, int(power))
 
     return recorder.elementwise(out, compute, x, power)
 
@@ -138,12 +131,7 @@ def _celu(recorder, out, x, alpha=1.0):
 @op(aten.elu)
 def _elu(recorder, out, x, alpha=1.0, scale=1.0, input_scale=1.0):
     if (scale, input_scale) != (1, 1) or alpha <= 0:
-        # What is not taken has to stay finite: 0 times infinity is no slope of 0.
-        def compute(x):
-            below = tracing.where(x > 0.0, 0.0, x)
-            return tracing.where(x > 0.0, x, (below * input_scale)._unary("math.expm1") * alpha) * scale
-
-        return recorder.elementwise(out, compute, x)
+        return recorder.elementwise(out, lambda x: formulas.scaled_elu(x, alpha, scale, input_scale), x)
     return recorder.elementwise(out, lambda x: x._unary("kan.elu", f" {{alpha = {tracing._float(alpha)} : f64}}"), x)
 
 
@@ -179,7 +167,7 @@ def _bent(recorder, out, x, target, reduction, width, inside):
 
     def compute(x, target):
         change = x - target
-        size = _abs(change)
+        size = formulas.absolute(change)
         # What is not taken has to stay finite.
         small = tracing.where(size < width, size, 0.0)
         return tracing.where(size < width, *inside(small, size))
@@ -240,7 +228,7 @@ def _clamp(recorder, out, x, low=None, high=None):
 @op(aten.hardtanh)
 def _hardtanh(recorder, out, x, low=-1.0, high=1.0):
     # At a bound its slope is 0.
-    return _bounded(recorder, out, x, low, high, lambda x, low, high: tracing.where(x <= low, low, tracing.where(x >= high, high, x)))
+    return _bounded(recorder, out, x, low, high, formulas.inside)
 
 
 @op(aten.hardswish)
@@ -257,19 +245,8 @@ def _hardsigmoid(recorder, out, x):
     return recorder.elementwise(out, lambda x: tracing.where(x <= -3.0, 0.0, tracing.where(x >= 3.0, 1.0, x / 6.0 + 0.5)), x)
 
 
-def _halves(a, b):
-    """Of equal operands each has half the gradient; NaN is carried on."""
-    return a * 0.5 + b * 0.5
-
-
-@op(aten.maximum)
-def _maximum(recorder, out, a, b):
-    return recorder.elementwise(out, lambda a, b: tracing.where(a > b, a, tracing.where(b > a, b, _halves(a, b))), a, b)
-
-
-@op(aten.minimum)
-def _minimum(recorder, out, a, b):
-    return recorder.elementwise(out, lambda a, b: tracing.where(a < b, a, tracing.where(b < a, b, _halves(a, b))), a, b)
+_binary(aten.maximum, formulas.maximum)
+_binary(aten.minimum, formulas.minimum)
 
 
 @op(aten.where)
@@ -285,11 +262,7 @@ def _reduction(packet, compute):
     OPS[packet] = write
 
 
-def _least(x, axes, keepdim):
-    return -((-x).max(axes, keepdim))
-
-
-for _packet, _compute in {aten.sum: Value.sum, aten.mean: Value.mean, aten.amax: Value.max, aten.amin: _least}.items():
+for _packet, _compute in {aten.sum: Value.sum, aten.mean: Value.mean, aten.amax: Value.max, aten.amin: formulas.least}.items():
     _reduction(_packet, _compute)
 
 
@@ -315,7 +288,7 @@ def _norm(recorder, out, x, order=2, dims=None, keepdim=False, dtype=None):
     if order not in (1, 2):
         raise Unsupported(f"it is a norm of order {order}")
     wide = item.value.wide()
-    return Item(_root((wide * wide).sum(axes, keepdim)) if order == 2 else _abs(wide).sum(axes, keepdim), item.lead)
+    return Item(_root((wide * wide).sum(axes, keepdim)) if order == 2 else formulas.absolute(wide).sum(axes, keepdim), item.lead)
 
 
 @op(aten.std)
@@ -548,10 +521,6 @@ OPS[aten.zeros_like], OPS[aten.ones_like], OPS[aten.full_like] = _filled(lambda:
 
 # --- products ---
 
-# Multiplications of an element of a product from which on reading it again is faster than making it again.
-_KEPT_FROM = 32
-
-
 def _product(recorder, out, x, w, bias=None):
     left, right = recorder.item(x), recorder.item(w)
     if right.rows or not left.rows:
@@ -567,7 +536,7 @@ def _product(recorder, out, x, w, bias=None):
     turned = right.turned is not None
     matrix = right.turned if turned else right.value
     y = left.value.to(name).product(matrix.to(name), add.value.to(name) if add else None, transposed=turned)
-    if left.value.shape[1] >= _KEPT_FROM:
+    if left.value.shape[1] >= KEPT_FROM:
         y = recorder.program.keep(y)
     return Item(y, 1)
 

@@ -26,29 +26,15 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from .. import ops
 from .._errors import CallError, Error
 from ..ops import Spec, tracing
+from ..ops.regions import FEWEST, Part, Unsupported, in_words
+from ..ops.regions import worth as worth_of
 from . import _aten  # noqa: F401
-from ._dense import WIDEST
 from ._dispatch import _names, intern
-from ._recorder import Recorder, Unsupported, count_of, known, same
+from ._recorder import Recorder, count_of, known, same
 
 __all__ = ["Explanation", "Part", "drawloom", "explain"]
 
-# Below this many multiplications a call costs more than is gained.
-_FEWEST = 200_000
-
-
-@dataclass
-class Part:
-    """Calls that stay together: their names, who computes them, and why."""
-
-    calls: list[str]
-    by: str
-    why: str
-    rows: str = ""
-
-    def __str__(self):
-        shown = self.calls if len(self.calls) <= 6 else [*self.calls[:3], f"... {len(self.calls) - 5} more ...", *self.calls[-2:]]
-        return f"{self.by}: {', '.join(shown)}{f' of {self.rows} rows' if self.rows else ''}: {self.why}"
+_FEWEST = FEWEST
 
 
 @dataclass
@@ -64,9 +50,7 @@ class Explanation:
         return max(self.graphs - 1, 0)
 
     def __str__(self):
-        mine = sum(part.by == "drawloom" for part in self.parts)
-        head = f"{mine} of {len(self.parts)} parts are programs of Drawloom; {self.graphs} graph{'s' if self.graphs != 1 else ''}"
-        return "\n".join([head, *(f"  {part}" for part in self.parts)])
+        return in_words(self.parts, f"; {self.graphs} graph{'s' if self.graphs != 1 else ''}")
 
 
 def _tensors(value) -> Iterable[torch.Tensor]:
@@ -348,23 +332,6 @@ def _hint(extent):
     return extent if isinstance(extent, int) else extent.node.hint or 0
 
 
-def _worth(region):
-    """Whether a program is faster than Inductor's kernels around a library's products, and why.
-
-    Where matrices are narrow, what a product reads and writes of memory takes as long as it computes: a program keeps that in the cache.
-    Of one product there is nothing between two to keep.
-    """
-    if len(region.products) < 2:
-        return False, "there is one product, and a library's is as fast" if region.products else "there is no product in it"
-    widest = max(max(one) for one in region.products)
-    if widest > WIDEST:
-        return False, f"a product has {widest} channels; above {WIDEST} the products take all the time"
-    work = _hint(region.count) * sum(a * b for a, b in region.products)
-    if work < _FEWEST:
-        return False, f"it has {work} multiplications; below {_FEWEST} a call costs more than is gained"
-    return True, f"{len(region.products)} products of at most {widest} channels, and what is between them stays in the cache"
-
-
 class _Supports(OperatorSupportBase):
     def __init__(self, nodes):
         self.nodes = nodes
@@ -393,7 +360,7 @@ def _cut(module: fx.GraphModule):
                 if not outputs:
                     continue
                 region = _region(graph, members, count, outputs)
-                worth, why = _worth(region)
+                worth, why = worth_of(region.products, _hint(region.count), _FEWEST)
             except Exception as error:  # What cannot be said is left to Inductor, whatever the reason.
                 worth, why = False, _reason(error)
             if worth:

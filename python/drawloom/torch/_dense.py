@@ -12,15 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from ..ops import row_models, rows
+from ..ops.regions import WIDEST
 from . import _dispatch
 
 _global_hooks = nn.modules.module._has_any_global_hook
 
 # The identity unless they are training. A class of the user's own may do anything.
 _DROPOUTS = frozenset([nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout])
-
-# Wider layers are bound by their products, which a library does as well.
-WIDEST = 512
 
 # What layers on graphs compute of the caller's dense layers in programs, they compute of so many rows. Of fewer torch is as fast, and gives
 # what torch_geometric gives, to the last bit.

@@ -20,9 +20,10 @@ from .. import ops
 from .._errors import CallError, CallTypeError
 from .._library import program_after
 from ..ops import Spec, tracing
+from ..ops.regions import Unsupported
 from . import _aten  # noqa: F401
 from ._dispatch import _names, apply, intern
-from ._recorder import Recorder, Unsupported
+from ._recorder import Recorder
 
 __all__ = ["op"]
 

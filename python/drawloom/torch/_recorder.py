@@ -21,6 +21,8 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from ..ops import tracing
+from ..ops.formulas import number_in
+from ..ops.regions import LARGEST_MADE, Unsupported
 from ..ops.rows import ROW
 from ..ops.tracing import Value
 from ._dispatch import _names, defined
@@ -28,19 +30,6 @@ from ._dispatch import _names, defined
 aten = torch.ops.aten
 
 _FLOATS = ("float32", "float64", "bfloat16", "float16")
-
-
-class Unsupported(Exception):
-    """Why something stays with torch, and the op that it is about, if it is about one."""
-
-    op: str | None = None
-
-    def __str__(self):
-        return f"{self.op}: {self.reason}" if self.op and not self.reason.startswith(self.op) else self.reason
-
-    @property
-    def reason(self):
-        return self.args[0]
 
 
 def dtype_name(dtype, known=_FLOATS):
@@ -73,13 +62,6 @@ def rounded(number, kinds):
     """A number as torch compares it with tensors of one type: in that type."""
     kind = next(iter(kinds)) if len(kinds) == 1 else None
     return torch.tensor(number, dtype=kind).item() if kind in (torch.bfloat16, torch.float16) else number
-
-
-def number_in(value, dtype):
-    """A value in a type of floats, where what is true is 1."""
-    if value.dtype != "bool":
-        return value.to(dtype)
-    return tracing.where(value, value.program.constant(1, dtype, value.shape), 0.0)
 
 
 def _is_the_same_in_order(view, tensor):
@@ -226,8 +208,8 @@ class Recorder(TorchDispatchMode):
             raise Unsupported("its size is known in a call only")
         with _disable_current_modes():
             made = func(*arguments, **{name: one for name, one in options.items() if name != "device"})
-        if made.numel() > _LARGEST_MADE:
-            raise Unsupported(f"it makes {made.numel()} numbers, more than {_LARGEST_MADE}; a tensor that is an argument may have any number")
+        if made.numel() > LARGEST_MADE:
+            raise Unsupported(f"it makes {made.numel()} numbers, more than {LARGEST_MADE}; a tensor that is an argument may have any number")
         if made.numel() == 0 or made.isnan().any():
             raise Unsupported("it makes an empty tensor, or one with NaN")
         numbers = made.double() if made.is_floating_point() or made.dtype in (torch.int64, torch.int32) else made
@@ -344,9 +326,8 @@ class Recorder(TorchDispatchMode):
 # What options do not matter to a program.
 _IGNORED = ("memory_format", "layout", "device", "pin_memory", "non_blocking")
 
-# What makes tensors of numbers, and of how many at most: they stand in the program's text.
+# What makes tensors of numbers.
 _MADE = (aten.arange, aten.eye, aten.full, aten.lift_fresh, aten.linspace, aten.logspace, aten.ones, aten.scalar_tensor, aten.zeros)
-_LARGEST_MADE = 4096
 
 # By ATen op: what writes it down (_aten fills both), and ops that are composed of others.
 OPS: dict[Any, Callable] = {}
