@@ -25,6 +25,7 @@ from .. import _drawloom, _library, ops
 from .._errors import CallError, Error
 from .._version import __version__
 from ..ops import Along, Array, Tangents
+from ..ops.rows import ROW
 from ._sharding import explicitly_sharded, partitioned
 
 # Executables that JAX keeps on disk name it: another number where its attributes change.
@@ -146,6 +147,16 @@ def _batch(arguments, dims, *, spec):
                  for array, dim, row in zip(front, dims, given)]
         results = call(spec, *front)
         return results, [0] * len(results)
+
+    if spec.family == "rows":
+        given, gives = ([names[:1] == (ROW,) for names in side] for side in spec.axes_of([_example_type(*one) for one in zip(arguments, dims)]))
+        if all(gives) and all(row or dim is None for row, dim in zip(given, dims)):
+            # As above, in the dimension of rows.
+            rows = next(array.shape[dim is not None] for array, dim, row in zip(front, dims, given) if row)
+            flat = [jnp.broadcast_to(array, (size, *array.shape[dim is not None:])).reshape(size * rows, *array.shape[1 + (dim is not None):])
+                    if row else array for array, dim, row in zip(front, dims, given)]
+            results = [one.reshape(size, rows, *one.shape[1:]) for one in call(spec, *flat)]
+            return results, [0] * len(results)
 
     def one_example(batched):
         values = iter(batched)
