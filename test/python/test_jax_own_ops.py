@@ -194,7 +194,7 @@ REFUSED = {
     "rows": (lambda x: x / x.shape[0], "what is done depends on the number of rows"), "values": (lambda x: x if x[0, 0] > 0 else -x, "what is done depends on values"),
     "one shared": (lambda x: jnp.ones(3), "it gives an array that all rows share"), "whole numbers": (lambda x: x.astype(jnp.int32), "int32 is no type"),
     "custom_jvp": (custom, "custom_jvp_call custom: it has a derivative of its own"), "custom_vjp": (backward, "it has a derivative of its own"),
-    "scan": (lambda x: jax.lax.scan(lambda c, _: (c * 2, None), x, length=3)[0], "scan has no form"), "large": (lambda x: x + jnp.ones((2000, 4)).sum(0), "reduce_sum"),
+    "scan": (lambda x: jax.lax.scan(lambda c, _: (c * 2, None), x, length=3)[0], "scan has no form"),
     "dimensions": (lambda x: x[None] * 2, "its result has the rows in 2 dimensions"),
 }
 
@@ -246,7 +246,7 @@ def test_ops_are_part_of_ops_and_say_their_programs():
     close(drawloom.compile(text).main(np.asarray(array(5, 4)), np.asarray(array(4, 3))), 2 * jnp.tanh(array(5, 4) @ array(4, 3)))
 
 
-def test_a_program_is_the_same_on_split_arrays_and_for_symbols():
+def test_the_number_of_rows_may_be_a_symbol():
     op = dj.op(gated)
     weights = [array(*size, seed=i) for i, size in enumerate(WEIGHTS)]
     n, = jax.export.symbolic_shape("n")
