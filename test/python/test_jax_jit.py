@@ -137,7 +137,8 @@ with jax.enable_x64(True):
         "siren": (siren, X, weights((8, 4), (8,), (8, 8), (8,), (2, 8), (2,)), 1), "residual": (residual, X, weights((4,), (4,), (4, 8), (8, 4)), 1),
         "mixer": (mixer, CUBE, weights((5, 6), (6, 5), (4, 8), (8, 4)), 2), "classifier": (classifier, X, weights((4, 8), (8, 3)), 1),
         "smoothed": (smoothed, X, weights((4, 8), (8, 3)), 1), "attention": (attention, CUBE, weights((4, 12), (4, 4), (4, 8), (8, 4)), 1),
-        "experts": (experts, X, weights((4, 3), (4, 8), (8, 4)), 1), "looped": (looped, X, weights((4, 8), (8, 4)), 2), "remembered": (remembered, X, weights((4, 8), (4, 8), (8, 4)), 1),
+        "experts": (experts, X, weights((4, 3), (4, 8), (8, 4)), 1), "looped": (looped, X, weights((4, 8), (8, 4)), 2),
+        "remembered": (remembered, X, weights((4, 8), (4, 8), (8, 4)), 1),
         "owned": (owned, X, weights((4, 8), (8, 4)), 2), "hypernetwork": (hypernetwork, X, weights((4, 6), (6, 8), (8, 3)), 0),
     }
 
@@ -190,6 +191,24 @@ def test_transformations():
     assert jnp.abs(found - expected).max() <= ROUNDINGS * U64 * (1 + jnp.abs(expected).max())
     inside = jax.jit(lambda x: ours(x, p) * 2)
     assert jnp.abs(inside(x[0]) - 2 * mlp(x[0], p)).max() < 1e-13
+
+
+def test_random_numbers_other_types_and_no_jit():
+    p = weights((4, 8), (8,), (8, 3), (3,))
+
+    def dropped(x, p, key):
+        h = jnp.tanh(x @ p[0] + p[1])
+        return jnp.where(jax.random.bernoulli(key, 0.5, h.shape), 2 * h, 0) @ p[2] + p[3]
+
+    given = X, p, jax.random.key(1)
+    assert mine(dropped, *given) and jnp.abs(dj.jit(dropped)(*given) - dropped(*given)).max() < 1e-13
+    half = jax.tree.map(lambda one: one.astype(jnp.bfloat16), (X, p))
+    gradients = jax.grad(lambda *given: dj.jit(mlp)(*given).sum(), (0, 1))(*half)
+    assert all(one.dtype == jnp.bfloat16 for one in jax.tree.leaves(gradients))
+    # Either side rounds the four results of its products and sums; numbers of a sum of 8 are at most as large as the largest together.
+    assert jnp.abs(dj.jit(mlp)(*half) - mlp(*half)).max() <= 8 * 8 * 2.0**-8 * jnp.abs(mlp(*half)).max()
+    with jax.disable_jit():
+        assert jnp.abs(dj.jit(mlp)(X, p) - mlp(X, p)).max() < 1e-13
 
 
 def test_other_numbers_of_rows_are_no_new_programs():
@@ -277,8 +296,8 @@ BINARY = [lambda a, b: a + b, lambda a, b: a * b, jnp.maximum, jnp.minimum, lamb
 def test_random_functions_are_jaxs(seed):
     """Of random equations, row by row or not, with products of matrices and parameters between them."""
     choose = random.Random(seed)
-    plan = [(choose.choice(["unary", "unary", "binary", "product", "scale"]), choose.choice(UNARY), choose.choice(BINARY), choose.randrange(3), choose.randrange(100), choose.randrange(100))
-            for _ in range(14)]
+    plan = [(choose.choice(["unary", "unary", "binary", "product", "scale"]), choose.choice(UNARY), choose.choice(BINARY), choose.randrange(3),
+             choose.randrange(100), choose.randrange(100)) for _ in range(14)]
     shape = choose.choice([(7, 6), (6, 6), (2, 3, 6)])
 
     def function(x, p):

@@ -86,7 +86,11 @@ def _compiled(*arrays, spec):
     return call_p.bind(*arrays, spec=spec)
 
 
-call_p.def_impl(_compiled)
+@call_p.def_impl
+def _impl(*arrays, spec):
+    # Programs are called by way of jit, also where it is off.
+    with jax.disable_jit(False):
+        return _compiled(*arrays, spec=spec)
 
 
 # --- differentiation ---------------------------------------------------------------------------------------------------

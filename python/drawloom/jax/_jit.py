@@ -54,7 +54,7 @@ class _Region:
     outputs: list
     spec: Spec
     products: list
-    effects = frozenset()
+    effects: frozenset = frozenset()
 
     def evaluate(self, values):
         flat = [one.reshape(self.count, *one.shape[lead:]) if lead > 1 else one for one, (_, lead) in zip(values, self.inputs)]
@@ -82,7 +82,7 @@ class _Checkpoint:
 class _Graph:
     """A flat jaxpr, and the regions that are taken out of it so far."""
 
-    def __init__(self, flat: Flat):
+    def __init__(self, flat: Flat) -> None:
         self.flat = flat
         self.units: list[Any] = list(flat.equations)
         # By equation, why it stays with XLA.
@@ -101,7 +101,7 @@ class _Graph:
                 needed |= set(one.inputs)
         self.units = [one for one in self.units if one.effects or needed & set(one.outputs)]
 
-    def counts(self):
+    def counts(self) -> list[int]:
         """How many rows there are of products with matrices, those with most to compute first."""
         work: dict[int, int] = {}
         for one in self.flat.equations:
@@ -113,7 +113,7 @@ class _Graph:
                     work[count] = work.get(count, 0) + one.outputs[0].aval.size * math.prod(shape[d] for d in contracted)
         return sorted(work, key=lambda count: -work[count])
 
-    def supported(self, count):
+    def supported(self, count: int) -> set[Any]:
         """The equations that can be part of a program of so many rows; notes why others cannot."""
         recorder = Recorder(tracing.Program(), count, self.flat.known, open=True)
         found: set[Any] = set()
@@ -150,7 +150,7 @@ class _Graph:
                     wanted = {name for name, lead in recorder.inputs if lead >= 0}
         return found
 
-    def order(self, units):
+    def order(self, units: list[Any]) -> tuple[list[Any], dict[Any, list[Any]]]:
         """Units in an order in which each has what it reads."""
         makes = {name: i for i, one in enumerate(units) for name in one.outputs}
         needs = [{makes[name] for name in (one.reads if isinstance(one, _Region) else one.inputs) if name in makes} - {i} for i, one in enumerate(units)]
@@ -174,7 +174,7 @@ class _Graph:
         assert len(done) == len(units), "regions need one another"
         return [units[i] for i in done], {units[i]: [units[j] for j in needs[i]] for i in done}
 
-    def regions(self, supported):
+    def regions(self, supported: set[Any]) -> list[list[Any]]:
         """Connected equations of which none needs the others by way of what is not supported."""
         units, needs = self.order(self.units)
         level: dict[Any, int] = {}
@@ -222,7 +222,7 @@ class _Graph:
             recorder.program.result(formulas.number_in(item.value, "float32") if item.dtype == "bool" else item.value.to(item.dtype))
         return _Region(members, count, inputs, outputs, Spec("rows", recorder.program.attributes()), recorder.program.products)
 
-    def cut(self):
+    def cut(self) -> list[Part]:
         """Takes the regions out that are worth it; the parts in words."""
         found: list[Any] = []
         left: list[Any] = []
@@ -256,7 +256,7 @@ class _Graph:
                 reasons.setdefault(self.why.get(one, "no product of rows is near it"), []).append(_named(one))
         return parts + [Part(names, "xla", why) for why, names in reasons.items()]
 
-    def run(self, arrays):
+    def run(self, arrays: list[Any]) -> list[Any]:
         units, _ = self.order(self.units)
         values: dict[Any, Any] = {**self.flat.consts, **dict(zip(self.flat.inputs, arrays))}
         for one in units:

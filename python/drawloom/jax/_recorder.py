@@ -90,7 +90,7 @@ class Flat:
     """A closed jaxpr without calls; `remat`: those of jax.checkpoint are none either. `consts` are arrays by name, `known` Items of what is
     made of numbers alone, of which arrays that the function reads from outside are some up to so many elements."""
 
-    def __init__(self, closed, remat=False, outside=LARGEST_MADE):
+    def __init__(self, closed: Any, remat: bool = False, outside: int = LARGEST_MADE) -> None:
         self.equations: list[Equation] = []
         self.consts: dict[Name, Any] = {}
         self.remat, self.outside = remat, outside
@@ -105,7 +105,7 @@ class Flat:
         self.consts[made] = np.asarray(atom.val, dtype=atom.aval.dtype)
         return made
 
-    def _inline(self, jaxpr, consts, inputs, outer=None):
+    def _inline(self, jaxpr: Any, consts: Any, inputs: Any, outer: Any = None) -> list[Name]:
         names: dict[Any, Any] = dict(zip(jaxpr.invars, inputs))
         for one, value in zip(jaxpr.constvars, consts):
             names[one] = Name(one.aval)
