@@ -76,9 +76,10 @@ ROWWISE = {
     "places": lambda x: x[:, jnp.array([0, 5, 2])] * 2, "pad": lambda x: jnp.pad(x, ((0, 0), (1, 2)), constant_values=0.5) ** 2,
     "roll": lambda x: jnp.roll(x, 2, -1) * x[:, ::-1],
     "tile": lambda x: jnp.tile(x, (1, 3)) * 2, "groups": lambda x: (x.reshape(-1, 3, 2) * x.reshape(-1, 3, 2).mean(1, keepdims=True)).reshape(x.shape),
-    "turned": lambda x: jnp.sin(x.reshape(-1, 3, 2).swapaxes(1, 2).reshape(x.shape)), "made": lambda x: x * jnp.arange(6) + jnp.linspace(0, 1, 6) + jnp.ones_like(x) + jnp.eye(6)[2],
+    "turned": lambda x: jnp.sin(x.reshape(-1, 3, 2).swapaxes(1, 2).reshape(x.shape)), "made": lambda x: x * jnp.arange(6) + jnp.linspace(0, 1, 6) + jnp.eye(6)[2],
     "constants": lambda x: x * np.arange(6.0) + jnp.array([1.0, -2, 3, 0, 0.5, 1]), "stopped": lambda x: jax.lax.stop_gradient(jnp.sin(x)) * x + x,
-    "types": lambda x: x.astype(jnp.float32).astype(jnp.float64) + jnp.exp(x), "several": lambda x: (jnp.sin(x), x.sum(-1)), "checkpoint": lambda x: jax.checkpoint(jnp.sin)(x) * x,
+    "types": lambda x: x.astype(jnp.float32).astype(jnp.float64) + jnp.exp(x), "several": lambda x: (jnp.sin(x), x.sum(-1)),
+    "checkpoint": lambda x: jax.checkpoint(jnp.sin)(x) * x,
     "inner jit": lambda x: jax.jit(lambda y: jnp.cos(y) * y)(x),
 }
 
