@@ -415,6 +415,12 @@ def test_batch_norm_of_a_model_in_eval_is_part_of_a_program(small):
     assert_same(module, [x])
 
 
+def test_rational_activations_are_part_of_programs(small):
+    module, x = nn.Sequential(nn.Linear(4, 16), dt.nn.Rational(16), nn.Linear(16, 3)).double(), torch.randn(9, 4, dtype=torch.float64)
+    assert len(parts(module, x)[0].calls) == 3
+    assert_same(module, [x])
+
+
 def test_ops_of_drawloom_stay_whole(small):
     class Module(nn.Module):
         def __init__(self):

@@ -121,6 +121,23 @@ def test_an_op_of_ones_own_is_part_of_the_file(tmp_path):
     assert ((drawloom.load(tmp_path / "net.drawloom").forward(x) - exact).abs() <= 16 * U32 * terms).all()
 
 
+def test_modules_of_drawloom_are_part_of_the_file(tmp_path):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.mlp = nn.LayerNorm(8), drawloom.torch.nn.FusedMLP(8, 4, width=16, hidden_layers=2, activation="rational")
+            self.kan = drawloom.torch.nn.KANLayer(4, 3, basis="chebyshev", functions=6)
+
+        def forward(self, x):
+            return self.kan(self.mlp(self.norm(x))).softmax(-1)
+
+    model, x = Model().double(), torch.randn(30, 8, dtype=torch.float64)
+    drawloom.torch.export(model, x, tmp_path / "net.drawloom", isa="native")
+    # Probabilities: what is behind the softmax rounds by as many units as all sums of a row have products, four layers of 16 or fewer and a KAN of 24,
+    # times slopes below 4 from layer to layer.
+    assert (drawloom.load(tmp_path / "net.drawloom").forward(x) - model(x)).abs().max() <= 2.0**-53 * 4**4 * (4 * 16 + 24)
+
+
 @pytest.mark.parametrize("model, inputs, said", [
     (nn.Sequential(nn.Linear(4, 4), nn.Softmax(0)), torch.zeros(2, 4), "Sequential is no function of rows"),
     (nn.Embedding(5, 4), torch.zeros(2, 3, dtype=torch.int64), "Embedding is no function of rows"),

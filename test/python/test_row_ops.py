@@ -85,6 +85,32 @@ def test_tensors_of_numbers_are_constants(function):
     assert torch.equal(dt.op(function)(x), function(x))
 
 
+INLINED = {
+    "fused_mlp": (lambda x, a, b, c, d: torch.tanh(dt.fused_mlp(x, [a, b], [c, d], activation="gelu")) + x[..., :4],
+                  [(16, 8), (4, 16), (16,), (4,)]),
+    "rational": (lambda x, w, a, b: dt.rational(x @ w, a, b).exp(), [(8, 16), (2, 6), (2, 4)]),
+    "frequency_encode": (lambda x, w: dt.frequency_encode(x.sin(), 3) @ w, [(48, 5)]),
+    "kan_layer": (lambda x, c: 2 * dt.kan_layer(x.tanh(), c, basis="chebyshev"), [(6, 8, 5)]),
+}
+
+
+@pytest.mark.parametrize("rows", [(20,), (3, 5)])
+@pytest.mark.parametrize("name", INLINED)
+def test_ops_of_drawloom_are_part_of_a_program(name, rows):
+    function, shapes = INLINED[name]
+    generator = torch.Generator().manual_seed(3)
+    given = [torch.randn(*shape, dtype=torch.float64, generator=generator) / 2 for shape in [(*rows, 8), *shapes]]
+    results = []
+    for call in (dt.op(function), function):
+        own = [one.clone().requires_grad_() for one in given]
+        y = call(*own)
+        results.append([y, *torch.autograd.grad(y.cos().sum(), own)])
+    # The same steps, by other programs: sums of at most 48 products, and over 20 rows, in another order, whose roundings two layers carry on by
+    # slopes that are below 4.
+    for ours, theirs in zip(*results):
+        assert (ours - theirs).abs().max() <= 2.0**-53 * 16 * (48 + 20) * (1 + theirs.abs().max())
+
+
 @pytest.mark.parametrize("function, said", [
     (lambda x: x.unsqueeze(0) * 2, "its result has the rows in 2 dimensions"), (lambda x: x[:, 50:] * 1.0, "it takes no element"),
     (lambda x: x.round(decimals=2), "round, called like this, has no form"), (lambda x: torch.kron(x, x), "has no form in a program of rows"),

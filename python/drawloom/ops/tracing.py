@@ -91,6 +91,24 @@ class Program:
                 self.lines.append(rename(line))
         return [Value(self, rename(name), dtype, tuple(shape)) for name, (dtype, shape) in zip(program["values"], program["results"])]
 
+    def include(self, lines, values, types, inputs):
+        """The values of another family's body, whose rows are the open extent 0, with these types: its lines become part of this program.
+        `inputs` are by the names that the body has for them."""
+        names = {name: one.name for name, one in inputs.items()}
+
+        def new_name(found):
+            if found[0] not in names:
+                names[found[0]] = self.fresh()
+            return names[found[0]]
+
+        def fill(text):
+            for form, place in (("(%extent0)", "@(row)@"), ("[%extent0]", "@[row]@"), ("%extent0", "@=row@"), ("?", "@row@")):
+                text = text.replace(form, place)
+            return re.sub(r"%[A-Za-z_]\w*", new_name, text)
+
+        self.lines += map(fill, lines)
+        return [Value(self, fill(name), dtype, shape) for name, (dtype, shape) in zip(values, types)]
+
     def attributes(self, **more):
         """Of the Spec that stands for this program."""
         return (("program", json.dumps({

@@ -211,7 +211,8 @@ class _Graph:
                 raise Unsupported("a tensor of its is changed in place")
             if node.target is operator.getitem and isinstance(_value(node.args[0]), (tuple, list)):
                 return True
-            if _calls_drawloom(node):
+            # Those that multiply are programs of their own, which are as fast alone.
+            if _calls_drawloom(node) and node.target not in (torch.ops.drawloom.rational, torch.ops.drawloom.rational.default):
                 raise Unsupported("it is an op of Drawloom by itself")
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 raise Unsupported("it is a function with a gradient of its own, or control flow")

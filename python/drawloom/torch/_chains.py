@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from . import _dense, functional
-from ._dense import WIDEST, is_dropout, plain
+from ..ops.regions import WIDEST
+from ._dense import is_dropout, plain
 from .nn import Rational
 
 

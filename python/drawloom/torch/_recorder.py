@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..ops import tracing
+from ..ops import Array, families, tracing
 from ..ops.formulas import number_in
 from ..ops.regions import LARGEST_MADE, Unsupported
 from ..ops.rows import ROW
@@ -221,11 +221,11 @@ class Recorder(TorchDispatchMode):
         return fake
 
     def _call(self, func, arguments, options):
-        """An op of drawloom.torch.op: its program becomes part of this one."""
+        """An op of Drawloom: its program becomes part of this one."""
         spec_of, flatten = defined.get(func, (None, None))
         spec = spec_of(*arguments, **options) if spec_of else None
-        if spec is not None and spec.family == "rational" and not spec.derivatives:
-            return self._rational(func, arguments, dict(spec.attributes)["form"])
+        if spec is not None and families[spec.family].rowwise and not spec.derivatives:
+            return self._inlined(func, spec, arguments, options)
         if spec is None or spec.family != "rows" or spec.derivatives or "kept" in dict(spec.attributes):
             raise Unsupported("an op of Drawloom stays whole")
         items = [self.item(one) for one in flatten(*arguments, **options)]
@@ -238,16 +238,24 @@ class Recorder(TorchDispatchMode):
             self.items[id(tensor)] = tensor, Item(value, 1)
         return results
 
-    def _rational(self, func, arguments, form):
-        x, a, b = arguments[:3]
-        item, tables = self.item(x), [self.item(one) for one in (a, b)]
-        if not item.rows or len(item.value.shape) != 2 or any(one.rows for one in tables):
-            raise Unsupported("it is a rational activation of other than rows, or its coefficients have rows")
-        result = func(*arguments)
-        operands = [one.value.to(dtype_name(tensor.dtype)) for one, tensor in zip((item, *tables), (x, a, b))]
-        text = f"kan.rational {', '.join(one.name for one in operands)} form({form}) : {', '.join(one.type for one in operands)}"
-        self.items[id(result)] = result, Item(self.program.value(text, operands[0].dtype, operands[0].shape), item.lead)
-        return result
+    def _inlined(self, func, spec, arguments, options):
+        """An op whose first tensor has the rows: what it does becomes part of this program."""
+        family, tensors = families[spec.family], defined[func][1](*arguments, **options)
+        items = [self.item(one) for one in tensors]
+        if not items[0].rows or len(items[0].value.shape) != 2 or any(one.rows for one in items[1:]):
+            raise Unsupported(f"drawloom::{func.name().partition('::')[2]} takes rows of numbers, and tensors that all rows share")
+        results = func(*arguments, **options)
+        values = [item.value.to(dtype_name(one.dtype)) for item, one in zip(items, tensors)]
+        given = [Array(one.dtype, (-1, *one.shape[1:]) if i == 0 else one.shape) for i, one in enumerate(values)]
+        gives = family.results(dict(spec.attributes), given)
+        inputs = {f"%given{i}": one for i, one in enumerate(values)}
+        lines, names = family.body(dict(spec.attributes), given, gives, list(inputs))
+        made = self.program.include(lines, names, [(one.dtype, (ROW, *one.shape[1:])) for one in gives], inputs)
+        if spec.family != "rational":
+            self.program.products += [(one.shape[1], one.shape[0]) for one in values[1:] if len(one.shape) > 1]
+        for tensor, value in zip(results if isinstance(results, (tuple, list)) else [results], made):
+            self.items[id(tensor)] = tensor, Item(value, items[0].lead)
+        return results
 
     # --- what ops are written with ---
 

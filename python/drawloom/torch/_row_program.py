@@ -29,10 +29,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .._errors import Error
 from ..ops import Spec, tracing
+from ..ops.regions import WIDEST, Unsupported
 from . import _aten, _dispatch  # noqa: F401
-from ._dense import WIDEST, draws, unhooked
+from ._dense import draws, unhooked
 from ._op import _on_cpu
-from ._recorder import Recorder, Unsupported, count_of, dtype_name, known
+from ._recorder import Recorder, count_of, dtype_name, known
 
 # Extents of rows that are traced for, numbers that nothing else has.
 _EXTENTS = (7919, 7907, 7901, 7883, 7879)
