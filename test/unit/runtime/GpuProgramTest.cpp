@@ -438,6 +438,63 @@ TEST_F(OnStream, ProgramIsLoadedOntoTheCallersDevice) {
   call("cuDevicePrimaryCtxRelease_v2", 1);
 }
 
+TEST_F(GpuProgram, TargetsNameADevice) {
+  EXPECT_EQ(load("cuda:1").device(), (std::pair<int32_t, int32_t>(2, 1)));
+  EXPECT_EQ(load("cuda:1").target(), "cuda");
+  EXPECT_EQ(load("cuda:0").device(), (std::pair<int32_t, int32_t>(2, 0)));
+  EXPECT_NE(errorOf("both", "cuda:2")
+                .find("there is no CUDA device 2; the driver finds 2"),
+            std::string::npos);
+  EXPECT_NE(errorOf("both", "cuda:one").find("'cuda:one' is no target"),
+            std::string::npos);
+}
+
+/// Memory of a program's own allocator that a caller hands on, with a count.
+struct Lent {
+  explicit Lent(const Program &program) : program(program) {
+    DrawloomDeviceAllocator allocator;
+    allocator.context = this;
+    allocator.allocate = [](void *self, size_t bytes, void *stream) -> void * {
+      Lent &lent = *static_cast<Lent *>(self);
+      if (lent.isEmpty)
+        return nullptr;
+      ++lent.allocated;
+      return *lent.program.allocate(bytes, stream);
+    };
+    allocator.release = [](void *self, void *memory, void *stream) {
+      Lent &lent = *static_cast<Lent *>(self);
+      ++lent.released;
+      lent.program.release(memory, stream);
+    };
+    drawloomUseDeviceAllocator(&allocator);
+  }
+  ~Lent() { drawloomUseDeviceAllocator(nullptr); }
+
+  const Program &program;
+  int allocated = 0, released = 0;
+  bool isEmpty = false;
+};
+
+TEST_F(OnStream, WorkspacesComeFromTheCallersAllocator) {
+  Lent lent(program[0]);
+  Result<void> done = run();
+  ASSERT_TRUE(bool(done)) << done.error().message();
+  download();
+  values.expectResults();
+  EXPECT_GT(lent.allocated, 0);
+  EXPECT_EQ(lent.allocated, lent.released);
+  lent.isEmpty = true;
+  done = run();
+  ASSERT_FALSE(bool(done));
+  EXPECT_EQ(done.error().code(), DRAWLOOM_ERROR_DEVICE);
+  EXPECT_NE(
+      done.error().message().find("cannot be had: the caller's allocator"),
+      std::string::npos);
+  // It is the thread's until it is taken back.
+  drawloomUseDeviceAllocator(nullptr);
+  EXPECT_TRUE(bool(run()));
+}
+
 TEST_F(OnStream, TensorsThatAreElsewhereAreRefused) {
   tensors[1].deviceType = 1;
   refuses("argument 1 of @axpy is in the host's memory, but the program runs "
@@ -446,8 +503,8 @@ TEST_F(OnStream, TensorsThatAreElsewhereAreRefused) {
   tensors[1].deviceType = 2;
   tensors[1].deviceId = 1;
   refuses("argument 1 of @axpy is on CUDA device 1, but the program runs on "
-          "CUDA device 0: it runs on one device, which CUDA_VISIBLE_DEVICES "
-          "chooses");
+          "CUDA device 0: it is loaded for one device; target 'cuda:1' is that "
+          "of the tensor");
   tensors[1].deviceId = 0;
   tensors[1].deviceType = 10;
   refuses("argument 1 of @axpy is on a device of DLPack's type 10, but the "
