@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 import drawloom
 import drawloom.torch as dt
+from drawloom import ops
 
 U32 = 2.0**-24
 LARGE = torch.tensor([[-1e10], [-100.0], [-88.0], [-3.0], [0.0], [3.0], [20.0], [50.0], [89.0], [100.0], [1e10]])
@@ -120,3 +121,37 @@ def test_ops_of_drawloom_are_part_of_a_program(name, rows):
 def test_what_is_refused_is_said(function, said):
     with pytest.raises(drawloom.CallError, match=said):
         dt.op(function)(torch.randn(6, 4))
+
+
+def test_an_error_says_the_line_of_the_function():
+    def centred(x):
+        doubled = 2 * x
+        return doubled - doubled.mean(0)
+
+    line = centred.__code__.co_firstlineno + 2
+    with pytest.raises(drawloom.CallError, match=rf"mean: it goes over the rows \(test_row_ops.py:{line}\)"):
+        dt.op(centred)(torch.randn(6, 4))
+
+
+def test_shapes_that_do_not_fit_are_told_in_the_functions_words(caplog):
+    with pytest.raises(drawloom.CallError, match=r"<lambda>: .*\[rows, 4\] X \[5, 6\].* \(test_row_ops.py:\d+\)"):
+        dt.op(lambda x, w: x @ w)(torch.randn(6, 4), torch.randn(5, 6))
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+
+
+def test_errors_of_a_function_itself_stay():
+    def function(x):
+        raise ZeroDivisionError("of its own")
+
+    with pytest.raises(ZeroDivisionError, match="of its own"):
+        dt.op(function)(torch.randn(6, 4))
+
+
+def test_an_op_that_is_compiled_again_and_again_says_so_once(monkeypatch):
+    monkeypatch.setattr(ops, "_MANY_PROGRAMS", 3)
+    with pytest.warns(RuntimeWarning, match=r"frequency_encode has been compiled for 3 combinations of shapes, the last with \[any, 4\]") as said:
+        for extent in range(2, 7):
+            # Rows are no reason, channels are.
+            dt.frequency_encode(torch.randn(extent, 3, dtype=torch.float64), 6)
+            dt.frequency_encode(torch.randn(5, extent, dtype=torch.float64), 7)
+    assert len(said) == 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import json
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -388,6 +389,22 @@ def function(spec, arguments, target="cpu", isa=None):
     return of_any.bind([one.shape for one in arguments]) if of_any else _build(spec, arguments, target, isa)
 
 
+# So many programs of one op that differ in their extents alone are what a loop makes that never ends making them.
+_MANY_PROGRAMS = 32
+_programs: dict[tuple, int] = {}
+
+
+def _count(spec, arguments):
+    """Warns once where an op is compiled for ever new shapes."""
+    kind = spec, tuple((one.dtype, len(one.shape)) for one in arguments)
+    _programs[kind] = count = _programs.get(kind, 0) + 1
+    if count == _MANY_PROGRAMS:
+        shapes = ", ".join(str([extent if extent >= 0 else "any" for extent in one.shape]).replace("'", "") for one in arguments[:3])
+        warnings.warn(f"drawloom: {name(spec)} has been compiled for {count} combinations of shapes, the last with {shapes}: each takes a "
+                      "fraction of a second or more, and memory that stays. Pad what varies to a few sizes, but for those that one program takes any "
+                      "of, as rows mostly are: docs/shapes.md", RuntimeWarning, stacklevel=2)
+
+
 @functools.lru_cache(maxsize=1024)
 def _build_open(spec, arguments, target, isa):
     try:
@@ -405,6 +422,7 @@ def function_of_any(spec, arguments, target="cpu", isa=None):
 def _build(spec, arguments, target, isa):
     """For arguments of these types; where these leave extents open, for any."""
     source = text(spec, list(arguments))
+    _count(spec, arguments)
     return _library.build(_library.compiler(target, isa), [(name(spec) + ".mlir", source.encode())], []).functions[0]
 
 

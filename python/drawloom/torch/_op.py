@@ -8,6 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import logging
+import os
+import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +20,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .. import ops
-from .._errors import CallError, CallTypeError
+from .. import _errors, ops
+from .._errors import CallError, CallTypeError, Error
 from .._library import program_after
 from ..ops import Spec, tracing
 from ..ops.regions import Unsupported
@@ -36,6 +40,27 @@ def _on_cpu(mode, tensor):
         return torch.empty(tensor.shape, dtype=tensor.dtype)
 
 
+@contextlib.contextmanager
+def quiet():
+    """Shapes that do not fit are expected, and no errors that torch has to log."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+def _place(error):
+    """" (layer.py:12)": the line of the user's function that an error came from, or nothing."""
+    place, own = "", tuple(os.path.dirname(module.__file__) + os.sep for module in (torch, _errors))
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not file.startswith(own) and not file.startswith("<"):
+            place = f" ({os.path.basename(file)}:{line})"
+    return place
+
+
 def _spec(function, name, arguments, rows, options):
     """The interned spec of a function on arguments of these types, (dtype, extents of a row, or all extents of a shared one)."""
     # A symbol: what is done with the number of rows shows.
@@ -51,7 +76,7 @@ def _spec(function, name, arguments, rows, options):
         for i, one in enumerate(fakes):
             recorder.take(one, 1 if i < rows else -1)
         # What turns gradients off then shows.
-        with torch.enable_grad(), recorder:
+        with torch.enable_grad(), quiet(), recorder:
             results = function(*fakes, **options)
         several = isinstance(results, (tuple, list))
         for i, one in enumerate(results if several else [results]):
@@ -65,7 +90,13 @@ def _spec(function, name, arguments, rows, options):
         if recorder.row_count.node.maybe_as_int() is not None:
             raise Unsupported("what is done depends on the number of rows")
     except Unsupported as error:
-        raise CallError(f"{name} is no function of rows: {error}") from None
+        raise CallError(f"{name} is no function of rows: {error}{_place(error)}") from None
+    except RuntimeError as error:
+        # torch names the number of rows by a symbol, which says nothing to whom the function is.
+        said = re.sub(r"\bs\d+\b", "rows", str(error))
+        if said == str(error) or isinstance(error, Error):
+            raise
+        raise CallError(f"{name}: {said.splitlines()[0]}{_place(error)}") from error
     return intern(Spec("rows", recorder.program.attributes())), several
 
 

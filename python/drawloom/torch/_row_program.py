@@ -10,9 +10,7 @@ it is another one, they are traced again; where a program cannot be, as with hoo
 
 from __future__ import annotations
 
-import contextlib
 import dis
-import logging
 import sys
 import threading
 import types
@@ -32,7 +30,7 @@ from ..ops import Spec, tracing
 from ..ops.regions import WIDEST, Unsupported
 from . import _aten, _dispatch  # noqa: F401
 from ._dense import draws, unhooked
-from ._op import _on_cpu
+from ._op import _on_cpu, quiet
 from ._recorder import Recorder, count_of, dtype_name, known
 
 # Extents of rows that are traced for, numbers that nothing else has.
@@ -284,24 +282,13 @@ def _record(tree, compute, dtype, channels, lead, look=True):
 _lock = threading.RLock()
 
 
-@contextlib.contextmanager
-def _quiet():
-    """Shapes that do not fit are expected, and no errors that torch has to log."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before, log.disabled = log.disabled, True
-    try:
-        yield
-    finally:
-        log.disabled = before
-
-
 def trace(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], dtype: torch.dtype, channels: int, lead: int) -> Traced:
     """The program of compute(x), which calls these modules, for x of so many channels, with rows in `lead` dimensions. Raises Unsupported, or
     whatever the modules raise for such an x."""
     tree = _Tree(tuple(calls))
     dtype_name(dtype)
     # The call may be traced itself, or transformed.
-    with _lock, _disable_current_modes(), temporarily_clear_interpreter_stack(), _quiet():
+    with _lock, _disable_current_modes(), temporarily_clear_interpreter_stack(), quiet():
         recorder, result, codes = _record(tree, compute, dtype, channels, lead)
         numbers, names = numbers_of(tree.modules, codes)
         again, *_ = _record(tree, compute, dtype, channels, lead, look=False)
