@@ -211,13 +211,15 @@ static SmallVector<Value> outputsOf(Block &block, ArrayRef<Value> cotangents) {
 }
 
 /// Dependence is followed through floats and values only; what goes on as an
-/// integer's bits or through memory would be lost without a word.
+/// integer's bits or through memory would be lost without a word, but where an
+/// attribute says that it is to be.
 static LogicalResult checkDependence(Operation *op, const Activity &activity) {
   bool reads = llvm::any_of(operandsAndCaptures(op),
                             [&](Value v) { return activity.isVaried(v); });
   if (!reads)
     return success();
-  if (isa<arith::BitcastOp, tensor::BitcastOp>(op))
+  if (isa<arith::BitcastOp, tensor::BitcastOp>(op) &&
+      !op->hasAttr("ad.stops"))
     return op->emitError("cannot be differentiated: '")
            << op->getName()
            << "' reads the bits of a value that the result has to be "

@@ -223,8 +223,6 @@ public:
   /// The stream that the first array's library is at, where it says so.
   void findStream(nb::handle arguments);
   void addNumber(const Function &function, size_t index, nb::handle object);
-  /// A number that the device has, for kernels that get it by value.
-  void addNumberOf(size_t index, const void *deviceData);
   void addArray(nb::handle object);
   void addMemory(const Type &type, void *data);
   void run();
@@ -237,8 +235,6 @@ public:
   const Exchange *library = nullptr;
 
 private:
-  void addHostNumber(DrawloomElement element, void *data);
-
   const Function &function;
   std::vector<DrawloomTensor> tensors;
   std::vector<std::array<char, 8>> numbers;
@@ -271,27 +267,14 @@ void Call::addNumber(const Function &function, size_t index,
                      nb::handle object) {
   std::array<char, 8> &number = numbers[tensors.size()];
   storeArgument(function, index, object, number.data());
-  addHostNumber(function.arguments[index].element, number.data());
-}
-
-void Call::addHostNumber(DrawloomElement element, void *data) {
   DrawloomTensor tensor = {};
-  nb::dlpack::dtype dtype = dtypeOf(element);
-  tensor.data = data;
+  nb::dlpack::dtype dtype = dtypeOf(function.arguments[index].element);
+  tensor.data = number.data();
   tensor.deviceType = nb::device::cpu::value;
   tensor.elementCode = dtype.code;
   tensor.elementBits = dtype.bits;
   tensor.lanes = 1;
   tensors.push_back(tensor);
-}
-
-void Call::addNumberOf(size_t index, const void *deviceData) {
-  std::array<char, 8> &number = numbers[tensors.size()];
-  const Type &type = function.arguments[index];
-  check(drawloomDeviceDownload(function.program->handle, number.data(),
-                               deviceData, static_cast<size_t>(type.bytes),
-                               stream));
-  addHostNumber(type.element, number.data());
 }
 
 void Call::addArray(nb::handle object) {
@@ -483,10 +466,7 @@ nb::object callWithTensors(const Function &function, const Exchange &exchange,
   for (size_t i = 0; i < arguments.size(); ++i) {
     void *data =
         static_cast<char *>(arguments[i].data) + arguments[i].byte_offset;
-    if (drawloomArgumentIsNumber(function.handle, i))
-      call.addNumberOf(i, data);
-    else
-      call.addMemory(function.arguments[i], data);
+    call.addMemory(function.arguments[i], data);
   }
   nb::list results;
   for (size_t i = 0; i < function.results.size(); ++i) {

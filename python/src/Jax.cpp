@@ -40,17 +40,11 @@ namespace nb = nanobind;
 namespace drawloom::python {
 
 namespace {
-/// A program of the table, and what owns it.
-struct Known {
-  const DrawloomFunction *function = nullptr;
-  const DrawloomProgram *program = nullptr;
-};
-
 /// The programs that executables of this process may call. None is ever
 /// dropped: XLA does not say when the last executable that calls one is gone.
 struct Table {
   std::shared_mutex mutex;
-  std::unordered_map<std::string, Known> functions;
+  std::unordered_map<std::string, const DrawloomFunction *> functions;
   /// What owns the functions that Python made.
   std::vector<std::shared_ptr<Program>> owners;
 };
@@ -161,15 +155,17 @@ static bool read(const xla::Attributes &given, Attributes &attributes) {
   return found == 6 && attributes.shares > 0;
 }
 
-static Known find(const std::string &key) {
+static const DrawloomFunction *find(const std::string &key) {
   std::shared_lock<std::shared_mutex> lock(table().mutex);
   auto known = table().functions.find(key);
-  return known == table().functions.end() ? Known() : known->second;
+  return known == table().functions.end() ? nullptr : known->second;
 }
 
 /// Compiles what Python did not, and remembers it.
-static Known compile(const std::string &key, const std::string &target,
-                     const Attributes &attributes, Failure &failure) {
+static const DrawloomFunction *compile(const std::string &key,
+                                       const std::string &target,
+                                       const Attributes &attributes,
+                                       Failure &failure) {
   std::string isa(attributes.isa), name(attributes.name);
   DrawloomCompilerOptions options = {};
   options.size = sizeof(options);
@@ -178,7 +174,7 @@ static Known compile(const std::string &key, const std::string &target,
   DrawloomCompiler *compiler = nullptr;
   if (DrawloomError *error = drawloomCompilerCreate(&options, &compiler)) {
     failure = describe(error);
-    return {};
+    return nullptr;
   }
   DrawloomSource source = {name.c_str(), attributes.source.data(),
                            attributes.source.size()};
@@ -192,11 +188,10 @@ static Known compile(const std::string &key, const std::string &target,
   if (error) {
     failure = describe(error);
     drawloomProgramDestroy(program);
-    return {};
+    return nullptr;
   }
   std::unique_lock<std::shared_mutex> lock(table().mutex);
-  auto [place, added] =
-      table().functions.try_emplace(key, Known{function, program});
+  auto [place, added] = table().functions.try_emplace(key, function);
   if (!added)
     drawloomProgramDestroy(program); // Another thread was faster.
   return place->second;
@@ -320,8 +315,8 @@ static bool findPlace(const xla::CallFrame &frame, Place &place,
                       Failure &failure) {
   if (frame.api->structSize < sizeof(xla::Api)) {
     failure = {xla::ErrorCode::failedPrecondition,
-               "this version of jaxlib does not say which GPU a call is for; "
-               "0.9 and later ones do"};
+               "this version of jaxlib does not say which GPU a call is for: "
+               "install a newer one"};
     return false;
   }
   xla::DeviceArguments device = {xla::deviceArgumentsSize, nullptr,
@@ -383,13 +378,11 @@ private:
 
 /// The call on the device's memory, on XLA's stream.
 static xla::Error *runOnDevice(const xla::CallFrame &frame, const Place &place,
-                               const Known &known,
                                const DrawloomFunction *function,
                                const std::vector<DrawloomBuffer> &arguments,
                                const std::vector<DrawloomBuffer> &results) {
   std::vector<DrawloomTensor> tensors(arguments.size() + results.size());
   std::vector<const DrawloomTensor *> pointers;
-  std::vector<int64_t> numbers(arguments.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     bool isArgument = i < arguments.size();
     size_t index = isArgument ? i : i - arguments.size();
@@ -409,15 +402,6 @@ static xla::Error *runOnDevice(const xla::CallFrame &frame, const Place &place,
               type.extents,
               nullptr,
               0};
-    if (isArgument && drawloomArgumentIsNumber(function, index)) {
-      if (DrawloomError *error =
-              drawloomDeviceDownload(known.program, &numbers[i], buffer.data,
-                                     buffer.bytes, place.stream))
-        return makeError(frame, describe(error));
-      tensor.data = &numbers[i];
-      tensor.deviceType = nb::device::cpu::value;
-      tensor.deviceId = 0;
-    }
     pointers.push_back(&tensor);
   }
   Scratch scratch(frame);
@@ -461,10 +445,9 @@ static xla::Error *run(xla::CallFrame *frame) {
     target += ":" + std::to_string(place.device);
     key += "@" + target;
   }
-  Known known = find(key);
-  if (!known.function)
-    known = compile(key, target, attributes, failure);
-  const DrawloomFunction *function = known.function;
+  const DrawloomFunction *function = find(key);
+  if (!function)
+    function = compile(key, target, attributes, failure);
   if (!function)
     return makeError(*frame, failure);
   if (frame->stage != xla::Stage::execute)
@@ -485,7 +468,7 @@ static xla::Error *run(xla::CallFrame *frame) {
     return makeError(*frame, failure);
   }
   if (onDevice)
-    return runOnDevice(*frame, place, known, function, arguments, results);
+    return runOnDevice(*frame, place, function, arguments, results);
   if (DrawloomError *error = drawloomCall(
           function, arguments.data(), arguments.size(), results.data(),
           results.size(), threadsFor(attributes.shares)))
@@ -509,8 +492,7 @@ void addJax(nb::module_ &module) {
       "xla_known",
       [](const std::string &key, const Function &function) {
         std::unique_lock<std::shared_mutex> lock(table().mutex);
-        Known known = {function.handle, function.program->handle};
-        if (table().functions.try_emplace(key, known).second)
+        if (table().functions.try_emplace(key, function.handle).second)
           table().owners.push_back(function.program);
       },
       nb::arg("key"), nb::arg("function"),

@@ -5,7 +5,10 @@
 on the emulated driver."""
 
 import ctypes
+import os
 import re
+import subprocess
+import sys
 
 import emulated_kernels
 import jax
@@ -64,7 +67,16 @@ def on_device(driver, arrays):
 
 
 @needs_driver
-@pytest.mark.parametrize("device", [0, 1])
+def test_a_call_runs_on_the_second_device():
+    """In a process of its own: the driver counts its devices once."""
+    test = f"{__file__}::test_a_call_runs_on_the_stream_and_with_the_memory_of_xla[1]"
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", test], capture_output=True, text=True,
+                          env={**os.environ, "DRAWLOOM_TEST_SECOND_DEVICE": "1"})
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@needs_driver
+@pytest.mark.parametrize("device", [1] if "DRAWLOOM_TEST_SECOND_DEVICE" in os.environ else [0])
 def test_a_call_runs_on_the_stream_and_with_the_memory_of_xla(driver, handler, rng, tmp_path, monkeypatch, device):
     arrays = [rng.standard_normal(shape) for shape in SHAPES]
     known = attributes(f"stream {device}", SHAPES, folder=tmp_path / "k")

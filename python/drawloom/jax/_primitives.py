@@ -183,9 +183,7 @@ def _stop_gradient(recorder, equation):
     if item.dtype == "bool" or item.array is not None:
         return item
     value = item.value
-    # Derivatives are those of a constant.
-    constant = recorder.program.constant(0, value.dtype, value.shape)
-    return Item(recorder.program.saved(constant, value), item.lead, item.shape, item.dtype)
+    return Item(formulas.stopped(value), item.lead, item.shape, item.dtype)
 
 
 # Functions of jax.nn and jax.numpy with derivatives of their own, which are those of these formulas.

@@ -57,6 +57,7 @@ class Family:
     opened(attributes, arguments): the types of the arguments with open extents where one program takes any; None where each combination
     has a program.
     rowwise: the first argument and the results have rows, all dimensions but the last, which do not mix.
+    pointwise: besides, nothing is summed over the channels, as products do: it is worth nothing without what is around it.
     axes(attributes, arguments) -> (of arguments, of results): a name or None for each of their dimensions. Dimensions of one name
     are of one extent, and what is at one index of them does not mix with the rest: so devices may have a part each.
     once: it is differentiated once, in reverse mode.
@@ -72,6 +73,7 @@ class Family:
     axes: Callable
     once: bool
     saving: Callable
+    pointwise: bool
 
 
 families: dict[str, Family] = {}
@@ -111,8 +113,8 @@ def sizes(array):
 
 
 def register(name, check, results, body, opened=_open_rows, rowwise=True, axes=_rows_as_axes, once=False,
-             saving=lambda attributes: None):
-    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, saving)
+             saving=lambda attributes: None, pointwise=False):
+    families[name] = Family(name, check, results, body, opened, rowwise, axes, once, saving, pointwise)
 
 
 def check(spec, arguments):

@@ -26,4 +26,4 @@ def _body(attributes, arguments, results, names):
             f"{arguments[0].text} -> {results[0].text}"], ["%y"]
 
 
-register("frequency_encode", _check, _results, _body)
+register("frequency_encode", _check, _results, _body, pointwise=True)

@@ -57,7 +57,7 @@ def _check(attributes, arguments):
     check(attributes["form"], x.dtype, x.shape[-1], a.shape, a.dtype, b.shape, b.dtype)
 
 
-register("rational", _check, _results, _body)
+register("rational", _check, _results, _body, pointwise=True)
 
 
 def _target(name):

@@ -29,7 +29,7 @@ from ..ops import Spec, tracing
 from ..ops.regions import FEWEST, Part, Unsupported, in_words
 from ..ops.regions import worth as worth_of
 from . import _aten  # noqa: F401
-from ._dispatch import _names, intern
+from ._dispatch import DEVICES, _names, intern
 from ._recorder import Recorder, count_of, known, same
 
 __all__ = ["Explanation", "Part", "drawloom", "explain"]
@@ -212,7 +212,7 @@ class _Graph:
             if node.target is operator.getitem and isinstance(_value(node.args[0]), (tuple, list)):
                 return True
             # Those that multiply are programs of their own, which are as fast alone.
-            if _calls_drawloom(node) and node.target not in (torch.ops.drawloom.rational, torch.ops.drawloom.rational.default):
+            if _calls_drawloom(node) and not getattr(ops.families.get(str(node.target).split(".")[1]), "pointwise", False):
                 raise Unsupported("it is an op of Drawloom by itself")
             if isinstance(node.target, torch._ops.HigherOrderOperator):
                 raise Unsupported("it is a function with a gradient of its own, or control flow")
@@ -261,7 +261,7 @@ def _given(recorder, node, lead, value):
         return value
     if not isinstance(value, FakeTensor):
         raise Unsupported("it reads a tensor of a class of its own")
-    if value.device.type not in ("cpu", "cuda"):
+    if value.device.type not in DEVICES:
         raise Unsupported(f"it is on {value.device.type}; programs run on the CPU and on NVIDIA's GPUs")
     with torch.no_grad():
         one = value.detach()

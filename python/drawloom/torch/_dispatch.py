@@ -22,6 +22,9 @@ from ..ops import Spec
 
 _library = torch.library.Library("drawloom", "DEF")
 
+# Where programs run, as torch names it.
+DEVICES = ("cpu", "cuda")
+
 # Specs by what a call says of them. A spec is known to the extension module by its identity.
 _specs: dict[Spec, Spec] = {}
 
@@ -289,8 +292,8 @@ def _vjp_autograd(tensors, spec):
     return _as_list(_vjp_kernel(tensors, spec))
 
 
-for _key in ("CPU", "CUDA"):
-    _library.impl("vjp", _vjp_now, _key)
+for _device in DEVICES:
+    _library.impl("vjp", _vjp_now, _device.upper())
 _library.impl("vjp", _vjp_autograd, "Autograd")
 torch.library.register_fake("drawloom::vjp", lambda tensors, spec: _as_list(fake(_spec_of(spec), tensors)), lib=_library)
 _vjp_op: Any = torch.ops.drawloom.vjp.default
@@ -380,12 +383,12 @@ def define(schema, spec_of, flatten, join, autocast=None):
             return results, of_results
         return (results[0], 0) if len(results) == 1 else (tuple(results), tuple(of_results))
 
-    for key in ("CPU", "CUDA"):
-        _library.impl(name, now, key)
+    for device in DEVICES:
+        _library.impl(name, now, device.upper())
     _library.impl(name, (lambda *arguments: _as_list(autograd(*arguments))) if lists else autograd, "Autograd")
     torch.library.register_fake(f"drawloom::{name}", shapes, lib=_library)
     torch.library.register_vmap(f"drawloom::{name}", vmap, lib=_library)
-    for device in ("cpu", "cuda") if autocast else ():
+    for device in DEVICES if autocast else ():
         def cast(*arguments, device=device, keys=torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, f"Autocast{device.upper()}"))):
             with torch._C._ExcludeDispatchKeyGuard(keys):
                 # As torch's own ops, it leaves float64 alone.

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from . import _row_program
+from ._dispatch import DEVICES
 from ._row_program import Program, Traced, Unsupported
 
 __all__ = ["fuse"]
@@ -176,7 +177,7 @@ def probe(calls: Sequence[nn.Module], compute: Callable[[Tensor], Tensor], chann
     tensors = [one for call in calls for one in (*call.parameters(), *call.buffers())]
     if any(isinstance(one, nn.parameter.UninitializedTensorMixin) for one in tensors):
         return "it has parameters whose shape is not known yet"
-    if any(one.device.type not in ("cpu", "cuda", "meta") for one in tensors):
+    if any(one.device.type not in (*DEVICES, "meta") for one in tensors):
         return "it is on another device than the CPU and NVIDIA's GPUs"
     dtype = next((one.dtype for one in tensors if one.is_floating_point()), torch.get_default_dtype())
     why = "the number of channels of its input is not known"

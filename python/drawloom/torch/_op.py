@@ -26,7 +26,7 @@ from .._library import program_after
 from ..ops import Spec, tracing
 from ..ops.regions import Unsupported
 from . import _aten  # noqa: F401
-from ._dispatch import _names, apply, intern
+from ._dispatch import DEVICES, _names, apply, intern
 from ._recorder import Recorder
 
 __all__ = ["op"]
@@ -107,7 +107,7 @@ def _checked(name, rows, tensors):
     for i, one in enumerate(tensors):
         if not isinstance(one, torch.Tensor):
             raise CallTypeError(f"{name}: argument {i} is a {type(one).__name__}; tensors come first, and what is no tensor is given by name")
-        if one.device.type not in ("cpu", "cuda", "meta"):
+        if one.device.type not in (*DEVICES, "meta"):
             raise CallError(f"{name}: argument {i} is on {one.device}; programs run on the CPU and on NVIDIA's GPUs")
         if one.dtype not in _names:
             raise CallTypeError(f"{name}: argument {i} is {str(one.dtype).removeprefix('torch.')}, which programs do not have")

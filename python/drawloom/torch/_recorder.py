@@ -251,7 +251,7 @@ class Recorder(TorchDispatchMode):
         inputs = {f"%given{i}": one for i, one in enumerate(values)}
         lines, names = family.body(dict(spec.attributes), given, gives, list(inputs))
         made = self.program.include(lines, names, [(one.dtype, (ROW, *one.shape[1:])) for one in gives], inputs)
-        if spec.family != "rational":
+        if not family.pointwise:
             self.program.products += [(one.shape[1], one.shape[0]) for one in values[1:] if len(one.shape) > 1]
         for tensor, value in zip(results if isinstance(results, (tuple, list)) else [results], made):
             self.items[id(tensor)] = tensor, Item(value, items[0].lead)

@@ -40,7 +40,7 @@ _EXTENTS = (7919, 7907, 7901, 7883, 7879)
 _MOST_TRACES = 16
 
 aten = torch.ops.aten
-_plain_types = _dispatch._plain_types
+_plain_types, _places = _dispatch._plain_types, (*_dispatch.DEVICES, "meta")
 _own_names = frozenset(nn.Module().__dict__)
 
 # A forward that asks for these does not do the same in each call.
@@ -356,7 +356,7 @@ class Program:
             self.tree = _Tree(calls)
         tensors = self.tree.tensors()
         shape = x.shape
-        if not shape or any([type(one) not in _plain_types or one.device.type not in ("cpu", "cuda", "meta") for one in (x, *tensors)]):
+        if not shape or any([type(one) not in _plain_types or one.device.type not in _places for one in (x, *tensors)]):
             return None
         modules = self.tree.modules
         for module in modules[self.alone:]:

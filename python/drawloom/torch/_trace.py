@@ -57,6 +57,9 @@ class _Call(nn.Module):
 
 
 class _Tracer(fx.Tracer):
+    # What changes a buffer is a call of the graph then, and not done by the trace.
+    proxy_buffer_attributes = True
+
     def is_leaf_module(self, module, path):
         return True
 
@@ -67,13 +70,17 @@ def _trace(module, names):
     namespace = {"kind": kind}
     exec(f"def forward(self, {', '.join(names)}):\n    return kind.forward(self, {', '.join(names)})", namespace)
     forward = namespace["forward"]
-    kept = Kept([module])
+    kept, others = Kept([module]), [(one, one._version, one.detach().clone()) for one in vars(module).values() if isinstance(one, torch.Tensor)]
     module.__class__ = type(kind.__name__, (kind,), {"forward": forward})
     try:
         graph, codes = watched(lambda: _Tracer().trace(module), forward.__code__)
     finally:
         module.__class__ = kind
         changed = kept.put_back()
+    for one, version, were in others:
+        if one._version != version:
+            one.data.copy_(were)
+            raise Unsupported("its forward changes a tensor that is no buffer of its")
     if changed:
         raise Unsupported("its forward makes tensors of its own" if changed.startswith("_tensor_constant") else f"its forward sets self.{changed}")
     for code in codes:
@@ -172,7 +179,8 @@ def _replace(graph, nodes, calls, number):
         return program(now, one_after_another(now), x)
 
     run.__name__ = run.__qualname__ = f"run_{number}"
-    with graph.inserting_before(nodes[-1]):
+    # Where the first one was: what is between them may change the tensor that it reads.
+    with graph.inserting_before(nodes[0]):
         modules = [graph.get_attr(node.target) for node in nodes if node.op == "call_module"]
         call = graph.call_function(run, (nodes[0].args[0], *modules))
     nodes[-1].replace_all_uses_with(call)
