@@ -218,8 +218,7 @@ static LogicalResult checkDependence(Operation *op, const Activity &activity) {
                             [&](Value v) { return activity.isVaried(v); });
   if (!reads)
     return success();
-  if (isa<arith::BitcastOp, tensor::BitcastOp>(op) &&
-      !op->hasAttr("ad.stops"))
+  if (isa<arith::BitcastOp, tensor::BitcastOp>(op) && !op->hasAttr("ad.stops"))
     return op->emitError("cannot be differentiated: '")
            << op->getName()
            << "' reads the bits of a value that the result has to be "

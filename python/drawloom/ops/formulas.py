@@ -70,10 +70,10 @@ def least(x: Value, axes: Sequence[int], keepdims: bool = False) -> Value:
     return -((-x).max(axes, keepdims))
 
 
-def stopped(value):
+def stopped(value: Value) -> Value:
     """The same numbers, with derivatives of 0: by way of whole numbers, which have none. The way is not straight back, or it would be no way."""
     wide = value if value.dtype in ("float32", "float64") else value.to("float32")
-    program, bits, nan = wide.program, *(("int32", 0x7FC00000) if wide.dtype == "float32" else ("int64", 0x7FF8000000000000))
+    program, (bits, nan) = wide.program, ("int32", 0x7FC00000) if wide.dtype == "float32" else ("int64", 0x7FF8000000000000)
     whole = tracing.type_of(bits, wide.shape)
     number = program.value(f"arith.bitcast {wide.name} {{ad.stops}} : {wide.type} to {whole}", bits, wide.shape)
     other, known = program.constant(nan, bits, wide.shape), wide == wide
