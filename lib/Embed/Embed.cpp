@@ -166,13 +166,11 @@ std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
   return (command + " --isa=" + isa + " --compile-to=" + phase).str();
 }
 
-static DrawloomError *compileSources(DrawloomCompiler *compiler,
-                                     ArrayRef<Source> sources,
-                                     ArrayRef<DrawloomShapes> shapes,
-                                     DrawloomProgram **result) {
-  std::vector<std::string> shapeTexts;
+/// "function|4x8|8" for each of them.
+static std::vector<std::string> textsOf(ArrayRef<DrawloomShapes> shapes) {
+  std::vector<std::string> texts;
   for (const DrawloomShapes &one : shapes) {
-    std::string &text = shapeTexts.emplace_back(one.function);
+    std::string &text = texts.emplace_back(one.function);
     for (const DrawloomExtents &argument :
          ArrayRef(one.arguments, one.argumentCount))
       text +=
@@ -181,6 +179,14 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
                                      [](int64_t e) { return llvm::itostr(e); }),
                      "x");
   }
+  return texts;
+}
+
+static DrawloomError *compileSources(DrawloomCompiler *compiler,
+                                     ArrayRef<Source> sources,
+                                     ArrayRef<DrawloomShapes> shapes,
+                                     DrawloomProgram **result) {
+  std::vector<std::string> shapeTexts = textsOf(shapes);
   llvm::SmallVector<StringRef> parts;
   for (const Source &source : sources)
     parts.push_back(source.contents);

@@ -17,7 +17,7 @@ from .. import ops
 from .._errors import CallError, CallTypeError
 from .._library import program_after
 from ..ops import Spec, tracing
-from ..ops.regions import Unsupported
+from ..ops.regions import Unsupported, check_function, key_of
 from . import _primitives  # noqa: F401
 from ._call import call_anywhere
 from ._recorder import Flat, Recorder
@@ -128,23 +128,12 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
     """
     if function is None:
         return functools.partial(op, rows=rows)
-    if not callable(function):
-        raise CallTypeError(f"op makes ops of functions, not of a {type(function).__name__}")
-    if not isinstance(rows, int) or rows < 1:
-        raise CallError(f"rows is {rows!r}; it is how many arguments have rows, from 1")
+    check_function(function, rows)
     name = getattr(function, "__name__", "op")
     specs: dict[Any, Any] = {}
 
     def spec_of(types, options):
-        for option, value in options.items():
-            if isinstance(value, (jax.Array, np.ndarray)):
-                raise CallTypeError(f"{name}: {option} is an array, given by name; arrays come first")
-            try:
-                hash(value)
-            except TypeError:
-                raise CallTypeError(f"{name}: {option} is a {type(value).__name__}, which may change; give a number, a text or a tuple of these") from None
-        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
-        key = types, tuple((option, type(value), value, repr(value)) for option, value in sorted(options.items(), key=lambda one: one[0]))
+        key = types, key_of(name, options, (jax.Array, np.ndarray), "array")
         found = specs.get(key)
         if found is None:
             found = specs[key] = _spec(function, name, types, rows, options)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from .._errors import CallError, CallTypeError
 
 # Wider layers are bound by their products, which a library does as well.
 WIDEST = 512
@@ -70,3 +73,24 @@ def worth(products: Sequence[tuple[int, int]], rows: int, fewest: int = FEWEST) 
     if work < fewest:
         return False, f"it has {work} multiplications; below {fewest} a call costs more than is gained"
     return True, f"{len(products)} products of at most {widest} channels, and what is between them stays in the cache"
+
+
+def check_function(function: Any, rows: Any) -> None:
+    """Whether an op can be made of these."""
+    if not callable(function):
+        raise CallTypeError(f"op makes ops of functions, not of a {type(function).__name__}")
+    if not isinstance(rows, int) or rows < 1:
+        raise CallError(f"rows is {rows!r}; it is how many arguments have rows, from 1")
+
+
+def key_of(name: str, options: dict[str, Any], arrays: type | tuple[type, ...], word: str) -> tuple[Any, ...]:
+    """What tells the arguments by name of one call of an op from those of another one."""
+    for option, value in options.items():
+        if isinstance(value, arrays):
+            raise CallTypeError(f"{name}: {option} is {'an' if word == 'array' else 'a'} {word}, given by name; {word}s come first")
+        try:
+            hash(value)
+        except TypeError:
+            raise CallTypeError(f"{name}: {option} is a {type(value).__name__}, which may change; give a number, a text or a tuple of these") from None
+    # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+    return tuple((option, type(value), value, repr(value)) for option, value in sorted(options.items(), key=lambda one: one[0]))

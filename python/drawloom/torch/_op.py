@@ -24,7 +24,7 @@ from .. import _errors, ops
 from .._errors import CallError, CallTypeError, Error
 from .._library import program_after
 from ..ops import Spec, tracing
-from ..ops.regions import Unsupported
+from ..ops.regions import Unsupported, check_function, key_of
 from . import _aten  # noqa: F401
 from ._dispatch import DEVICES, _names, apply, intern
 from ._recorder import Recorder
@@ -140,23 +140,12 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
     """
     if function is None:
         return functools.partial(op, rows=rows)
-    if not callable(function):
-        raise CallTypeError(f"op makes ops of functions, not of a {type(function).__name__}")
-    if not isinstance(rows, int) or rows < 1:
-        raise CallError(f"rows is {rows!r}; it is how many arguments have rows, from 1")
+    check_function(function, rows)
     name = getattr(function, "__name__", "op")
     specs: dict[Any, Any] = {}
 
     def spec_of(types, options):
-        for option, value in options.items():
-            if isinstance(value, torch.Tensor):
-                raise CallTypeError(f"{name}: {option} is a tensor, given by name; tensors come first")
-            try:
-                hash(value)
-            except TypeError:
-                raise CallTypeError(f"{name}: {option} is a {type(value).__name__}, which may change; give a number, a text or a tuple of these") from None
-        # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
-        key = types, tuple((option, type(value), value, repr(value)) for option, value in sorted(options.items(), key=lambda one: one[0]))
+        key = types, key_of(name, options, torch.Tensor, "tensor")
         found = specs.get(key)
         if found is None:
             # The call may be traced itself, by torch.compile say.
