@@ -213,6 +213,19 @@ DRAWLOOM_API DrawloomType drawloomArgumentType(const DrawloomFunction *function,
                                                size_t index);
 DRAWLOOM_API DrawloomType drawloomResultType(const DrawloomFunction *function,
                                              size_t index);
+/** What the program calls an argument or a result (`drawloom.name` in its
+ * text);
+ * "" where it does not say, and for an index that is none. */
+DRAWLOOM_API const char *drawloomArgumentName(const DrawloomFunction *function,
+                                              size_t index);
+DRAWLOOM_API const char *drawloomResultName(const DrawloomFunction *function,
+                                            size_t index);
+/** The index of the argument or result of that name. */
+DRAWLOOM_API DrawloomError *
+drawloomArgumentFind(const DrawloomFunction *function, const char *name,
+                     size_t *index);
+DRAWLOOM_API DrawloomError *drawloomResultFind(const DrawloomFunction *function,
+                                               const char *name, size_t *index);
 /** Of a program from drawloomParse: 1 where the type is that of a value, f32,
  * and 0 where it is that of a tensor, also of rank 0. Calls do not tell them
  * apart; functions that call this one, in a program's text, do. */

@@ -77,6 +77,8 @@ struct Type {
   DrawloomElement element;
   std::vector<int64_t> extents;
   int64_t bytes;
+  /// What the program calls it; "" where it does not say.
+  std::string name;
 };
 
 class BoundFunction;
@@ -87,10 +89,19 @@ public:
   explicit Function(const DrawloomFunction *function) : handle(function) {}
   std::string name() const { return drawloomFunctionName(handle); }
   std::vector<Type> arguments() const {
-    return types(drawloomArgumentCount(handle), drawloomArgumentType);
+    return types(drawloomArgumentCount(handle), drawloomArgumentType,
+                 drawloomArgumentName);
   }
   std::vector<Type> results() const {
-    return types(drawloomResultCount(handle), drawloomResultType);
+    return types(drawloomResultCount(handle), drawloomResultType,
+                 drawloomResultName);
+  }
+  /// The index of the argument or result of that name.
+  Result<size_t> findArgument(const std::string &name) const {
+    return find(drawloomArgumentFind, name);
+  }
+  Result<size_t> findResult(const std::string &name) const {
+    return find(drawloomResultFind, name);
   }
   int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
   /// The most bytes that a call keeps in a store at once.
@@ -131,16 +142,26 @@ public:
   }
 
 private:
-  std::vector<Type> types(size_t count,
-                          DrawloomType (*at)(const DrawloomFunction *,
-                                             size_t)) const {
+  std::vector<Type>
+  types(size_t count, DrawloomType (*at)(const DrawloomFunction *, size_t),
+        const char *(*nameAt)(const DrawloomFunction *, size_t)) const {
     std::vector<Type> list;
     for (size_t i = 0; i < count; ++i) {
       DrawloomType type = at(handle, i);
-      list.push_back(
-          {type.element, {type.extents, type.extents + type.rank}, type.bytes});
+      list.push_back({type.element,
+                      {type.extents, type.extents + type.rank},
+                      type.bytes,
+                      nameAt(handle, i)});
     }
     return list;
+  }
+  Result<size_t> find(DrawloomError *(*by)(const DrawloomFunction *,
+                                           const char *, size_t *),
+                      const std::string &name) const {
+    size_t index = 0;
+    if (DrawloomError *error = by(handle, name.c_str(), &index))
+      return Error(error);
+    return index;
   }
   const DrawloomFunction *handle;
 };

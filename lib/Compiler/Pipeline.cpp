@@ -9,6 +9,7 @@
 #include "codegen/LoadedProgram.h"
 #include "dialects/Block/Block.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Names.h"
 #include "lib/Compiler/PlanSearch.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/Compiler/WholeFile.h"
@@ -689,6 +690,9 @@ static LogicalResult compileAsItIs(ModuleOp module,
                                    const CompileOptions &given);
 
 LogicalResult compile(ModuleOp module, const CompileOptions &given) {
+  // Behind blocks, functions have other arguments than their callers give.
+  if (given.to > Phase::Blocks && failed(takeNames(module)))
+    return failure();
   if (compileAsOpen(module, given, [&](ModuleOp open) {
         return succeeded(compileAsItIs(open, given));
       }))
@@ -751,9 +755,22 @@ static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
 
 static llvm::Expected<Artifact>
 compileToArtifactAsItIs(ModuleOp module, const CompileOptions &given);
+static llvm::Expected<Artifact> compileNameless(ModuleOp module,
+                                                const CompileOptions &given);
 
 llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
                                            const CompileOptions &given) {
+  FailureOr<FunctionNames> names = takeNames(module);
+  if (failed(names))
+    return llvm::createStringError("compilation failed; see the diagnostics");
+  llvm::Expected<Artifact> artifact = compileNameless(module, given);
+  if (artifact)
+    giveNames(*names, *artifact);
+  return artifact;
+}
+
+static llvm::Expected<Artifact> compileNameless(ModuleOp module,
+                                                const CompileOptions &given) {
   std::optional<Artifact> artifact;
   if (compileAsOpen(module, given, [&](ModuleOp open) {
         llvm::Expected<Artifact> made = compileToArtifactAsItIs(open, given);

@@ -9,6 +9,7 @@
 #include "lib/Embed/Embed.h"
 #include "codegen/LoadedProgram.h"
 #include "lib/Compiler/Inputs.h"
+#include "lib/Compiler/Names.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -344,9 +345,12 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
     auto arguments = openTypes(function.getArgumentTypes());
     auto results = openTypes(function.getResultTypes());
     if (function.isPublic() && !function.isDeclaration() && arguments &&
-        results)
-      parsed.push_back({function.getName().str(), std::move(*arguments),
-                        std::move(*results)});
+        results) {
+      Signature &signature = parsed.emplace_back(
+          Signature{function.getName().str(), std::move(*arguments),
+                    std::move(*results)});
+      giveNames(namesOf(function), signature);
+    }
   }
   *result =
       new DrawloomProgram{std::make_shared<const Loaded>(std::move(parsed))};

@@ -47,6 +47,11 @@ def type_text(name, shape, scalar=False):
     return "tensor<" + "".join(f"{extent if extent >= 0 else '?'}x" for extent in shape) + _MLIR_NAMES[name] + ">"
 
 
+def named_text(name):
+    """Stands behind the type of an argument or a result whose name this is; "" is none."""
+    return f' {{drawloom.name = "{name}"}}' if name else ""
+
+
 # What a store counts with where a program may have any memory.
 _UNLIMITED = 256 << 20
 
@@ -59,15 +64,15 @@ def _type_in_words(name, shape):
 
 
 def _named_types(types, names):
-    """For each type ("float32", (4, -1)) "float32[4, ?]", or behind its name, "argument 0: float32[4, ?]"."""
-    return [f"{name}: {_type_in_words(*one)}" for name, one in zip(names, types)] if names else [_type_in_words(*one) for one in types]
+    """For each type ("float32", (4, -1)) "float32[4, ?]", or behind its name, "x: float32[4, ?]"."""
+    return [f"{name}: {_type_in_words(*one)}" if name else _type_in_words(*one) for name, one in zip(names, types)]
 
 
 class Function:
     """A function of a module. Calling it computes its results from arrays.
 
     Arguments are NumPy, torch or JAX arrays, or anything else with the buffer protocol or DLPack, dense arrays without a
-    copy; numbers stand for scalars. Results are new arrays of the kind of the first array among the arguments, one as it
+    copy; numbers stand for scalars. Those that the program names (`drawloom.name`) may be given by name, as in f(x, w=w). Results are new arrays of the kind of the first array among the arguments, one as it
     is and several as a tuple; `out` names dense arrays to write instead. Nothing is differentiated: drawloom.torch and
     drawloom.jax take part in their framework's differentiation.
 
@@ -92,9 +97,9 @@ class Function:
         self._fixed: _drawloom.Function | None = None
         # The one for any extents, once it is compiled; False where there can be none.
         self._any: _drawloom.Function | Literal[False] | None = None
-        # What `grad` says that they are, as "cotangent of result 0".
-        self._argument_names: list[str] = []
-        self._result_names: list[str] = []
+        self._names = parsed.names
+        # For people; `grad` says more, as "cotangent of result 0".
+        self._argument_labels, self._result_labels = self._names
 
     @property
     def arguments(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -106,14 +111,26 @@ class Function:
         """The same for the results."""
         return list(self._results)
 
+    @property
+    def argument_names(self) -> list[str]:
+        """What the program calls its arguments (`drawloom.name`); "" where it does not say."""
+        return list(self._names[0])
+
+    @property
+    def result_names(self) -> list[str]:
+        """The same for the results."""
+        return list(self._names[1])
+
     def __repr__(self):
-        arguments, results = (", ".join(_named_types(*one)) for one in ((self._arguments, self._argument_names),
-                                                                         (self._results, self._result_names)))
+        arguments, results = (", ".join(_named_types(*one)) for one in ((self._arguments, self._argument_labels),
+                                                                         (self._results, self._result_labels)))
         return f"<drawloom function @{self.name}({arguments}) -> ({results})>"
 
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
-                 stream: int | None = None) -> Any:
-        if self._argument_names and len(arrays) != len(self._arguments):
+                 stream: int | None = None, **named: Array) -> Any:
+        if named:
+            arrays = self._in_order(arrays, named)
+        if len(arrays) != len(self._arguments):
             raise self._count_error(len(arrays))
         compiled = self._fixed
         if compiled is None:
@@ -132,13 +149,31 @@ class Function:
         "a drawloom.Function is compiled already, and torch cannot look into it: define an op that calls it, by "
         "torch.library.custom_op with a register_fake, or leave out fullgraph=True")
 
+    def _in_order(self, arrays, named):
+        """The arguments of a call, of which some are given by name."""
+        names = self._names[0]
+        if len(arrays) > len(names):
+            raise self._count_error(len(arrays) + len(named))
+        behind = names[len(arrays):]
+        for name in named:
+            if name in behind:
+                continue
+            if name in names:
+                raise CallTypeError(f"argument '{name}' of @{self.name} is given twice, in its place and by name")
+            known = ", ".join(filter(None, names))
+            raise CallTypeError(f"@{self.name} has no argument '{name}'; " + (f"it has {known}" if known else "its arguments have no names"))
+        missing = [name or f"argument {len(arrays) + i}" for i, name in enumerate(behind) if name not in named]
+        if missing:
+            raise CallTypeError(f"@{self.name} is called without {', '.join(missing)}")
+        return (*arrays, *(named[name] for name in behind))
+
     def _shape(self, i, array):
         shape = getattr(array, "shape", None)
         if shape is None and not isinstance(array, (int, float)):
             try:
                 return memoryview(array).shape
             except TypeError:
-                raise CallTypeError(f"argument {i} of @{self.name} is a {type(array).__name__}, which is no array of numbers "
+                raise CallTypeError(f"{self._in_words(i)} is a {type(array).__name__}, which is no array of numbers "
                                     "(buffer protocol or DLPack)") from None
         return shape or ()
 
@@ -165,8 +200,12 @@ class Function:
             return self._any.bind(extents)
         return self._program.compile(self.name, extents)
 
+    def _in_words(self, i):
+        name = self._names[0][i] if i < len(self._names[0]) else ""
+        return f"argument {i}{f' ({name})' if name else ''} of @{self.name}"
+
     def _count_error(self, given):
-        takes = ", ".join(_named_types(self._arguments, self._argument_names))
+        takes = ", ".join(_named_types(self._arguments, self._argument_labels))
         return CallTypeError(f"@{self.name} takes {len(self._arguments)} arguments ({takes}), but {given} are given")
 
     def _check(self, shapes):
@@ -174,7 +213,7 @@ class Function:
             raise self._count_error(len(shapes))
         for i, ((name, wanted), given) in enumerate(zip(self._arguments, shapes)):
             if len(wanted) != len(given) or any(w not in (-1, g) for w, g in zip(wanted, given)):
-                raise CallError(f"argument {i} of @{self.name} takes {_type_in_words(name, wanted)}, but its shape is {list(given)}")
+                raise CallError(f"{self._in_words(i)} takes {_type_in_words(name, wanted)}, but its shape is {list(given)}")
 
 
 class Program:
@@ -274,12 +313,12 @@ class Module:
         return [*super().__dir__(), *self._functions]
 
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
-                 stream: int | None = None) -> Any:
+                 stream: int | None = None, **named: Array) -> Any:
         """Calls the entry, or the only function."""
         if self.entry is None and len(self._functions) != 1:
             raise CallError(f"the program has several functions, {self._names()}: name one, as in module.NAME(...), or "
                             "give compile() an entry")
-        return self._functions[self.entry or next(iter(self._functions))](*arrays, out=out, threads=threads, stream=stream)
+        return self._functions[self.entry or next(iter(self._functions))](*arrays, out=out, threads=threads, stream=stream, **named)
 
     def __repr__(self):
         return f"<drawloom module with {self._names()}>"
@@ -436,17 +475,17 @@ def grad(module: Module, entry: str | None = None, wrt: int | Sequence[int] = (0
         raise CallError(f"order is {order!r}; it is 1 or more")
     arguments, results = ([(*one, scalar) for one, scalar in zip(types, scalars)]
                           for types, scalars in zip((function.arguments, function.results), function._scalars))
-    text, name, argument_names, result_names = derivative_text(entry, arguments, results, wrt, order)
+    text, name, argument_labels, result_labels = derivative_text(entry, arguments, results, wrt, order, function._names)
     # The functions of the module itself serve the derivative, and are not compiled with it.
     sources = only(module._program.sources, names, None)
     derivative = getattr(_compiled([*sources, ("derivative", text.encode())], name, *module._program.options), name)
-    derivative._argument_names, derivative._result_names = argument_names, result_names
+    derivative._argument_labels, derivative._result_labels = argument_labels, result_labels
     return derivative
 
 
-def derivative_text(entry, arguments, results, wrt, order):
+def derivative_text(entry, arguments, results, wrt, order, known):
     """MLIR text of @<entry>_grad<order> beside a declaration of @entry, its name, and what its arguments and results are. Types are
-    those of `type_text`."""
+    those of `type_text`; `known` are the names of the arguments and results of @entry, of which the arguments keep theirs."""
     def types(of):
         return [type_text(*one) for one in of]
 
@@ -459,7 +498,8 @@ def derivative_text(entry, arguments, results, wrt, order):
              f"  %y:{len(results)} = call @{entry}({', '.join(names)}) : {signature}\n"
              f"  return {values} : {', '.join(types(results))}\n}}"]
     callee, given, gives = f"{entry}_called", list(arguments), list(results)
-    takes, makes = ([f"{what} {i}" for i in range(len(of))] for what, of in (("argument", arguments), ("result", results)))
+    takes, makes = ([name or f"{what} {i}" for i, name in enumerate(of)] for what, of in zip(("argument", "result"), known))
+    sources = takes
     for level in range(1, order + 1):
         loss = level == 1 and not gives[0][1] and gives[0][0].startswith("float")
         name = f"{entry}_grad" + (str(level) if level > 1 else "")
@@ -469,7 +509,8 @@ def derivative_text(entry, arguments, results, wrt, order):
         inner = f"{name}_only"
         names = [f"%x{i}" for i in range(len(given))]
         more = [f"%g{i}" for i in range(len(cotangents))]
-        parameters = ", ".join(f"{n}: {t}" for n, t in zip(names + more, types(given + cotangents)))
+        callers = known[0] + [""] * (len(given + cotangents) - len(known[0]))
+        parameters = ", ".join(f"{n}: {t}{named_text(c)}" for n, t, c in zip(names + more, types(given + cotangents), callers))
         all_results = gives + gradients
         request = "ad.value_and_grad" if loss else "ad.vjp"
         middle = "" if loss else f" cotangents({', '.join(more)})"
@@ -482,7 +523,7 @@ def derivative_text(entry, arguments, results, wrt, order):
                 continue
             lines.append(f"func.func {'' if last else 'private '}@{function}({parameters}) -> ({', '.join(types(all_results[first:]))}) {{\n"
                          f"{body}  return {', '.join(values[first:])} : {', '.join(types(all_results[first:]))}\n}}")
-        wanted = [f"{f'order-{level} ' if level > 1 else ''}gradient of argument {i}" for i in wrt]
+        wanted = [f"{f'order-{level} ' if level > 1 else ''}gradient of {sources[i]}" for i in wrt]
         takes = takes if loss else takes + [f"cotangent of {'the ' if level > 1 else ''}{one}" for one in makes]
         makes = makes + wanted if last else wanted
         callee, given, gives = inner, given + cotangents, gradients

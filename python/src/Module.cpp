@@ -506,6 +506,22 @@ NB_MODULE(_drawloom, m) {
           nb::sig("def results(self, /) -> list[tuple[str, tuple[int, ...]]]"),
           "The same for the results.")
       .def_prop_ro(
+          "names",
+          [](const Function &f) {
+            auto list = [&](size_t count, auto nameOf) {
+              nb::list names;
+              for (size_t i = 0; i < count; ++i)
+                names.append(nameOf(f.handle, i));
+              return names;
+            };
+            return nb::make_tuple(
+                list(f.arguments.size(), drawloomArgumentName),
+                list(f.results.size(), drawloomResultName));
+          },
+          nb::sig("def names(self, /) -> tuple[list[str], list[str]]"),
+          "What the program calls its arguments, and its results; '' where it "
+          "does not say.")
+      .def_prop_ro(
           "scalars",
           [](const Function &f) {
             auto list = [&](size_t count, auto isScalar) {

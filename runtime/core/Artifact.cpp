@@ -49,6 +49,13 @@ int64_t ValueType::elements() const {
   return count;
 }
 
+std::string valueInWords(const std::string &kind, size_t index,
+                         const std::vector<ValueType> &types) {
+  std::string words = kind + " " + std::to_string(index);
+  bool isNamed = index < types.size() && !types[index].name.empty();
+  return isNamed ? words + " (" + types[index].name + ")" : words;
+}
+
 std::vector<std::string> Artifact::targets() const {
   std::vector<std::string> list;
   for (const Variant &variant : variants)
@@ -78,9 +85,14 @@ static constexpr const char *elementNames[] = {"f64", "f32", "bf16", "f16",
 
 static json describe(const std::vector<ValueType> &types) {
   json list = json::array();
-  for (const ValueType &type : types)
-    list.push_back({{"element", elementNames[static_cast<int>(type.element)]},
-                    {"shape", type.shape}});
+  for (const ValueType &type : types) {
+    json &one = list.emplace_back(
+        json{{"element", elementNames[static_cast<int>(type.element)]},
+             {"shape", type.shape}});
+    // Older libraries of this version read files without looking for it.
+    if (!type.name.empty())
+      one["name"] = type.name;
+  }
   return list;
 }
 
@@ -193,6 +205,8 @@ public:
     std::string element;
     read(value, "element", element);
     read(value, "shape", type.shape, std::numeric_limits<int64_t>::min());
+    if (value.is_object() && value.contains("name"))
+      read(value, "name", type.name);
     for (int64_t extent : type.shape)
       if (extent < 0 &&
           (OpenExtent::ofShape(extent).number >= open ||
@@ -291,6 +305,17 @@ private:
 };
 } // namespace
 
+/// Refuses a name that two values have.
+static Status checkNames(const std::string &function, const char *kind,
+                         const std::vector<ValueType> &types) {
+  for (size_t i = 0; i < types.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!types[i].name.empty() && types[i].name == types[j].name)
+        return Status::error("two " + std::string(kind) + "s of @" + function +
+                             " are named '" + types[i].name + "'");
+  return {};
+}
+
 static Status checkVariants(const Artifact &artifact) {
   if (artifact.variants.empty())
     return Status::error("it holds code for no instruction set");
@@ -306,6 +331,15 @@ static Status checkVariants(const Artifact &artifact) {
       if (first.entries[i].signature.name == first.entries[j].signature.name)
         return Status::error("it holds function @" +
                              first.entries[i].signature.name + " twice");
+  for (const Artifact::Variant &variant : artifact.variants)
+    for (const Artifact::Entry &entry : variant.entries) {
+      const Signature &signature = entry.signature;
+      for (auto [types, kind] : {std::pair(&signature.arguments, "argument"),
+                                 std::pair(&signature.results, "result")})
+        if (Status status = checkNames(signature.name, kind, *types);
+            !status.ok())
+          return status;
+    }
   for (size_t i = 0; i < artifact.variants.size(); ++i) {
     const Artifact::Variant &variant = artifact.variants[i];
     for (size_t j = 0; j < i; ++j)
@@ -442,8 +476,7 @@ public:
 
   Status take(size_t argument, const std::vector<int64_t> &shape) {
     const std::vector<int64_t> &wanted = signature.arguments[argument].shape;
-    std::string name =
-        "argument " + std::to_string(argument) + " of @" + signature.name;
+    std::string name = wordsOf(argument) + " of @" + signature.name;
     if (shape.size() != wanted.size())
       return Status::error(name + " has rank " + std::to_string(wanted.size()) +
                            ", but is given with rank " +
@@ -471,8 +504,8 @@ public:
                              std::to_string(open.more));
       if (extents[number] < 0) {
         extents[number] = shape[dim] - open.more;
-        sources[number] = {"dimension " + std::to_string(dim) +
-                               " of argument " + std::to_string(argument),
+        sources[number] = {"dimension " + std::to_string(dim) + " of " +
+                               wordsOf(argument),
                            open.more};
       } else if (open.in(extents.data()) != shape[dim]) {
         const auto &[source, more] = sources[number];
@@ -505,9 +538,8 @@ public:
     Signature &closed = bound.signature;
     auto closeAll = [&](std::vector<ValueType> &types, const char *kind) {
       for (size_t i = 0; i < types.size(); ++i) {
-        Status status =
-            close(types[i], std::string(kind) + " " + std::to_string(i) +
-                                " of @" + signature.name);
+        Status status = close(types[i], valueInWords(kind, i, types) + " of @" +
+                                            signature.name);
         if (!status.ok())
           return status;
       }
@@ -533,6 +565,10 @@ public:
   }
 
 private:
+  std::string wordsOf(size_t argument) const {
+    return valueInWords("argument", argument, signature.arguments);
+  }
+
   const Signature &signature;
   std::vector<int64_t> extents;
   /// Which argument an extent was first seen on, and what that has more.

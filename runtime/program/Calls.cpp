@@ -62,6 +62,48 @@ DrawloomType drawloomResultType(const DrawloomFunction *function,
                                 size_t index) {
   return typeAt(function->signature->results, index);
 }
+static const char *nameAt(const std::vector<ValueType> &types, size_t index) {
+  return index < types.size() ? types[index].name.c_str() : "";
+}
+const char *drawloomArgumentName(const DrawloomFunction *function,
+                                 size_t index) {
+  return nameAt(function->signature->arguments, index);
+}
+const char *drawloomResultName(const DrawloomFunction *function, size_t index) {
+  return nameAt(function->signature->results, index);
+}
+
+/// The number of the value of a name, or an error that lists all names.
+static DrawloomError *findNamed(const Signature &signature, const char *kind,
+                                const std::vector<ValueType> &types,
+                                const char *name, size_t *index) {
+  *index = 0;
+  std::string known;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (!types[i].name.empty() && types[i].name == name) {
+      *index = i;
+      return nullptr;
+    }
+    if (!types[i].name.empty())
+      known += (known.empty() ? "" : ", ") + types[i].name;
+  }
+  return makeError(DRAWLOOM_ERROR_CALL,
+                   "@" + signature.name + " has no " + kind + " '" + name +
+                       (known.empty()
+                            ? "': its " + std::string(kind) + "s have no names"
+                            : "'; it has " + known));
+}
+DrawloomError *drawloomArgumentFind(const DrawloomFunction *function,
+                                    const char *name, size_t *index) {
+  return findNamed(*function->signature, "argument",
+                   function->signature->arguments, name, index);
+}
+DrawloomError *drawloomResultFind(const DrawloomFunction *function,
+                                  const char *name, size_t *index) {
+  return findNamed(*function->signature, "result", function->signature->results,
+                   name, index);
+}
+
 static int isScalarAt(const std::vector<ValueType> &types, size_t index) {
   return index < types.size() && types[index].isScalar;
 }
@@ -124,9 +166,12 @@ static DrawloomError *refuseCount(const Signature &signature, const char *kind,
 
 static DrawloomError *refuse(const Signature &signature, const char *kind,
                              size_t index, const std::string &why) {
-  return makeError(DRAWLOOM_ERROR_CALL, std::string(kind) + " " +
-                                            std::to_string(index) + " of @" +
-                                            signature.name + " " + why);
+  const std::vector<ValueType> &types = kind == std::string_view("result")
+                                            ? signature.results
+                                            : signature.arguments;
+  return makeError(DRAWLOOM_ERROR_CALL, valueInWords(kind, index, types) +
+                                            " of @" + signature.name + " " +
+                                            why);
 }
 
 /// Refuses what a call must not be given: another number of buffers, a wrong
@@ -189,8 +234,10 @@ static DrawloomError *checkOverlap(const Signature &signature,
     const Region &region = *at;
     const Region *other = region.result ? any : result;
     if (other && other->end > region.begin) {
-      auto name = [](const Region &r) {
-        return (r.result ? "result " : "argument ") + std::to_string(r.index);
+      auto name = [&](const Region &r) {
+        return r.result
+                   ? valueInWords("result", r.index, signature.results)
+                   : valueInWords("argument", r.index, signature.arguments);
       };
       return makeError(DRAWLOOM_ERROR_CALL,
                        name(region) + " and " + name(*other) + " of @" +

@@ -158,3 +158,12 @@ def test_wrong_arguments_are_named(tmp_path):
         drawloom.torch.export(nn.Linear(2, 2), torch.zeros(1, 2), tmp_path / "net.drawloom", entry="1x")
     with pytest.raises(drawloom.FileError, match="folder/net.drawloom"):
         drawloom.torch.export(nn.Linear(2, 2), torch.zeros(1, 2), tmp_path / "folder" / "net.drawloom")
+
+
+def test_arguments_have_the_names_of_the_models_own(residual, tmp_path):
+    drawloom.torch.export(residual, torch.zeros(2, 12), tmp_path / "net.drawloom", isa="native")
+    forward, x = drawloom.load(tmp_path / "net.drawloom").forward, torch.randn(7, 12)
+    assert forward.argument_names == ["x"] and forward.result_names == ["", ""]
+    assert all(torch.equal(a, b) for a, b in zip(forward(x=x), forward(x)))
+    with pytest.raises(drawloom.CallTypeError, match="@forward has no argument 'input'; it has x"):
+        forward(input=x)

@@ -71,6 +71,28 @@ TEST(Artifact, ReadsWhatItWrote) {
   }
 }
 
+TEST(Artifact, KeepsNames) {
+  Artifact artifact = sample();
+  for (Artifact::Variant &variant : artifact.variants) {
+    variant.entries[0].signature.arguments[0].name = "x";
+    variant.entries[0].signature.results[0].name = "y";
+  }
+  llvm::Expected<Artifact> read = readArtifact(writeArtifact(artifact));
+  ASSERT_TRUE(bool(read)) << toString(read.takeError());
+  const Signature &signature = read->variants[1].entries[0].signature;
+  EXPECT_EQ(signature.arguments[0].name, "x");
+  EXPECT_EQ(signature.arguments[1].name, "");
+  EXPECT_EQ(signature.results[0].name, "y");
+}
+
+TEST(Artifact, RefusesANameThatTwoArgumentsHave) {
+  Artifact artifact = sample();
+  for (ValueType &type : artifact.variants[2].entries[0].signature.arguments)
+    type.name = "x";
+  EXPECT_EQ(errorOf(writeArtifact(artifact)),
+            "two arguments of @step are named 'x'");
+}
+
 TEST(Artifact, RefusesToHoldNothing) {
   Artifact artifact = sample();
   artifact.variants.clear();

@@ -68,6 +68,38 @@ TEST(ProgramFile, HasTheSignaturesOfItsFunctions) {
   EXPECT_EQ(both.results()[1].bytes, 8);
 }
 
+TEST(ProgramFile, HasTheNamesOfArgumentsAndResults) {
+  std::string bytes = serialized(compileText(makeCompiler(), R"(
+func.func @twice(%a: tensor<4xf32> {drawloom.name = "x"}, %b: tensor<4xf32>)
+    -> (tensor<4xf32> {drawloom.name = "sum"}, tensor<4xf32>) {
+  %y = arith.addf %a, %b : tensor<4xf32>
+  return %y, %a : tensor<4xf32>, tensor<4xf32>
+}
+)"));
+  Result<Program> loaded = Program::loadBytes(bytes.data(), bytes.size());
+  ASSERT_TRUE(bool(loaded));
+  Function twice = loaded->functions()[0];
+  EXPECT_EQ(twice.arguments()[0].name, "x");
+  EXPECT_EQ(twice.arguments()[1].name, "");
+  EXPECT_EQ(twice.results()[0].name, "sum");
+  EXPECT_EQ(*twice.findArgument("x"), 0u);
+  EXPECT_EQ(*twice.findResult("sum"), 0u);
+  EXPECT_EQ(twice.findArgument("sum").error().message(),
+            "@twice has no argument 'sum'; it has x");
+  float x[4] = {}, y[4];
+  Result<void> refused =
+      twice.call({buffer(x, 3), buffer(x, 4)}, {buffer(y, 4), buffer(y, 4)});
+  EXPECT_EQ(refused.error().message(),
+            "argument 0 (x) of @twice takes 16 bytes, but the buffer has 12");
+}
+
+TEST(ProgramFile, SaysThatArgumentsHaveNoNames) {
+  Program compiled = compileText(makeCompiler(), gradient);
+  EXPECT_NE(compiled.functions()[0].findArgument("x").error().message().find(
+                "has no argument 'x': its arguments have no names"),
+            std::string::npos);
+}
+
 TEST(ProgramFile, HoldsEverySetAndLoadsTheOneThatIsAskedFor) {
   std::string bytes =
       serialized(compileText(compilerFor("baseline,avx2"), gradient));

@@ -61,24 +61,71 @@ Expected<std::vector<EntryPoint>> chooseEntries(std::vector<EntryPoint> entries,
   return withoutArguments;
 }
 
+static std::string argumentInWords(const EntryPoint &entry, size_t i) {
+  std::string words = "argument " + utostr(i);
+  bool isNamed =
+      i < entry.names.arguments.size() && !entry.names.arguments[i].empty();
+  return isNamed ? words + " (" + entry.names.arguments[i] + ")" : words;
+}
+
 static std::string wherefrom(const EntryPoint &entry, size_t i) {
-  return ("argument " + Twine(i) + " of @" + entry.name).str();
+  return argumentInWords(entry, i) + " of @" + entry.name;
+}
+
+/// The argument of that name, if there is one.
+static std::optional<size_t> argumentNamed(ArrayRef<Slot> slots,
+                                           StringRef name) {
+  const auto *found = find_if(slots, [&](const Slot &slot) {
+    return !name.empty() && slot.name == name;
+  });
+  if (found == slots.end())
+    return std::nullopt;
+  return found - slots.begin();
+}
+
+/// ": x, w", where the arguments have names.
+static std::string namesInWords(ArrayRef<Slot> slots) {
+  std::string text;
+  for (const Slot &slot : slots)
+    if (!slot.name.empty())
+      text += (text.empty() ? ": " : ", ") + slot.name;
+  return text;
+}
+
+/// What --shape says of each argument that it names, by name or number.
+static Expected<std::map<size_t, std::vector<int64_t>>>
+shapesGiven(const EntryPoint &entry, ArrayRef<Slot> slots,
+            const Options &options) {
+  std::map<size_t, std::vector<int64_t>> shapes;
+  for (const auto &[key, shape] : options.shapes) {
+    std::optional<size_t> index = argumentNamed(slots, key);
+    size_t number;
+    if (!index && !StringRef(key).getAsInteger(10, number))
+      index = number;
+    if (!index || *index >= slots.size())
+      return createStringError("--shape names argument " + key + ", but @" +
+                               entry.name + " takes " + Twine(slots.size()) +
+                               namesInWords(slots));
+    if (!shapes.insert({*index, shape}).second)
+      return createStringError("--shape names " + wherefrom(entry, *index) +
+                               " twice");
+  }
+  return shapes;
 }
 
 static Expected<std::vector<Value>> randomArguments(const EntryPoint &entry,
                                                     ArrayRef<Slot> slots,
                                                     const Options &options) {
-  for (const auto &given : options.shapes)
-    if (given.first >= slots.size())
-      return createStringError("--shape names argument " + Twine(given.first) +
-                               ", but @" + entry.name + " takes " +
-                               Twine(slots.size()));
+  Expected<std::map<size_t, std::vector<int64_t>>> said =
+      shapesGiven(entry, slots, options);
+  if (!said)
+    return said.takeError();
   std::vector<std::vector<int64_t>> shapes;
   int64_t total = 0;
   for (auto [i, slot] : enumerate(slots)) {
     std::vector<int64_t> shape = slot.shape;
-    auto given = options.shapes.find(i);
-    if (given != options.shapes.end()) {
+    auto given = said->find(i);
+    if (given != said->end()) {
       bool fits = given->second.size() == shape.size();
       for (size_t d = 0; fits && d < shape.size(); ++d)
         fits = shape[d] < 0 || shape[d] == given->second[d];
@@ -111,31 +158,50 @@ static Expected<std::vector<Value>> randomArguments(const EntryPoint &entry,
   return values;
 }
 
+/// An array of a .npz file that has an argument's name is this argument; others
+/// are the next ones, in the files' order.
 static Expected<std::vector<Value>> argumentsFromFiles(const EntryPoint &entry,
                                                        ArrayRef<Slot> slots,
                                                        const Options &options) {
-  std::vector<Value> values;
+  std::vector<std::optional<Value>> values(slots.size());
+  size_t next = 0, count = 0;
   for (const std::string &file : options.inputs) {
     Expected<std::vector<numpy::NamedArray>> arrays = numpy::readFile(file);
     if (!arrays)
       return arrays.takeError();
-    for (const numpy::NamedArray &array : *arrays) {
-      size_t i = values.size();
+    for (const auto &[name, array] : *arrays) {
+      std::optional<size_t> named = argumentNamed(slots, name);
+      size_t i = named.value_or(next);
       if (i == slots.size())
         return createStringError("@" + entry.name + " takes " +
                                  Twine(slots.size()) +
                                  " arguments, but the files hold more arrays");
-      Expected<Value> value =
-          fromArray(array.second, slots[i], options.convert);
+      std::string from =
+          "'" + file + (name.empty() ? "'" : "', array '" + name + "'");
+      if (values[i])
+        return createStringError(wherefrom(entry, i) + " (" + from +
+                                 ") is given twice");
+      Expected<Value> value = fromArray(array, slots[i], options.convert);
       if (!value)
-        return createStringError(
-            wherefrom(entry, i) + " ('" + file +
-            (array.first.empty() ? "" : "', array '" + array.first) +
-            "'): " + toString(value.takeError()));
-      values.push_back(std::move(*value));
+        return createStringError(wherefrom(entry, i) + " (" + from +
+                                 "): " + toString(value.takeError()));
+      values[i] = std::move(*value);
+      ++count;
+      while (next < slots.size() && values[next])
+        ++next;
     }
   }
-  return values;
+  if (next < slots.size())
+    return createStringError(
+        "@" + entry.name + " takes " + Twine(slots.size()) +
+        " arguments, but " + Twine(count) + (count == 1 ? " was" : " were") +
+        " given: " + argumentInWords(entry, next) + " is " +
+        typeText(slots[next].element, slots[next].shape) +
+        ". --input=FILE.npy gives it, --random makes all up");
+  std::vector<Value> all;
+  for (std::optional<Value> &value : values)
+    all.push_back(std::move(*value));
+  return all;
 }
 
 Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
@@ -143,20 +209,8 @@ Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
   Expected<std::vector<Slot>> slots = argumentsOf(entry);
   if (!slots)
     return slots.takeError();
-  if (options.random)
-    return randomArguments(entry, *slots, options);
-  Expected<std::vector<Value>> values =
-      argumentsFromFiles(entry, *slots, options);
-  if (values && values->size() < slots->size()) {
-    const Slot &first = (*slots)[values->size()];
-    return createStringError(
-        "@" + entry.name + " takes " + Twine(slots->size()) +
-        " arguments, but " + Twine(values->size()) +
-        (values->size() == 1 ? " was" : " were") + " given: argument " +
-        Twine(values->size()) + " is " + typeText(first.element, first.shape) +
-        ". --input=FILE.npy gives it, --random makes all up");
-  }
-  return values;
+  return options.random ? randomArguments(entry, *slots, options)
+                        : argumentsFromFiles(entry, *slots, options);
 }
 
 static bool isFile(StringRef path) {
@@ -193,10 +247,11 @@ Error checkOutput(StringRef path) {
   return Error::success();
 }
 
-Error writeResults(StringRef path, ArrayRef<Value> results) {
+Error writeResults(StringRef path, const EntryPoint &entry,
+                   ArrayRef<Value> results) {
   std::vector<numpy::NamedArray> arrays;
   for (auto [i, value] : enumerate(results))
-    arrays.emplace_back("result" + utostr(i), toArray(value));
+    arrays.emplace_back(resultName(entry, i), toArray(value));
   if (isFile(path))
     return numpy::writeFile(path, arrays);
   for (const numpy::NamedArray &array : arrays) {

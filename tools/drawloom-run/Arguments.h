@@ -27,7 +27,8 @@ llvm::Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,
 llvm::Error checkOutput(llvm::StringRef path);
 /// The same for a file of any kind.
 llvm::Error checkFile(llvm::StringRef path);
-llvm::Error writeResults(llvm::StringRef path, llvm::ArrayRef<Value> results);
+llvm::Error writeResults(llvm::StringRef path, const EntryPoint &entry,
+                         llvm::ArrayRef<Value> results);
 
 } // namespace drawloom::run
 

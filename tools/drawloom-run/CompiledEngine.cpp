@@ -241,10 +241,13 @@ std::vector<EntryPoint> entryPoints(const Artifact &artifact,
   for (const Artifact::Entry &known : artifact.variants.front().entries) {
     EntryPoint &entry = list.emplace_back();
     entry.name = known.signature.name;
-    for (auto [types, into] :
-         {std::pair(&known.signature.arguments, &entry.arguments),
-          std::pair(&known.signature.results, &entry.results)})
+    for (auto [types, into, names] :
+         {std::tuple(&known.signature.arguments, &entry.arguments,
+                     &entry.names.arguments),
+          std::tuple(&known.signature.results, &entry.results,
+                     &entry.names.results)})
       for (const ValueType &type : *types) {
+        names->push_back(type.name);
         std::vector<int64_t> shape = type.shape;
         for (int64_t &extent : shape)
           if (extent < 0)

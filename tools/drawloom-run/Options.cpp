@@ -108,7 +108,8 @@ struct CommandLine {
   cl::list<std::string> inputs{
       "input",
       cl::desc("The next arguments: a .npy file is one, a .npz file holds "
-               "several, in its order; bfloat16 comes as uint16 or void16"),
+               "several, by their names if the program has these, else in its "
+               "order; bfloat16 comes as uint16 or void16"),
       cl::value_desc("file"), cl::CommaSeparated, cl::cat(arguments)};
   cl::opt<bool> random{
       "random",
@@ -277,13 +278,12 @@ struct CommandLine {
 } // namespace
 
 static Error readShape(StringRef text, Options &options) {
-  auto [number, extents] = text.split(':');
-  unsigned argument;
-  if (number.getAsInteger(10, argument))
+  auto [argument, extents] = text.split(':');
+  if (argument.empty() || argument.size() == text.size())
     return createStringError("--shape=" + text +
-                             ": expected an argument's number and its extents, "
-                             "as in --shape=0:8x64");
-  std::vector<int64_t> &shape = options.shapes[argument];
+                             ": expected an argument's number or name and its "
+                             "extents, as in --shape=0:8x64");
+  std::vector<int64_t> &shape = options.shapes[argument.str()];
   SmallVector<StringRef> parts;
   if (!extents.empty())
     extents.split(parts, 'x');

@@ -28,7 +28,7 @@ struct Options {
   uint64_t seed = 0;
   int64_t randomLow = 0, randomHigh = 2;
   /// Extents of arguments, by number.
-  std::map<unsigned, std::vector<int64_t>> shapes;
+  std::map<std::string, std::vector<int64_t>> shapes;
 
   std::string output;
   bool print = false;

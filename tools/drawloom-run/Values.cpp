@@ -68,9 +68,10 @@ std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase) {
   for (auto function : module.getOps<mlir::FunctionOpInterface>()) {
     if (function.isExternal())
       continue;
-    EntryPoint entry{
-        function.getName().str(), llvm::to_vector(function.getArgumentTypes()),
-        llvm::to_vector(function.getResultTypes()), function.isPublic()};
+    EntryPoint entry{function.getName().str(),
+                     llvm::to_vector(function.getArgumentTypes()),
+                     llvm::to_vector(function.getResultTypes()),
+                     function.isPublic(), namesOf(function)};
     if (phase >= Phase::Buffers) {
       mlir::FailureOr<cpu::FunctionSignature> signature =
           cpu::getSignature(function);
@@ -86,6 +87,7 @@ std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase) {
 }
 
 static Expected<std::vector<Slot>> slotsOf(mlir::TypeRange types,
+                                           ArrayRef<std::string> names,
                                            StringRef kind, StringRef name) {
   std::vector<Slot> slots;
   for (auto [i, type] : enumerate(types)) {
@@ -99,7 +101,7 @@ static Expected<std::vector<Slot>> slotsOf(mlir::TypeRange types,
           "; only scalars and ranked tensors of f64, f32, bf16, f16, i64, i32, "
           "i8, i1 and index can be read and written");
     }
-    Slot slot{*element, {}};
+    Slot slot{*element, {}, i < names.size() ? names[i] : ""};
     if (tensor)
       for (int64_t extent : tensor.getShape())
         slot.shape.push_back(mlir::ShapedType::isDynamic(extent) ? -1 : extent);
@@ -109,10 +111,17 @@ static Expected<std::vector<Slot>> slotsOf(mlir::TypeRange types,
 }
 
 Expected<std::vector<Slot>> argumentsOf(const EntryPoint &entry) {
-  return slotsOf(entry.arguments, "argument", entry.name);
+  return slotsOf(entry.arguments, entry.names.arguments, "argument",
+                 entry.name);
 }
 Expected<std::vector<Slot>> resultsOf(const EntryPoint &entry) {
-  return slotsOf(entry.results, "result", entry.name);
+  return slotsOf(entry.results, entry.names.results, "result", entry.name);
+}
+
+std::string resultName(const EntryPoint &entry, size_t i) {
+  bool isNamed =
+      i < entry.names.results.size() && !entry.names.results[i].empty();
+  return isNamed ? entry.names.results[i] : "result" + utostr(i);
 }
 
 std::string typeText(ElementType element, ArrayRef<int64_t> shape) {

@@ -11,6 +11,7 @@
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Names.h"
 #include "lib/Numpy/Numpy.h"
 
 namespace drawloom::run {
@@ -30,6 +31,8 @@ struct Value {
 struct Slot {
   ElementType element;
   std::vector<int64_t> shape;
+  /// "" where the program does not say.
+  std::string name;
   bool hasUnknownExtents() const;
 };
 
@@ -38,6 +41,7 @@ struct EntryPoint {
   std::string name;
   llvm::SmallVector<mlir::Type> arguments, results;
   bool isPublic = true;
+  ValueNames names = {};
 };
 /// The functions of a module that have a body; in the phases after `buffers`,
 /// where the code no longer shows them, the signatures that it carries.
@@ -46,6 +50,9 @@ std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase);
 /// The slots of an entry. Errors name one whose type has no form in memory.
 llvm::Expected<std::vector<Slot>> argumentsOf(const EntryPoint &entry);
 llvm::Expected<std::vector<Slot>> resultsOf(const EntryPoint &entry);
+
+/// The name of a result, "result0" where the program does not say.
+std::string resultName(const EntryPoint &entry, size_t i);
 
 /// "float32[8, 64]", with "?" for what is unknown.
 std::string typeText(ElementType element, llvm::ArrayRef<int64_t> shape);

@@ -41,13 +41,13 @@ char AlreadyReported::ID = 0;
 Error alreadyReported() { return make_error<AlreadyReported>(); }
 
 /// Prints a line for each result; error where one is out of tolerance.
-static Error compareResults(ArrayRef<Value> actual, ArrayRef<Value> expected,
-                            const Options &options) {
+static Error compareResults(const EntryPoint &entry, ArrayRef<Value> actual,
+                            ArrayRef<Value> expected, const Options &options) {
   bool passed = true;
   for (auto [i, a, b] : enumerate(actual, expected)) {
     std::string type = typeText(a.type.element, a.type.shape);
     if (a.type.shape != b.type.shape) {
-      outs() << "result" << i << ": " << type << ", but shape "
+      outs() << resultName(entry, i) << ": " << type << ", but shape "
              << numpy::shapeText(b.type.shape)
              << " in the interpreter: FAILED\n";
       passed = false;
@@ -61,7 +61,7 @@ static Error compareResults(ArrayRef<Value> actual, ArrayRef<Value> expected,
     Difference difference = compare(a, b, tolerance);
     bool fine = difference.ofTolerance <= 1;
     passed &= fine;
-    outs() << "result" << i << ": " << type
+    outs() << resultName(entry, i) << ": " << type
            << format(": largest error %.3g, relative %.3g, %.3g of the "
                      "tolerance: ",
                      difference.largestAbsolute, difference.largestRelative,
@@ -122,8 +122,9 @@ static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
 
 /// Runs again on 1, 2 and 3 threads in turn: each result must have the bits of
 /// the first run's.
-static Error checkBits(Engine &engine, ArrayRef<Value> arguments,
-                       ArrayRef<Value> expected, const Options &options) {
+static Error checkBits(Engine &engine, const EntryPoint &entry,
+                       ArrayRef<Value> arguments, ArrayRef<Value> expected,
+                       const Options &options) {
   for (unsigned run = 0; run < options.bitRuns; ++run) {
     unsigned threads = run % 3 + 1;
     engine.setThreads(threads);
@@ -131,7 +132,7 @@ static Error checkBits(Engine &engine, ArrayRef<Value> arguments,
       return error;
     for (auto [i, a, b] : enumerate(engine.results(), expected))
       if (a.bytes != b.bytes)
-        return createStringError("result" + Twine(i) + ": other bits in run " +
+        return createStringError(resultName(entry, i) + ": other bits in run " +
                                  Twine(run + 2) + ", on " + Twine(threads) +
                                  " threads, than in the first");
   }
@@ -155,9 +156,9 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
   std::vector<Value> results = engine.results();
   if (options.print)
     for (auto [i, result] : enumerate(results))
-      print(outs(), "result" + std::to_string(i), result);
+      print(outs(), resultName(entry, i), result);
   if (!options.output.empty())
-    if (Error error = writeResults(options.output, results))
+    if (Error error = writeResults(options.output, entry, results))
       return error;
   if (options.compareWithInterpreter) {
     // Compared with what it computed, not with that rounded.
@@ -169,11 +170,12 @@ static Error runEngine(Engine &engine, mlir::ModuleOp module,
       return reference.takeError();
     if (Error error = (*reference)->run(arguments))
       return error;
-    if (Error error = compareResults(results, (*reference)->results(), options))
+    if (Error error =
+            compareResults(entry, results, (*reference)->results(), options))
       return error;
   }
   if (options.bitRuns)
-    if (Error error = checkBits(engine, arguments, results, options))
+    if (Error error = checkBits(engine, entry, arguments, results, options))
       return error;
   if (options.report) {
     Signature signature{entry.name, {}, {}, 0, {}};

@@ -30,6 +30,8 @@ struct ValueType {
   /// In the program's text a value of its own, not a tensor of rank 0. To a
   /// call both are the same, and files do not say.
   bool isScalar = false;
+  /// What callers may name it by; "" where the program does not say.
+  std::string name = {};
   bool isOpen() const;
   /// -1 where an extent is open, as are the bytes.
   int64_t elements() const;
@@ -71,6 +73,11 @@ struct Signature {
 
   bool isOpen() const { return openExtents > 0; }
 };
+
+/// "argument 0", with its name if it has one "argument 0 (x)"; `kind` is
+/// "argument" or "result".
+std::string valueInWords(const std::string &kind, size_t index,
+                         const std::vector<ValueType> &types);
 
 /// A signature as one call has it: no extent is open.
 struct BoundSignature {

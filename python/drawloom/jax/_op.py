@@ -157,11 +157,12 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
         spec, _ = spec_of(types, options)
         arrays = [ops.Array(dtype, ((-1, *shape) if i < rows else shape)) for i, (dtype, shape) in enumerate(types)]
         results = spec.results(arrays)
+        called = ops.parameter_names(function, len(arrays))
         if gradients:
             wrt = [i for i, (dtype, _) in enumerate(types) if "float" in dtype]
-            text = ops.text(spec.vjp(wrt, range(len(results))), [*arrays, *results])
+            text = ops.text(spec.vjp(wrt, range(len(results))), [*arrays, *results], called)
         else:
-            text = ops.text(spec, arrays)
+            text = ops.text(spec, arrays, called)
         return text if phase is None else program_after(phase, [(f"{name}.mlir", text.encode())])
 
     made.mlir = mlir  # type: ignore[attr-defined]

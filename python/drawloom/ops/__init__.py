@@ -11,6 +11,8 @@ are taken of it, and `function` compiles the spec for given types.
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import json
 import warnings
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from .. import _library
 from .._errors import CallError, CallTypeError, CompileError
-from .._module import type_text
+from .._module import named_text, type_text
 
 
 @dataclass(frozen=True)
@@ -287,14 +289,15 @@ def _derivative(wrt, given=None, along=None):
     return Along(*along) if along else Tangents(wrt) if given is None else Derivative(wrt, given)
 
 
-def text(spec, arguments):
-    """The spec as MLIR text, of which @main is the only public function."""
+def text(spec, arguments, named=()):
+    """The spec as MLIR text, of which @main is the only public function. `named` is what callers may name its first arguments by."""
     family = families[spec.family]
     levels = spec._types(arguments)
     lines = []
     for level, (given, gives) in enumerate(levels):
         last = level == len(levels) - 1
-        names = [f"%x{i}" for i in range(len(given))]
+        # Values of the body have numbers in their names.
+        names = [f"%{called}" if called.isalpha() else f"%x{i}" for i, (called, _) in enumerate(itertools.zip_longest(named, given, fillvalue=""))]
         if level == 0:
             body, values = family.body(dict(spec.attributes), given, gives, names)
         else:
@@ -302,7 +305,8 @@ def text(spec, arguments):
             build = {Tangents: _tangents, Along: _along, Derivative: _cotangents}[type(derivative)]
             before, body, values = build(derivative, f"level{level - 1}", *levels[level - 1], names)
             lines += before
-        lines += _function("main" if last else f"level{level}", given, gives, names, body, values, private=not last)
+        lines += _function("main" if last else f"level{level}", given, gives, names, body, values, private=not last,
+                           named=named if last else ())
     return "\n".join(lines)
 
 
@@ -310,8 +314,20 @@ def _types_text(types):
     return ", ".join(one.text for one in types)
 
 
-def _function(name, given, gives, names, body, values, private):
-    parameters = ", ".join(f"{n}: {one.text}" for n, one in zip(names, given))
+def parameter_names(function, count):
+    """Of a Python function's first arguments those names that arguments of programs can have, else "". One that takes any number has none."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[:count]
+    except (TypeError, ValueError):  # Of functions in C.
+        parameters = []
+    names = [one.name if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.name.isascii() else "" for one in parameters]
+    return names + [""] * (count - len(names))
+
+
+def _function(name, given, gives, names, body, values, private, named=()):
+    between = ",\n" + " " * len(f"func.func @{name}(") if any(named) else ", "
+    parameters = between.join(f"{n}: {one.text}{named_text(called)}"
+                              for n, one, called in itertools.zip_longest(names, given, named, fillvalue=""))
     return [f"func.func {'private ' if private else ''}@{name}({parameters}) -> ({_types_text(gives)}) {{",
             *extent_lines(names, given), *body, f"  return {', '.join(values)} : {_types_text(gives)}\n}}"]
 

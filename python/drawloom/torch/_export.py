@@ -14,7 +14,7 @@ import torch
 from .. import compile as compile_program
 from .. import ops
 from .._errors import CallTypeError
-from .._module import Path
+from .._module import Path, named_text
 from ._dispatch import _names
 from ._op import _checked, _spec
 
@@ -52,7 +52,8 @@ def _program(model, name, inputs, entry):
     arguments = [ops.Array(_names[dtype], (-1, *shape) if i < count else shape) for i, (dtype, shape) in enumerate(types)]
     results = spec.results(arguments)
     rows = re.sub(r"func\.func @main\b", "func.func private @rows", ops.text(spec, arguments))
-    given = ", ".join(f"%x{i}: {one.text}" for i, one in enumerate(arguments[:count]))
+    called = ops.parameter_names(model.forward if isinstance(model, torch.nn.Module) else model, count)
+    given = ", ".join(f"%x{i}: {one.text}{named_text(called[i])}" for i, one in enumerate(arguments[:count]))
     gives = ", ".join(one.text for one in results)
     lines = [f"  %w{i} = {_constant(one, kind.text)}" for i, (one, kind) in enumerate(zip(weights.values(), arguments[count:]))]
     names = [f"%x{i}" for i in range(count)] + [f"%w{i}" for i in range(len(weights))]
@@ -71,7 +72,7 @@ def export(model: Any, inputs: torch.Tensor | Sequence[torch.Tensor], path: Path
              another row; any number of rows may come later
     inputs   a tensor or several, of the types and shapes that it takes. Their values and their number of rows do not matter
     path     the file, "net.drawloom" say
-    entry    what the function in it is called
+    entry    what the function in it is called; its arguments have the names that the model's forward has for them
     isa      the processors: "all" (any of x86-64), or some of "baseline", "avx2", "avx512", ... with commas; "native": those that
              can do all that this one can. The file has code and weights for each
     target   "cpu", or "cuda" for NVIDIA's GPUs

@@ -167,11 +167,12 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
         spec, _ = spec_of(types, options)
         arrays = [ops.Array(_names[dtype], ((-1, *shape) if i < rows else shape)) for i, (dtype, shape) in enumerate(types)]
         given = spec.results(arrays)
+        called = ops.parameter_names(function, len(arrays))
         if gradients:
             wrt = [i for i, one in enumerate(tensors) if one.is_floating_point()]
-            text = ops.text(spec.vjp(wrt, range(len(given))), [*arrays, *given])
+            text = ops.text(spec.vjp(wrt, range(len(given))), [*arrays, *given], called)
         else:
-            text = ops.text(spec, arrays)
+            text = ops.text(spec, arrays, called)
         return text if phase is None else program_after(phase, [(f"{name}.mlir", text.encode())])
 
     made: Any = functools.wraps(function)(torch.compiler.allow_in_graph(call))

@@ -6,7 +6,7 @@
 // CHECK: error: argument 0 of @f is float32[?, 3]: give its extents with --shape=0:...
 // WRONG: error: argument 0 of @f is float32[?, 3], but --shape says [4, 5]
 // MANY: error: --shape names argument 1, but @f takes 1
-// NUMBER: error: --shape=4x5: expected an argument's number and its extents, as in --shape=0:8x64
+// NUMBER: error: --shape=4x5: expected an argument's number or name and its extents, as in --shape=0:8x64
 // FITS: result0: float32[2, 3]
 func.func @f(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   return %x : tensor<?x3xf32>
