@@ -11,7 +11,7 @@ and compares what they compute: before and after passes (--verify-semantics),
 compiled and interpreted (--compare=interpreter), or with check ops
 (--interpret-checks). A test of errors has no meaning to compare: all of its
 commands are meant to fail or to report. It counts among all files; the second
-share leaves it out.
+share leaves it out. Tests of a dialect's ops do not count.
 
 Fails where less than PERCENT of all files of a folder compare meaning.
 """
@@ -51,10 +51,15 @@ def classify(path):
     return "text" if wanted else "error"
 
 
+def is_of_dialect(path):
+    """Tests lie in test/ as what they test does in the tree. Those of a dialect parse, print and verify: no pass changes anything."""
+    return any((ROOT / path.parent.relative_to(ROOT / "test")).glob("*Dialect.td"))
+
+
 def count(folder):
     kinds = {}
     for path in sorted((ROOT / folder).rglob("*.mlir")):
-        if "Inputs" not in path.parts and (kind := classify(path)):
+        if "Inputs" not in path.parts and not is_of_dialect(path) and (kind := classify(path)):
             kinds.setdefault(kind, []).append(path)
     return kinds
 

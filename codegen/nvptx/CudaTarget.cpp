@@ -8,10 +8,10 @@
 
 #include "codegen/LoadedProgram.h"
 #include "codegen/nvptx/GpuTarget.h"
-#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "codegen/nvptx/emit/Machine.h"
+#include "codegen/nvptx/launch/LaunchPlan.h"
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
 #include "drawloom/runtime/CudaProgram.h"

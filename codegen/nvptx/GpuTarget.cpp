@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/GpuTarget.h"
-#include "codegen/nvptx/Dots.h"
-#include "codegen/nvptx/LaunchPlan.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/Schedule.h"
+#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
-#include "dialects/Tile/Tile.h"
+#include "codegen/nvptx/launch/LaunchPlan.h"
+#include "codegen/nvptx/layouts/Dots.h"
+#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

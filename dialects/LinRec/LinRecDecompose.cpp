@@ -15,12 +15,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/LinRec/Head.h"
-#include "dialects/LinRec/ScheduleCost.h"
-#include "dialects/LinRec/Segments.h"
+#include "dialects/LinRec/Schedule/Head.h"
+#include "dialects/LinRec/Schedule/ScheduleCost.h"
+#include "dialects/LinRec/Schedule/Segments.h"
+#include "dialects/LinRec/Schedule/Steps.h"
+#include "dialects/LinRec/Schedule/ValueBlocks.h"
 #include "dialects/LinRec/Shapes.h"
-#include "dialects/LinRec/Steps.h"
-#include "dialects/LinRec/ValueBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/LinRec/Recurrence.h"
+#include "dialects/LinRec/Chunk/Recurrence.h"
 #include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/LinRec/Recurrence.h"
+#include "dialects/LinRec/Chunk/Recurrence.h"
 
 using namespace mlir;
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/ScalarBuilder.h"
-#include "dialects/LinRec/Recurrence.h"
+#include "dialects/LinRec/Chunk/Recurrence.h"
 
 using namespace mlir;
 

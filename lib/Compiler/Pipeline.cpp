@@ -22,7 +22,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Block/Passes.h"
-#include "passes/Block/RowCost.h"
+#include "passes/Block/Rows/RowCost.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Graph/OpenExtents.h"
 #include "passes/Graph/Passes.h"

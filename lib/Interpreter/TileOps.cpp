@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Tile/Tile.h"
+#include "codegen/nvptx/tile/Tile.h"
 #include "lib/Interpreter/Machine.h"
 #include "lib/Interpreter/ScalarOps.h"
 #include "llvm/ADT/DenseSet.h"

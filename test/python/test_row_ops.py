@@ -117,6 +117,7 @@ def test_ops_of_drawloom_are_part_of_a_program(name, rows):
     (lambda x: x.round(decimals=2), "round, called like this, has no form"), (lambda x: torch.kron(x, x), "has no form in a program of rows"),
     (lambda x: x.clamp(float("nan"), 1.0), "a bound is NaN"), (lambda x: x.split(2)[0] * 1.0, "it takes the rows apart"),
     (lambda x: x + torch.ones(5000, 4).sum(0), "it makes 20000 numbers, more than 4096"), (lambda x: x * torch.arange(x.shape[0])[:, None], "known in a call only"),
+    (lambda x: torch.nn.functional.dropout(x), "draws random numbers"), (lambda x: torch.rand_like(x), "it draws random numbers"),
     (lambda x: x + torch.full((4,), float("nan")), "one with NaN")])
 def test_what_is_refused_is_said(function, said):
     with pytest.raises(drawloom.CallError, match=said):
@@ -137,6 +138,13 @@ def test_shapes_that_do_not_fit_are_told_in_the_functions_words(caplog):
     with pytest.raises(drawloom.CallError, match=r"<lambda>: .*\[rows, 4\] X \[5, 6\].* \(test_row_ops.py:\d+\)"):
         dt.op(lambda x, w: x @ w)(torch.randn(6, 4), torch.randn(5, 6))
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
+
+
+def test_another_argument_with_rows_is_thought_of():
+    with pytest.raises(drawloom.CallError) as error:
+        dt.op(lambda x, y: x * y)(torch.randn(6, 4), torch.randn(6, 4))
+    assert "(rows) must match" in str(error.value) and "; rows=2 says that 2 arguments have rows (test_row_ops.py:" in str(error.value)
+    assert str(error.value).count("(") == str(error.value).count(")")
 
 
 def test_errors_of_a_function_itself_stay():

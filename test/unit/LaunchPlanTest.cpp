@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/LaunchPlan.h"
-#include "codegen/nvptx/OpenKernels.h"
+#include "codegen/nvptx/launch/LaunchPlan.h"
+#include "codegen/nvptx/launch/OpenKernels.h"
 #include "drawloom/runtime/PlanProgram.h"
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/Schedule.h"
+#include "codegen/nvptx/cost/Schedule.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"

@@ -142,9 +142,9 @@ int64_t bytesBehind(const LaunchEntry &entry, const LaunchOperand &operand,
 int64_t offsetOf(const LaunchEntry &entry, const LaunchOperand &operand,
                  const int64_t *extents);
 
-/// A plan in the form of JSON, as codegen/nvptx/LaunchPlan.h writes it. Refuses
-/// steps that cannot be run: of kernels or values that there are not, or beyond
-/// a value's end.
+/// A plan in the form of JSON, as codegen/nvptx/launch/LaunchPlan.h writes it.
+/// Refuses steps that cannot be run: of kernels or values that there are not,
+/// or beyond a value's end.
 Result<LaunchPlan> parsePlan(const std::string &text);
 
 } // namespace drawloom::runtime::cuda

@@ -246,6 +246,11 @@ def _is_product(node):
     return name in ("linear", "matmul", "mm", "addmm", "__matmul__", "einsum")
 
 
+def _name(node):
+    """What the user called: torch names the value, after the variable that it is given to."""
+    return node.target if node.op == "call_method" else getattr(node.target, "__name__", node.name)
+
+
 def _calls_drawloom(node):
     return getattr(node.target, "namespace", "") == "drawloom"
 
@@ -344,7 +349,7 @@ class _Supports(OperatorSupportBase):
 def _cut(module: fx.GraphModule):
     """(regions that are worth it, parts in words) of a graph, which stays as it is but for copies of views and calls that nobody reads."""
     graph = _Graph(module)
-    regions, parts, taken = [], [], set()
+    regions, parts, taken, counted = [], [], set(), set()
     for _, count in graph.leads():
         nodes = {node for node in graph.nodes if node not in taken and graph.supported(node, count)}
         partitions = [partition for segment in sorted({graph.segment[node] for node in nodes})
@@ -354,10 +359,10 @@ def _cut(module: fx.GraphModule):
             # The partitioner gives items of a tensor to the call that gives the tensor, as if that were a tuple.
             members = [node for node in graph.nodes if node in partition.nodes and node in nodes]
             rows = str(count)
-            names = [node.name for node in members]
+            names = [_name(node) for node in members]
             try:
                 outputs = _outputs(graph, members)
-                names = [node.name for node in members]
+                names = [_name(node) for node in members]
                 if not outputs:
                     continue
                 region = _region(graph, members, count, outputs)
@@ -367,12 +372,12 @@ def _cut(module: fx.GraphModule):
             if worth:
                 regions.append(region)
                 taken |= set(members)
+            counted |= set(members)
             parts.append(Part(names, "drawloom" if worth else "inductor", why, rows))
-    counted = {name for part in parts for name in part.calls}
     reasons: dict[str, list[str]] = {}
     for node in graph.nodes:
-        if node.op in ("call_function", "call_method") and node.name not in counted and any(True for _ in _tensors(_value(node))):
-            reasons.setdefault(graph.why.get(node, "no product of rows is near it"), []).append(node.name)
+        if node.op in ("call_function", "call_method") and node not in counted and any(True for _ in _tensors(_value(node))):
+            reasons.setdefault(graph.why.get(node, "no product of rows is near it"), []).append(_name(node))
     parts += [Part(names, "inductor", why) for why, names in reasons.items()]
     return regions, parts
 

@@ -96,7 +96,11 @@ def _spec(function, name, arguments, rows, options):
         said = re.sub(r"\bs\d+\b", "rows", str(error))
         if said == str(error) or isinstance(error, Error):
             raise
-        raise CallError(f"{name}: {said.splitlines()[0]}{_place(error)}") from error
+        said = said.splitlines()[0]
+        # torch's own sentence about sizes closes a parenthesis that it has not opened.
+        said = said.removesuffix(")") if said.count(")") > said.count("(") else said
+        hint = f"; rows={rows + 1} says that {rows + 1} arguments have rows" if "(rows)" in said and rows < len(arguments) else ""
+        raise CallError(f"{name}: {said}{hint}{_place(error)}") from error
     return intern(Spec("rows", recorder.program.attributes())), several
 
 

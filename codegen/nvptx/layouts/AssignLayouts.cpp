@@ -1,0 +1,710 @@
+//===- AssignLayouts.cpp - a layout for every tile of a kernel ------------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/cost/Estimate.h"
+#include "codegen/nvptx/cost/Schedule.h"
+#include "codegen/nvptx/layouts/Dots.h"
+#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/tile/Tile.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "passes/Memory/Arena.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXASSIGNLAYOUTS
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+using drawloom::tile::Layout;
+
+namespace drawloom::nvptx {
+namespace {
+
+RankedTensorType tileType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+int64_t lengthOf(tile::ScanOp scan) {
+  return tileType(scan.getResult()).getDimSize(scan.getDimension());
+}
+
+/// Bytes of a product's operands that may lie in shared memory at full depth
+/// where they could be read in parts: four blocks fit beside each other.
+constexpr int64_t mostWholeBytes = 48 * 1024;
+
+class Assigner {
+public:
+  Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
+      : kernel(kernel), warps(warps), staging(staging),
+        builder(kernel.getContext()) {}
+  /// Says what is wrong, if something is.
+  LogicalResult run();
+
+private:
+  void tie(Value a, Value b) {
+    if (tileType(a) && tileType(b))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  void *leader(Value value) {
+    return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
+  }
+  std::optional<Layout> known(Value value) {
+    auto found = layouts.find(leader(value));
+    if (found == layouts.end())
+      return std::nullopt;
+    return found->second;
+  }
+  bool fix(Value value, const Layout &layout) {
+    return layouts.try_emplace(leader(value), layout).second;
+  }
+  Layout layoutOf(Value value) { return *known(value); }
+
+  void collect();
+  void chooseNeighbours();
+  void fixDots();
+  bool propagate(Operation *op);
+  /// Propagates until nothing changes.
+  void settle();
+  void fixRest();
+  LogicalResult rewrite(Operation *op);
+
+  SmallVector<int64_t> keptDims(tile::SliceOp op) {
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < tileType(op.getSource()).getRank(); ++dim)
+      if (dim != static_cast<int64_t>(op.getDimension()))
+        kept.push_back(dim);
+    return kept;
+  }
+  SmallVector<int64_t> keptDims(tile::ReduceOp op) {
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < tileType(op.getSource()).getRank(); ++dim)
+      if (!llvm::is_contained(op.getDims(), dim))
+        kept.push_back(dim);
+    return kept;
+  }
+  /// Every element along `dim` in one thread.
+  Layout linesIn(RankedTensorType type, int64_t dim) {
+    SmallVector<int64_t> others(type.getShape());
+    others[dim] = 1;
+    // Neighbours along the last dimension, where there are enough for all.
+    int64_t threads = 32 * warps, all = 1;
+    for (int64_t extent : others)
+      all *= extent;
+    int64_t vector = 1;
+    while (vector < 4 && all >= threads * vector * 2)
+      vector *= 2;
+    if (others.back() == 1 || others.back() % vector != 0)
+      vector = 1;
+    Layout layout = tile::blockedLayout(others, vector, warps);
+    layout.registers.push_back({dim, 1, type.getDimSize(dim)});
+    return layout;
+  }
+  Layout solveIn(RankedTensorType type) {
+    auto shared = tile::solveLayout(type.getShape(), warps);
+    return shared ? *shared : linesIn(type, 0);
+  }
+  Layout scanIn(tile::ScanOp scan) {
+    RankedTensorType type = tileType(scan.getResult());
+    auto dim = static_cast<int64_t>(scan.getDimension());
+    if (dim == 0)
+      if (auto runs = tile::scanLayout(type.getShape(), warps))
+        return *runs;
+    return linesIn(type, dim);
+  }
+  void require(OpOperand &operand, const Layout &layout);
+  void provide(OpResult result, const Layout &layout);
+
+  func::FuncOp kernel;
+  int64_t warps;
+  /// Bytes of shared memory for what is staged once.
+  int64_t staging;
+  OpBuilder builder;
+  llvm::EquivalenceClasses<void *> classes;
+  DenseMap<void *, Layout> layouts;
+  SmallVector<Value> tiles;
+  /// How many sums of tiles of a class loops carry.
+  DenseMap<void *, int64_t> sums;
+  /// Copies of tiles in shared memory.
+  StagedCopies staged;
+  /// The buffers of tiles that are sliced across warps.
+  DenseMap<Value, Value> sliced;
+  /// Smallest element of a class in memory, in bits.
+  DenseMap<void *, int64_t> bits;
+};
+
+void Assigner::collect() {
+  auto add = [&](Value value) {
+    if (tileType(value)) {
+      classes.insert(value.getAsOpaquePointer());
+      tiles.push_back(value);
+    }
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      add(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          add(argument);
+  });
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+        tie(loop.getInitArgs()[i], loop.getRegionIterArg(i));
+        tie(loop.getRegionIterArg(i), loop.getResult(i));
+        tie(loop.getResult(i), loop.getYieldedValues()[i]);
+      }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+        tie(branch.getResult(i), branch.thenYield().getOperand(i));
+        tie(branch.getResult(i), branch.elseYield().getOperand(i));
+      }
+    } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      // One number is made again for each layout: sums that start alike need
+      // not be alike.
+      if (!dot.getAccumulator().getDefiningOp<tile::SplatOp>())
+        tie(dot.getAccumulator(), dot.getResult());
+    } else if (auto lookup = dyn_cast<tile::LookupOp>(op)) {
+      for (Value index : lookup.getIndices())
+        tie(index, lookup.getResult());
+    } else if (OpTrait::hasElementwiseMappableTraits(op)) {
+      for (Value operand : op->getOperands())
+        tie(operand, op->getResult(0));
+    }
+  });
+  kernel.walk([&](tile::ReduceOp reduce) {
+    if (reduce.getKind() == tile::Combiner::Add &&
+        reduce->getParentOfType<scf::ForOp>())
+      ++sums[leader(reduce.getSource())];
+  });
+  kernel.walk([&](Operation *op) {
+    Value value;
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      value = load.getResult();
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      value = store.getSource();
+    else if (auto gather = dyn_cast<tile::GatherOp>(op))
+      value = gather.getResult();
+    else if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+      value = scatter.getRows();
+    else
+      return;
+    int64_t size = getElementTypeOrSelf(value).isIndex()
+                       ? 64
+                       : getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    int64_t &least = bits.try_emplace(leader(value), 32).first->second;
+    least = std::min(least, std::max<int64_t>(size, 8));
+  });
+}
+
+/// Results of products that are stored in global memory and are no operand of
+/// another product leave by stores of 16 bytes: their threads get neighbouring
+/// columns.
+void Assigner::chooseNeighbours() {
+  // Bytes of an element in memory, by class.
+  DenseMap<void *, int64_t> stored;
+  DenseSet<void *> operands;
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      auto type = cast<MemRefType>(store.getDest().getType());
+      auto [strides, offset] = type.getStridesAndOffset();
+      if (tile::isShared(type) || strides.empty() || strides.back() != 1)
+        return;
+      int64_t bytes = llvm::divideCeil(
+          type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(),
+          8);
+      int64_t &least =
+          stored.try_emplace(leader(store.getSource()), bytes).first->second;
+      least = std::min(least, bytes);
+    } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      if (usesTensorCores(dot) && tileType(dot.getA()))
+        operands.insert(leader(dot.getA()));
+    }
+  });
+  kernel.walk([&](tile::DotOp dot) {
+    void *of = leader(dot.getResult());
+    auto found = stored.find(of);
+    if (!usesTensorCores(dot) || found == stored.end() ||
+        operands.contains(of) || !mayPermuteColumns(dot))
+      return;
+    WarpGrid grid = warpGrid(dot.getM(), dot.getN(), warps);
+    int64_t neighbours = tile::accumulatorNeighbours(
+        dot.getN(), grid.n, std::clamp<int64_t>(16 / found->second, 2, 8));
+    if (neighbours > 2)
+      dot.setNeighbours(neighbours);
+  });
+}
+
+void Assigner::fixDots() {
+  chooseNeighbours();
+  kernel.walk(
+      [&](tile::DotOp dot) { fix(dot.getResult(), sumLayout(dot, warps)); });
+  // Scans along more elements first: what is scanned in parts may lie as it
+  // does for them.
+  SmallVector<tile::ScanOp> scans;
+  kernel.walk([&](tile::ScanOp scan) { scans.push_back(scan); });
+  llvm::stable_sort(scans, [&](tile::ScanOp a, tile::ScanOp b) {
+    return lengthOf(a) > lengthOf(b);
+  });
+  for (auto [i, scan] : llvm::enumerate(scans)) {
+    if (i > 0 && lengthOf(scan) != lengthOf(scans[i - 1]))
+      settle();
+    fix(scan.getResult(), scanIn(scan));
+  }
+  kernel.walk([&](Operation *op) {
+    if (auto solve = dyn_cast<tile::SolveOp>(op))
+      fix(solve.getResult(), solveIn(tileType(solve.getResult())));
+    // Conversions that are there already lead into sums over rows.
+    if (auto convert = dyn_cast<tile::ConvertOp>(op))
+      fix(convert.getResult(),
+          columnsLayout(tileType(convert.getResult()).getShape(), warps));
+  });
+}
+
+/// Whether it fixed something.
+bool Assigner::propagate(Operation *op) {
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    std::optional<Layout> source = known(reduce.getSource());
+    return source && fix(reduce.getResult(), source->project(keptDims(reduce)));
+  }
+  if (auto slice = dyn_cast<tile::SliceOp>(op)) {
+    std::optional<Layout> source = known(slice.getSource());
+    return source && fix(slice.getResult(), source->project(keptDims(slice)));
+  }
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    std::optional<Layout> result = known(broadcast.getResult());
+    return result &&
+           fix(broadcast.getSource(), result->project(broadcast.getDims()));
+  }
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    RankedTensorType from = tileType(reshape.getSource());
+    RankedTensorType to = tileType(reshape.getResult());
+    if (std::optional<Layout> source = known(reshape.getSource()))
+      if (std::optional<Layout> other =
+              reshaped(*source, from.getShape(), to.getShape()))
+        return fix(reshape.getResult(), *other);
+    if (std::optional<Layout> result = known(reshape.getResult()))
+      if (std::optional<Layout> other =
+              reshaped(*result, to.getShape(), from.getShape()))
+        return fix(reshape.getSource(), *other);
+    return false;
+  }
+  if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    // What no thread has for another one is best read where it is needed.
+    auto isAlone = [](const Layout &layout) {
+      auto counts = [](tile::Digit digit) { return !digit.replicated(); };
+      return llvm::all_of(layout.lanes, counts) &&
+             llvm::all_of(layout.warps, counts);
+    };
+    std::optional<Layout> result = known(scan.getResult());
+    if (result && isAlone(*result) && fix(scan.getSource(), *result))
+      return true;
+    std::optional<Layout> source = known(scan.getSource());
+    return source && isAlone(*source) &&
+           source->runsAlong(scan.getDimension(), lengthOf(scan)) &&
+           fix(scan.getResult(), *source);
+  }
+  if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    std::optional<Layout> result = known(gather.getResult());
+    return result && fix(gather.getIndices(), result->project({0}));
+  }
+  if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+    std::optional<Layout> rows = known(scatter.getRows());
+    return rows && fix(scatter.getIndices(), rows->project({0}));
+  }
+  return false;
+}
+
+void Assigner::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    kernel.walk([&](Operation *op) { changed |= propagate(op); });
+  }
+}
+
+void Assigner::fixRest() {
+  SmallVector<Value> open(tiles);
+  llvm::stable_sort(open, [](Value a, Value b) {
+    return tileType(a).getNumElements() > tileType(b).getNumElements();
+  });
+  settle();
+  for (Value value : open) {
+    if (known(value))
+      continue;
+    auto found = bits.find(leader(value));
+    int64_t vector =
+        std::min<int64_t>(128 / (found == bits.end() ? 32 : found->second), 8);
+    // Each sum over rows takes a register for each column of a thread, and so
+    // does what it is a gradient of.
+    while (vector > 4 && vector * sums.lookup(leader(value)) > 64)
+      vector /= 2;
+    fix(value, tile::blockedLayout(tileType(value).getShape(), vector, warps));
+    settle();
+  }
+}
+
+/// Makes an op read a tile in this layout. What is cheap to make is made again.
+void Assigner::require(OpOperand &operand, const Layout &layout) {
+  Value value = operand.get();
+  if (tile::layoutOf(value.getType()) == layout)
+    return;
+  RankedTensorType type = tile::withLayout(tileType(value), layout);
+  Operation *def = value.getDefiningOp();
+  if (def && isa<tile::SplatOp, tile::IotaOp>(def)) {
+    builder.setInsertionPoint(def);
+    Operation *copy = builder.clone(*def);
+    copy->getResult(0).setType(type);
+    operand.set(copy->getResult(0));
+    return;
+  }
+  builder.setInsertionPoint(operand.getOwner());
+  operand.set(tile::ConvertOp::create(builder, operand.getOwner()->getLoc(),
+                                      type, value));
+}
+
+/// Makes an op give its result in this layout.
+void Assigner::provide(OpResult result, const Layout &layout) {
+  std::optional<Layout> wanted = tile::layoutOf(result.getType());
+  if (wanted == layout)
+    return;
+  RankedTensorType type = tileType(result);
+  result.setType(tile::withLayout(type, layout));
+  builder.setInsertionPointAfter(result.getOwner());
+  auto convert = tile::ConvertOp::create(builder, result.getOwner()->getLoc(),
+                                         type, result);
+  result.replaceAllUsesExcept(convert, convert);
+}
+
+/// Whether warps hold different parts along a dimension.
+bool isCutAmongWarps(const Layout &layout, int64_t dim) {
+  return llvm::any_of(layout.warps, [&](const tile::Digit &digit) {
+    return !digit.replicated() && digit.dim == dim;
+  });
+}
+
+LogicalResult Assigner::rewrite(Operation *op) {
+  auto layoutNow = [](Value value) { return *tile::layoutOf(value.getType()); };
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    require(broadcast.getSourceMutable(),
+            layoutNow(broadcast.getResult()).project(broadcast.getDims()));
+  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    provide(cast<OpResult>(reduce.getResult()),
+            layoutNow(reduce.getSource()).project(keptDims(reduce)));
+  } else if (auto slice = dyn_cast<tile::SliceOp>(op)) {
+    if (isCutAmongWarps(layoutNow(slice.getSource()),
+                        static_cast<int64_t>(slice.getDimension())))
+      sliceThroughMemory(builder, slice, sliced[slice.getSource()]);
+    else
+      provide(cast<OpResult>(slice.getResult()),
+              layoutNow(slice.getSource()).project(keptDims(slice)));
+  } else if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    require(gather.getIndicesMutable(),
+            layoutNow(gather.getResult()).project({0}));
+  } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+    require(scatter.getIndicesMutable(),
+            layoutNow(scatter.getRows()).project({0}));
+  } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+    Layout lines = layoutNow(scan.getResult());
+    if (!lines.runsAlong(scan.getDimension(), lengthOf(scan)))
+      lines = scanIn(scan);
+    require(scan.getSourceMutable(), lines);
+    provide(cast<OpResult>(scan.getResult()), lines);
+  } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {
+    Layout lines = solveIn(tileType(solve.getResult()));
+    require(solve.getRhsMutable(), lines);
+    provide(cast<OpResult>(solve.getResult()), lines);
+  } else if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    Layout sums = sumLayout(dot, warps);
+    require(dot.getAccumulatorMutable(), sums);
+    provide(cast<OpResult>(dot.getResult()), sums);
+    stageOperands(builder, dot, warps, staged);
+  } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    RankedTensorType from = tileType(reshape.getSource());
+    RankedTensorType to = tileType(reshape.getResult());
+    std::optional<Layout> same = reshaped(layoutNow(reshape.getSource()),
+                                          from.getShape(), to.getShape());
+    if (same && *same == layoutNow(reshape.getResult()))
+      return success();
+    if (same) {
+      provide(cast<OpResult>(reshape.getResult()), *same);
+      return success();
+    }
+    reshapeThroughMemory(builder, reshape);
+  }
+  return success();
+}
+
+LogicalResult Assigner::run() {
+  collect();
+  fixDots();
+  fixRest();
+  for (Value value : tiles) {
+    Layout layout = layoutOf(value);
+    if (std::optional<std::string> wrong =
+            layout.check(tileType(value).getShape()))
+      return emitError(value.getLoc()) << "the layout of a tile of type "
+                                       << value.getType() << ' ' << *wrong;
+  }
+  SmallVector<std::pair<Value, Layout>> final;
+  for (Value value : tiles)
+    final.push_back({value, layoutOf(value)});
+  for (auto &[value, layout] : final)
+    value.setType(tile::withLayout(tileType(value), layout));
+  SmallVector<Operation *> ops;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    if (failed(rewrite(op)))
+      return failure();
+  hoistReductions(builder, kernel);
+  stageVectors(builder, kernel);
+  hoistStaging(kernel, staging);
+  expandConversions(builder, kernel);
+  return success();
+}
+
+/// A kernel with the layouts of a schedule, and what that will cost.
+struct Candidate {
+  Schedule schedule;
+  OwningOpRef<func::FuncOp> kernel;
+  Estimate said;
+};
+
+/// Sums that loops carry live in registers from end to end: where four warps
+/// would need more than 64 of each thread for them, eight share them. The
+/// predictions have no say in it before they are as good as this rule.
+int64_t chooseWarps(func::FuncOp kernel) {
+  int64_t most = 0;
+  kernel.walk([&](scf::ForOp loop) {
+    int64_t elements = 0;
+    for (Value carried : loop.getRegionIterArgs())
+      if (RankedTensorType type = tileType(carried))
+        elements += type.getNumElements();
+    most = std::max(most, elements);
+  });
+  return most > 4 * 32 * 64 ? 8 : 4;
+}
+
+/// Predicted registers of a thread from which on a recurrence takes the other
+/// number of warps. Other kernels do where they lack some. Neither depends on
+/// the length of loops: a recurrence has the same bits for any.
+constexpr int64_t mostPredictedOfScans = 176;
+/// Recurrences: their many small tiles fill registers before the sums that
+/// their loops carry do. Products by multiply-adds want large tiles more.
+bool scansInLoops(func::FuncOp kernel) {
+  bool scans = false, solves = false, multiplies = false;
+  kernel.walk([&](Operation *op) {
+    bool inLoop = op->getParentOfType<scf::ForOp>() != nullptr;
+    scans |= inLoop && isa<tile::ScanOp>(op);
+    solves |= inLoop && isa<tile::SolveOp>(op);
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      multiplies |= !usesTensorCores(dot);
+  });
+  return solves || (scans && !multiplies);
+}
+
+DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
+  Builder builder(context);
+  const Estimate &it = candidate.said;
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, int64_t value) {
+    entries.push_back(
+        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  };
+  add("blocks_at_once", it.resident);
+  entries.push_back(
+      builder.getNamedAttr("bound", builder.getStringAttr(it.bound)));
+  add("clocks", static_cast<int64_t>(it.clocks));
+  add("registers", it.registers);
+  add("shared_bytes", it.sharedBytes);
+  add("spilled", it.spilled);
+  add("warps", candidate.schedule.warps);
+  return builder.getDictionaryAttr(entries);
+}
+
+/// Of shared memory that is too little, staging gives up half after half, and
+/// at last this.
+constexpr int64_t leastStaging = 16 * 1024;
+
+struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
+  using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
+
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
+      return;
+    llvm::Expected<Schedule> given =
+        readSchedule(kernel->getAttrOfType<DictionaryAttr>(scheduleAttr));
+    if (!given) {
+      kernel.emitError(llvm::toString(given.takeError()));
+      return signalPassFailure();
+    }
+    // The option is that of all kernels.
+    if (warps != 0)
+      given->warps = warps;
+    if (given->warps < 0 || given->warps > 32 ||
+        (given->warps != 0 && !llvm::isPowerOf2_64(given->warps))) {
+      kernel.emitError("cannot have ")
+          << given->warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
+      return signalPassFailure();
+    }
+    SmallVector<int64_t> counts{chooseWarps(kernel)};
+    counts.push_back(12 - counts.front());
+    if (given->warps)
+      counts = {given->warps};
+    OpBuilder builder(kernel.getContext());
+    // Sums across warps, or of the rows of a warp, round as these are cut.
+    bool scans = scansInLoops(kernel);
+    bool mayChoose = !given->warps;
+    sumByProducts(builder, kernel);
+    if (readsInputsOnce(kernel))
+      cutProducts(builder, kernel, mostWholeBytes);
+    // Devices of one architecture have the limits of its first.
+    const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
+      return (*findArchitecture(machine.architecture))->sharedBytes == limit;
+    });
+    if (own == machines().end())
+      own = machines().begin();
+    SmallVector<Candidate, 2> candidates;
+    for (int64_t count : counts) {
+      Candidate candidate;
+      candidate.schedule = *given;
+      candidate.schedule.warps = count;
+      candidate.kernel = assigned(kernel, candidate.schedule, limit);
+      if (!candidate.kernel)
+        return signalPassFailure();
+      candidate.said = estimateKernel(*candidate.kernel, *own);
+      candidates.push_back(std::move(candidate));
+    }
+    const Estimate &first = candidates.front().said;
+    const Estimate &other = candidates.back().said;
+    if (mayChoose && (scans ? first.registers > mostPredictedOfScans &&
+                                  other.registers < first.registers
+                            : other.spilled < first.spilled))
+      std::swap(candidates.front(), candidates.back());
+    adopt(kernel, candidates);
+  }
+
+  /// A copy of a kernel with layouts; null where that fails. If it needs more
+  /// shared memory than there is, what can be read in parts is.
+  OwningOpRef<func::FuncOp> assigned(func::FuncOp kernel, Schedule &schedule,
+                                     int64_t sharedBytes) {
+    OwningOpRef<func::FuncOp> first;
+    Schedule given = schedule;
+    for (int64_t most : {std::numeric_limits<int64_t>::max(), mostWholeBytes,
+                         mostWholeBytes / 4}) {
+      Schedule now = given;
+      OwningOpRef<func::FuncOp> copy = staged(kernel, now, sharedBytes, most);
+      bool isFit = copy && fits(*copy, sharedBytes);
+      if (!copy || isFit || !first)
+        schedule = now;
+      if (!copy || isFit)
+        return copy;
+      if (!first)
+        first = std::move(copy);
+    }
+    return first;
+  }
+
+  static bool fits(func::FuncOp kernel, int64_t sharedBytes) {
+    return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment)
+               .bytes <= sharedBytes;
+  }
+
+  /// A copy that keeps as much in shared memory as that has room for; the
+  /// schedule says then how much.
+  OwningOpRef<func::FuncOp> staged(func::FuncOp kernel, Schedule &schedule,
+                                   int64_t sharedBytes, int64_t most) {
+    const bool isGiven = schedule.staging.has_value();
+    OwningOpRef<func::FuncOp> best;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (Schedule tried = schedule;;) {
+      int64_t lacking = 0;
+      OwningOpRef<func::FuncOp> copy =
+          attempt(kernel, tried, sharedBytes, most, lacking);
+      if (!copy)
+        return copy;
+      if (!fits(*copy, sharedBytes))
+        lacking = std::numeric_limits<int64_t>::max() - 1;
+      if (lacking < least) {
+        best = std::move(copy);
+        least = lacking;
+        schedule.staging = tried.staging;
+      }
+      if (lacking == 0 || isGiven || tried.staging == 0)
+        return best;
+      int64_t half = tried.staging.value_or(defaultStaging) / 2;
+      tried.staging = half < leastStaging ? 0 : half;
+    }
+  }
+
+  OwningOpRef<func::FuncOp> attempt(func::FuncOp kernel,
+                                    const Schedule &schedule,
+                                    int64_t sharedBytes, int64_t most,
+                                    int64_t &lacking) {
+    OwningOpRef<func::FuncOp> copy(kernel.clone());
+    OpBuilder cutBuilder(&getContext());
+    cutProducts(cutBuilder, *copy, most);
+    (*copy)->setAttr(warpsAttr,
+                     Builder(&getContext()).getI64IntegerAttr(schedule.warps));
+    recomputeTiles(*copy, schedule.warps);
+    detachSums(*copy);
+    if (failed(Assigner(*copy, schedule.warps,
+                        schedule.staging.value_or(defaultStaging))
+                   .run()))
+      return nullptr;
+    lacking = keepShared(*copy, sharedBytes, scansInLoops(*copy));
+    choosePaddings(*copy, sharedBytes);
+    OpBuilder builder(&getContext());
+    startCopiesEarly(builder, *copy, sharedBytes);
+    return copy;
+  }
+
+  /// Makes the first candidate the kernel, and notes what was compared.
+  void adopt(func::FuncOp kernel, MutableArrayRef<Candidate> candidates) {
+    Candidate &best = candidates.front();
+    func::FuncOp copy = *best.kernel;
+    kernel.getBody().takeBody(copy.getBody());
+    kernel->setAttrs(copy->getAttrs());
+    Schedule schedule = best.schedule;
+    if (!schedule.staging)
+      schedule.staging = defaultStaging;
+    kernel->setAttr(scheduleAttr, nvptx::toAttribute(schedule, &getContext()));
+    SmallVector<Attribute> considered;
+    for (const Candidate &candidate : candidates) {
+      considered.push_back(toAttribute(candidate, &getContext()));
+      const Estimate &it = candidate.said;
+      bool chosen = &candidate == &best;
+      auto options = remark::RemarkOpts::name(chosen ? "Chosen" : "Considered")
+                         .category("schedule")
+                         .function(kernel.getName());
+      auto remark = chosen ? remark::passed(kernel.getLoc(), options)
+                           : remark::analysis(kernel.getLoc(), options);
+      remark << remark::metric("kernel", kernel.getName())
+             << remark::metric("rows", schedule.rows)
+             << remark::metric("warps", candidate.schedule.warps)
+             << remark::metric("staging", candidate.schedule.staging.value_or(
+                                              defaultStaging))
+             << remark::metric("registers", it.registers)
+             << remark::metric("spilled", it.spilled)
+             << remark::metric("sharedBytes", it.sharedBytes)
+             << remark::metric("blocksAtOnce", it.resident)
+             << remark::metric("clocks", static_cast<int64_t>(it.clocks))
+             << remark::metric("bound", it.bound);
+    }
+    kernel->setAttr(consideredAttr, ArrayAttr::get(&getContext(), considered));
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

@@ -1,0 +1,887 @@
+//===- BlockToTile.cpp - block programs become kernels over tiles ---------===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/totile/BlockToTile.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/cost/Schedule.h"
+#include "codegen/nvptx/launch/OpenKernels.h"
+#include "drawloom/IndexMath.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Graph/OpenExtents.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXBLOCKTOTILE
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
+
+using namespace mlir;
+
+namespace drawloom::nvptx {
+
+//===----------------------------------------------------------------------===//
+// Homes
+//===----------------------------------------------------------------------===//
+
+Value BlockToTile::splat(Location loc, Value scalar, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, scalar.getType());
+  return tile::SplatOp::create(builder, loc, type, scalar);
+}
+
+Value BlockToTile::loadTile(Location loc, Value memory, RankedTensorType type) {
+  return tile::LoadOp::create(builder, loc, type, memory);
+}
+
+FailureOr<Value> BlockToTile::asTile(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Home &where = home(tensor);
+  if (where.kind == Home::Tile)
+    return where.value;
+  if (!type.hasStaticShape())
+    return emitError(tensor.getLoc())
+           << "a tile of unknown extents, " << type
+           << ", cannot be computed on: gather it to a static shape";
+  if (where.kind == Home::Memory)
+    return loadTile(tensor.getLoc(), where.value, type);
+  Value zero = arith::ConstantOp::create(
+      builder, tensor.getLoc(), builder.getZeroAttr(type.getElementType()));
+  return splat(tensor.getLoc(), zero, type.getShape());
+}
+
+Value BlockToTile::allocate(Location loc, RankedTensorType type) {
+  auto memory = MemRefType::get(type.getShape(), type.getElementType(),
+                                MemRefLayoutAttrInterface(),
+                                builder.getI64IntegerAttr(tile::sharedSpace));
+  return tile::AllocOp::create(builder, loc, memory, IntegerAttr());
+}
+
+FailureOr<Value> BlockToTile::asMemory(Value tensor) {
+  Home &where = home(tensor);
+  if (where.kind == Home::Memory)
+    return where.value;
+  FailureOr<Value> elements = asTile(tensor);
+  if (failed(elements))
+    return failure();
+  Value &memory = spilled[*elements];
+  if (memory)
+    return memory;
+  // Right behind the tile: where it can be read from everywhere.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(*elements);
+  memory =
+      allocate(tensor.getLoc(), cast<RankedTensorType>(elements->getType()));
+  tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
+  return memory;
+}
+
+FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.hasStaticShape())
+    return emitError(tensor.getLoc()) << "a copy of unknown extents, " << type
+                                      << ", has no place in shared memory";
+  bool defined = home(tensor).kind != Home::Undefined;
+  FailureOr<Value> elements;
+  if (defined && failed(elements = asTile(tensor)))
+    return failure();
+  Value memory = allocate(tensor.getLoc(), type);
+  if (defined)
+    tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
+  return memory;
+}
+
+FailureOr<Value> BlockToTile::memoryToChange(Value tensor, Operation *op) {
+  if (mayChange(tensor, op))
+    return home(tensor).value;
+  return ownMemory(tensor);
+}
+
+bool BlockToTile::mayChange(Value tensor, Operation *op) {
+  if (home(tensor).kind != Home::Memory || !home(tensor).writable)
+    return false;
+  // Of a shape and of what it was before, the one is read where the other is.
+  auto isName = [&](Operation *at) {
+    return isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
+                           tensor::ExpandShapeOp>(at) &&
+           home(at->getResult(0)).kind == Home::Memory;
+  };
+  while (isName(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  SmallVector<Value> names{tensor};
+  for (unsigned i = 0; i < names.size(); ++i) {
+    if (isReadAfter(names[i], op))
+      return false;
+    for (Operation *user : names[i].getUsers())
+      if (isName(user))
+        names.push_back(user->getResult(0));
+  }
+  return true;
+}
+
+bool BlockToTile::isDestination(Value tensor) {
+  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return &insert.getDestMutable() == &use;
+    if (auto insert = dyn_cast<tensor::InsertOp>(user))
+      return &insert.getDestMutable() == &use;
+    if (auto scatter = dyn_cast<block::ScatterOp>(user))
+      return &scatter.getDestMutable() == &use;
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() < loop.getNumControlOperands())
+        return false;
+      return needsMemory(loop.getTiedLoopRegionIterArg(&use));
+    }
+    return false;
+  });
+}
+
+bool BlockToTile::needsMemory(Value tensor) {
+  if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
+    return true;
+  return isDestination(tensor) ||
+         llvm::any_of(tensor.getUsers(), [](Operation *user) {
+           return isa<tensor::ExtractSliceOp>(user);
+         });
+}
+
+/// Whether one op runs only where the other does not.
+static bool areExclusive(Operation *a, Operation *b) {
+  Operation *both = b->getParentOp();
+  while (both && !both->isProperAncestor(a))
+    both = both->getParentOp();
+  auto branch = dyn_cast_or_null<scf::IfOp>(both);
+  if (!branch)
+    return false;
+  Region &first = branch.getThenRegion();
+  return first.isAncestor(a->getParentRegion()) !=
+         first.isAncestor(b->getParentRegion());
+}
+
+bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
+  // In a loop, the next iteration reads it as it was.
+  for (Operation *parent = op->getParentOp();
+       parent->getParentRegion() &&
+       tensor.getParentRegion()->isAncestor(parent->getParentRegion());
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      return true;
+  for (Operation *user : tensor.getUsers()) {
+    if (user == op)
+      continue;
+    Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+    // What changes it in a branch asks for itself.
+    if (ancestor == op && isa<scf::IfOp>(op))
+      continue;
+    if (!ancestor && areExclusive(user, op))
+      continue;
+    // A user in another block is outside of a loop or branch that holds `op`.
+    if (!ancestor || op->isBeforeInBlock(ancestor) || ancestor == op)
+      return true;
+  }
+  return false;
+}
+
+SmallVector<OpFoldResult> BlockToTile::mapped(ArrayRef<OpFoldResult> values) {
+  return llvm::map_to_vector(values, [&](OpFoldResult value) -> OpFoldResult {
+    if (auto dynamic = dyn_cast<Value>(value))
+      return getAsOpFoldResult(scalars.lookup(dynamic));
+    return value;
+  });
+}
+
+Value BlockToTile::subview(Location loc, Value memory, RankedTensorType part,
+                           ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<OpFoldResult> sizes,
+                           ArrayRef<OpFoldResult> strides) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto result = memref::SubViewOp::inferRankReducedResultType(
+      part.getShape(), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, loc, result, memory, offsets, sizes,
+                                   strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::convertBody(Block &block) {
+  // An op may be replaced by its general form first.
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (failed(convert(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult BlockToTile::convertFor(scf::ForOp op) {
+  SmallVector<Value> inits;
+  SmallVector<unsigned> carried;
+  DenseSet<Value> taken;
+  for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
+    if (!isa<RankedTensorType>(init.getType())) {
+      inits.push_back(scalars.lookup(init));
+      carried.push_back(i);
+      continue;
+    }
+    BlockArgument inside = op.getRegionIterArg(i);
+    if (!needsMemory(inside)) {
+      FailureOr<Value> elements = asTile(init);
+      if (failed(elements))
+        return failure();
+      inits.push_back(*elements);
+      carried.push_back(i);
+      continue;
+    }
+    FailureOr<Value> memory = memoryToChange(init, op);
+    // Two that start as the same tensor change apart.
+    if (succeeded(memory) && !taken.insert(*memory).second)
+      memory = ownMemory(init);
+    if (failed(memory))
+      return failure();
+    setMemory(inside, *memory, /*writable=*/true);
+    setMemory(op.getResult(i), *memory, /*writable=*/true);
+  }
+  auto loop = scf::ForOp::create(
+      builder, op.getLoc(), scalars.lookup(op.getLowerBound()),
+      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
+  scalars.map(op.getInductionVar(), loop.getInductionVar());
+  for (auto [i, at] : llvm::enumerate(carried)) {
+    if (!isa<RankedTensorType>(op.getRegionIterArg(at).getType())) {
+      scalars.map(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+      scalars.map(op.getResult(at), loop.getResult(i));
+      continue;
+    }
+    setTile(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+    setTile(op.getResult(at), loop.getResult(i));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (inits.empty())
+    loop.getBody()->getTerminator()->erase();
+  builder.setInsertionPointToEnd(loop.getBody());
+  if (failed(convertBody(*op.getBody())))
+    return failure();
+  SmallVector<Value> yields;
+  SmallVector<std::pair<Value, Value>> stores;
+  for (auto [i, value] : llvm::enumerate(op.getYieldedValues())) {
+    if (!isa<RankedTensorType>(value.getType())) {
+      yields.push_back(scalars.lookup(value));
+      continue;
+    }
+    if (llvm::is_contained(carried, i)) {
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      yields.push_back(*elements);
+      continue;
+    }
+    Value memory = home(op.getRegionIterArg(i)).value;
+    if (home(value).kind == Home::Memory && home(value).value == memory)
+      continue;
+    FailureOr<Value> elements = asTile(value);
+    if (failed(elements))
+      return failure();
+    stores.push_back({*elements, memory});
+  }
+  for (auto [elements, memory] : stores)
+    tile::StoreOp::create(builder, op.getLoc(), elements, memory);
+  scf::YieldOp::create(builder, op.getLoc(), yields);
+  return success();
+}
+
+/// The tensor from outside of `region` that this one is a changed form of;
+/// itself, where it is none.
+static Value changedFrom(Value value, Region &region) {
+  while (region.isAncestor(value.getParentRegion())) {
+    Operation *def = value.getDefiningOp();
+    if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(def))
+      value = insert.getDest();
+    else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
+      value = insert.getDest();
+    else if (auto scatter = dyn_cast_or_null<block::ScatterOp>(def))
+      value = scatter.getDest();
+    else if (auto loop = dyn_cast_or_null<scf::ForOp>(def))
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+    else
+      break;
+  }
+  return value;
+}
+
+LogicalResult BlockToTile::convertIf(scf::IfOp op) {
+  // A tensor that branches change part by part, or leave as it is, is changed
+  // in its memory.
+  SmallVector<Type> types;
+  SmallVector<unsigned> tiles;
+  SmallVector<std::pair<unsigned, Value>> inPlace;
+  // Two results that start as the same tensor change apart.
+  DenseMap<Value, unsigned> starts;
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    if (isa<RankedTensorType>(op.getResult(i).getType()))
+      ++starts[changedFrom(op.thenYield().getOperand(i), op.getThenRegion())];
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (isa<RankedTensorType>(result.getType())) {
+      Value from =
+          changedFrom(op.thenYield().getOperand(i), op.getThenRegion());
+      Value other =
+          changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
+      bool changed = op.thenYield().getOperand(i) != from ||
+                     op.elseYield().getOperand(i) != from;
+      if (from == other && changed && starts[from] == 1 &&
+          mayChange(from, op)) {
+        setMemory(result, home(from).value, /*writable=*/true);
+        inPlace.push_back({i, home(from).value});
+        continue;
+      }
+    }
+    types.push_back(result.getType());
+    tiles.push_back(i);
+  }
+  auto branch = scf::IfOp::create(builder, op.getLoc(), types,
+                                  scalars.lookup(op.getCondition()),
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!op.getElseRegion().empty());
+  OpBuilder::InsertionGuard guard(builder);
+  auto convertBranch = [&](Block &from, Block &to) -> LogicalResult {
+    if (!to.empty())
+      to.getTerminator()->erase();
+    builder.setInsertionPointToEnd(&to);
+    // What a branch changes in place is not changed in the other one.
+    DenseMap<Value, Home> before = homes;
+    if (failed(convertBody(from)))
+      return failure();
+    SmallVector<Value> yields;
+    for (unsigned i : tiles) {
+      Value value = from.getTerminator()->getOperand(i);
+      if (!isa<RankedTensorType>(value.getType())) {
+        yields.push_back(scalars.lookup(value));
+        continue;
+      }
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      yields.push_back(*elements);
+    }
+    // A branch that had to make a copy brings it back.
+    for (auto &[i, memory] : inPlace) {
+      Value value = from.getTerminator()->getOperand(i);
+      if (home(value).kind == Home::Memory && home(value).value == memory)
+        continue;
+      FailureOr<Value> elements = asTile(value);
+      if (failed(elements))
+        return failure();
+      tile::StoreOp::create(builder, op.getLoc(), *elements, memory);
+    }
+    homes = std::move(before);
+    scf::YieldOp::create(builder, op.getLoc(), yields);
+    return success();
+  };
+  if (failed(convertBranch(*op.thenBlock(), *branch.thenBlock())))
+    return failure();
+  if (!op.getElseRegion().empty() &&
+      failed(convertBranch(*op.elseBlock(), *branch.elseBlock())))
+    return failure();
+  for (auto [i, to] : llvm::zip(tiles, branch.getResults())) {
+    Value from = op.getResult(i);
+    if (isa<RankedTensorType>(from.getType()))
+      setTile(from, to);
+    else
+      scalars.map(from, to);
+  }
+  return success();
+}
+
+/// Blocks of a block program along each dimension, where that is known without
+/// a call.
+static std::optional<SmallVector<int64_t>> countBlocks(scf::ForallOp op) {
+  SmallVector<int64_t> counts;
+  for (auto [low, high, step] :
+       llvm::zip(op.getMixedLowerBound(), op.getMixedUpperBound(),
+                 op.getMixedStep())) {
+    std::optional<int64_t> from = getConstantIntValue(low);
+    std::optional<int64_t> to = getConstantIntValue(high);
+    std::optional<int64_t> by = getConstantIntValue(step);
+    if (!from || !to || !by)
+      return std::nullopt;
+    counts.push_back(std::max<int64_t>(0, llvm::divideCeil(*to - *from, *by)));
+  }
+  return counts;
+}
+
+/// How many blocks there are at most along a dimension: each has a part of some
+/// result for itself. Nothing where nobody says so.
+static std::optional<int64_t> mostBlocks(scf::ForallOp op, unsigned dim) {
+  std::optional<int64_t> most;
+  for (Operation &insert : op.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insert);
+    if (!slice)
+      continue;
+    auto type = cast<RankedTensorType>(slice.getDest().getType());
+    for (auto [i, offset] : llvm::enumerate(slice.getMixedOffsets()))
+      if (offset == OpFoldResult(op.getInductionVar(dim)) &&
+          !type.isDynamicDim(i))
+        most = std::min(most.value_or(type.getDimSize(i)), type.getDimSize(i));
+  }
+  return most;
+}
+
+Value BlockToTile::bringScalar(Value value) {
+  if (Value known = scalars.lookupOrNull(value))
+    return known;
+  Operation *def = value.getDefiningOp();
+  for (Value operand : def->getOperands())
+    bringScalar(operand);
+  builder.clone(*def, scalars);
+  return scalars.lookup(value);
+}
+
+LogicalResult BlockToTile::countOpenBlocks(scf::ForallOp op, int64_t &most,
+                                           ExtentExpression &all) {
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  OpFoldResult blocks = math.number(1);
+  ExtentExpression expression{ExtentExpression::Number, 1};
+  int64_t bound = 1;
+  for (unsigned dim = 0; dim < op.getRank(); ++dim) {
+    if (!isConstantIntValue(op.getMixedLowerBound()[dim], 0) ||
+        !isConstantIntValue(op.getMixedStep()[dim], 1))
+      return op.emitError("the number of blocks is not known");
+    OpFoldResult end = op.getMixedUpperBound()[dim];
+    int64_t alone = maxGrid + 1;
+    ExtentExpression count;
+    if (auto value = dyn_cast<Value>(end)) {
+      std::optional<ExtentExpression> made = expressionOf(program, value);
+      if (!made)
+        return op.emitError("the number of blocks is not known: it is made of "
+                            "more than sums, products, quotients, minima and "
+                            "maxima of open extents");
+      count = std::move(*made);
+      end = bringScalar(value);
+      alone = mostBlocks(op, dim).value_or(alone);
+    } else {
+      alone = *getConstantIntValue(end);
+      count = {ExtentExpression::Number, alone};
+    }
+    blocks = math.mul(blocks, end);
+    expression = combined(ExtentExpression::Mul, std::move(expression),
+                          std::move(count));
+    if (llvm::MulOverflow(bound, alone, bound) || bound > maxGrid)
+      bound = maxGrid + 1;
+  }
+  most = std::min(most + bound, maxGrid + 1);
+  allBlocks = math.add(allBlocks, blocks);
+  all = combined(ExtentExpression::Add, std::move(all), std::move(expression));
+  return success();
+}
+
+LogicalResult BlockToTile::makeGrid() {
+  Location loc = program.getLoc();
+  int64_t most = 0;
+  bool isOpen = false;
+  ExtentExpression all;
+  for (auto op : program.getBody().front().getOps<scf::ForallOp>()) {
+    ++parts;
+    std::optional<SmallVector<int64_t>> counts = countBlocks(op);
+    if (!counts) {
+      isOpen = true;
+      if (failed(countOpenBlocks(op, most, all)))
+        return failure();
+      continue;
+    }
+    int64_t blocks = llvm::product_of(*counts);
+    most = std::min(most + blocks, maxGrid + 1);
+    IndexMath math(builder, loc);
+    allBlocks = math.add(allBlocks, math.number(blocks));
+    all = combined(ExtentExpression::Add, std::move(all),
+                   {ExtentExpression::Number, blocks});
+  }
+  int64_t grid = std::min(std::max<int64_t>(most, 1), maxGrid);
+  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(grid));
+  if (isOpen) {
+    std::string text;
+    llvm::raw_string_ostream(text) << toJson(ExtentExpression{
+        ExtentExpression::Min,
+        0,
+        {std::move(all), {ExtentExpression::Number, maxGrid}}});
+    (*kernel)->setAttr(openGridAttr, builder.getStringAttr(text));
+  }
+  block = tile::BlockIdOp::create(builder, loc, builder.getIndexType());
+  if (grid < most) {
+    auto loop = scf::ForOp::create(
+        builder, loc, block,
+        getValueOrCreateConstantIndexOp(builder, loc, allBlocks),
+        arith::ConstantIndexOp::create(builder, loc, grid));
+    block = loop.getInductionVar();
+    builder.setInsertionPointToStart(loop.getBody());
+  }
+  return success();
+}
+
+LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> counts;
+  SmallVector<int64_t> lows, steps;
+  if (std::optional<SmallVector<int64_t>> known = countBlocks(op)) {
+    counts = getAsIndexOpFoldResult(op.getContext(), *known);
+  } else {
+    for (OpFoldResult end : op.getMixedUpperBound()) {
+      auto value = dyn_cast<Value>(end);
+      counts.push_back(value ? OpFoldResult(scalars.lookup(value)) : end);
+    }
+  }
+  for (auto [low, step] :
+       llvm::zip(op.getMixedLowerBound(), op.getMixedStep())) {
+    lows.push_back(*getConstantIntValue(low));
+    steps.push_back(*getConstantIntValue(step));
+  }
+
+  auto returned = cast<func::ReturnOp>(op->getBlock()->getTerminator());
+  for (OpResult made : op.getResults()) {
+    // Blocks beside these may write what they leave.
+    Value last = made;
+    while (last.hasOneUse()) {
+      OpOperand &use = *last.use_begin();
+      auto beside = dyn_cast<scf::ForallOp>(use.getOwner());
+      if (!beside || beside->getParentOp() != program ||
+          !llvm::is_contained(beside.getOutputs(), last))
+        break;
+      last = beside.getTiedOpResult(&use);
+    }
+    for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+      if (value != last)
+        continue;
+      setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(made)),
+                resultMemory[i], /*writable=*/true);
+      setMemory(made, resultMemory[i], /*writable=*/true);
+    }
+  }
+
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  // Of several block programs in a kernel, each has a range of the blocks.
+  OpBuilder::InsertionGuard guard(builder);
+  IndexMath math(builder, loc);
+  auto number = [&](OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(builder, loc, value);
+  };
+  OpFoldResult blocks = math.number(1);
+  for (OpFoldResult count : counts)
+    blocks = math.mul(blocks, count);
+  Value own = block;
+  if (parts > 1) {
+    OpFoldResult end = math.add(firstBlock, blocks);
+    Value behind = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, block, number(end));
+    Value before = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::uge, block, number(firstBlock));
+    Value mine = arith::AndIOp::create(builder, loc, before, behind);
+    auto branch = scf::IfOp::create(builder, loc, mine,
+                                    /*withElseRegion=*/false);
+    OpFoldResult from = firstBlock;
+    firstBlock = end;
+    builder.setInsertionPointToStart(branch.thenBlock());
+    own = arith::SubIOp::create(builder, loc, block, number(from));
+  }
+  // The last dimension counts fastest.
+  Value rest = own;
+  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
+    Value at = rest;
+    if (dim > 0) {
+      at = arith::RemUIOp::create(builder, loc, rest, number(counts[dim]));
+      rest = arith::DivUIOp::create(builder, loc, rest, number(counts[dim]));
+    }
+    if (steps[dim] != 1)
+      at = arith::MulIOp::create(builder, loc, at, constant(steps[dim]));
+    if (lows[dim] != 0)
+      at = arith::AddIOp::create(builder, loc, at, constant(lows[dim]));
+    scalars.map(op.getInductionVar(dim), at);
+  }
+  if (failed(convertBody(*op.getBody())))
+    return failure();
+  for (Operation &insert : op.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insert);
+    if (!slice)
+      return insert.emitError("cannot end a block on a GPU");
+    if (failed(convertParallelInsert(slice)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult BlockToTile::convertReturn(func::ReturnOp op) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    if (home(value).kind == Home::Memory &&
+        home(value).value == resultMemory[i])
+      continue;
+    FailureOr<Value> elements = asTile(value);
+    if (failed(elements))
+      return failure();
+    tile::StoreOp::create(builder, op.getLoc(), *elements, resultMemory[i]);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::convert(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+    if (op->getParentOp() != program)
+      return op->emitError("blocks inside of blocks have no form on a GPU");
+    return convertGrid(loop);
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return convertFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return convertIf(branch);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return convertLinalg(linalgOp);
+  if (isa_and_nonnull<block::BlockDialect>(op->getDialect()))
+    return convertBlockOp(op);
+  if (isa_and_nonnull<tensor::TensorDialect>(op->getDialect()))
+    return convertTensorOp(op);
+  bool tensors =
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>) ||
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+  if (tensors)
+    return convertElementwise(op);
+  if (op->getNumRegions() != 0)
+    return op->emitOpError("has no form on a GPU yet");
+  builder.clone(*op, scalars);
+  return success();
+}
+
+/// Each element chosen by its place: for the few numbers that a program has,
+/// such as factors of octaves.
+LogicalResult BlockToTile::convertTable(arith::ConstantOp op) {
+  auto table = dyn_cast<DenseElementsAttr>(op.getValue());
+  auto type = cast<RankedTensorType>(op.getType());
+  constexpr int64_t most = 64;
+  if (!table || type.getNumElements() > most)
+    return op->emitError("tables of more than ")
+           << most
+           << " constants have no form on a GPU yet: "
+              "pass them as arguments";
+  Location loc = op.getLoc();
+  int64_t count = type.getNumElements();
+  auto line = RankedTensorType::get({count}, type.getElementType());
+  auto places = RankedTensorType::get({count}, builder.getIndexType());
+  Value place =
+      tile::IotaOp::create(builder, loc, places, builder.getI64IntegerAttr(0));
+  auto elements = llvm::to_vector(table.getValues<Attribute>());
+  Value result;
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    Value here = splat(
+        loc, arith::ConstantOp::create(builder, loc, cast<TypedAttr>(element)),
+        line.getShape());
+    if (!result) {
+      result = here;
+      continue;
+    }
+    Value from = splat(loc, arith::ConstantIndexOp::create(builder, loc, i),
+                       line.getShape());
+    Value chosen = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge, place, from);
+    result = arith::SelectOp::create(builder, loc, chosen, here, result);
+  }
+  if (type.getRank() != 1)
+    result = tile::ReshapeOp::create(builder, loc, type, result);
+  setTile(op.getResult(), result);
+  return success();
+}
+
+LogicalResult BlockToTile::convertElementwise(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto splatted = dyn_cast<SplatElementsAttr>(constant.getValue());
+    auto type = cast<RankedTensorType>(constant.getType());
+    if (!splatted)
+      return convertTable(constant);
+    Value scalar = arith::ConstantOp::create(
+        builder, op->getLoc(), splatted.getSplatValue<TypedAttr>());
+    setTile(op->getResult(0), splat(op->getLoc(), scalar, type.getShape()));
+    return success();
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
+    return op->emitOpError("has no form on a GPU yet");
+  IRMapping operands;
+  for (Value operand : op->getOperands()) {
+    if (!isa<RankedTensorType>(operand.getType())) {
+      operands.map(operand, scalars.lookup(operand));
+      continue;
+    }
+    FailureOr<Value> elements = asTile(operand);
+    if (failed(elements))
+      return failure();
+    operands.map(operand, *elements);
+  }
+  Operation *copy = builder.clone(*op, operands);
+  for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+    setTile(from, to);
+  return success();
+}
+
+LogicalResult BlockToTile::convertBlockOp(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto gather = dyn_cast<block::GatherOp>(op)) {
+    FailureOr<Value> source = asMemory(gather.getSource());
+    FailureOr<Value> indices = asTile(gather.getIndices());
+    if (failed(source) || failed(indices))
+      return failure();
+    setTile(gather.getResult(),
+            tile::GatherOp::create(builder, loc, gather.getResult().getType(),
+                                   *source, *indices));
+    return success();
+  }
+  if (auto scatter = dyn_cast<block::ScatterOp>(op)) {
+    if (scatter.getAccumulate())
+      return op->emitError("adding rows in order has no form on a GPU yet");
+    FailureOr<Value> rows = asTile(scatter.getRows());
+    FailureOr<Value> indices = asTile(scatter.getIndices());
+    if (failed(rows) || failed(indices))
+      return failure();
+    Value dest = scatter.getDest();
+    FailureOr<Value> memory = memoryToChange(dest, op);
+    if (failed(memory))
+      return failure();
+    tile::ScatterOp::create(builder, loc, *rows, *memory, *indices);
+    setMemory(scatter.getResult(), *memory, /*writable=*/true);
+    return success();
+  }
+  if (auto scan = dyn_cast<block::ScanOp>(op)) {
+    FailureOr<Value> input = asTile(scan.getInput());
+    if (failed(input))
+      return failure();
+    auto type = cast<RankedTensorType>(scan.getResult().getType());
+    auto running = type.clone(block::runningType(type.getElementType()));
+    if (input->getType() != running)
+      *input = arith::ExtFOp::create(builder, loc, running, *input);
+    tile::Combiner kind =
+        scan.getKind() == block::ScanKind::Add   ? tile::Combiner::Add
+        : scan.getKind() == block::ScanKind::Mul ? tile::Combiner::Mul
+                                                 : tile::Combiner::Max;
+    Value result =
+        tile::ScanOp::create(builder, loc, running, kind, scan.getExclusive(),
+                             scan.getReverse(), *input, scan.getDimension());
+    if (running != type)
+      result = arith::TruncFOp::create(builder, loc, type, result);
+    setTile(scan.getResult(), result);
+    return success();
+  }
+  if (auto solve = dyn_cast<block::SolveTriangularOp>(op)) {
+    FailureOr<Value> matrix = asTile(solve.getMatrix());
+    FailureOr<Value> rhs = asTile(solve.getRhs());
+    if (failed(matrix) || failed(rhs))
+      return failure();
+    Value memory = allocate(loc, cast<RankedTensorType>(matrix->getType()));
+    tile::StoreOp::create(builder, loc, *matrix, memory);
+    bool lower = solve.getTriangle() == block::Triangle::Lower;
+    setTile(solve.getResult(),
+            tile::SolveOp::create(builder, loc, rhs->getType(),
+                                  /*reverse=*/lower == solve.getTranspose(),
+                                  solve.getTranspose(), solve.getUnit(), memory,
+                                  *rhs));
+    return success();
+  }
+  return op->emitOpError("has no form on a GPU yet");
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockToTile::run() {
+  if (!program.getBody().hasOneBlock())
+    return program.emitError("is no block program: it has branches");
+  // Only a few ops of linalg are known by name.
+  IRRewriter rewriter(program.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  program.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) &&
+        !linalg::isaContractionOpInterface(op))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitOpError("has no form on a GPU yet");
+  }
+
+  Location loc = program.getLoc();
+  SmallVector<Type> types;
+  auto memoryOf = [](RankedTensorType type) {
+    return MemRefType::get(type.getShape(), type.getElementType());
+  };
+  auto signature = program.getFunctionType();
+  for (Type type : signature.getInputs()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    types.push_back(tensor ? Type(memoryOf(tensor)) : type);
+  }
+  for (Type type : signature.getResults())
+    types.push_back(memoryOf(cast<RankedTensorType>(type)));
+  kernel = func::FuncOp::create(loc, program.getName(),
+                                builder.getFunctionType(types, {}));
+  (*kernel)->setAttr(kernelAttr, builder.getUnitAttr());
+  (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(1));
+  (*kernel)->setAttr(inputsAttr,
+                     builder.getI64IntegerAttr(signature.getNumInputs()));
+  // Which extents are open stays known.
+  for (unsigned i = 0; i < signature.getNumInputs(); ++i)
+    kernel->setArgAttrs(i, program.getArgAttrDict(i));
+  for (unsigned i = 0; i < signature.getNumResults(); ++i)
+    kernel->setArgAttrs(signature.getNumInputs() + i,
+                        program.getResultAttrDict(i));
+  Block *body = kernel->addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  for (BlockArgument argument : program.getArguments()) {
+    Value given = body->getArgument(argument.getArgNumber());
+    if (isa<RankedTensorType>(argument.getType()))
+      setMemory(argument, given, /*writable=*/false);
+    else
+      scalars.map(argument, given);
+  }
+  for (unsigned i = signature.getNumInputs(); i < types.size(); ++i)
+    resultMemory.push_back(body->getArgument(i));
+  Block &entry = program.getBody().front();
+  OpBuilder::InsertPoint end = builder.saveInsertionPoint();
+  if (failed(makeGrid()) || failed(convertBody(entry)) ||
+      failed(convertReturn(cast<func::ReturnOp>(entry.getTerminator()))))
+    return failure();
+  builder.setInsertionPointToEnd(end.getBlock());
+  func::ReturnOp::create(builder, loc);
+  program.getBody().takeBody(kernel->getBody());
+  if (Attribute schedule = program->getAttr(scheduleAttr))
+    (*kernel)->setAttr(scheduleAttr, schedule);
+  program.removeResAttrsAttr();
+  program->setAttrs((*kernel)->getAttrDictionary());
+  program.setFunctionType(kernel->getFunctionType());
+  return success();
+}
+
+namespace {
+
+struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
+  using NvptxBlockToTileBase::NvptxBlockToTileBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || !function->hasAttr(kernelAttr))
+      return;
+    if (failed(cutOpenSums(function)) || failed(cutOpenRows(function)))
+      return signalPassFailure();
+    separateEmpties(function);
+    BlockToTile converter(function, maxGrid);
+    if (failed(converter.run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace drawloom::nvptx

@@ -1,0 +1,23 @@
+//===- ValueBlocks.h - states cut along their values ---------- -*- C++ -*-===//
+//
+// Part of the Drawloom project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRAWLOOM_DIALECTS_LINREC_SCHEDULE_VALUEBLOCKS_H
+#define DRAWLOOM_DIALECTS_LINREC_SCHEDULE_VALUEBLOCKS_H
+
+#include "dialects/LinRec/LinRec.h"
+
+namespace drawloom::linrec {
+
+/// The results of an op with `value_blocks`.
+llvm::SmallVector<mlir::Value> scanInValueBlocks(mlir::OpBuilder &b, ScanOp op);
+llvm::SmallVector<mlir::Value> differentiateInValueBlocks(mlir::OpBuilder &b,
+                                                          ScanBwdOp op);
+
+} // namespace drawloom::linrec
+
+#endif // DRAWLOOM_DIALECTS_LINREC_SCHEDULE_VALUEBLOCKS_H
