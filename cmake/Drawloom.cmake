@@ -107,9 +107,9 @@ set(DRAWLOOM_LLVM "$<$<NOT:${standalone}>:MLIR;LLVM>" "$<${standalone}:DrawloomS
 
 # Common settings of every target that sees LLVM.
 function(drawloom_configure target)
-  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}"
-    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}")
+  target_include_directories(${target} SYSTEM PUBLIC "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
+  target_include_directories(${target} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR};${PROJECT_SOURCE_DIR}/include;${PROJECT_BINARY_DIR}>")
   target_compile_options(${target} PRIVATE ${DRAWLOOM_CXX_FLAGS})
   target_precompile_headers(${target} REUSE_FROM DrawloomPch)
 endfunction()
@@ -122,6 +122,11 @@ function(drawloom_add_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} ${DRAWLOOM_LLVM})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  # What others build on is installed (cmake/Install.cmake).
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(folder MATCHES "^(dialects|passes)/")
+    set_property(GLOBAL APPEND PROPERTY DRAWLOOM_DEVELOPMENT_LIBRARIES ${name})
   endif()
 endfunction()
 
@@ -194,5 +199,10 @@ function(drawloom_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   drawloom_configure(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ${DRAWLOOM_LLVM})
+  # Plugins find in the tool what they use of Drawloom: with a copy of their own, ops would have two identities.
+  foreach(symbols _ZN8drawloom _ZNK8drawloom _ZN4mlir6detail14TypeIDResolverIN8drawloom
+                  _ZZN4mlir6detail14TypeIDResolver _ZGVZN4mlir6detail14TypeIDResolver)
+    target_link_options(${name} PRIVATE "-Wl,--export-dynamic-symbol=${symbols}*")
+  endforeach()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 endfunction()

@@ -12,6 +12,7 @@
 #include "codegen/CompileTarget.h"
 #include "codegen/cpu/CpuTarget.h"
 #include "lib/Compiler/Cache.h"
+#include "lib/Compiler/Plugins.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
@@ -56,6 +57,8 @@ struct CompileOptions {
   std::function<bool()> cancelled;
   /// Called before machine code is made.
   std::function<void()> emitting;
+  /// In their order.
+  std::vector<InsertedPasses> inserted;
   /// Called with the pass manager of each phase, for instrumentation (timing,
   /// reproducers, printing).
   std::function<void(mlir::PassManager &)> configure;

@@ -295,6 +295,8 @@ static LogicalResult runPhases(ModuleOp module, const CompileOptions &options,
       continue;
     if (options.entering)
       options.entering(phase, module, options.codegen.isa);
+    if (failed(runInserted(options.inserted, phase, module, options.configure)))
+      return failure();
     PassManager pm(module.getContext());
     pm.enableVerifier(verifiesEachPass);
     if (options.configure)
@@ -424,6 +426,7 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
   quiet.codegen = options.codegen;
   quiet.codegen.memory = {};
   quiet.cancelled = options.cancelled;
+  quiet.inserted = options.inserted;
   quiet.from = from;
   quiet.to = to;
   LogicalResult result = runPhases(module, quiet, machine);
@@ -755,19 +758,6 @@ static llvm::Expected<bool> shareBlocks(ArrayRef<std::string> sets,
 
 static llvm::Expected<Artifact>
 compileToArtifactAsItIs(ModuleOp module, const CompileOptions &given);
-static llvm::Expected<Artifact> compileNameless(ModuleOp module,
-                                                const CompileOptions &given);
-
-llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
-                                           const CompileOptions &given) {
-  FailureOr<FunctionNames> names = takeNames(module);
-  if (failed(names))
-    return llvm::createStringError("compilation failed; see the diagnostics");
-  llvm::Expected<Artifact> artifact = compileNameless(module, given);
-  if (artifact)
-    giveNames(*names, *artifact);
-  return artifact;
-}
 
 static llvm::Expected<Artifact> compileNameless(ModuleOp module,
                                                 const CompileOptions &given) {
@@ -782,6 +772,17 @@ static llvm::Expected<Artifact> compileNameless(ModuleOp module,
       }))
     return std::move(*artifact);
   return compileToArtifactAsItIs(module, given);
+}
+
+llvm::Expected<Artifact> compileToArtifact(ModuleOp module,
+                                           const CompileOptions &given) {
+  FailureOr<FunctionNames> names = takeNames(module);
+  if (failed(names))
+    return llvm::createStringError("compilation failed; see the diagnostics");
+  llvm::Expected<Artifact> artifact = compileNameless(module, given);
+  if (artifact)
+    giveNames(*names, *artifact);
+  return artifact;
 }
 
 static llvm::Expected<Artifact>

@@ -172,6 +172,16 @@ struct CommandLine {
                "--target=cuda: auto (whoever is estimated to be faster, where "
                "cuBLASLt is found), library, own (default: auto)"),
       cl::value_desc("who"), cl::init("auto"), cl::cat(compiling)};
+  cl::list<std::string> plugins{
+      "plugin",
+      cl::desc("Load dialects and passes from this library, as "
+               "examples/dialect makes one"),
+      cl::value_desc("file"), cl::cat(compiling)};
+  cl::list<std::string> inserted{
+      "insert-passes",
+      cl::desc("Run these passes in front of those that lead into a phase, "
+               "such as structured:canonicalize,cse"),
+      cl::value_desc("phase:pipeline"), cl::cat(compiling)};
   cl::opt<int64_t> processors{
       "processors",
       cl::desc(
@@ -183,7 +193,8 @@ struct CommandLine {
       cl::desc("Keep the compiled program for the next run, in this folder "
                "(default: $DRAWLOOM_CACHE, else drawloom in the user's "
                "caches), and take it from there; not with --report, "
-               "--remarks-filter or --dump-phases-to"),
+               "--remarks-filter, --dump-phases-to, --plugin or "
+               "--insert-passes"),
       cl::value_desc("folder"), cl::ValueOptional, cl::cat(compiling)};
   cl::opt<std::string> from{
       "compile-from",
@@ -465,6 +476,14 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (!options.save.empty() && !line.to.empty())
     return createStringError("--save writes compiled code, but --compile-to "
                              "stops before there is any");
+  options.plugins.assign(line.plugins.begin(), line.plugins.end());
+  for (const std::string &text : line.inserted) {
+    Expected<InsertedPasses> passes = InsertedPasses::parse(text);
+    if (!passes)
+      return createStringError("--insert-passes: " +
+                               toString(passes.takeError()));
+    options.compile.inserted.push_back(std::move(*passes));
+  }
   if (Error error = readPhase("compile-from", line.from, options.compile.from))
     return error;
   options.stopsAtPhase = !line.to.empty();
@@ -495,7 +514,8 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
                              line.isa + " names several");
   // Whoever wants to see the compiler at work gets no finished program.
   if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
-      !options.report && options.compile.dumpPhasesTo.empty()) {
+      !options.report && options.compile.dumpPhasesTo.empty() &&
+      options.plugins.empty() && options.compile.inserted.empty()) {
     std::string folder =
         line.cache.empty() ? DiskCache::defaultFolder() : line.cache;
     if (folder.empty())

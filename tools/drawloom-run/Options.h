@@ -51,6 +51,8 @@ struct Options {
   /// A file of schedules for kernels of GPUs.
   std::string schedule;
   std::string reproducer;
+  /// Libraries with dialects and passes of others.
+  std::vector<std::string> plugins;
   /// Where the compiled program is written; empty: nowhere.
   std::string save;
   std::string remarksFilter;

@@ -10,6 +10,7 @@
 #include "lib/RegisterAll.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Arguments.h"
 #include "tools/drawloom-run/Benchmark.h"
 #include "tools/drawloom-run/Engine.h"
@@ -274,6 +275,9 @@ static Error runSaved(const Artifact &artifact, const Options &options) {
 static Error runProgram(Options &options) {
   mlir::DialectRegistry registry;
   drawloom::registerAllDialects(registry);
+  for (const std::string &plugin : options.plugins)
+    if (Error error = loadPlugin(plugin, registry))
+      return error;
   report::Recorder recorder;
   mlir::MLIRContext context(registry);
   SourceMgr sources;
@@ -355,6 +359,9 @@ static int exitCode(Error error) {
 int main(int argc, char **argv) {
   using namespace drawloom::run;
   InitLLVM init(argc, argv);
+  // Options and pipelines name them.
+  drawloom::registerAllPasses();
+  mlir::registerTransformsPasses();
   llvm::Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)
     return exitCode(options.takeError());
