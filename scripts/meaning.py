@@ -53,7 +53,8 @@ def classify(path):
 
 def is_of_dialect(path):
     """Tests lie in test/ as what they test does in the tree. Those of a dialect parse, print and verify: no pass changes anything."""
-    return any((ROOT / path.parent.relative_to(ROOT / "test")).glob("*Dialect.td"))
+    tests = ROOT / "test"
+    return path.is_relative_to(tests) and any((ROOT / path.parent.relative_to(tests)).glob("*Dialect.td"))
 
 
 def count(folder):

@@ -331,7 +331,7 @@ class Two(Odd):
 
 @pytest.mark.parametrize("kind, why", [
     (DataDependent, "sum: it goes over the rows"), (NoGrad, "no gradient goes through it"), (Decorated, "no gradient goes through it"),
-    (Keeps, "sets self.last"), (Logs, "sets self.log"), (Noise, "randn has no form"), (Draws, "not the same each time"),
+    (Keeps, "sets self.last"), (Logs, "sets self.log"), (Noise, "randn: it draws random numbers"), (Draws, "not the same each time"),
     (Reads, "reads self.log, which is neither"), (Catches, "catches exceptions"), (Sizes, "depends on the number of rows"),
     (Asks, "its code asks for requires_grad"), (Two, "takes several arguments"),
 ], ids=lambda one: getattr(one, "__name__", ""))

@@ -78,6 +78,7 @@ _RANDOM = ("dropout", "rand", "bernoulli", "multinomial", "poisson", "exponentia
 
 
 def _name(node):
+    """What the user called: torch names the value, after the variable that it is given to."""
     return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
 
 
@@ -244,11 +245,6 @@ def _is_parameter(node):
 def _is_product(node):
     name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
     return name in ("linear", "matmul", "mm", "addmm", "__matmul__", "einsum")
-
-
-def _name(node):
-    """What the user called: torch names the value, after the variable that it is given to."""
-    return node.target if node.op == "call_method" else getattr(node.target, "__name__", node.name)
 
 
 def _calls_drawloom(node):
