@@ -118,7 +118,7 @@ llvm::Expected<InsertedPasses> InsertedPasses::parse(StringRef text) {
 }
 
 static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
-                         llvm::function_ref<void(PassManager &)> configure) {
+                         const std::function<void(PassManager &)> &configure) {
   auto refuse = [&](const llvm::Twine &why) {
     return emitError(UnknownLoc::get(module.getContext()))
            << "the passes '" << passes.pipeline << "' in front of phase "
@@ -140,7 +140,7 @@ static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
 
 LogicalResult runInserted(ArrayRef<InsertedPasses> all, Phase into,
                           ModuleOp module,
-                          llvm::function_ref<void(PassManager &)> configure) {
+                          const std::function<void(PassManager &)> &configure) {
   for (const InsertedPasses &passes : all)
     if (passes.into == into && failed(run(passes, module, configure)))
       return failure();

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <string>
 
 namespace mlir {
@@ -44,7 +45,7 @@ struct InsertedPasses {
 llvm::LogicalResult
 runInserted(llvm::ArrayRef<InsertedPasses> all, Phase into,
             mlir::ModuleOp module,
-            llvm::function_ref<void(mlir::PassManager &)> configure);
+            const std::function<void(mlir::PassManager &)> &configure);
 
 } // namespace drawloom
 

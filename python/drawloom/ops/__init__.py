@@ -296,8 +296,8 @@ def text(spec, arguments, named=()):
     lines = []
     for level, (given, gives) in enumerate(levels):
         last = level == len(levels) - 1
-        # Values of the body have numbers in their names.
-        names = [f"%{called}" if called.isalpha() else f"%x{i}" for i, (called, _) in enumerate(itertools.zip_longest(named, given, fillvalue=""))]
+        # Values of the body have numbers in their names, and what asks for derivatives is %r.
+        names = [f"%{called}" if called.isalpha() and called != "r" else f"%x{i}" for i, (called, _) in enumerate(itertools.zip_longest(named, given, fillvalue=""))]
         if level == 0:
             body, values = family.body(dict(spec.attributes), given, gives, names)
         else:
