@@ -246,8 +246,10 @@ Session::records(const Signature &signature) {
 
 class EmulatedProgram final : public runtime::cuda::PlanProgram {
 public:
-  EmulatedProgram(nvptx::LaunchPlan plan, std::unique_ptr<Module> module)
-      : PlanProgram(std::move(plan)), module(std::move(module)) {}
+  EmulatedProgram(nvptx::LaunchPlan plan,
+                  const std::vector<Artifact::Entry> &entries,
+                  std::unique_ptr<Module> module)
+      : PlanProgram(std::move(plan), entries), module(std::move(module)) {}
   const std::string &isa() const override { return set; }
 
 protected:
@@ -319,7 +321,7 @@ protected:
       return loaded.takeError();
     return toProgram(
         std::unique_ptr<runtime::Executable>(std::make_unique<EmulatedProgram>(
-            std::move(*plan), std::move(*loaded))));
+            std::move(*plan), variant.entries, std::move(*loaded))));
   }
 };
 

@@ -61,24 +61,29 @@ static LogicalResult check(FunctionOpInterface function, StringRef kind,
   return success();
 }
 
-FailureOr<FunctionNames> takeNames(ModuleOp module) {
-  FunctionNames names;
-  for (auto function : module.getOps<FunctionOpInterface>()) {
-    unsigned arguments = function.getNumArguments(),
-             results = function.getNumResults();
+LogicalResult verifyNames(ModuleOp module) {
+  for (auto function : module.getOps<FunctionOpInterface>())
     if (failed(check(
-            function, "argument", arguments,
+            function, "argument", function.getNumArguments(),
             [&](unsigned i) { return function.getArgAttr(i, nameAttr); })) ||
-        failed(check(function, "result", results, [&](unsigned i) {
-          return function.getResultAttr(i, nameAttr);
-        })))
+        failed(check(
+            function, "result", function.getNumResults(),
+            [&](unsigned i) { return function.getResultAttr(i, nameAttr); })))
       return failure();
+  return success();
+}
+
+FailureOr<FunctionNames> takeNames(ModuleOp module) {
+  if (failed(verifyNames(module)))
+    return failure();
+  FunctionNames names;
+  auto nameId = StringAttr::get(module.getContext(), nameAttr);
+  for (auto function : module.getOps<FunctionOpInterface>()) {
     if (!function.isExternal())
       names[function.getName()] = namesOf(function);
-    auto nameId = StringAttr::get(module.getContext(), nameAttr);
-    for (unsigned i = 0; i < arguments; ++i)
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
       function.removeArgAttr(i, nameId);
-    for (unsigned i = 0; i < results; ++i)
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
       function.removeResultAttr(i, nameId);
   }
   return names;

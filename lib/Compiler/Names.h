@@ -38,9 +38,12 @@ ValueNames namesOf(mlir::FunctionOpInterface function);
 /// Those of all functions with a body.
 using FunctionNames = llvm::StringMap<ValueNames>;
 
-/// Takes the names off the functions. Fails, with the place, where one is no
-/// text, has other characters than letters, digits, '_', '.' and '-', or
-/// belongs to two arguments or two results.
+/// Fails, with the place, where a name is no text, has other characters than
+/// letters, digits, '_', '.' and '-', or belongs to two arguments or two
+/// results.
+llvm::LogicalResult verifyNames(mlir::ModuleOp module);
+
+/// Verifies the names and takes them off the functions.
 mlir::FailureOr<FunctionNames> takeNames(mlir::ModuleOp module);
 
 /// Names what the signatures of a program have.

@@ -44,11 +44,14 @@ neededLibraries(const std::string &path) {
     }
   }
   std::vector<std::string> list;
-  StringRef bytes = file->getBinary()->getData();
-  const char *first = reinterpret_cast<const char *>(names);
-  for (uint64_t offset : offsets)
-    if (names && first + offset < bytes.end())
-      list.push_back(first + offset);
+  StringRef strings = file->getBinary()->getData();
+  strings = names ? strings.drop_front(names - strings.bytes_begin()) : "";
+  for (uint64_t offset : offsets) {
+    if (offset >= strings.size())
+      return llvm::createStringError("it is damaged: it needs a library whose "
+                                     "name is not in it");
+    list.push_back(strings.substr(offset).split('\0').first.str());
+  }
   return list;
 }
 
@@ -78,10 +81,12 @@ llvm::Error loadPlugin(const std::string &path, DialectRegistry &registry) {
   // With all its symbols: one that is missing would end the process when it is
   // called first.
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return refuse(
-        StringRef(dlerror()) +
-        "; if that is a symbol, build it with this Drawloom's headers");
+  if (!library) {
+    StringRef why = dlerror();
+    return refuse(why + (why.contains("undefined symbol")
+                             ? "; build it with this Drawloom's headers"
+                             : ""));
+  }
   bool hasDialects = dlsym(library, "mlirGetDialectPluginInfo");
   bool hasPasses = dlsym(library, "mlirGetPassPluginInfo");
   if (!hasDialects && !hasPasses)

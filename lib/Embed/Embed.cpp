@@ -336,7 +336,7 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
                             mlir::MLIRContext::Threading::DISABLED);
   Diagnostics diagnostics(context);
   mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(list, context);
-  if (!module)
+  if (!module || failed(verifyNames(*module)))
     return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
                              diagnostics.location, "parse",
                              reproducer(list, "parse", cpu::target(), "", {})};

@@ -126,7 +126,7 @@ class Function:
                                                                          (self._results, self._result_labels)))
         return f"<drawloom function @{self.name}({arguments}) -> ({results})>"
 
-    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
+    def __call__(self, /, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
                  stream: int | None = None, **named: Array) -> Any:
         if named:
             arrays = self._in_order(arrays, named)
@@ -312,7 +312,7 @@ class Module:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._functions]
 
-    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
+    def __call__(self, /, *arrays: Array, out: Array | Sequence[Array] | None = None, threads: int | None = None,
                  stream: int | None = None, **named: Array) -> Any:
         """Calls the entry, or the only function."""
         if self.entry is None and len(self._functions) != 1:

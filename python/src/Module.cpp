@@ -358,14 +358,9 @@ nb::object Function::maker(nb::handle kind) const {
 
 } // namespace drawloom::python
 
-NB_MODULE(_drawloom, m) {
-  using namespace drawloom::python;
-  nb::set_leak_warnings(false);
-  m.doc() = "Drawloom's C interface; use the package drawloom instead.";
-  m.def("api_version", &drawloomApiVersion,
-        "The version of the interface that the library libdrawloom.so has.");
-  m.attr("built_for_api_version") = DRAWLOOM_API_VERSION;
+namespace drawloom::python {
 
+static void addCompiler(nb::module_ &m) {
   nb::class_<Compiler>(m, "Compiler",
                        "Compiles programs, and remembers the last 256.")
       .def(nb::init<const std::string &, const std::string &,
@@ -403,7 +398,9 @@ NB_MODULE(_drawloom, m) {
            "arguments"_a.none(), "calls"_a, "threads"_a,
            "Compiles anew what `function` is of, calls it, and gives a Report; "
            "with random arguments for None. shapes: as for compile.");
+}
 
+static void addReport(nb::module_ &m) {
   m.def("join_reports", &joinReports, "parts"_a, "title"_a,
         "One Report of several. parts: pairs of a Report and how many times it "
         "counts.");
@@ -417,32 +414,9 @@ NB_MODULE(_drawloom, m) {
           "format"_a, "format: 0 for tables, 1 for JSON, 2 for a page.")
       .def("save", &saveReport, "format"_a, "path"_a,
            "Writes text(format) to a file, whole or not at all.");
+}
 
-  addJax(m);
-  addDevice(m);
-
-  m.def("use_openmp", &findOpenMp,
-        "Finds the threads that torch's own ops run on; calls run on them from "
-        "then on. False where there are none.");
-
-  m.def(
-      "run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a,
-      "The results of a spec's program on tensors with DLPack's C functions, "
-      "one tensor or a tuple of them. resolve(spec, types) gives the Function "
-      "and the results' shapes for types seen first; a spec is known by its "
-      "identity.");
-
-  addGraphs(m);
-  addOffload(m);
-  addTables(m);
-
-  m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
-        "rate"_a, "step"_a, "threads"_a,
-        "An optimizer's step. pieces: pairs of a number of elements and the "
-        "Function that updates so many, the largest first. tensors: for each "
-        "parameter the addresses of it, its gradient and its moments, dense. "
-        "counts: the elements of each parameter.");
-
+static void addKernel(nb::module_ &m) {
   // A slot of the type: looking up a method for each call costs as much as a
   // tenth of a small op.
   static PyType_Slot kernelSlots[] = {
@@ -467,7 +441,9 @@ NB_MODULE(_drawloom, m) {
           "spec_of"_a, "resolve"_a, "record"_a, "dispatch"_a, "plain_type"_a,
           "parameter_type"_a, "modes"_a, "transforms"_a, "forward_mode"_a,
           "grad_enabled"_a, "threads"_a, "requires_grad"_a);
+}
 
+static void addProgram(nb::module_ &m) {
   m.def("load", &load, "path"_a, "isa"_a, "target"_a,
         "The program of a file; isa \"\" takes the best that the machine runs, "
         "and "
@@ -489,7 +465,9 @@ NB_MODULE(_drawloom, m) {
           "What it has code for.")
       .def("save", &save, "path"_a,
            "Writes a file that `load` reads, whole or not at all.");
+}
 
+static void addFunction(nb::module_ &m) {
   nb::class_<Function>(m, "Function", nb::dynamic_attr(),
                        "A compiled function; keeps its program alive.")
       .def_prop_ro(
@@ -567,4 +545,46 @@ NB_MODULE(_drawloom, m) {
       .def("call_pointers", &callWithPointers, "arguments"_a, "results"_a,
            "threads"_a,
            "Calls it with the addresses of dense arrays, which nobody checks.");
+}
+
+} // namespace drawloom::python
+
+NB_MODULE(_drawloom, m) {
+  using namespace drawloom::python;
+  nb::set_leak_warnings(false);
+  m.doc() = "Drawloom's C interface; use the package drawloom instead.";
+  m.def("api_version", &drawloomApiVersion,
+        "The version of the interface that the library libdrawloom.so has.");
+  m.attr("built_for_api_version") = DRAWLOOM_API_VERSION;
+
+  addCompiler(m);
+  addReport(m);
+  addJax(m);
+  addDevice(m);
+
+  m.def("use_openmp", &findOpenMp,
+        "Finds the threads that torch's own ops run on; calls run on them from "
+        "then on. False where there are none.");
+
+  m.def(
+      "run_spec", &runSpec, "spec"_a, "tensors"_a, "threads"_a, "resolve"_a,
+      "The results of a spec's program on tensors with DLPack's C functions, "
+      "one tensor or a tuple of them. resolve(spec, types) gives the Function "
+      "and the results' shapes for types seen first; a spec is known by its "
+      "identity.");
+
+  addGraphs(m);
+  addOffload(m);
+  addTables(m);
+
+  m.def("update_in_place", &updateInPlace, "pieces"_a, "tensors"_a, "counts"_a,
+        "rate"_a, "step"_a, "threads"_a,
+        "An optimizer's step. pieces: pairs of a number of elements and the "
+        "Function that updates so many, the largest first. tensors: for each "
+        "parameter the addresses of it, its gradient and its moments, dense. "
+        "counts: the elements of each parameter.");
+
+  addKernel(m);
+  addProgram(m);
+  addFunction(m);
 }

@@ -23,12 +23,14 @@ namespace {
 /// A program that was loaded onto a device.
 class CudaProgram final : public PlanProgram, public DeviceCalls {
 public:
-  CudaProgram(LaunchPlan plan, std::string set, std::shared_ptr<Device> device,
+  CudaProgram(LaunchPlan plan, const Artifact::Variant &variant,
+              std::string set, std::shared_ptr<Device> device,
               std::shared_ptr<Module> module,
-              std::shared_ptr<ProductLibrary> products, int64_t bytes)
-      : PlanProgram(std::move(plan)), set(std::move(set)),
+              std::shared_ptr<ProductLibrary> products)
+      : PlanProgram(std::move(plan), variant.entries), set(std::move(set)),
         gpu(std::move(device)), module(std::move(module)),
-        products(std::move(products)), bytes(bytes), allocator(gpu) {}
+        products(std::move(products)),
+        bytes(static_cast<int64_t>(variant.code.size())), allocator(gpu) {}
 
   const std::string &isa() const override { return set; }
   /// Of all architectures' files: what the driver keeps of them, it does not
@@ -329,9 +331,9 @@ load(const std::vector<const Artifact::Variant *> &variants, int number) {
     return module.status();
   if (!(*module)->note().empty())
     std::fprintf(stderr, "drawloom: %s\n", (*module)->note().c_str());
-  return std::unique_ptr<Executable>(std::make_unique<CudaProgram>(
-      std::move(*plan), info.name, *device, *module, products,
-      static_cast<int64_t>(variants[owner]->code.size())));
+  return std::unique_ptr<Executable>(
+      std::make_unique<CudaProgram>(std::move(*plan), *variants[owner],
+                                    info.name, *device, *module, products));
 }
 
 Result<std::unique_ptr<Executable>>

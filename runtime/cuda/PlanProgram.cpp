@@ -13,9 +13,22 @@
 
 namespace drawloom::runtime::cuda {
 
-PlanProgram::PlanProgram(LaunchPlan given) : plan(std::move(given)) {
+static void giveNames(const std::vector<ValueType> &from,
+                      std::vector<ValueType> &to) {
+  for (size_t i = 0; i < std::min(from.size(), to.size()); ++i)
+    to[i].name = from[i].name;
+}
+
+PlanProgram::PlanProgram(LaunchPlan given,
+                         const std::vector<Artifact::Entry> &entries)
+    : plan(std::move(given)) {
   for (const LaunchEntry &entry : plan.entries) {
-    all.push_back(entry.signature);
+    Signature &signature = all.emplace_back(entry.signature);
+    for (const Artifact::Entry &known : entries)
+      if (known.signature.name == signature.name) {
+        giveNames(known.signature.arguments, signature.arguments);
+        giveNames(known.signature.results, signature.results);
+      }
     std::vector<bool> &flags = numbers.emplace_back();
     flags.resize(entry.signature.arguments.size());
     for (const LaunchStep &step : entry.steps)

@@ -3,9 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments that a program names are given by name, in their order or not."""
 
+import os
+import pathlib
+import subprocess
+
 import drawloom
 import numpy as np
 import pytest
+
+TOOL = pathlib.Path(os.environ["DRAWLOOM_BUILD_DIR"]) / "bin/drawloom-run"
 
 DIFFERENCE = """
 func.func @difference(%a: tensor<?xf32> {drawloom.name = "x"}, %b: tensor<?xf32> {drawloom.name = "y"}, %c: tensor<f32>)
@@ -76,3 +82,41 @@ def test_kept_programs_have_the_names_of_their_own(tmp_path):
         module = drawloom.compile(DIFFERENCE.replace('"x"', f'"{name}"'), cache=tmp_path)
         module.difference(X, Y, C)
         assert module.difference.argument_names == [name, "y", ""]
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulator"])
+def test_files_for_every_target_keep_names(module, tmp_path, target):
+    drawloom.compile(DIFFERENCE, target=target).save(tmp_path / "d.drawloom")
+    loaded = drawloom.load(tmp_path / "d.drawloom", target=target).difference
+    assert loaded.argument_names == ["x", "y", ""] and loaded.result_names == ["z"]
+
+
+def test_an_argument_may_be_called_self():
+    named = DIFFERENCE.replace('"x"', '"self"')
+    assert drawloom.compile(named).difference(X, Y, C).tolist() == [-4, -5]
+    named = named.replace(", %c: tensor<f32>", "")
+    assert drawloom.compile(named)(y=Y, self=X).tolist() == drawloom.compile(named).difference(self=X, y=Y).tolist() == [-4, -5]
+
+
+def test_a_name_that_two_have_is_refused_before_a_call():
+    with pytest.raises(drawloom.CompileError, match='two arguments of @difference are named "x"'):
+        drawloom.compile(DIFFERENCE.replace('"y"', '"x"'))
+
+
+NPZ = """
+func.func @difference(%a: tensor<2xf32> {drawloom.name = "x"}, %b: tensor<2xf32>NAME) -> tensor<2xf32> {
+  %d = arith.subf %a, %b : tensor<2xf32>
+  return %d : tensor<2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("name, arrays, said", [
+    (' {drawloom.name = "y"}', {"y": Y, "x": X}, "[-4, -5]"), ("", {"b": Y, "x": X}, "[-4, -5]"), (' {drawloom.name = "y"}', {"arr_0": X, "arr_1": Y}, "[-4, -5]"),
+    (' {drawloom.name = "y"}', {"Y": Y, "X": X}, "@difference has no argument 'Y' "), (' {drawloom.name = "y"}', {"x": X}, "1 was given: argument 1 (y) is float32[2]"),
+])
+def test_arrays_of_a_file_go_by_their_names(tmp_path, name, arrays, said):
+    (tmp_path / "d.mlir").write_text(NPZ.replace("NAME", name))
+    np.savez(tmp_path / "in.npz", **arrays)
+    done = subprocess.run([TOOL, tmp_path / "d.mlir", f"--input={tmp_path / 'in.npz'}", "--print"], capture_output=True, text=True)
+    assert said in done.stdout + done.stderr

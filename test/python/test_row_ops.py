@@ -118,6 +118,7 @@ def test_ops_of_drawloom_are_part_of_a_program(name, rows):
     (lambda x: x.clamp(float("nan"), 1.0), "a bound is NaN"), (lambda x: x.split(2)[0] * 1.0, "it takes the rows apart"),
     (lambda x: x + torch.ones(5000, 4).sum(0), "it makes 20000 numbers, more than 4096"), (lambda x: x * torch.arange(x.shape[0])[:, None], "known in a call only"),
     (lambda x: torch.nn.functional.dropout(x), "draws random numbers"), (lambda x: torch.rand_like(x), "it draws random numbers"),
+    (lambda x: x + torch.randint(4, (4,)), "it draws random numbers"),
     (lambda x: x + torch.full((4,), float("nan")), "one with NaN")])
 def test_what_is_refused_is_said(function, said):
     with pytest.raises(drawloom.CallError, match=said):
@@ -143,7 +144,7 @@ def test_shapes_that_do_not_fit_are_told_in_the_functions_words(caplog):
 def test_another_argument_with_rows_is_thought_of():
     with pytest.raises(drawloom.CallError) as error:
         dt.op(lambda x, y: x * y)(torch.randn(6, 4), torch.randn(6, 4))
-    assert "(rows) must match" in str(error.value) and "; rows=2 says that 2 arguments have rows (test_row_ops.py:" in str(error.value)
+    assert "(rows) must match" in str(error.value) and "; argument 1 is shared by all rows, unless rows= says otherwise (test_row_ops.py:" in str(error.value)
     assert str(error.value).count("(") == str(error.value).count(")")
 
 

@@ -235,7 +235,8 @@ private:
 
 class NoLibraryProgram final : public PlanProgram {
 public:
-  using PlanProgram::PlanProgram;
+  explicit NoLibraryProgram(LaunchPlan plan)
+      : PlanProgram(std::move(plan), {}) {}
   const std::string &isa() const override { return none; }
 
 protected:

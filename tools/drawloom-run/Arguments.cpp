@@ -158,50 +158,97 @@ static Expected<std::vector<Value>> randomArguments(const EntryPoint &entry,
   return values;
 }
 
-/// An array of a .npz file that has an argument's name is this argument; others
-/// are the next ones, in the files' order.
-static Expected<std::vector<Value>> argumentsFromFiles(const EntryPoint &entry,
-                                                       ArrayRef<Slot> slots,
-                                                       const Options &options) {
-  std::vector<std::optional<Value>> values(slots.size());
-  size_t next = 0, count = 0;
+namespace {
+/// An array of a file, and where it is from.
+struct GivenArray {
+  numpy::NamedArray array;
+  std::string from;
+};
+} // namespace
+
+static Expected<std::vector<GivenArray>> readArrays(const Options &options) {
+  std::vector<GivenArray> all;
   for (const std::string &file : options.inputs) {
     Expected<std::vector<numpy::NamedArray>> arrays = numpy::readFile(file);
     if (!arrays)
       return arrays.takeError();
-    for (const auto &[name, array] : *arrays) {
-      std::optional<size_t> named = argumentNamed(slots, name);
-      size_t i = named.value_or(next);
-      if (i == slots.size())
-        return createStringError("@" + entry.name + " takes " +
-                                 Twine(slots.size()) +
-                                 " arguments, but the files hold more arrays");
-      std::string from =
-          "'" + file + (name.empty() ? "'" : "', array '" + name + "'");
-      if (values[i])
-        return createStringError(wherefrom(entry, i) + " (" + from +
-                                 ") is given twice");
-      Expected<Value> value = fromArray(array, slots[i], options.convert);
-      if (!value)
-        return createStringError(wherefrom(entry, i) + " (" + from +
-                                 "): " + toString(value.takeError()));
-      values[i] = std::move(*value);
-      ++count;
-      while (next < slots.size() && values[next])
-        ++next;
+    for (numpy::NamedArray &array : *arrays) {
+      std::string from = "'" + file + "'";
+      if (!array.first.empty())
+        from += ", array '" + array.first + "'";
+      all.push_back({std::move(array), std::move(from)});
     }
   }
-  if (next < slots.size())
-    return createStringError(
-        "@" + entry.name + " takes " + Twine(slots.size()) +
-        " arguments, but " + Twine(count) + (count == 1 ? " was" : " were") +
-        " given: " + argumentInWords(entry, next) + " is " +
-        typeText(slots[next].element, slots[next].shape) +
-        ". --input=FILE.npy gives it, --random makes all up");
-  std::vector<Value> all;
-  for (std::optional<Value> &value : values)
-    all.push_back(std::move(*value));
   return all;
+}
+
+/// The argument that each array is: one of its name, and for the others what is
+/// left, in the files' order. Where all arguments have names, an array with
+/// another one is refused, unless it is one that NumPy makes up.
+static Expected<std::vector<size_t>> placesOf(const EntryPoint &entry,
+                                              ArrayRef<Slot> slots,
+                                              ArrayRef<GivenArray> arrays) {
+  bool allNamed =
+      all_of(slots, [](const Slot &slot) { return !slot.name.empty(); });
+  std::vector<size_t> places(arrays.size(), slots.size());
+  std::vector<bool> taken(slots.size());
+  for (auto [place, given] : zip_equal(places, arrays)) {
+    StringRef name = given.array.first;
+    if (std::optional<size_t> named = argumentNamed(slots, name)) {
+      if (taken[*named])
+        return createStringError(wherefrom(entry, *named) + " (" + given.from +
+                                 ") is given twice");
+      place = *named;
+      taken[*named] = true;
+    } else if (allNamed && !name.empty() && !name.starts_with("arr_")) {
+      return createStringError("@" + entry.name + " has no argument '" + name +
+                               "' (" + given.from + "); it takes " +
+                               Twine(slots.size()) + namesInWords(slots));
+    }
+  }
+  for (auto [place, given] : zip_equal(places, arrays)) {
+    if (place < slots.size())
+      continue;
+    place = find(taken, false) - taken.begin();
+    if (place == slots.size())
+      return createStringError("@" + entry.name + " takes " +
+                               Twine(slots.size()) +
+                               " arguments, but the files hold more arrays");
+    taken[place] = true;
+  }
+  return places;
+}
+
+static Expected<std::vector<Value>> argumentsFromFiles(const EntryPoint &entry,
+                                                       ArrayRef<Slot> slots,
+                                                       const Options &options) {
+  Expected<std::vector<GivenArray>> arrays = readArrays(options);
+  if (!arrays)
+    return arrays.takeError();
+  Expected<std::vector<size_t>> places = placesOf(entry, slots, *arrays);
+  if (!places)
+    return places.takeError();
+  std::vector<Value> values(slots.size());
+  std::vector<bool> isGiven(slots.size());
+  for (auto [given, place] : zip_equal(*arrays, *places)) {
+    Expected<Value> value =
+        fromArray(given.array.second, slots[place], options.convert);
+    if (!value)
+      return createStringError(wherefrom(entry, place) + " (" + given.from +
+                               "): " + toString(value.takeError()));
+    values[place] = std::move(*value);
+    isGiven[place] = true;
+  }
+  size_t missing = find(isGiven, false) - isGiven.begin();
+  if (missing == slots.size())
+    return values;
+  size_t count = arrays->size();
+  return createStringError(
+      "@" + entry.name + " takes " + Twine(slots.size()) + " arguments, but " +
+      Twine(count) + (count == 1 ? " was" : " were") +
+      " given: " + argumentInWords(entry, missing) + " is " +
+      typeText(slots[missing].element, slots[missing].shape) +
+      ". --input=FILE.npy gives it, --random makes all up");
 }
 
 Expected<std::vector<Value>> makeArguments(const EntryPoint &entry,

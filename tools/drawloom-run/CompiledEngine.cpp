@@ -202,7 +202,8 @@ Expected<std::optional<Artifact>> readSaved(const Options &options) {
       return refuse("nothing else can be linked to it");
     if (options.target != Target::Compiled || options.compareWithInterpreter ||
         options.stopsAtPhase || options.report || !options.save.empty() ||
-        !options.compile.dumpPhasesTo.empty())
+        !options.compile.dumpPhasesTo.empty() || !options.plugins.empty() ||
+        !options.compile.inserted.empty())
       return refuse("what asks for its source cannot be done");
     Expected<Artifact> artifact = readArtifact((*file)->getBuffer());
     if (!artifact)

@@ -294,6 +294,8 @@ static Error readShape(StringRef text, Options &options) {
     return createStringError("--shape=" + text +
                              ": expected an argument's number or name and its "
                              "extents, as in --shape=0:8x64");
+  if (options.shapes.count(argument.str()))
+    return createStringError("--shape names argument " + argument + " twice");
   std::vector<int64_t> &shape = options.shapes[argument.str()];
   SmallVector<StringRef> parts;
   if (!extents.empty())
@@ -372,26 +374,8 @@ static Error readMemory(const CommandLine &line, Options &options) {
   return Error::success();
 }
 
-Expected<Options> parseCommandLine(int argc, char **argv) {
-  // LLVM's libraries bring options of their own, some by the same names. None
-  // is of use here.
-  cl::ResetCommandLineParser();
-  cl::SetVersionPrinter(printVersion);
-  static CommandLine line;
-  // Passes are named in options: --mlir-print-ir-after=fuse-rows.
-  mlir::registerAllPasses();
-  drawloom::registerAllPasses();
-  // Timing, printing and statistics of passes: --help-hidden lists them.
-  mlir::registerPassManagerCLOptions();
-  mlir::registerDefaultTimingManagerCLOptions();
-  cl::HideUnrelatedOptions(line.categories());
-  cl::ParseCommandLineOptions(argc, argv, overview);
-
-  Options options;
-  options.files.assign(line.files.begin(), line.files.end());
-  if (options.files.empty() && !line.calibrate)
-    return createStringError("no .mlir file given; --help shows how");
-  options.entry = line.entry;
+/// What runs the program, on how many threads.
+static Error readTarget(const CommandLine &line, Options &options) {
   if (line.target == "interpreter") {
     options.target = Target::Interpreter;
   } else if (Expected<const CompileTarget *> target = findTarget(line.target)) {
@@ -413,7 +397,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.threads = line.threads
                         ? line.threads
                         : std::max(1u, std::thread::hardware_concurrency());
+  return Error::success();
+}
 
+/// The arguments, from files or made up.
+static Error readArguments(const CommandLine &line, Options &options) {
   options.inputs.assign(line.inputs.begin(), line.inputs.end());
   options.random = line.random;
   options.seed = line.seed;
@@ -430,7 +418,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   for (const std::string &shape : line.shapes)
     if (Error error = readShape(shape, options))
       return error;
+  return Error::success();
+}
 
+/// What becomes of the results.
+static Error readResults(const CommandLine &line, Options &options) {
   options.print = line.print;
   options.output = line.output;
   options.float64 = line.float64;
@@ -443,7 +435,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   options.bitRuns = line.bits;
   options.absoluteTolerance = line.absolute;
   options.relativeTolerance = line.relative;
+  return Error::success();
+}
 
+/// What code is made for.
+static Error readCodegen(const CommandLine &line, Options &options) {
   options.compile.codegen.isa = line.isa;
   std::optional<DenseProducts> products =
       parseDenseProducts(line.denseProducts);
@@ -460,8 +456,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--processors=" + Twine(line.processors) +
                              ": it is a number of processors, from 1");
   options.compile.codegen.processors = line.processors;
-  if (Error error = readMemory(line, options))
-    return error;
+  return Error::success();
+}
+
+/// Which phases run, with what in between, and what is written of them.
+static Error readPhases(const CommandLine &line, Options &options) {
   options.compile.dumpPhasesTo = line.dump;
   options.schedule = line.schedule;
   options.reproducer = line.reproducer;
@@ -477,6 +476,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--save writes compiled code, but --compile-to "
                              "stops before there is any");
   options.plugins.assign(line.plugins.begin(), line.plugins.end());
+  if (!line.inserted.empty() && options.target != Target::Compiled &&
+      line.to.empty())
+    return createStringError("--insert-passes is about phases, and the "
+                             "interpreter runs the program as it is written; "
+                             "--compile-to=PHASE has it run after a phase");
   for (const std::string &text : line.inserted) {
     Expected<InsertedPasses> passes = InsertedPasses::parse(text);
     if (!passes)
@@ -490,6 +494,11 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   if (options.stopsAtPhase)
     if (Error error = readPhase("compile-to", line.to, options.compile.to))
       return error;
+  return Error::success();
+}
+
+/// What is said and measured.
+static Error readMeasuring(const CommandLine &line, Options &options) {
   std::string regexError;
   options.remarksFilter = line.remarks;
   if (!options.remarksFilter.empty() &&
@@ -512,17 +521,6 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
     return createStringError("--report shows one instruction set's kernels, "
                              "but --isa=" +
                              line.isa + " names several");
-  // Whoever wants to see the compiler at work gets no finished program.
-  if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
-      !options.report && options.compile.dumpPhasesTo.empty() &&
-      options.plugins.empty() && options.compile.inserted.empty()) {
-    std::string folder =
-        line.cache.empty() ? DiskCache::defaultFolder() : line.cache;
-    if (folder.empty())
-      return createStringError("--cache: this user has no folder for it; "
-                               "--cache=FOLDER names one");
-    options.cache.emplace(folder);
-  }
   if (line.benchmark.getNumOccurrences()) {
     options.benchmarkRuns = 20;
     if (!line.benchmark.empty() &&
@@ -531,6 +529,49 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
       return createStringError("--benchmark=" + line.benchmark +
                                ": expected a number of runs above 0");
   }
+  return Error::success();
+}
+
+/// Where compiled programs are kept.
+static Error readCache(const CommandLine &line, Options &options) {
+  // Whoever wants to see the compiler at work gets no finished program.
+  if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
+      !options.report && options.compile.dumpPhasesTo.empty() &&
+      options.plugins.empty() && options.compile.inserted.empty()) {
+    std::string folder =
+        line.cache.empty() ? DiskCache::defaultFolder() : line.cache.getValue();
+    if (folder.empty())
+      return createStringError("--cache: this user has no folder for it; "
+                               "--cache=FOLDER names one");
+    options.cache.emplace(folder);
+  }
+  return Error::success();
+}
+
+Expected<Options> parseCommandLine(int argc, char **argv) {
+  // LLVM's libraries bring options of their own, some by the same names. None
+  // is of use here.
+  cl::ResetCommandLineParser();
+  cl::SetVersionPrinter(printVersion);
+  static CommandLine line;
+  // Passes are named in options: --mlir-print-ir-after=fuse-rows.
+  mlir::registerAllPasses();
+  drawloom::registerAllPasses();
+  // Timing, printing and statistics of passes: --help-hidden lists them.
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  cl::HideUnrelatedOptions(line.categories());
+  cl::ParseCommandLineOptions(argc, argv, overview);
+
+  Options options;
+  options.files.assign(line.files.begin(), line.files.end());
+  if (options.files.empty() && !line.calibrate)
+    return createStringError("no .mlir file given; --help shows how");
+  options.entry = line.entry;
+  for (auto read : {readTarget, readArguments, readResults, readCodegen,
+                    readMemory, readPhases, readMeasuring, readCache})
+    if (Error error = read(line, options))
+      return error;
   return options;
 }
 

@@ -119,9 +119,14 @@ Expected<std::vector<Slot>> resultsOf(const EntryPoint &entry) {
 }
 
 std::string resultName(const EntryPoint &entry, size_t i) {
-  bool isNamed =
-      i < entry.names.results.size() && !entry.names.results[i].empty();
-  return isNamed ? entry.names.results[i] : "result" + utostr(i);
+  ArrayRef<std::string> names = entry.names.results;
+  if (i < names.size() && !names[i].empty())
+    return names[i];
+  // Another result may be called so.
+  std::string name = "result" + utostr(i);
+  while (is_contained(names, name))
+    name += "_";
+  return name;
 }
 
 std::string typeText(ElementType element, ArrayRef<int64_t> shape) {

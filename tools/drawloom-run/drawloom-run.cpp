@@ -10,7 +10,6 @@
 #include "lib/RegisterAll.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
-#include "mlir/Transforms/Passes.h"
 #include "tools/drawloom-run/Arguments.h"
 #include "tools/drawloom-run/Benchmark.h"
 #include "tools/drawloom-run/Engine.h"
@@ -359,9 +358,6 @@ static int exitCode(Error error) {
 int main(int argc, char **argv) {
   using namespace drawloom::run;
   InitLLVM init(argc, argv);
-  // Options and pipelines name them.
-  drawloom::registerAllPasses();
-  mlir::registerTransformsPasses();
   llvm::Expected<Options> options = parseCommandLine(argc, argv);
   if (!options)
     return exitCode(options.takeError());

@@ -63,7 +63,8 @@ public:
 /// Code that was loaded onto a device, and the plan to run it by.
 class PlanProgram : public Executable {
 public:
-  explicit PlanProgram(LaunchPlan plan);
+  /// `entries` are those of the file: plans do not say what values are called.
+  PlanProgram(LaunchPlan plan, const std::vector<Artifact::Entry> &entries);
   const std::vector<Signature> &signatures() const override { return all; }
   /// Arguments and results are in the host's memory.
   Status run(size_t entry, const void *const *arguments, void *const *results,

@@ -99,7 +99,8 @@ def _spec(function, name, arguments, rows, options):
         said = said.splitlines()[0]
         # torch's own sentence about sizes closes a parenthesis that it has not opened.
         said = said.removesuffix(")") if said.count(")") > said.count("(") else said
-        hint = f"; rows={rows + 1} says that {rows + 1} arguments have rows" if "(rows)" in said and rows < len(arguments) else ""
+        shared = ", ".join(map(str, range(rows, len(arguments))))
+        hint = f"; argument {shared} is shared by all rows, unless rows= says otherwise" if "(rows)" in said and shared else ""
         raise CallError(f"{name}: {said}{hint}{_place(error)}") from error
     return intern(Spec("rows", recorder.program.attributes())), several
 

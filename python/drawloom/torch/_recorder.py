@@ -182,7 +182,7 @@ class Recorder(TorchDispatchMode):
             if torch._C._dispatch_has_kernel(func.name()) and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
                 with self:
                     return func.decompose(*arguments, **options)
-            raise Unsupported(_RANDOM.get(packet.__name__, f"{packet.__name__} has no form in a program of rows"))
+            raise Unsupported(_RANDOM.get(packet.__name__.rstrip("_"), f"{packet.__name__} has no form in a program of rows"))
         arguments = torch.utils._pytree.tree_map_only(torch.Tensor, lambda one: self._known(one, packet is aten.where), arguments)
         result = func(*arguments, **options)
         out = result[0] if isinstance(result, (tuple, list)) else result
@@ -334,9 +334,10 @@ class Recorder(TorchDispatchMode):
 # What options do not matter to a program.
 _IGNORED = ("memory_format", "layout", "device", "pin_memory", "non_blocking")
 
-# Dropout gets memory first, and fills it with random numbers.
-_RANDOM = {**dict.fromkeys(("bernoulli", "native_dropout", "normal", "rand", "rand_like", "randn", "randn_like", "uniform"), "it draws random numbers"),
-           "empty_like": "it gives memory without values; dropout in training draws random numbers there"}
+# Dropout and the like get memory first, and fill it with random numbers.
+_RANDOM = {**dict.fromkeys(("bernoulli", "exponential", "multinomial", "native_dropout", "normal", "poisson", "rand", "rand_like", "randint", "randint_like",
+                            "randn", "randn_like", "randperm", "uniform"), "it draws random numbers"),
+           **dict.fromkeys(("empty_like", "new_empty"), "it gives memory without values, where what draws random numbers, such as dropout in training, puts these")}
 
 # What makes tensors of numbers.
 _MADE = (aten.arange, aten.eye, aten.full, aten.lift_fresh, aten.linspace, aten.logspace, aten.ones, aten.scalar_tensor, aten.zeros)
