@@ -41,7 +41,10 @@ public:
       names.push_back(arch.name.str());
     return names;
   }
-  void registerPasses() const override { registerNvptxPasses(); }
+  void registerPasses() const override {
+    registerNvptxPasses();
+    registerApplySchedule();
+  }
 
   void prepareBlocks(OpPassManager &pm,
                      const CodegenOptions &options) const override {

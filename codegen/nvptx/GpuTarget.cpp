@@ -164,9 +164,14 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Buffers: {
-    NvptxAssignLayoutsOptions layouts;
-    layouts.limit = sharedLimit(options.isa);
-    pm.addNestedPass<func::FuncOp>(createNvptxAssignLayouts(layouts));
+    // Inputs that are read once may as well be read in parts.
+    NvptxTileKOptions parts;
+    parts.onlyInputs = true;
+    NvptxSearchSchedulesOptions schedules;
+    schedules.limit = sharedLimit(options.isa);
+    pm.addNestedPass<func::FuncOp>(createNvptxReduceByMma());
+    pm.addNestedPass<func::FuncOp>(createNvptxTileK(parts));
+    pm.addNestedPass<func::FuncOp>(createNvptxSearchSchedules(schedules));
     return;
   }
   case Phase::Kernels: {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace drawloom::nvptx {
 
@@ -40,6 +41,43 @@ inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
 /// On a call of a kernel: pairs (result, operand) of memory that the kernel
 /// updates in place.
 inline constexpr llvm::StringLiteral updatesAttr = "drawloom.updates";
+
+/// On a kernel, from nvptx-spill-to-shared to the search that reads it:
+/// registers that a thread lacks where most is alive.
+inline constexpr llvm::StringLiteral lackingRegistersAttr =
+    "drawloom.lacking_registers";
+
+/// Whether a function is a kernel with a body.
+inline bool isKernel(mlir::func::FuncOp function) {
+  return !function.isExternal() && function->hasAttr(kernelAttr);
+}
+/// Warps of each block of a kernel; four where none are given.
+inline int64_t warpsOf(mlir::func::FuncOp kernel) {
+  auto warps = kernel->getAttrOfType<mlir::IntegerAttr>(warpsAttr);
+  return warps ? warps.getInt() : 4;
+}
+
+/// Adds the passes that give a kernel its layouts and its shared memory by a
+/// schedule: the pipeline `nvptx-apply-schedule`, which nvptx-search-schedules
+/// tries.
+struct ApplyScheduleOptions : mlir::PassPipelineOptions<ApplyScheduleOptions> {
+  Option<int64_t> staging{
+      *this, "staging",
+      llvm::cl::desc("Bytes of shared memory for what is staged once"),
+      llvm::cl::init(98304)};
+  Option<int64_t> productBytes{
+      *this, "product-bytes",
+      llvm::cl::desc("Bytes of a product's operands that may lie in shared "
+                     "memory at full depth"),
+      llvm::cl::init(std::numeric_limits<int64_t>::max())};
+  Option<int64_t> limit{
+      *this, "limit",
+      llvm::cl::desc("Bytes of shared memory that a block may use"),
+      llvm::cl::init(232448)};
+};
+void buildApplySchedule(mlir::OpPassManager &pm,
+                        const ApplyScheduleOptions &options);
+void registerApplySchedule();
 
 } // namespace drawloom::nvptx
 

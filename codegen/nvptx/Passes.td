@@ -20,7 +20,7 @@ def NvptxAllocateShared : Pass<"nvptx-allocate-shared", "::mlir::func::FuncOp"> 
     loop to the next. A kernel that needs more than `limit` bytes is an error
     that lists the buffers in use where the need is largest.
 
-    Example: test/codegen/nvptx/allocate-shared-reuses-bytes.mlir
+    Example: test/codegen/nvptx/shared/allocate-shared-reuses-bytes.mlir
   }];
   let options = [
     Option<"limit", "limit", "int64_t", "232448",
@@ -35,23 +35,13 @@ def NvptxAssignLayouts : Pass<"nvptx-assign-layouts", "::mlir::func::FuncOp"> {
     to the next share a layout. What fixes it, first to last: a dot's
     accumulators, what a reduction leaves, what is broadcast, and else
     neighbouring threads hold neighbouring elements, for whole sectors of global
-    memory. Where a tile is needed in another layout there is a `tile.convert`, which
-    goes through shared memory unless it only renames registers. Operands of
-    dots are put into shared memory, but for the left one of `mma` that
-    is in the right registers already.
+    memory. Where a tile is needed in another layout there is a `tile.convert`.
+    Slices and reshapes that no renaming of digits expresses go through shared
+    memory. The kernel's `drawloom.warps` says how many warps share a tile; four
+    where it is absent.
 
-    So that registers suffice: what elementwise arithmetic makes is made again
-    rather than kept over products, tiles that wait longest do so in shared
-    memory, sums of the rows that a product reads are products with ones, and
-    arithmetic that ends in many sums gets a layout of few columns a thread.
-
-    Example: test/codegen/nvptx/assign-layouts-chains-dots.mlir
+    Example: test/codegen/nvptx/layouts/assign-layouts-chains-dots.mlir
   }];
-  let options = [
-    Option<"warps", "warps", "int64_t", "0",
-           "Warps of a block; 0: 4, or 8 where loops carry many sums">,
-    Option<"limit", "limit", "int64_t", "232448",
-           "Bytes of shared memory that a block may have">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -70,7 +60,7 @@ def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
     Grids of more than `max-grid` blocks become loops over blocks. Where open
     extents say how many there are, `drawloom.open_grid` has the expression.
 
-    Example: test/codegen/nvptx/block-to-tile-stores-in-place.mlir
+    Example: test/codegen/nvptx/totile/block-to-tile-stores-in-place.mlir
   }];
   let options = [
     Option<"maxGrid", "max-grid", "int64_t", "1056",
@@ -92,7 +82,7 @@ def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
     Which products is decided by estimates (ProductCost.h); the remarks
     (`--remarks-filter=nvptx-choose-products`) give both.
 
-    Example: test/codegen/nvptx/choose-products-takes-what-stands-around.mlir
+    Example: test/codegen/nvptx/products/choose-products-takes-what-stands-around.mlir
   }];
   let options = [
     Option<"arch", "arch", "std::string", "\"sm_90a\"",
@@ -117,6 +107,56 @@ def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NvptxDeferReductions : Pass<"nvptx-defer-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Combine sums across threads behind the loop that carries them";
+  let description = [{
+    A loop that adds a `tile.reduce` to what it carries, carries each thread's
+    own share instead, and one reduction behind the loop combines them. Where all
+    shares together would take more than 96 registers, each thread carries the
+    elements that it owns, and only the reduction stays in the loop.
+
+    Example: test/codegen/nvptx/layouts/defer-reductions-adds-to-what-the-loop-starts-with.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxExpandConversions : Pass<"nvptx-expand-conversions", "::mlir::func::FuncOp"> {
+  let summary = "Move tiles between threads through shared memory";
+  let description = [{
+    A `tile.convert` between layouts of different threads becomes a store into a
+    buffer and a load; one that only renames registers stays. A `tile.reduce`
+    across warps gets a scratch buffer.
+
+    Example: test/codegen/nvptx/layouts/relayout-reductions-gives-sums-columns.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxHoistStaging : Pass<"nvptx-hoist-staging", "::mlir::func::FuncOp"> {
+  let summary = "Stage loop-invariant tiles once, in front of the loop";
+  let description = [{
+    A buffer that each iteration fills with the same elements of memory which the
+    kernel only reads is filled in front of the loop, together with what computes
+    them. Innermost loops come first. All buffers that move take `limit` bytes at
+    most.
+
+    Example: test/codegen/nvptx/shared/hoist-staging-stages-invariant-operands-once.mlir
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "98304",
+           "Bytes of shared memory for what is staged once">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def NvptxLoopOverBatches : Pass<"nvptx-loop-over-batches", "::mlir::func::FuncOp"> {
   let summary = "Multiply the matrices of a batch one by one";
   let description = [{
@@ -124,7 +164,7 @@ def NvptxLoopOverBatches : Pass<"nvptx-loop-over-batches", "::mlir::func::FuncOp
     of more than `registers` terms, becomes a loop over that dimension, or the
     one product that it is, unless instructions multiply all of it.
 
-    Example: test/codegen/nvptx/loop-over-batches.mlir
+    Example: test/codegen/nvptx/totile/loop-over-batches.mlir
   }];
   let options = [Option<"registers", "registers", "int64_t", "16384",
                         "Terms that a block holds in registers at most">];
@@ -143,7 +183,7 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
     element of which buffer the layouts say that it is of. The emulator compares
     the address with it.
 
-    Example: test/codegen/nvptx/lower-multiplies-by-mma.mlir
+    Example: test/codegen/nvptx/lower/lower-multiplies-by-mma.mlir
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", "60000",
@@ -169,10 +209,50 @@ def NvptxOutlineKernels : Pass<"nvptx-outline-kernels", "::mlir::ModuleOp"> {
     them. Open extents become arguments of functions and of the kernels that ask
     for them (OpenKernels.h).
 
-    Example: test/codegen/nvptx/outline-kernels-between-blocks.mlir
+    Example: test/codegen/nvptx/launch/outline-kernels-between-blocks.mlir
   }];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def NvptxPadBuffers : Pass<"nvptx-pad-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Pad rows of buffers against bank conflicts";
+  let description = [{
+    The rows of each buffer are put so far apart that all ops which access it
+    take the fewest clocks of the banks of shared memory, as far as the `limit`
+    allows. Buffers that work equally well with the row length of another one get
+    that, so that threads compute one address for both.
+
+    Example: test/codegen/nvptx/shared/pipeline-copies-spreads-over-banks.mlir
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "232448",
+           "Bytes of shared memory that a block may use">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxPipelineCopies : Pass<"nvptx-pipeline-copies", "::mlir::func::FuncOp"> {
+  let summary = "Copy tiles to shared memory asynchronously, an iteration ahead";
+  let description = [{
+    A tile that is loaded from memory which the kernel only reads, and that is
+    only stored into shared memory, is copied there by `tile.copy_async` without
+    passing through registers. Where each iteration of a loop fills a buffer so,
+    the buffer becomes a ring of two slots: the next iteration's copy runs while
+    this one computes. Rings stay within `limit` bytes together with all other
+    buffers.
+
+    Example: test/codegen/nvptx/shared/pipeline-copies-an-iteration-ahead.mlir
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "232448",
+           "Bytes of shared memory that a block may use">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
@@ -185,26 +265,82 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
     extents in workspace that grows with these. Calls of functions
     with `drawloom.product` become steps for a library; these functions go.
 
-    Example: test/codegen/nvptx/plan-launches-shares-workspace.mlir
+    Example: test/codegen/nvptx/launch/plan-launches-shares-workspace.mlir
   }];
   let options = [
     Option<"productWorkspace", "product-workspace", "int64_t", "4 << 20",
            "Bytes of workspace that a library's product is given">];
 }
 
-def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
-  let summary = "Keep arrays of tiles in global memory";
+def NvptxReduceByMma : Pass<"nvptx-reduce-by-mma", "::mlir::func::FuncOp"> {
+  let summary = "Add up rows that a product multiplies by a product with ones";
   let description = [{
-    A tensor of three or more dimensions that a block program fills slice by
-    slice in one loop, reads slice by slice in another, and that is larger than
-    `limit`, becomes a part of one more result of the program, which nobody
-    reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
+    Where a loop carries the sum of the rows of a 16-bit tile that is also the
+    right operand of a product, the sum becomes a product of ones with this tile,
+    carried as 16 equal rows: the operand's fragments are in registers already.
 
-    Example: test/codegen/nvptx/spill-arrays-of-tiles.mlir
+    Example: test/codegen/nvptx/layouts/reduce-by-mma-adds-rows-of-operands.mlir
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
-  let options = [Option<"limit", "limit", "int64_t", "16384",
-                        "Bytes that a block may keep for itself">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxRelayoutReductions : Pass<"nvptx-relayout-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Give arithmetic that ends in many column sums a layout of its own";
+  let description = [{
+    Between two products, elementwise arithmetic that ends in sums over rows for
+    which the products' layout would take more than 64 registers is enclosed by
+    `tile.convert`. Their results get a layout of few columns a thread.
+
+    Example: test/codegen/nvptx/layouts/relayout-reductions-gives-sums-columns.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxRematerialize : Pass<"nvptx-rematerialize", "::mlir::func::FuncOp"> {
+  let summary = "Compute elementwise values again rather than keep them across products";
+  let description = [{
+    Where more tiles are alive at a loop's product than three fifths of the
+    registers hold, values that elementwise arithmetic makes are computed again
+    in front of those who read them behind another product.
+
+    Example: test/codegen/nvptx/layouts/rematerialize-makes-values-again.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxSearchSchedules : Pass<"nvptx-search-schedules", "::mlir::func::FuncOp"> {
+  let summary = "Choose the schedule of a kernel, and apply it";
+  let description = [{
+    Runs `nvptx-apply-schedule` on the kernel for several schedules, and keeps
+    the best result: 4 and 8 warps, unless `warps` or the kernel's
+    `drawloom.schedule` says how many; less staging where registers or shared
+    memory do not suffice; products cut along K where shared memory still does
+    not. Estimate.h rates the results. `drawloom.considered` and the remarks
+    (`--remarks-filter=schedule`) list them.
+
+    Run `nvptx-apply-schedule` to see what one schedule makes, and any of its
+    passes alone to see what that does.
+
+    Example: test/codegen/nvptx/cost/schedules-are-data.mlir
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", "0",
+           "Warps of each block; 0: chosen by estimates">,
+    Option<"limit", "limit", "int64_t", "232448",
+           "Bytes of shared memory that a block may use">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
@@ -216,10 +352,98 @@ def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
     None of these changes a result. A product by tensor cores that is added to
     something starts from that, which changes the order of its sum.
 
-    Example: test/codegen/nvptx/simplify-tiles-takes-rows.mlir
+    Example: test/codegen/nvptx/totile/simplify-tiles-takes-rows.mlir
   }];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::arith::ArithDialect"];
+}
+
+def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
+  let summary = "Keep arrays of tiles in global memory";
+  let description = [{
+    A tensor of three or more dimensions that a block program fills slice by
+    slice in one loop, reads slice by slice in another, and that is larger than
+    `limit`, becomes a part of one more result of the program, which nobody
+    reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
+
+    Example: test/codegen/nvptx/launch/spill-arrays-of-tiles.mlir
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let options = [Option<"limit", "limit", "int64_t", "16384",
+                        "Bytes that a block may keep for itself">];
+}
+
+def NvptxSpillToShared : Pass<"nvptx-spill-to-shared", "::mlir::func::FuncOp"> {
+  let summary = "Keep tiles in shared memory where registers do not suffice";
+  let description = [{
+    Where more tiles are alive at a product than the registers of a thread hold,
+    those that are needed latest are stored in shared memory and loaded again.
+    Tiles that are copied to shared memory anyway come first; accumulators that a
+    loop carries come last: each thread adds to its own elements in place.
+    `drawloom.lacking_registers` on the kernel says how many registers a thread
+    still lacks.
+
+    Example: test/codegen/nvptx/shared/spill-to-shared-lets-sums-wait.mlir
+  }];
+  let options = [
+    Option<"limit", "limit", "int64_t", "232448",
+           "Bytes of shared memory that a block may use">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxStageOperands : Pass<"nvptx-stage-operands", "::mlir::func::FuncOp"> {
+  let summary = "Put operands of products where the instructions read them";
+  let description = [{
+    Both operands of a `tile.dot` are stored into shared memory, padded with zeros
+    to whole instructions, except a left operand of `mma.sync` that is in the
+    right registers and an operand that already lies in shared memory in whole
+    vectors. A tile that several products read is stored once.
+
+    Example: test/codegen/nvptx/shared/stage-operands-reads-operands-in-place.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxStageVectors : Pass<"nvptx-stage-vectors", "::mlir::func::FuncOp"> {
+  let summary = "Stage loop-invariant vectors in shared memory";
+  let description = [{
+    Loop-invariant vectors that are replicated across the threads of a warp are
+    staged in shared memory where the copies of a thread would take more than 24
+    registers. They are widened first if all who read them do that.
+
+    Example: test/codegen/nvptx/shared/stage-vectors-of-loops.mlir
+  }];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def NvptxTileK : Pass<"nvptx-tile-k", "::mlir::func::FuncOp"> {
+  let summary = "Tile the contraction dimension of products";
+  let description = [{
+    A product whose operands take more than `max-bytes` of shared memory becomes a
+    loop along its contraction dimension over parts of 16 KiB, with one product
+    for the remainder behind it. An operand that is made by more than elementwise
+    arithmetic on inputs is stored once and read in parts.
+
+    Example: test/codegen/nvptx/layouts/tile-k-streams-long-products.mlir
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "49152",
+           "Bytes of a product's operands that stay whole">,
+    Option<"onlyInputs", "only-inputs", "bool", "false",
+           "Only in kernels where every product reads inputs, once">];
+  let dependentDialects = ["::drawloom::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 #endif // DRAWLOOM_CODEGEN_NVPTX_PASSES_TD

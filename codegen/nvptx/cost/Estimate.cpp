@@ -10,7 +10,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/layouts/Dots.h"
 #include "codegen/nvptx/lower/LowerKernel.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -51,8 +51,7 @@ bool isKeptElsewhere(Operation *op) {
 class Estimator {
 public:
   Estimator(func::FuncOp kernel, const Machine &machine)
-      : kernel(kernel), machine(machine),
-        warps(kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt()),
+      : kernel(kernel), machine(machine), warps(warpsOf(kernel)),
         grid(std::max<int64_t>(
             1, kernel->getAttrOfType<IntegerAttr>(gridAttr).getInt())) {}
   Estimate run();

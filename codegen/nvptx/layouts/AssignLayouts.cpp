@@ -7,15 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/cost/Estimate.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/layouts/Dots.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Remarks.h"
-#include "passes/Memory/Arena.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -38,15 +34,98 @@ int64_t lengthOf(tile::ScanOp scan) {
   return tileType(scan.getResult()).getDimSize(scan.getDimension());
 }
 
-/// Bytes of a product's operands that may lie in shared memory at full depth
-/// where they could be read in parts: four blocks fit beside each other.
-constexpr int64_t mostWholeBytes = 48 * 1024;
+/// Whether a value is the same in each iteration of the loops around it, as far
+/// as can be told before what it reads has a place.
+bool isSteady(Value value, scf::ForOp loop) {
+  if (!loop || !loop.getRegion().isAncestor(value.getParentRegion()))
+    return true;
+  Operation *def = value.getDefiningOp();
+  return def && def->getNumRegions() == 0 &&
+         llvm::all_of(def->getOperands(),
+                      [&](Value operand) { return isSteady(operand, loop); });
+}
+
+bool mayPermuteColumns(tile::DotOp dot) {
+  int64_t n = dot.getN(), k = dot.getK();
+  // What is padded is filled with zeros first, in the order of memory.
+  if (dot.getBatch() || tile::paddedExtent(n, 8) != n ||
+      tile::paddedExtent(k, 16) != k)
+    return false;
+  return dot.getTransposeB() ||
+         isSteady(dot.getB(), dot->getParentOfType<scf::ForOp>());
+}
+/// A reshape that no renaming of digits says.
+void reshapeThroughMemory(OpBuilder &builder, tile::ReshapeOp reshape) {
+  builder.setInsertionPoint(reshape);
+  Location loc = reshape.getLoc();
+  auto from = cast<RankedTensorType>(reshape.getSource().getType());
+  auto to = cast<RankedTensorType>(reshape.getResult().getType());
+  Attribute space = builder.getI64IntegerAttr(tile::sharedSpace);
+  Value buffer = tile::AllocOp::create(
+      builder, loc,
+      MemRefType::get(from.getShape(), from.getElementType(),
+                      MemRefLayoutAttrInterface(), space),
+      IntegerAttr());
+  tile::StoreOp::create(builder, loc, reshape.getSource(), buffer);
+  // The same bytes, seen with the other shape.
+  SmallVector<int64_t> strides(to.getRank(), 1);
+  for (int64_t dim = to.getRank() - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * to.getDimSize(dim + 1);
+  auto type = MemRefType::get(
+      to.getShape(), to.getElementType(),
+      StridedLayoutAttr::get(builder.getContext(), 0, strides), space);
+  Value view = memref::ReinterpretCastOp::create(
+      builder, loc, type, buffer, /*offset=*/0, to.getShape(), strides);
+  reshape.replaceAllUsesWith(
+      tile::LoadOp::create(builder, loc, to, view).getResult());
+  reshape.erase();
+}
+
+/// One coordinate of a tile whose warps hold others, which all can read from
+/// `buffer`: it is made and filled where it is null, for all slices of the
+/// tile.
+void sliceThroughMemory(OpBuilder &builder, tile::SliceOp slice,
+                        Value &buffer) {
+  Location loc = slice.getLoc();
+  Value source = slice.getSource();
+  auto from = cast<RankedTensorType>(source.getType());
+  if (!buffer) {
+    // Once, in front of the first slice, wherever in loops or branches that is.
+    Operation *first = nullptr;
+    for (Operation *user : source.getUsers()) {
+      Operation *at = source.getParentBlock()->findAncestorOpInBlock(*user);
+      if (isa<tile::SliceOp>(user) && (!first || at->isBeforeInBlock(first)))
+        first = at;
+    }
+    builder.setInsertionPoint(first);
+    buffer = tile::AllocOp::create(
+        builder, loc,
+        MemRefType::get(from.getShape(), from.getElementType(),
+                        MemRefLayoutAttrInterface(),
+                        builder.getI64IntegerAttr(tile::sharedSpace)),
+        IntegerAttr());
+    tile::StoreOp::create(builder, loc, source, buffer);
+  }
+  builder.setInsertionPoint(slice);
+  int64_t rank = from.getRank();
+  SmallVector<int64_t> offsets(rank, 0), ones(rank, 1), sizes(from.getShape());
+  offsets[slice.getDimension()] = static_cast<int64_t>(slice.getIndex());
+  sizes[slice.getDimension()] = 1;
+  auto type = cast<RankedTensorType>(slice.getResult().getType());
+  auto part = memref::SubViewOp::inferRankReducedResultType(
+      type.getShape(), cast<MemRefType>(buffer.getType()), offsets, sizes,
+      ones);
+  Value view = memref::SubViewOp::create(builder, loc, cast<MemRefType>(part),
+                                         buffer, offsets, sizes, ones);
+  slice.replaceAllUsesWith(
+      tile::LoadOp::create(builder, loc, type, view).getResult());
+  slice.erase();
+}
 
 class Assigner {
 public:
-  Assigner(func::FuncOp kernel, int64_t warps, int64_t staging)
-      : kernel(kernel), warps(warps), staging(staging),
-        builder(kernel.getContext()) {}
+  Assigner(func::FuncOp kernel, int64_t warps)
+      : kernel(kernel), warps(warps), builder(kernel.getContext()) {}
   /// Says what is wrong, if something is.
   LogicalResult run();
 
@@ -126,16 +205,12 @@ private:
 
   func::FuncOp kernel;
   int64_t warps;
-  /// Bytes of shared memory for what is staged once.
-  int64_t staging;
   OpBuilder builder;
   llvm::EquivalenceClasses<void *> classes;
   DenseMap<void *, Layout> layouts;
   SmallVector<Value> tiles;
   /// How many sums of tiles of a class loops carry.
   DenseMap<void *, int64_t> sums;
-  /// Copies of tiles in shared memory.
-  StagedCopies staged;
   /// The buffers of tiles that are sliced across warps.
   DenseMap<Value, Value> sliced;
   /// Smallest element of a class in memory, in bits.
@@ -267,7 +342,7 @@ void Assigner::fixDots() {
     // Conversions that are there already lead into sums over rows.
     if (auto convert = dyn_cast<tile::ConvertOp>(op))
       fix(convert.getResult(),
-          columnsLayout(tileType(convert.getResult()).getShape(), warps));
+          tile::columnsLayout(tileType(convert.getResult()).getShape(), warps));
   });
 }
 
@@ -428,7 +503,6 @@ LogicalResult Assigner::rewrite(Operation *op) {
     Layout sums = sumLayout(dot, warps);
     require(dot.getAccumulatorMutable(), sums);
     provide(cast<OpResult>(dot.getResult()), sums);
-    stageOperands(builder, dot, warps, staged);
   } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     RankedTensorType from = tileType(reshape.getSource());
     RankedTensorType to = tileType(reshape.getResult());
@@ -466,243 +540,18 @@ LogicalResult Assigner::run() {
   for (Operation *op : ops)
     if (failed(rewrite(op)))
       return failure();
-  hoistReductions(builder, kernel);
-  stageVectors(builder, kernel);
-  hoistStaging(kernel, staging);
-  expandConversions(builder, kernel);
   return success();
 }
 
-/// A kernel with the layouts of a schedule, and what that will cost.
-struct Candidate {
-  Schedule schedule;
-  OwningOpRef<func::FuncOp> kernel;
-  Estimate said;
-};
-
-/// Sums that loops carry live in registers from end to end: where four warps
-/// would need more than 64 of each thread for them, eight share them. The
-/// predictions have no say in it before they are as good as this rule.
-int64_t chooseWarps(func::FuncOp kernel) {
-  int64_t most = 0;
-  kernel.walk([&](scf::ForOp loop) {
-    int64_t elements = 0;
-    for (Value carried : loop.getRegionIterArgs())
-      if (RankedTensorType type = tileType(carried))
-        elements += type.getNumElements();
-    most = std::max(most, elements);
-  });
-  return most > 4 * 32 * 64 ? 8 : 4;
-}
-
-/// Predicted registers of a thread from which on a recurrence takes the other
-/// number of warps. Other kernels do where they lack some. Neither depends on
-/// the length of loops: a recurrence has the same bits for any.
-constexpr int64_t mostPredictedOfScans = 176;
-/// Recurrences: their many small tiles fill registers before the sums that
-/// their loops carry do. Products by multiply-adds want large tiles more.
-bool scansInLoops(func::FuncOp kernel) {
-  bool scans = false, solves = false, multiplies = false;
-  kernel.walk([&](Operation *op) {
-    bool inLoop = op->getParentOfType<scf::ForOp>() != nullptr;
-    scans |= inLoop && isa<tile::ScanOp>(op);
-    solves |= inLoop && isa<tile::SolveOp>(op);
-    if (auto dot = dyn_cast<tile::DotOp>(op))
-      multiplies |= !usesTensorCores(dot);
-  });
-  return solves || (scans && !multiplies);
-}
-
-DictionaryAttr toAttribute(const Candidate &candidate, MLIRContext *context) {
-  Builder builder(context);
-  const Estimate &it = candidate.said;
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](StringRef name, int64_t value) {
-    entries.push_back(
-        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
-  };
-  add("blocks_at_once", it.resident);
-  entries.push_back(
-      builder.getNamedAttr("bound", builder.getStringAttr(it.bound)));
-  add("clocks", static_cast<int64_t>(it.clocks));
-  add("registers", it.registers);
-  add("shared_bytes", it.sharedBytes);
-  add("spilled", it.spilled);
-  add("warps", candidate.schedule.warps);
-  return builder.getDictionaryAttr(entries);
-}
-
-/// Of shared memory that is too little, staging gives up half after half, and
-/// at last this.
-constexpr int64_t leastStaging = 16 * 1024;
-
 struct NvptxAssignLayouts : impl::NvptxAssignLayoutsBase<NvptxAssignLayouts> {
-  using NvptxAssignLayoutsBase::NvptxAssignLayoutsBase;
-
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (kernel.isExternal() || !kernel->hasAttr(kernelAttr))
+    if (!isKernel(kernel))
       return;
-    llvm::Expected<Schedule> given =
-        readSchedule(kernel->getAttrOfType<DictionaryAttr>(scheduleAttr));
-    if (!given) {
-      kernel.emitError(llvm::toString(given.takeError()));
-      return signalPassFailure();
-    }
-    // The option is that of all kernels.
-    if (warps != 0)
-      given->warps = warps;
-    if (given->warps < 0 || given->warps > 32 ||
-        (given->warps != 0 && !llvm::isPowerOf2_64(given->warps))) {
-      kernel.emitError("cannot have ")
-          << given->warps << " warps: a block has 1, 2, 4, 8, 16 or 32";
-      return signalPassFailure();
-    }
-    SmallVector<int64_t> counts{chooseWarps(kernel)};
-    counts.push_back(12 - counts.front());
-    if (given->warps)
-      counts = {given->warps};
-    OpBuilder builder(kernel.getContext());
-    // Sums across warps, or of the rows of a warp, round as these are cut.
-    bool scans = scansInLoops(kernel);
-    bool mayChoose = !given->warps;
-    sumByProducts(builder, kernel);
-    if (readsInputsOnce(kernel))
-      cutProducts(builder, kernel, mostWholeBytes);
-    // Devices of one architecture have the limits of its first.
-    const Machine *own = llvm::find_if(machines(), [&](const Machine &machine) {
-      return (*findArchitecture(machine.architecture))->sharedBytes == limit;
-    });
-    if (own == machines().end())
-      own = machines().begin();
-    SmallVector<Candidate, 2> candidates;
-    for (int64_t count : counts) {
-      Candidate candidate;
-      candidate.schedule = *given;
-      candidate.schedule.warps = count;
-      candidate.kernel = assigned(kernel, candidate.schedule, limit);
-      if (!candidate.kernel)
-        return signalPassFailure();
-      candidate.said = estimateKernel(*candidate.kernel, *own);
-      candidates.push_back(std::move(candidate));
-    }
-    const Estimate &first = candidates.front().said;
-    const Estimate &other = candidates.back().said;
-    if (mayChoose && (scans ? first.registers > mostPredictedOfScans &&
-                                  other.registers < first.registers
-                            : other.spilled < first.spilled))
-      std::swap(candidates.front(), candidates.back());
-    adopt(kernel, candidates);
-  }
-
-  /// A copy of a kernel with layouts; null where that fails. If it needs more
-  /// shared memory than there is, what can be read in parts is.
-  OwningOpRef<func::FuncOp> assigned(func::FuncOp kernel, Schedule &schedule,
-                                     int64_t sharedBytes) {
-    OwningOpRef<func::FuncOp> first;
-    Schedule given = schedule;
-    for (int64_t most : {std::numeric_limits<int64_t>::max(), mostWholeBytes,
-                         mostWholeBytes / 4}) {
-      Schedule now = given;
-      OwningOpRef<func::FuncOp> copy = staged(kernel, now, sharedBytes, most);
-      bool isFit = copy && fits(*copy, sharedBytes);
-      if (!copy || isFit || !first)
-        schedule = now;
-      if (!copy || isFit)
-        return copy;
-      if (!first)
-        first = std::move(copy);
-    }
-    return first;
-  }
-
-  static bool fits(func::FuncOp kernel, int64_t sharedBytes) {
-    return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment)
-               .bytes <= sharedBytes;
-  }
-
-  /// A copy that keeps as much in shared memory as that has room for; the
-  /// schedule says then how much.
-  OwningOpRef<func::FuncOp> staged(func::FuncOp kernel, Schedule &schedule,
-                                   int64_t sharedBytes, int64_t most) {
-    const bool isGiven = schedule.staging.has_value();
-    OwningOpRef<func::FuncOp> best;
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (Schedule tried = schedule;;) {
-      int64_t lacking = 0;
-      OwningOpRef<func::FuncOp> copy =
-          attempt(kernel, tried, sharedBytes, most, lacking);
-      if (!copy)
-        return copy;
-      if (!fits(*copy, sharedBytes))
-        lacking = std::numeric_limits<int64_t>::max() - 1;
-      if (lacking < least) {
-        best = std::move(copy);
-        least = lacking;
-        schedule.staging = tried.staging;
-      }
-      if (lacking == 0 || isGiven || tried.staging == 0)
-        return best;
-      int64_t half = tried.staging.value_or(defaultStaging) / 2;
-      tried.staging = half < leastStaging ? 0 : half;
-    }
-  }
-
-  OwningOpRef<func::FuncOp> attempt(func::FuncOp kernel,
-                                    const Schedule &schedule,
-                                    int64_t sharedBytes, int64_t most,
-                                    int64_t &lacking) {
-    OwningOpRef<func::FuncOp> copy(kernel.clone());
-    OpBuilder cutBuilder(&getContext());
-    cutProducts(cutBuilder, *copy, most);
-    (*copy)->setAttr(warpsAttr,
-                     Builder(&getContext()).getI64IntegerAttr(schedule.warps));
-    recomputeTiles(*copy, schedule.warps);
-    detachSums(*copy);
-    if (failed(Assigner(*copy, schedule.warps,
-                        schedule.staging.value_or(defaultStaging))
-                   .run()))
-      return nullptr;
-    lacking = keepShared(*copy, sharedBytes, scansInLoops(*copy));
-    choosePaddings(*copy, sharedBytes);
-    OpBuilder builder(&getContext());
-    startCopiesEarly(builder, *copy, sharedBytes);
-    return copy;
-  }
-
-  /// Makes the first candidate the kernel, and notes what was compared.
-  void adopt(func::FuncOp kernel, MutableArrayRef<Candidate> candidates) {
-    Candidate &best = candidates.front();
-    func::FuncOp copy = *best.kernel;
-    kernel.getBody().takeBody(copy.getBody());
-    kernel->setAttrs(copy->getAttrs());
-    Schedule schedule = best.schedule;
-    if (!schedule.staging)
-      schedule.staging = defaultStaging;
-    kernel->setAttr(scheduleAttr, nvptx::toAttribute(schedule, &getContext()));
-    SmallVector<Attribute> considered;
-    for (const Candidate &candidate : candidates) {
-      considered.push_back(toAttribute(candidate, &getContext()));
-      const Estimate &it = candidate.said;
-      bool chosen = &candidate == &best;
-      auto options = remark::RemarkOpts::name(chosen ? "Chosen" : "Considered")
-                         .category("schedule")
-                         .function(kernel.getName());
-      auto remark = chosen ? remark::passed(kernel.getLoc(), options)
-                           : remark::analysis(kernel.getLoc(), options);
-      remark << remark::metric("kernel", kernel.getName())
-             << remark::metric("rows", schedule.rows)
-             << remark::metric("warps", candidate.schedule.warps)
-             << remark::metric("staging", candidate.schedule.staging.value_or(
-                                              defaultStaging))
-             << remark::metric("registers", it.registers)
-             << remark::metric("spilled", it.spilled)
-             << remark::metric("sharedBytes", it.sharedBytes)
-             << remark::metric("blocksAtOnce", it.resident)
-             << remark::metric("clocks", static_cast<int64_t>(it.clocks))
-             << remark::metric("bound", it.bound);
-    }
-    kernel->setAttr(consideredAttr, ArrayAttr::get(&getContext(), considered));
+    kernel->setAttr(warpsAttr,
+                    Builder(&getContext()).getI64IntegerAttr(warpsOf(kernel)));
+    if (failed(Assigner(kernel, warpsOf(kernel)).run()))
+      signalPassFailure();
   }
 };
 

@@ -10,6 +10,8 @@
 #define DRAWLOOM_CODEGEN_NVPTX_LAYOUTS_DOTS_H
 
 #include "codegen/nvptx/tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace drawloom::nvptx {
 
@@ -43,6 +45,21 @@ inline tile::Layout sumLayout(tile::DotOp dot, int64_t warps) {
     return tile::outerProductLayout(m, n, warps);
   WarpGrid grid = warpGrid(m, n, warps);
   return tile::accumulatorLayout(m, n, grid.m, grid.n, dot.columnsInThread());
+}
+
+/// Whether loops of a kernel scan or solve: their many small tiles fill
+/// registers before the accumulators that the loops carry do. Contractions by
+/// fused multiply-adds prefer large tiles nevertheless.
+inline bool scansInLoops(mlir::func::FuncOp kernel) {
+  bool scans = false, solves = false, multiplies = false;
+  kernel.walk([&](mlir::Operation *op) {
+    bool inLoop = op->getParentOfType<mlir::scf::ForOp>() != nullptr;
+    scans |= inLoop && llvm::isa<tile::ScanOp>(op);
+    solves |= inLoop && llvm::isa<tile::SolveOp>(op);
+    if (auto dot = llvm::dyn_cast<tile::DotOp>(op))
+      multiplies |= !usesTensorCores(dot);
+  });
+  return solves || (scans && !multiplies);
 }
 
 } // namespace drawloom::nvptx

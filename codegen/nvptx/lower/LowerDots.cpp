@@ -17,7 +17,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/layouts/Dots.h"
 #include "codegen/nvptx/lower/LowerKernel.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -9,7 +9,7 @@
 #include "codegen/nvptx/lower/LowerKernel.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -729,7 +729,7 @@ LogicalResult LowerKernel::run() {
       builder, loc, kernel.getName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   types));
-  int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttr).getInt();
+  int64_t warps = warpsOf(kernel);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
   function->setAttr(

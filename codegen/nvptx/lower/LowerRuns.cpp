@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/lower/LowerKernel.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"

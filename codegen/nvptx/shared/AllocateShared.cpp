@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/shared/Staging.h"
+#include "codegen/nvptx/shared/SharedMemory.h"
 #include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -175,6 +175,10 @@ Barriers::State Barriers::run(Block &block, State state) {
 }
 
 } // namespace
+
+int64_t sharedBytesOf(func::FuncOp kernel) {
+  return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment).bytes;
+}
 
 SharedBuffers sharedBuffers(func::FuncOp kernel) {
   DenseMap<Operation *, int64_t> number;

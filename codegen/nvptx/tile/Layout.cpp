@@ -251,6 +251,39 @@ private:
 };
 } // namespace
 
+Layout columnsLayout(ArrayRef<int64_t> shape, int64_t warps) {
+  Layout layout;
+  int64_t column = 1, row = 1;
+  auto takes = [&](int64_t dim, int64_t &stride) {
+    if (shape[dim] % (2 * stride) != 0)
+      return false;
+    stride *= 2;
+    return true;
+  };
+  for (int64_t bit = 0; bit < Layout::laneBits; ++bit) {
+    // Eight columns are sixteen bytes, which four rows have in other banks.
+    if (bit < 3 && takes(1, column))
+      layout.lanes.push_back({1, column / 2, 2});
+    else if (takes(0, row))
+      layout.lanes.push_back({0, row / 2, 2});
+    else
+      layout.lanes.push_back(tile::Digit());
+  }
+  for (int64_t count = 1; count < warps; count *= 2) {
+    if (takes(1, column))
+      layout.warps.push_back({1, column / 2, 2});
+    else if (takes(0, row))
+      layout.warps.push_back({0, row / 2, 2});
+    else
+      layout.warps.push_back(tile::Digit());
+  }
+  if (shape[1] > column)
+    layout.registers.push_back({1, column, shape[1] / column});
+  if (shape[0] > row)
+    layout.registers.push_back({0, row, shape[0] / row});
+  return layout;
+}
+
 Layout blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t warps) {
   SmallVector<Dispenser> dims;
   int64_t elements = 1;

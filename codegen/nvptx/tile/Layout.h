@@ -107,6 +107,9 @@ public:
 /// one costs registers where padding costs arithmetic.
 int64_t paddedExtent(int64_t size, int64_t multiple = 1);
 
+/// The layout of a tile whose rows are added up: few columns to a thread.
+Layout columnsLayout(llvm::ArrayRef<int64_t> shape, int64_t warps);
+
 /// Neighbouring threads hold neighbouring elements of the last dimension, up
 /// to `vector` elements each.
 Layout blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector,
