@@ -13,6 +13,7 @@
 #include "codegen/Program.h"
 #include "dialects/Interfaces/MachineFacts.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/Block/Passes.h"
 #include "passes/Memory/Plan.h"
 #include <functional>
 #include <memory>
@@ -70,43 +71,14 @@ struct CodegenOptions {
   std::function<bool()> cancelled = {};
 };
 
-/// How large a machine likes its blocks. What it chooses decides how sums are
-/// cut, so it must not depend on which machine of a kind it is.
+/// How large a machine likes its blocks: the options of the passes that make
+/// them, which passes/Block/Passes.td explains. What it chooses decides how
+/// sums are cut, so it must not depend on which machine of a kind it is.
 struct BlockBudget {
-  /// What is alive of a tile of rows at once, in bytes.
-  int64_t tileBytes = 448 * 1024;
-  /// The same of blocks with products of matrices, and of those that also carry
-  /// sums over rows; 0: no other.
-  int64_t productTileBytes = 0, summedProductTileBytes = 0;
-  /// Rows of a tile, as many as its budget allows: powers of two.
-  int64_t leastRows = 16, mostRows = 64;
-  /// The most where nothing is multiplied and there are `maxBlocks` tiles of
-  /// them.
-  int64_t mostPlainRows = 0;
-  /// What may be read again for every tile at no cost, bytes.
-  int64_t sweptBytes = 0;
-  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
-  int64_t sumBytes = 0;
-  /// The same of a sum that blocks carry alone: of more, each has a part.
-  int64_t sumPartBytes = 0;
-  /// Whether products want the matrices that they read in every block to lie in
-  /// the order in which they read them.
-  bool packUniform = true;
-  /// Whether a product of which few rows fit shares blocks with its neighbours.
-  bool wideProducts = true;
-  /// Whether tiles that open rows leave over are blocks of their own: where a
-  /// machine runs many of these at once.
-  bool restInBlocks = false;
-  /// Blocks that carry partial sums.
-  int64_t maxBlocks = 64;
-  /// Operations that each of them should do for a byte of these
-  /// (RowCostOptions); 0: as many blocks as there may be.
-  int64_t operationsPerSumByte = 230;
-  /// Of ops that share no rows: pieces of one, how many iterations make it
-  /// worth cutting, and how many a piece should have (0: as many as there are).
-  int64_t maxPieces = 64;
-  int64_t minIterations = 65536;
-  int64_t pieceIterations = 0;
+  FuseRowsOptions rows;
+  DistributeOpsOptions pieces;
+  /// Whether programs that leave extents open are joined along rows.
+  bool joinsRows = false;
 };
 
 /// A choice that is made by trying: the bytes of tiles with products and sums,

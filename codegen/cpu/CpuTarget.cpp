@@ -94,6 +94,12 @@ public:
   bool isForTests(StringRef set) const override;
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override { registerCpuPasses(); }
+  BlockBudget blockBudget() const override {
+    BlockBudget budget;
+    budget.rows.wideProducts = true;
+    budget.joinsRows = true;
+    return budget;
+  }
   void buildPhase(OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
   std::optional<int64_t> workspaceBytesOf(ModuleOp module) const override;

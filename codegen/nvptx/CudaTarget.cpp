@@ -15,6 +15,7 @@
 #include "drawloom/runtime/Cuda.h"
 #include "drawloom/runtime/CudaProducts.h"
 #include "drawloom/runtime/CudaProgram.h"
+#include "passes/Block/Rows/FusedRows.h"
 #include <map>
 #include <mutex>
 
@@ -54,18 +55,10 @@ public:
     if (!arch)
       // It is reported when code is to be made for it.
       return llvm::consumeError(arch.takeError());
-    BlockBudget budget = blockBudget();
     NvptxChooseProductsOptions products;
     products.arch = (*arch)->name.str();
     products.all = options.denseProducts == DenseProducts::Library;
-    products.cacheBytes = budget.tileBytes;
-    products.leastRows = budget.leastRows;
-    products.mostRows = budget.mostRows;
-    products.productBytes = budget.productTileBytes;
-    products.summedProductBytes = budget.summedProductTileBytes;
-    products.sumBytes = budget.sumBytes;
-    products.sweptBytes = budget.sweptBytes;
-    products.maxBlocks = budget.maxBlocks;
+    products.rows = toText(blockBudget().rows);
     pm.addPass(createNvptxChooseProducts(products));
   }
 

@@ -41,31 +41,31 @@ BlockBudget GpuTarget::blockBudget() const {
   // tile; and blocks enough for every multiprocessor of the largest device,
   // twice.
   BlockBudget budget;
-  budget.tileBytes = 48 * 1024;
+  FuseRowsOptions &rows = budget.rows;
+  rows.notesRows = true;
+  rows.cacheBytes = 48 * 1024;
   // Each row more is one that reads no weight again. What waits for the
   // backward pass waits in shared memory then.
-  budget.productTileBytes = 96 * 1024;
-  budget.summedProductTileBytes = 72 * 1024;
-  budget.leastRows = 1;
-  budget.mostRows = 256;
+  rows.productBytes = 96 * 1024;
+  rows.summedProductBytes = 72 * 1024;
+  rows.leastRows = 1;
+  rows.mostRows = 256;
   // Rows of one element: eight for each thread, which are two accesses.
-  budget.mostPlainRows = 1024;
-  budget.sweptBytes = 1 << 20;
+  rows.mostPlainRows = 1024;
+  rows.sweptBytes = 1 << 20;
   // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
   // the first row to the last.
-  budget.sumBytes = 112 * 1024;
-  budget.sumPartBytes = 128 * 1024;
+  rows.sumBytes = 112 * 1024;
+  rows.sumPartBytes = 128 * 1024;
   // Matrix instructions read either order.
-  budget.packUniform = false;
-  budget.wideProducts = false;
-  budget.restInBlocks = true;
-  budget.maxBlocks = 264;
+  rows.packUniform = false;
+  rows.restInBlocks = true;
+  rows.maxBlocks = 264;
   // A multiprocessor without a block costs more than one more partial sum: 35
   // ns for 80 KiB against microseconds for a tile.
-  budget.operationsPerSumByte = 0;
-  budget.maxPieces = 1 << 20;
-  budget.minIterations = 65536;
-  budget.pieceIterations = 2048;
+  rows.operationsPerSumByte = 0;
+  budget.pieces.maxBlocks = 1 << 20;
+  budget.pieces.pieceIterations = 2048;
   return budget;
 }
 

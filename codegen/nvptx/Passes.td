@@ -90,17 +90,8 @@ def NvptxChooseProducts : Pass<"nvptx-choose-products", "::mlir::ModuleOp"> {
     Option<"all", "all", "bool", "false",
            "Leave all to it that it can compute, whatever the estimates, also "
            "what would be fused">,
-    Option<"cacheBytes", "cache-bytes", "int64_t", "48 * 1024",
-           "Of fuse-rows.">,
-    Option<"leastRows", "least-rows", "int64_t", "1", "Of fuse-rows.">,
-    Option<"maxBlocks", "max-blocks", "int64_t", "264", "Of fuse-rows.">,
-    Option<"mostRows", "most-rows", "int64_t", "128", "Of fuse-rows.">,
-    Option<"productBytes", "product-bytes", "int64_t", "0", "Of fuse-rows.">,
-    Option<"sumBytes", "sum-bytes", "int64_t", "0", "Of fuse-rows.">,
-    Option<"summedProductBytes", "summed-product-bytes", "int64_t", "0",
-           "Of fuse-rows.">,
-    Option<"sweptBytes", "swept-bytes", "int64_t", "1 << 20",
-           "Of fuse-rows.">];
+    Option<"rows", "rows", "std::string", "\"\"",
+           "Options of fuse-rows, which decide what would be fused">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",

@@ -90,33 +90,11 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
 
 static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
   pm.addNestedPass<func::FuncOp>(createFuseNeighbours());
-  // Only its programs leave extents open.
-  if (target.name() == cpu::target().name())
-    pm.addNestedPass<func::FuncOp>(createJoinRows());
   BlockBudget budget = target.blockBudget();
-  FuseRowsOptions rows;
-  rows.cacheBytes = budget.tileBytes;
-  rows.leastRows = budget.leastRows;
-  rows.mostRows = budget.mostRows;
-  rows.sweptBytes = budget.sweptBytes;
-  rows.mostPlainRows = budget.mostPlainRows;
-  rows.sumBytes = budget.sumBytes;
-  rows.sumPartBytes = budget.sumPartBytes;
-  rows.productBytes = budget.productTileBytes;
-  rows.summedProductBytes = budget.summedProductTileBytes;
-  rows.maxBlocks = budget.maxBlocks;
-  rows.operationsPerSumByte = budget.operationsPerSumByte;
-  // Its schedules are the CPU's own business.
-  rows.notesRows = target.name() != cpu::target().name();
-  rows.packUniform = budget.packUniform;
-  rows.restInBlocks = budget.restInBlocks;
-  rows.wideProducts = budget.wideProducts;
-  pm.addNestedPass<func::FuncOp>(createFuseRows(rows));
-  DistributeOpsOptions pieces;
-  pieces.maxBlocks = budget.maxPieces;
-  pieces.minIterations = budget.minIterations;
-  pieces.pieceIterations = budget.pieceIterations;
-  pm.addNestedPass<func::FuncOp>(createDistributeOps(pieces));
+  if (budget.joinsRows)
+    pm.addNestedPass<func::FuncOp>(createJoinRows());
+  pm.addNestedPass<func::FuncOp>(createFuseRows(budget.rows));
+  pm.addNestedPass<func::FuncOp>(createDistributeOps(budget.pieces));
   addCleanup(pm);
   // Of transfers that the program has as it is written.
   pm.addNestedPass<func::FuncOp>(createVerifyTransfers());
@@ -569,7 +547,7 @@ static void chooseTiles(ModuleOp module, const CompileOptions &given) {
                                     : std::nullopt,
                            bytes);
   };
-  int64_t ordinary = options.target->blockBudget().summedProductTileBytes;
+  int64_t ordinary = options.target->blockBudget().rows.summedProductBytes;
   tryBytes(ordinary, TileChoice::Larger);
   for (int64_t part = 2; part <= trial->parts; part *= 2)
     tryBytes(ordinary / part, TileChoice::Smaller);

@@ -28,7 +28,6 @@ namespace drawloom::nvptx {
 } // namespace drawloom::nvptx
 
 using namespace mlir;
-using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
 

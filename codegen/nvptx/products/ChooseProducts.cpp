@@ -109,19 +109,18 @@ struct NvptxChooseProducts
         open.push_back(op);
     if (matches.empty() && open.empty())
       return SmallVector<linalg::LinalgOp>();
-    RowCostOptions costs;
-    costs.cacheBytes = cacheBytes;
-    costs.leastRows = leastRows;
-    costs.maxBlocks = maxBlocks;
-    costs.mostRows = mostRows;
-    costs.productBytes = productBytes;
-    costs.summedProductBytes = summedProductBytes;
-    costs.sumBytes = sumBytes;
-    costs.sweptBytes = sweptBytes;
-    costs.packUniform = false;
+    FailureOr<FuseRowsOptions> options =
+        parseFuseRowsOptions(rows, function.getLoc());
+    if (failed(options))
+      return failure();
     SmallVector<SmallVector<Operation *>> groups;
-    if (!all)
-      groups = findFusedRows(function, costs);
+    if (!all) {
+      FailureOr<SmallVector<SmallVector<Operation *>>> fused =
+          findFusedRows(function, *options);
+      if (failed(fused))
+        return failure();
+      groups = std::move(*fused);
+    }
     for (linalg::LinalgOp op : open)
       if (llvm::none_of(groups, [&](ArrayRef<Operation *> group) {
             return llvm::is_contained(group, op.getOperation()) &&

@@ -214,53 +214,67 @@ bool hasStaticShapes(Block &block) {
   });
 }
 
+/// The options, and what the function says of its tiles.
+FailureOr<RowCostOptions> costsOf(func::FuncOp function,
+                                  const FuseRowsOptions &options) {
+  RowCostOptions costs(options);
+  if (Attribute value = function->getAttr(tileBytesAttr)) {
+    auto bytes = dyn_cast<IntegerAttr>(value);
+    if (!bytes || bytes.getInt() < 1)
+      return function.emitError() << tileBytesAttr << " cannot be " << value
+                                  << ": it is 1 or more",
+             failure();
+    costs.chosenBytes = bytes.getInt();
+  }
+  // Somebody knows better: then no budget has a say.
+  auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
+  if (Attribute value = given ? given.get("rows") : Attribute()) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (!number || number.getInt() < 1)
+      return function.emitError("a schedule's rows cannot be ")
+                 << value << ": a tile has one row at least",
+             failure();
+    costs.tileRows = number.getInt();
+    costs.cacheBytes = costs.sweptBytes =
+        std::numeric_limits<int64_t>::max() / 4;
+    costs.sumBytes = costs.productBytes = costs.summedProductBytes =
+        costs.chosenBytes = 0;
+  }
+  return costs;
+}
+
 struct FuseRows : impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
+
+  FuseRowsOptions options() const {
+    FuseRowsOptions options;
+    options.cacheBytes = cacheBytes;
+    options.columnBytes = columnBytes;
+    options.leastRows = leastRows;
+    options.maxBlocks = maxBlocks;
+    options.mostPlainRows = mostPlainRows;
+    options.mostRows = mostRows;
+    options.notesRows = notesRows;
+    options.operationsPerSumByte = operationsPerSumByte;
+    options.packUniform = packUniform;
+    options.productBytes = productBytes;
+    options.restInBlocks = restInBlocks;
+    options.sumBytes = sumBytes;
+    options.sumPartBytes = sumPartBytes;
+    options.summedProductBytes = summedProductBytes;
+    options.sweptBytes = sweptBytes;
+    options.tileRows = tileRows;
+    options.wideProducts = wideProducts;
+    return options;
+  }
 
   void runOnOperation() override {
     if (getOperation().isExternal() || isOpaque(getOperation()))
       return;
-    RowCostOptions costs;
-    costs.tileRows = tileRows;
-    costs.maxBlocks = maxBlocks;
-    costs.cacheBytes = cacheBytes;
-    costs.leastRows = leastRows;
-    costs.mostRows = mostRows;
-    costs.sweptBytes = sweptBytes;
-    costs.sumBytes = sumBytes;
-    costs.sumPartBytes = sumPartBytes;
-    costs.operationsPerSumByte = operationsPerSumByte;
-    costs.productBytes = productBytes;
-    costs.mostPlainRows = mostPlainRows;
-    costs.summedProductBytes = summedProductBytes;
-    if (Attribute value = getOperation()->getAttr(tileBytesAttr)) {
-      auto bytes = dyn_cast<IntegerAttr>(value);
-      if (!bytes || bytes.getInt() < 1) {
-        getOperation().emitError()
-            << tileBytesAttr << " cannot be " << value << ": it is 1 or more";
-        return signalPassFailure();
-      }
-      costs.chosenBytes = bytes.getInt();
-    }
-    costs.packUniform = packUniform;
-    costs.wideProducts = wideProducts;
-    costs.columnBytes = columnBytes;
-    // Somebody knows better: then no budget has a say.
-    if (auto given =
-            getOperation()->getAttrOfType<DictionaryAttr>("drawloom.schedule"))
-      if (Attribute value = given.get("rows")) {
-        auto number = dyn_cast<IntegerAttr>(value);
-        if (!number || number.getInt() < 1) {
-          getOperation().emitError("a schedule's rows cannot be ")
-              << value << ": a tile has one row at least";
-          return signalPassFailure();
-        }
-        costs.tileRows = number.getInt();
-        costs.cacheBytes = costs.sweptBytes =
-            std::numeric_limits<int64_t>::max() / 4;
-        costs.sumBytes = costs.productBytes = costs.summedProductBytes =
-            costs.chosenBytes = 0;
-      }
+    FailureOr<RowCostOptions> given = costsOf(getOperation(), options());
+    if (failed(given))
+      return signalPassFailure();
+    const RowCostOptions &costs = *given;
     Block &block = getOperation().getBody().front();
     if (failed(fuseRows(block, costs, /*again=*/false)))
       return signalPassFailure();
@@ -369,8 +383,33 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
 
 } // namespace
 
-SmallVector<SmallVector<Operation *>>
-findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
+std::string toText(const FuseRowsOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  FuseRows pass(options);
+  pass.printAsTextualPipeline(stream);
+  StringRef inner(text);
+  inner.consume_front(FuseRows::getArgumentName());
+  inner.consume_front("{");
+  inner.consume_back("}");
+  return inner.str();
+}
+
+FailureOr<FuseRowsOptions> parseFuseRowsOptions(StringRef text, Location loc) {
+  FuseRows pass;
+  if (failed(pass.initializeOptions(text, [&](const Twine &message) {
+        return emitError(loc) << "options of fuse-rows: " << message, failure();
+      })))
+    return failure();
+  return pass.options();
+}
+
+FailureOr<SmallVector<SmallVector<Operation *>>>
+findFusedRows(func::FuncOp function, const FuseRowsOptions &options) {
+  FailureOr<RowCostOptions> given = costsOf(function, options);
+  if (failed(given))
+    return failure();
+  const RowCostOptions &costs = *given;
   // A trial of it, on a copy.
   IRMapping mapping;
   OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone(mapping)));
@@ -378,14 +417,14 @@ findFusedRows(func::FuncOp function, const RowCostOptions &costs) {
   giveReadersViews(block);
   std::optional<RowAnalysis> rows = RowAnalysis::create(block);
   if (!rows || rows->findRowsAgainstRows(block))
-    return {};
+    return SmallVector<SmallVector<Operation *>>();
   if (rows->isOpen() ? rows->findOtherOpenExtent(block) != nullptr
                      : !hasStaticShapes(block))
-    return {};
+    return SmallVector<SmallVector<Operation *>>();
   prepareRows(block, *rows, costs.packUniform);
   rows = rows->refreshed(block);
   if (!rows)
-    return {};
+    return SmallVector<SmallVector<Operation *>>();
   DenseMap<Operation *, Operation *> original;
   function.walk([&](Operation *op) {
     if (Operation *made = mapping.lookupOrNull(op))

@@ -15,9 +15,17 @@
 namespace drawloom {
 
 /// The groups of ops of a function that fuse-rows would make block programs of.
-/// Changes nothing.
-llvm::SmallVector<llvm::SmallVector<mlir::Operation *>>
-findFusedRows(mlir::func::FuncOp function, const RowCostOptions &costs);
+/// Changes nothing. Fails, with a diagnostic, where the function says of its
+/// tiles what cannot be.
+llvm::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Operation *>>>
+findFusedRows(mlir::func::FuncOp function, const FuseRowsOptions &options);
+
+/// Options of fuse-rows as text, which passes have among their own that ask
+/// what it would do.
+std::string toText(const FuseRowsOptions &options);
+/// Reports what is wrong at `loc`.
+llvm::FailureOr<FuseRowsOptions> parseFuseRowsOptions(llvm::StringRef text,
+                                                      mlir::Location loc);
 
 } // namespace drawloom
 

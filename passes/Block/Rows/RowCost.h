@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWS_ROWCOST_H
 #define DRAWLOOM_PASSES_BLOCK_ROWS_ROWCOST_H
 
+#include "passes/Block/Passes.h"
 #include "passes/Block/Rows/RowMaterialize.h"
 
 namespace drawloom {
@@ -17,44 +18,14 @@ namespace drawloom {
 /// sums over rows, in bytes, that was found to be the fastest.
 inline constexpr llvm::StringLiteral tileBytesAttr = "drawloom.tile_bytes";
 
-struct RowCostOptions {
-  /// Rows of a tile; 0: the largest power of two between these whose working
-  /// set fits.
-  int64_t tileRows = 0;
-  int64_t leastRows = 16, mostRows = 64;
-  /// The most of a tile on which nothing is multiplied, where that leaves
-  /// `maxBlocks` tiles; less than `mostRows`: no other number.
-  int64_t mostPlainRows = 0;
-  /// What may be read again for every tile at no cost, bytes.
-  int64_t sweptBytes = 0;
-  /// Whether matrices that products read in every block are copied into the
-  /// order in which they read them.
-  bool packUniform = true;
-  /// Whether a product of which few rows fit shares its blocks with what else
-  /// reads or makes its rows: what such blocks read of memory, and write to it,
-  /// goes through the cache in any case and has no part in the budget.
-  bool wideProducts = false;
-  /// Matrices of so many bytes are read by columns for open rows, with
-  /// `wideProducts`.
-  int64_t columnBytes = 0;
-  /// Upper bound on blocks that carry partials.
-  int64_t maxBlocks = 64;
-  /// Budget of one tile's working set, bytes.
-  int64_t cacheBytes = 448 * 1024;
-  /// The same of regions with products, and of those that also carry sums; 0:
-  /// no other one. More rows to a tile read each weight less often.
-  int64_t productBytes = 0, summedProductBytes = 0;
-  /// What takes the place of the last one, if it is not 0; but the fewest rows
-  /// of a tile have the ordinary budget.
+/// What fuse-rows was given, and what a function says of itself.
+struct RowCostOptions : FuseRowsOptions {
+  RowCostOptions() = default;
+  explicit RowCostOptions(const FuseRowsOptions &options)
+      : FuseRowsOptions(options) {}
+  /// What takes the place of summedProductBytes, if it is not 0; but the fewest
+  /// rows of a tile have the ordinary budget.
   int64_t chosenBytes = 0;
-  /// Sums over rows that one block may carry, bytes; 0: as many as there are.
-  int64_t sumBytes = 0;
-  /// The same of one sum alone: where it is more, blocks have parts of it.
-  int64_t sumPartBytes = 0;
-  /// Operations that a block should do for each byte of its partial sums. At 44
-  /// GB/s against 100 GFLOP/s, as measured, a byte costs as much as 2.3
-  /// operations: so it is one part in a hundred.
-  int64_t operationsPerSumByte = 230;
 };
 
 /// What one row of a region costs.
