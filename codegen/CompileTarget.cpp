@@ -21,6 +21,13 @@ namespace drawloom {
 
 CompileTarget::~CompileTarget() = default;
 
+std::optional<Phase> CompileTarget::parsePhase(StringRef name) const {
+  for (Phase phase : allPhases())
+    if (phaseName(phase) == name)
+      return phase;
+  return std::nullopt;
+}
+
 std::optional<DenseProducts> parseDenseProducts(StringRef name) {
   return StringSwitch<std::optional<DenseProducts>>(name)
       .Case("auto", DenseProducts::Auto)

@@ -119,6 +119,12 @@ public:
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   virtual void registerPasses() const = 0;
 
+  /// What it calls the phases that it owns: Tiles, Memory and Kernels. Others
+  /// are as commonPhaseText says.
+  virtual PhaseText phaseText(Phase phase) const = 0;
+  llvm::StringRef phaseName(Phase phase) const { return phaseText(phase).name; }
+  std::optional<Phase> parsePhase(llvm::StringRef name) const;
+
   virtual BlockBudget blockBudget() const { return {}; }
   /// What decompositions are told of the machine. Fails where
   /// $DRAWLOOM_PROCESSORS is not a number.

@@ -15,25 +15,30 @@
 
 namespace drawloom {
 
-/// The named states of a program on its way to machine code, in order. A tool
-/// starts after one and stops at another; each can be printed and parsed.
+/// The states of a program on its way to machine code, in order. A tool starts
+/// after one and stops at another; each can be printed and parsed. What holds
+/// in the states behind `Blocks`, and what they are called, is their target's
+/// business (CompileTarget::phaseText).
 enum class Phase {
   Input,          ///< As written: graph-level ops, differentiation requests.
   Differentiated, ///< No ad op left: gradients are plain graph-level ops.
   Structured,     ///< Domain ops decomposed into linalg, neighbours merged.
   Blocks,  ///< Block programs: scf.forall over tiles, and what is between.
-  Vectors, ///< Register tiles as vectors; no linalg op left.
-  Buffers, ///< Memory instead of tensors; results are arguments.
-  Kernels, ///< One range function for each block program, and a host entry.
+  Tiles,   ///< Values in registers; no linalg op left.
+  Memory,  ///< Every value has its place; results are arguments.
+  Kernels, ///< Functions that are launched, complete but for their
+           ///< instructions.
   Llvm,    ///< The llvm dialect.
 };
 
 llvm::ArrayRef<Phase> allPhases();
-/// "input", "differentiated", ...
-llvm::StringRef phaseName(Phase phase);
-/// One sentence for --help.
-llvm::StringRef phaseDescription(Phase phase);
-std::optional<Phase> parsePhase(llvm::StringRef name);
+
+/// A phase's name, and one sentence for --help.
+struct PhaseText {
+  llvm::StringRef name, description;
+};
+/// Of the phases that no target owns: up to `Blocks`, and `Llvm`.
+PhaseText commonPhaseText(Phase phase);
 
 } // namespace drawloom
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CompileTarget.h"
+#include "lib/Compiler/Phases.h"
 #include "lib/Compiler/Targets.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/RegisterAll.h"
@@ -29,6 +30,7 @@ void registerAllPasses() {
   registerRecurrentPasses();
   registerRelationalPasses();
   registerInterpreterPasses();
+  registerPhasePipelines();
 }
 
 } // namespace drawloom

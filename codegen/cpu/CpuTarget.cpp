@@ -94,6 +94,19 @@ public:
   bool isForTests(StringRef set) const override;
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override { registerCpuPasses(); }
+  PhaseText phaseText(Phase phase) const override {
+    switch (phase) {
+    case Phase::Tiles:
+      return {"vectors", "register tiles as vectors, no linalg op left"};
+    case Phase::Memory:
+      return {"buffers", "memory instead of tensors, results are arguments"};
+    case Phase::Kernels:
+      return {"kernels",
+              "a range function for each block program and a host entry"};
+    default:
+      return commonPhaseText(phase);
+    }
+  }
   BlockBudget blockBudget() const override {
     BlockBudget budget;
     budget.rows.wideProducts = true;
@@ -153,9 +166,9 @@ std::optional<std::string> CpuTarget::lacksFor(StringRef isa) const {
 void CpuTarget::buildPhase(OpPassManager &pm, Phase phase,
                            const CodegenOptions &options) const {
   switch (phase) {
-  case Phase::Vectors:
+  case Phase::Tiles:
     return buildVectors(pm, options);
-  case Phase::Buffers:
+  case Phase::Memory:
     return buildBuffers(pm);
   case Phase::Kernels:
     return buildKernels(pm);

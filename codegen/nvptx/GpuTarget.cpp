@@ -36,6 +36,20 @@ void GpuTarget::registerDialects(DialectRegistry &registry) const {
                   tensor::TensorDialect, tile::TileDialect>();
 }
 
+PhaseText GpuTarget::phaseText(Phase phase) const {
+  switch (phase) {
+  case Phase::Tiles:
+    return {"tiles", "kernels over register tiles, and a plan of launches"};
+  case Phase::Memory:
+    return {"layouts", "every tile has a layout, every exchange a buffer"};
+  case Phase::Kernels:
+    return {"shared",
+            "buffers lie in one arena of shared memory, with barriers"};
+  default:
+    return commonPhaseText(phase);
+  }
+}
+
 BlockBudget GpuTarget::blockBudget() const {
   // Of 128 threads, about a hundred registers each hold what is alive of a
   // tile; and blocks enough for every multiprocessor of the largest device,
@@ -138,7 +152,7 @@ std::optional<Prediction> GpuTarget::predict(ModuleOp module,
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
                            const CodegenOptions &options) const {
   switch (phase) {
-  case Phase::Vectors: {
+  case Phase::Tiles: {
     pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
     DecomposeBlocksOptions decomposition;
@@ -163,7 +177,7 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     pm.addNestedPass<func::FuncOp>(createNvptxSimplifyTiles());
     return;
   }
-  case Phase::Buffers: {
+  case Phase::Memory: {
     // Inputs that are read once may as well be read in parts.
     NvptxTileKOptions parts;
     parts.onlyInputs = true;

@@ -17,6 +17,7 @@ namespace drawloom::nvptx {
 class GpuTarget : public CompileTarget {
 public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
+  PhaseText phaseText(Phase phase) const override;
   BlockBudget blockBudget() const override;
   /// How sums round depends on all that a kernel is made of.
   bool bindsAtTheEnd() const override { return true; }

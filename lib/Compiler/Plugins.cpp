@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Plugins.h"
+#include "codegen/CompileTarget.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
@@ -107,19 +108,20 @@ llvm::Error loadPlugin(const std::string &path, DialectRegistry &registry) {
   return llvm::Error::success();
 }
 
-llvm::Expected<InsertedPasses> InsertedPasses::parse(StringRef text) {
+llvm::Expected<InsertedPasses>
+InsertedPasses::parse(StringRef text, const CompileTarget &target) {
   auto [phase, pipeline] = text.split(':');
-  std::optional<Phase> found = parsePhase(phase);
+  std::optional<Phase> found = target.parsePhase(phase);
   if (!found || *found == Phase::Input || pipeline.empty()) {
     std::string known;
     for (Phase one : allPhases())
       if (one != Phase::Input)
-        known += (known.empty() ? "" : ", ") + phaseName(one).str();
+        known += (known.empty() ? "" : ", ") + target.phaseName(one).str();
     return llvm::createStringError(
         "'" + text + "' names no passes in front of a phase: a phase (" +
         known + ") and a pipeline, as in 'structured:canonicalize,cse'");
   }
-  return InsertedPasses{*found, pipeline.str()};
+  return InsertedPasses{*found, phase.str(), pipeline.str()};
 }
 
 static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
@@ -127,7 +129,7 @@ static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
   auto refuse = [&](const llvm::Twine &why) {
     return emitError(UnknownLoc::get(module.getContext()))
            << "the passes '" << passes.pipeline << "' in front of phase "
-           << phaseName(passes.into) << " " << why;
+           << passes.phase << " " << why;
   };
   PassManager pm(module.getContext());
   std::string problem;

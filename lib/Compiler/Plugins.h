@@ -23,6 +23,8 @@ class PassManager;
 
 namespace drawloom {
 
+class CompileTarget;
+
 /// Loads a plugin as MLIR defines them (mlirGetDialectPluginInfo,
 /// mlirGetPassPluginInfo, or both): adds its dialects to the registry and
 /// registers its passes. Fails, and loads nothing, where the file needs another
@@ -34,10 +36,11 @@ llvm::Error loadPlugin(const std::string &path,
 /// front of those that lead into a phase.
 struct InsertedPasses {
   Phase into;
-  std::string pipeline;
+  std::string phase, pipeline;
 
-  /// "structured:my-pass,func.func(other)".
-  static llvm::Expected<InsertedPasses> parse(llvm::StringRef text);
+  /// "structured:my-pass,func.func(other)", a phase as the target calls it.
+  static llvm::Expected<InsertedPasses> parse(llvm::StringRef text,
+                                              const CompileTarget &target);
 };
 
 /// Runs those of a phase. Fails with a diagnostic that names the passes and the

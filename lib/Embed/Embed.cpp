@@ -156,7 +156,7 @@ std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
-  if (!parsePhase(phase))
+  if (!target.parsePhase(phase))
     return command;
   if (&target != &cpu::target())
     command += " --target=" + target.name().str();
@@ -220,7 +220,7 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
   CompileOptions options = compiler->options;
   options.cancelled = cancelled;
   options.entering = [&](Phase next, mlir::ModuleOp, StringRef set) {
-    phase = phaseName(next).str();
+    phase = compiler->options.target->phaseName(next).str();
     isa = set.str();
   };
   auto failure = std::make_unique<DrawloomError>();

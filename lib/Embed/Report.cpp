@@ -97,7 +97,7 @@ DrawloomError *Reporting::compile() {
   compile.cache = nullptr;
   compile.cancelled = [this] { return cancellation.ask(); };
   compile.entering = [&](Phase next, mlir::ModuleOp, StringRef set) {
-    phase = phaseName(next).str();
+    phase = compiler.options.target->phaseName(next).str();
     isa = set.str();
   };
   recorder.follow(compile);

@@ -102,14 +102,14 @@ void Recorder::end() {
 }
 
 void Recorder::follow(CompileOptions &options) {
-  options.entering = [this, before = options.entering](
+  options.entering = [this, before = options.entering, target = options.target](
                          Phase phase, mlir::ModuleOp module, StringRef isa) {
     if (before)
       before(phase, module, isa);
     end();
     if (phase == Phase::Llvm)
       work = measureKernels(module);
-    current = phaseName(phase).str();
+    current = target->phaseName(phase).str();
     since = Clock::now();
   };
   options.restarting = [this, before = options.restarting] {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Compiler.h"
+#include "lib/Compiler/Targets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
@@ -108,9 +109,11 @@ TEST_F(SourcesTest, SpecialisingAgainstAKnownExtentIsAnError) {
 }
 
 TEST_F(SourcesTest, PhasesHaveNamesThatParse) {
-  for (drawloom::Phase phase : drawloom::allPhases())
-    EXPECT_EQ(drawloom::parsePhase(drawloom::phaseName(phase)), phase);
-  EXPECT_FALSE(drawloom::parsePhase("no-such-phase"));
+  for (const drawloom::CompileTarget *target : drawloom::allTargets()) {
+    for (drawloom::Phase phase : drawloom::allPhases())
+      EXPECT_EQ(target->parsePhase(target->phaseName(phase)), phase);
+    EXPECT_FALSE(target->parsePhase("no-such-phase"));
+  }
 }
 
 } // namespace

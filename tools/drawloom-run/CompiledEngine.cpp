@@ -24,7 +24,7 @@ isolate(mlir::ModuleOp module, const EntryPoint &entry,
         const std::vector<Value> *arguments, const Options &options) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   // Signatures of later phases stand for what was callable; all is needed.
-  if (options.compile.from >= Phase::Buffers)
+  if (options.compile.from >= Phase::Memory)
     return copy;
   if (failed(keepOnly(*copy, entry.name)))
     return alreadyReported();

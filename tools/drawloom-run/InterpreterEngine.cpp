@@ -73,7 +73,7 @@ Expected<std::unique_ptr<Engine>> createInterpreter(mlir::ModuleOp module,
       (options.target == Target::Interpreter && options.stopsAtPhase &&
        options.compile.to > Phase::Blocks))
     return createStringError("the interpreter runs programs up to phase '" +
-                             phaseName(Phase::Blocks) + "'");
+                             commonPhaseText(Phase::Blocks).name + "'");
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> copy =
       isolate(module, entry, nullptr, options);
   if (!copy)

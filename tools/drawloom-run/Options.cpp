@@ -310,24 +310,24 @@ static Error readShape(StringRef text, Options &options) {
   return Error::success();
 }
 
-static Error readPhase(StringRef option, StringRef text, Phase &phase) {
-  if (std::optional<Phase> parsed = parsePhase(text)) {
+static Error readPhase(StringRef option, StringRef text,
+                       const CompileTarget &target, Phase &phase) {
+  if (std::optional<Phase> parsed = target.parsePhase(text)) {
     phase = *parsed;
     return Error::success();
   }
   // The nearest name, and all of them with what they mean.
-  StringRef nearest = phaseName(Phase::Input);
-  for (Phase other : allPhases())
-    if (text.edit_distance(phaseName(other)) < text.edit_distance(nearest))
-      nearest = phaseName(other);
-  std::string message =
-      ("--" + option + "=" + text + ": there is no such phase; did you mean '" +
-       nearest + "'? The phases are")
-          .str();
-  for (Phase other : allPhases())
-    message +=
-        ("\n  " + phaseName(other) + ": " + phaseDescription(other)).str();
-  return createStringError(message);
+  StringRef nearest = target.phaseName(Phase::Input);
+  std::string list;
+  for (Phase other : allPhases()) {
+    PhaseText known = target.phaseText(other);
+    if (text.edit_distance(known.name) < text.edit_distance(nearest))
+      nearest = known.name;
+    list += ("\n  " + known.name + ": " + known.description).str();
+  }
+  return createStringError(
+      "--" + option + "=" + text + ": there is no such phase; did you mean '" +
+      nearest + "'? The phases of the target " + target.name() + " are" + list);
 }
 
 /// "512MiB", "1.5GiB", "1000000".
@@ -482,17 +482,20 @@ static Error readPhases(const CommandLine &line, Options &options) {
                              "interpreter runs the program as it is written; "
                              "--compile-to=PHASE has it run after a phase");
   for (const std::string &text : line.inserted) {
-    Expected<InsertedPasses> passes = InsertedPasses::parse(text);
+    Expected<InsertedPasses> passes =
+        InsertedPasses::parse(text, *options.compile.target);
     if (!passes)
       return createStringError("--insert-passes: " +
                                toString(passes.takeError()));
     options.compile.inserted.push_back(std::move(*passes));
   }
-  if (Error error = readPhase("compile-from", line.from, options.compile.from))
+  if (Error error = readPhase("compile-from", line.from,
+                              *options.compile.target, options.compile.from))
     return error;
   options.stopsAtPhase = !line.to.empty();
   if (options.stopsAtPhase)
-    if (Error error = readPhase("compile-to", line.to, options.compile.to))
+    if (Error error = readPhase("compile-to", line.to, *options.compile.target,
+                                options.compile.to))
       return error;
   return Error::success();
 }

@@ -72,7 +72,7 @@ std::vector<EntryPoint> entryPoints(mlir::ModuleOp module, Phase phase) {
                      llvm::to_vector(function.getArgumentTypes()),
                      llvm::to_vector(function.getResultTypes()),
                      function.isPublic(), namesOf(function)};
-    if (phase >= Phase::Buffers) {
+    if (phase >= Phase::Memory) {
       mlir::FailureOr<cpu::FunctionSignature> signature =
           cpu::getSignature(function);
       // Kernels and helpers cannot be called from outside.

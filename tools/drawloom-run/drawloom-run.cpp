@@ -114,7 +114,7 @@ static Work workOf(mlir::ModuleOp module, const EntryPoint &entry,
   CompileOptions compileOptions = options.compile;
   compileOptions.to = Phase::Structured;
   compileOptions.dumpPhasesTo.clear();
-  if (options.compile.from < Phase::Vectors &&
+  if (options.compile.from < Phase::Tiles &&
       succeeded(compile(**copy, compileOptions)))
     work.operations = report::countOperations(**copy);
   return work;

@@ -23,7 +23,7 @@ using namespace drawloom;
 static mlir::FailureOr<std::vector<triton::TtirFunction>>
 exportProgram(mlir::ModuleOp module, const std::string &from,
               const std::string &blocks, const std::string &precision) {
-  std::optional<Phase> phase = parsePhase(from);
+  std::optional<Phase> phase = cpu::target().parsePhase(from);
   if (!phase || *phase > Phase::Blocks)
     return module.emitError("no way leads from the phase '")
            << from << "' to blocks, from which TTIR is made";

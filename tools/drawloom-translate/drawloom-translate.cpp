@@ -100,16 +100,23 @@ static mlir::LogicalResult reportProducts(mlir::ModuleOp module,
                             ": expected own, assume or library"));
 }
 
+static mlir::LogicalResult reportPhase(mlir::ModuleOp module,
+                                       const CodeOptions &options,
+                                       const CompileTarget &target) {
+  return report(module, llvm::createStringError("the target " + target.name() +
+                                                " has no phase '" +
+                                                options.from + "'"));
+}
+
 /// Brings a program to the llvm dialect.
 static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lower(mlir::ModuleOp module, const CodeOptions &options,
       const CompileTarget &target, llvm::StringRef isa,
       Phase to = Phase::Llvm) {
   keepLoweredIrOutOfErrors(module);
-  std::optional<Phase> from = parsePhase(options.from);
+  std::optional<Phase> from = target.parsePhase(options.from);
   if (!from)
-    return report(module, llvm::createStringError("there is no phase '" +
-                                                  options.from + "'"));
+    return reportPhase(module, options, target);
   CompileOptions compileOptions;
   compileOptions.target = &target;
   compileOptions.codegen.isa = isa.str();
@@ -159,10 +166,6 @@ static mlir::LogicalResult emitArtifact(
     const CodeOptions &options,
     llvm::function_ref<llvm::Expected<std::string>(const Artifact &)> write) {
   keepLoweredIrOutOfErrors(module);
-  std::optional<Phase> from = parsePhase(options.from);
-  if (!from)
-    return report(module, llvm::createStringError("there is no phase '" +
-                                                  options.from + "'"));
   std::optional<DenseProducts> products = productsOf(options);
   if (!products)
     return reportProducts(module, options);
@@ -171,10 +174,13 @@ static mlir::LogicalResult emitArtifact(
   llvm::StringRef(options.target).split(targets, ',');
   for (llvm::StringRef name : targets) {
     CompileOptions compileOptions;
-    compileOptions.from = *from;
     llvm::Expected<const CompileTarget *> target = findTarget(name);
     if (!target)
       return report(module, target.takeError());
+    std::optional<Phase> from = (*target)->parsePhase(options.from);
+    if (!from)
+      return reportPhase(module, options, **target);
+    compileOptions.from = *from;
     compileOptions.target = *target;
     compileOptions.codegen.denseProducts = *products;
     compileOptions.codegen.isa = (*target)->name() == runtime::cuda::targetName
@@ -272,7 +278,7 @@ int main(int argc, char **argv) {
       },
       [&](mlir::ModuleOp program, llvm::StringRef arch) {
         return lower(program, options, nvptx::cudaTarget(), arch,
-                     Phase::Buffers);
+                     Phase::Memory);
       });
   registerTtirTranslation(options.from);
   return mlir::failed(

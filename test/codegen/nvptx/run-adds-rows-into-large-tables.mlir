@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RUN: drawloom-run %s --entry=train --target=emulator --compile-to=vectors | FileCheck %s
+// RUN: drawloom-run %s --entry=train --target=emulator --compile-to=tiles | FileCheck %s
 // RUN: drawloom-run %s --entry=train --random --target=emulator --compare=interpreter | FileCheck %s --check-prefix=VALUES
 
 // The gradient of a table of 128 KiB a level, to which rows are added in order, is made where the result is.

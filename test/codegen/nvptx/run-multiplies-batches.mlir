@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // RUN: drawloom-run %s --random --target=emulator --compare=interpreter | FileCheck %s
-// RUN: drawloom-run %s --target=emulator --compile-to=vectors | FileCheck %s --check-prefix=DOT
+// RUN: drawloom-run %s --target=emulator --compile-to=tiles | FileCheck %s --check-prefix=DOT
 // CHECK-COUNT-4: : passed
 // CHECK-NOT: FAILED
 

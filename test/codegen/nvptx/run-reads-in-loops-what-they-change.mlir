@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-run %s --compile-to=kernels --target=emulator | FileCheck %s --check-prefix=KERNEL
+// RUN: drawloom-run %s --compile-to=shared --target=emulator | FileCheck %s --check-prefix=KERNEL
 // RUN: drawloom-run %s --random --target=emulator --compare=interpreter | FileCheck %s
 // CHECK-NOT: FAILED
 // CHECK: : passed

@@ -2,9 +2,9 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RUN: drawloom-run %s --entry=of_lanes --compile-to=kernels --target=emulator | FileCheck %s --check-prefix=LANES
+// RUN: drawloom-run %s --entry=of_lanes --compile-to=shared --target=emulator | FileCheck %s --check-prefix=LANES
 // RUN: drawloom-run %s --entry=of_lanes --random --target=emulator --compare=interpreter | FileCheck %s
-// RUN: drawloom-run %s --entry=of_warps --compile-to=kernels --target=emulator | FileCheck %s --check-prefix=WARPS
+// RUN: drawloom-run %s --entry=of_warps --compile-to=shared --target=emulator | FileCheck %s --check-prefix=WARPS
 // RUN: drawloom-run %s --entry=of_warps --random --target=emulator --compare=interpreter | FileCheck %s
 // CHECK: : passed
 // CHECK-NOT: FAILED

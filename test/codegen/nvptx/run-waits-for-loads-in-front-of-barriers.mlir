@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // RUN: drawloom-run %s --random --target=emulator --compare=interpreter | FileCheck %s
-// RUN: drawloom-run %s --compile-to=kernels --target=emulator | drawloom-opt --nvptx-lower | FileCheck %s --check-prefix=LOWERED
+// RUN: drawloom-run %s --compile-to=shared --target=emulator | drawloom-opt --nvptx-lower | FileCheck %s --check-prefix=LOWERED
 // CHECK-NOT: FAILED
 // CHECK: : passed
 

@@ -1,4 +1,4 @@
-// RUN: drawloom-run %s --target=emulator --compile-to=kernels | FileCheck %s
+// RUN: drawloom-run %s --target=emulator --compile-to=shared | FileCheck %s
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,6 +1,6 @@
-// RUN: drawloom-run %s --entry=said_in_part --target=emulator --compile-to=kernels | FileCheck %s
-// RUN: drawloom-run %s --entry=sizes_alone --target=emulator --compile-to=kernels | FileCheck %s --check-prefix=ALONE
-// RUN: not drawloom-run %s --entry=too_large --target=emulator --compile-to=kernels 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: drawloom-run %s --entry=said_in_part --target=emulator --compile-to=shared | FileCheck %s
+// RUN: drawloom-run %s --entry=sizes_alone --target=emulator --compile-to=shared | FileCheck %s --check-prefix=ALONE
+// RUN: not drawloom-run %s --entry=too_large --target=emulator --compile-to=shared 2>&1 | FileCheck %s --check-prefix=ERROR
 
 // A state of 256 by 256 in f32 is 256 KiB, more than the shared memory of a
 // GPU's block. What an op says of its schedule stays, the rest is chosen so that

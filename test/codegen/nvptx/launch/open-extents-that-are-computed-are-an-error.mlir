@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: not drawloom-run %s --open --target=emulator --compile-to=vectors 2>&1 | FileCheck %s
+// RUN: not drawloom-run %s --open --target=emulator --compile-to=tiles 2>&1 | FileCheck %s
 
 // Half of the rows are no extent of an argument: the host would not know how much memory they take.
 // CHECK: cannot run on a GPU with the unknown extents of 'tensor<?x8xf32>', which

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-run %s --open --target=emulator --compile-to=vectors | FileCheck %s
+// RUN: drawloom-run %s --open --target=emulator --compile-to=tiles | FileCheck %s
 // RUN: drawloom-run %s --open --target=emulator --random --shape=0:1111x8 --compare=interpreter
 
 // A kernel is given the extent and works out from it what rows its blocks have. The host computes the grid: a block for each tile of 256

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-run %s --open --target=emulator --entry=train --compile-to=vectors | FileCheck %s
+// RUN: drawloom-run %s --open --target=emulator --entry=train --compile-to=tiles | FileCheck %s
 // RUN: drawloom-run %s --open --target=emulator --entry=train --random --shape=0:17x16 --shape=3:17x16 --compare=interpreter
 
 // A training step of any number of rows is two launches, as it is of a known one: partial sums of whole tiles and of those that are left

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-run %s --target=emulator --compile-to=vectors | FileCheck %s
+// RUN: drawloom-run %s --target=emulator --compile-to=tiles | FileCheck %s
 // RUN: drawloom-run %s --random --target=emulator --compare=interpreter | FileCheck %s --check-prefix=VALUES
 // VALUES: : passed
 

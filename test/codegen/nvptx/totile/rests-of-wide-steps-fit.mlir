@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // 4,104 rows are 256 tiles of 16 and a rest of 8. Partial sums of all blocks take 256 x 64 KiB: no block holds them.
-// RUN: drawloom-run %s --random --target=emulator --compile-to=kernels | FileCheck %s
+// RUN: drawloom-run %s --random --target=emulator --compile-to=shared | FileCheck %s
 // CHECK: func.func private @train_1{{.*}}memref<256x128x128xf32>
 // CHECK-NOT: memref<{{[0-9]+}}x128x128xf32, 3>
 func.func private @forward(%x: tensor<4104x128xf32>, %w: tensor<128x128xf32>) -> tensor<4104x128xf32> {
