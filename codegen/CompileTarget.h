@@ -119,9 +119,11 @@ public:
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   virtual void registerPasses() const = 0;
 
-  /// What it calls the phases that it owns: Tiles, Memory and Kernels. Others
-  /// are as commonPhaseText says.
-  virtual PhaseText phaseText(Phase phase) const = 0;
+  /// What it calls its phases. Those up to `Blocks`, and `Llvm`, have the same
+  /// names for all.
+  virtual PhaseText phaseText(Phase phase) const {
+    return commonPhaseText(phase);
+  }
   llvm::StringRef phaseName(Phase phase) const { return phaseText(phase).name; }
   std::optional<Phase> parsePhase(llvm::StringRef name) const;
 

@@ -32,11 +32,13 @@ PhaseText commonPhaseText(Phase phase) {
   case Phase::Llvm:
     return {"llvm", "the llvm dialect"};
   case Phase::Tiles:
+    return {"tiles", "values in registers, no linalg op left"};
   case Phase::Memory:
+    return {"memory", "every value has its place"};
   case Phase::Kernels:
-    break;
+    return {"kernels", "functions that are launched"};
   }
-  llvm_unreachable("the phase has a target");
+  llvm_unreachable("all phases are listed");
 }
 
 } // namespace drawloom

@@ -37,7 +37,7 @@ llvm::ArrayRef<Phase> allPhases();
 struct PhaseText {
   llvm::StringRef name, description;
 };
-/// Of the phases that no target owns: up to `Blocks`, and `Llvm`.
+/// What a phase is called where its target has no name of its own for it.
 PhaseText commonPhaseText(Phase phase);
 
 } // namespace drawloom
