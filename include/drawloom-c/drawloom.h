@@ -212,7 +212,7 @@ typedef enum DrawloomReportFormat {
   DRAWLOOM_REPORT_TEXT = 0,
   /** An object for programs: seconds, operations and bytes of one call. */
   DRAWLOOM_REPORT_JSON = 1,
-  /** A page that needs no other file and no script. */
+  /** A page that needs no other file; a script in it draws the JSON. */
   DRAWLOOM_REPORT_HTML = 2
 } DrawloomReportFormat;
 

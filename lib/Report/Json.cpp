@@ -51,52 +51,63 @@ static json::Value kernelObject(const Kernel &kernel, const Report &report) {
   return object;
 }
 
-std::string toJson(const Report &report) {
-  json::Array kernels, phases, remarks;
+/// As json::Object is written, by the alphabet, but the figures in the order in
+/// which the pass gives them.
+static void writeRemark(json::OStream &out, const Remark &remark) {
+  out.attribute("category", string(remark.category));
+  out.attribute("count", remark.count);
+  out.attribute("kind", remark.kind);
+  out.attribute("message", string(remark.message));
+  out.attribute("name", string(remark.name));
+  out.attribute("source", string(remark.place));
+  out.attributeObject("values", [&] {
+    for (const auto &[key, value] : remark.values) {
+      int64_t integer = 0;
+      out.attribute(json::fixUTF8(key),
+                    StringRef(value).getAsInteger(10, integer)
+                        ? string(value)
+                        : json::Value(integer));
+    }
+  });
+}
+
+static void write(json::OStream &out, const Report &report) {
+  json::Array kernels, phases;
   for (const Kernel &kernel : report.kernels)
     kernels.push_back(kernelObject(kernel, report));
   for (const PhaseTime &phase : report.phases)
     phases.push_back(
         json::Object{{"name", phase.name}, {"seconds", phase.seconds}});
-  for (const Remark &remark : report.remarks) {
-    json::Object values;
-    for (const auto &[key, value] : remark.values) {
-      int64_t integer = 0;
-      values[json::fixUTF8(key)] = StringRef(value).getAsInteger(10, integer)
-                                       ? string(value)
-                                       : json::Value(integer);
-    }
-    remarks.push_back(json::Object{{"kind", remark.kind},
-                                   {"category", string(remark.category)},
-                                   {"name", string(remark.name)},
-                                   {"source", string(remark.place)},
-                                   {"message", string(remark.message)},
-                                   {"values", std::move(values)},
-                                   {"count", remark.count}});
-  }
   json::Value roofs = nullptr;
   if (report.roofs)
     roofs = json::Object{
         {"operations_per_second", report.roofs->operationsPerSecond},
         {"bytes_per_second", report.roofs->bytesPerSecond}};
-  json::Value all = json::Object{
-      {"function", string(report.function)},
-      {"target", report.target},
-      {"isa", report.isa},
-      {"processor", report.processor},
-      {"threads", report.threads},
-      {"calls", report.calls},
-      {"seconds", report.seconds},
-      {"outside_seconds", report.outside},
-      {"bytes", report.bytes},
-      {"roofs", std::move(roofs)},
-      {"kernels", std::move(kernels)},
-      {"phases", std::move(phases)},
-      {"remarks", std::move(remarks)},
-  };
+  out.attribute("bytes", report.bytes);
+  out.attribute("calls", report.calls);
+  out.attribute("function", string(report.function));
+  out.attribute("isa", report.isa);
+  out.attribute("kernels", std::move(kernels));
+  out.attribute("outside_seconds", report.outside);
+  out.attribute("phases", std::move(phases));
+  out.attribute("processor", report.processor);
+  out.attributeArray("remarks", [&] {
+    for (const Remark &remark : report.remarks)
+      out.object([&] { writeRemark(out, remark); });
+  });
+  out.attribute("roofs", roofs);
+  out.attribute("seconds", report.seconds);
+  out.attribute("target", report.target);
+  out.attribute("threads", report.threads);
+  out.attribute("title", string(report.title));
+}
+
+std::string toJson(const Report &report) {
   std::string text;
-  raw_string_ostream(text) << formatv("{0:2}", all) << '\n';
-  return text;
+  raw_string_ostream stream(text);
+  json::OStream out(stream, /*IndentSize=*/2);
+  out.object([&] { write(out, report); });
+  return text + '\n';
 }
 
 } // namespace drawloom::report

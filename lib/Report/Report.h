@@ -152,7 +152,7 @@ std::string toText(const Report &report);
 /// One object; seconds, operations and bytes in plain units, null for what is
 /// not known. Ends in a newline.
 std::string toJson(const Report &report);
-/// A page that needs no other file and no script.
+/// A page that needs no other file: Page.html around the JSON.
 std::string toHtml(const Report &report);
 
 } // namespace drawloom::report

@@ -139,13 +139,13 @@ class Report:
         return self._made.text(_FORMATS[".json"])
 
     def html(self) -> str:
-        """A page that needs no other file and no script."""
+        """A page that needs no other file; the browser draws it by a script in it, from what json() gives."""
         return self._made.text(_FORMATS[".html"])
 
     def _repr_html_(self) -> str:
-        # In a frame of its own: the page's style is not the notebook's.
-        return (f'<iframe srcdoc="{html.escape(self.html())}" sandbox style="width: 100%; height: 900px; border: 0" '
-                'title="Drawloom report"></iframe>')
+        # In a frame of its own: the page's style is not the notebook's, and its script reaches nothing of the notebook.
+        return (f'<iframe srcdoc="{html.escape(self.html())}" sandbox="allow-scripts" '
+                'style="width: 100%; height: 900px; border: 0" title="Drawloom report"></iframe>')
 
     def save(self, path: Path) -> None:
         """Writes the page, or by the path's ending .json or .txt. The file appears as a whole. Raises drawloom.FileError."""

@@ -41,6 +41,9 @@ func.func @standard(%x: tensor<4096x64xf32>, %w: tensor<64x64xf32>) -> tensor<40
 """
 
 
+TEMPLATE = ROOT / "lib" / "Report" / "Page.html"
+
+
 @pytest.fixture(scope="module")
 def module():
     return drawloom.compile(ADD)
@@ -125,7 +128,6 @@ def test_the_emulator_has_no_roofs():
     report = drawloom.report(drawloom.compile(ADD, entry="exp", target="emulator"), calls=1)
     assert report.roofs is None and report.kernels
     assert all(kernel.of_roof is None for kernel in report.kernels)
-    assert "roofline wide" not in report.html()
 
 
 def test_what_cannot_be_reported_is_refused(module, tmp_path):
@@ -249,23 +251,21 @@ def labels(svg):
         yield float(x), float(y) - 10, float(x) + 7.2 * len(html.unescape(name)), float(y) + 3
 
 
-@pytest.mark.parametrize("page", ["fresh", "docs/report.html"])
-def test_names_of_kernels_do_not_cover_each_other(page, steps):
-    text = steps.html() if page == "fresh" else (ROOT / page).read_text()
-    plots = re.findall(r'<svg class="roofline (wide|narrow)" viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL)
-    assert [plot[0] for plot in plots] == ["wide", "narrow"]
-    for match in re.finditer(r'<svg class="roofline.*?viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL):
-        boxes = list(labels(match.group(0)))
-        assert boxes
-        for i, (left, top, right, bottom) in enumerate(boxes):
-            assert 0 <= left and right <= int(match.group(1)) and 0 <= top and bottom <= int(match.group(2))
-            assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b in boxes[:i])
+def page_of(known):
+    """The page of a report, which is its JSON in the template."""
+    return TEMPLATE.read_text().replace("@REPORT@", json.dumps(known).replace("<", "\\u003c"))
 
 
-def test_the_example_in_the_documentation_is_what_is_made_now(steps):
-    old, new = (ROOT / "docs" / "report.html").read_text(), steps.html()
-    assert re.search("<style>.*</style>", old, re.DOTALL).group(0) == re.search("<style>.*</style>", new, re.DOTALL).group(0)
-    assert Elements(old).ids == Elements(new).ids
+def test_a_page_is_the_template_around_the_json(steps):
+    before, after = TEMPLATE.read_text().split("@REPORT@")
+    assert steps.html() == before + steps.json().replace("<", "\\u003c") + after
+
+
+def test_the_example_in_the_documentation_is_what_is_made_now():
+    text = (ROOT / "docs" / "report.html").read_text()
+    before, after = TEMPLATE.read_text().split("@REPORT@")
+    assert text.startswith(before) and text.endswith(after)
+    assert json.loads(text[len(before):-len(after)])["kernels"]
 
 
 def test_a_notebook_shows_the_page_in_a_frame(steps):
@@ -279,17 +279,112 @@ def chromium(tmp_path_factory):
     if not found:
         pytest.skip("there is no chromium; scripts/setup.sh installs it")
 
-    def run(page, *arguments):
+    def run(page, *arguments, says=None):
         profile = tmp_path_factory.mktemp("profile")
         done = subprocess.run([found, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
                                # Nothing leaves this machine, neither for the page nor for the browser itself.
                                "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--enable-logging=stderr",
                                f"--user-data-dir={profile}", *arguments, page.as_uri()], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-        assert "CONSOLE" not in done.stderr
+        said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        assert len(said) == (says is not None) and all(says in line for line in said)
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def drawn(chromium, tmp_path):
+    """What the browser makes of a page, as text."""
+
+    def run(text):
+        page = tmp_path / "drawn.html"
+        page.write_text(text)
+        shown = chromium(page, "--dump-dom")
+        # The code is not what is to be seen, and has names of elements in it.
+        return re.sub("<script.*?</script>", "", shown, flags=re.DOTALL)
+
+    return run
+
+
+def crowded(steps):
+    """A page of many kernels that are as fast as each other, so that few names have a place beside their dots."""
+    known = json.loads(steps.json())
+    like = max(known["kernels"], key=lambda kernel: kernel["operations"] or 0)
+    known["kernels"] = [{**like, "name": f"standard_kernel{i}", "seconds": like["seconds"] * (1 + i / 20)} for i in range(20)]
+    return page_of(known)
+
+
+@pytest.mark.parametrize("page", ["fresh", "crowded", "docs/report.html"])
+def test_names_of_kernels_do_not_cover_each_other(page, steps, drawn):
+    made = {"fresh": steps.html, "crowded": lambda: crowded(steps)}
+    text = drawn(made[page]() if page in made else (ROOT / page).read_text())
+    plots = re.findall(r'<svg class="roofline (wide|narrow)" viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL)
+    assert [plot[0] for plot in plots] == ["wide", "narrow"]
+    for match in re.finditer(r'<svg class="roofline.*?viewBox="0 0 (\d+) (\d+)".*?</svg>', text, re.DOTALL):
+        boxes = list(labels(match.group(0)))
+        assert boxes
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            assert 0 <= left and right <= int(match.group(1)) and 0 <= top and bottom <= int(match.group(2))
+            assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b in boxes[:i])
+
+
+def rows(shown):
+    """The cells of the table of kernels, row by row; numbers as such."""
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown)
+    assert len(cells) % 12 == 0
+    return [[html.unescape(cell) for cell in cells[i:i + 12]] for i in range(0, len(cells), 12)]
+
+
+def test_the_table_has_the_figures_of_the_kernels(steps, drawn):
+    table = rows(drawn(steps.html()))
+    for row, kernel in zip(table, steps.kernels, strict=True):
+        assert row[:3] == [kernel.name, kernel.source, f"{kernel.blocks:.0f}"]
+        assert row[11] == {"operations": "multiply-adds", "bytes": "memory", None: "–"}[kernel.bound]
+        roofs = steps.roofs
+        for cell, value in ((4, kernel.share * 100), (6, kernel.flops and kernel.flops_per_second / 1e9),
+                            (7, kernel.flops and kernel.flops_per_second / roofs.flops_per_second * 100),
+                            (9, kernel.bytes and kernel.bytes_per_second / 1e9),
+                            (10, kernel.bytes and kernel.bytes_per_second / roofs.bytes_per_second * 100)):
+            if value is None:
+                assert row[cell] == "–"
+            else:
+                assert float(row[cell].removesuffix(" %")) == pytest.approx(value, rel=0.01, abs=0.5)
+
+
+def test_without_roofs_or_kernels_the_page_says_so(module, drawn):
+    emulated = drawn(drawloom.report(drawloom.compile(ADD, entry="exp", target="emulator"), calls=1).html())
+    assert "Roofs are measured of this machine's processor, not for target emulator." in emulated
+    assert "<svg" not in emulated and "The roofs were measured" not in emulated and rows(emulated)[0][7] == "–"
+    small = drawloom.report(module.add, shapes=[(1, 32), (1, 32)], calls=1)
+    assert not small.kernels
+    small = Elements(drawn(small.html()))
+    assert "There is no kernel: what is one block runs in the call itself." in small.texts["p.hint"]
+    assert not small.counts["svg"] and not {"bytes", "kernels"} & small.ids and {"time", "phases", "remarks"} <= small.ids
+
+
+def test_any_names_and_many_kernels_are_shown(steps, drawn):
+    known = json.loads(steps.json())
+    name = "</script><!--<script>alert(1)</script><b>&amp;'\"é"
+    like = max(known["kernels"], key=lambda kernel: kernel["operations"] or 0)
+    known["title"] = known["function"] = name
+    known["kernels"] = [{**like, "name": f"{name}_{i}", "source": name, "seconds": like["seconds"] / (1 + i)} for i in range(30)]
+    known["kernels"][3] |= dict.fromkeys(["operations", "intensity", "roof_seconds", "bound"])
+    known["kernels"][4] |= {"seconds": 0}
+    known["kernels"][5] |= dict.fromkeys(["operations", "bytes", "intensity", "roof_seconds", "bound"])
+    known["remarks"] = [{"kind": "missed", "category": name, "name": name, "source": name, "message": name, "values": {name: name},
+                         "count": 1 + i} for i in range(15)]
+    text = drawn(page_of(known))
+    assert "NaN" not in text and "undefined" not in text and "null" not in text
+    shown = Elements(text)
+    assert (shown.texts["h1."], shown.texts["title."][0]) == ([name], f"{name} - Drawloom report")
+    assert [row[0] for row in rows(text)] == [kernel["name"] for kernel in known["kernels"]]
+    assert [rows(text)[i][6] for i in (3, 4, 5)] == ["–", "–", "–"] and rows(text)[5][9] == "–"
+    # Each plot leaves out what has no operations or took no time.
+    assert shown.counts["circle.dot"] == 2 * 27 and shown.counts["li"] == 15 and shown.texts["summary."] == ["3 more"]
+    assert text.count(">6 others<") == 2
+    # Only the <b> of remarks, one around each category and one around each figure.
+    assert not shown.counts["script"] and shown.counts["b"] == 2 * 15
 
 
 def asked_for(log):
@@ -322,7 +417,7 @@ def test_a_browser_shows_the_page(steps, chromium, tmp_path):
     assert shown.counts["li"] == len(steps.remarks)
     assert {"roofline", "time", "bytes", "kernels", "phases", "remarks"} <= shown.ids
     assert shown.texts["h1."] == ["@standard"]
-    assert not shown.counts["script"] and all(link.startswith("data:") for link in shown.links)
+    assert "needs-script" not in shown.ids and shown.links and all(link.startswith("data:") for link in shown.links)
     assert asked_for(log) == set()
 
     light, dark = tmp_path / "light.png", tmp_path / "dark.png"
@@ -336,3 +431,26 @@ def test_a_browser_shows_the_page(steps, chromium, tmp_path):
         for part in np.array_split(shot, 4):
             assert part.std() > 5
         assert len(np.unique(shot.reshape(-1, 3), axis=0)) > 100
+
+
+def test_the_page_is_drawn_in_the_frame_of_a_notebook(steps, chromium, tmp_path):
+    """A picture of a frame may be taken before it is painted; what the frame itself says comes before the page is loaded."""
+    count = '<script>console.log(`drawn: ${document.querySelectorAll("#drawn:not([hidden]) circle").length}.`)</script></body>'
+    frame = steps._repr_html_()
+    end = html.escape("</body>")
+    assert frame.count(end) == 1
+    page = tmp_path / "notebook.html"
+    page.write_text("<!DOCTYPE html>" + frame.replace(end, html.escape(count)))
+    plotted = [kernel for kernel in steps.kernels if kernel.intensity]
+    assert plotted
+    chromium(page, "--dump-dom", says=f'"drawn: {2 * len(plotted)}."')
+
+
+def test_where_scripts_do_not_run_the_page_says_so(steps, chromium, tmp_path):
+    page, shot = tmp_path / "page.html", tmp_path / "page.png"
+    page.write_text(re.sub("<script>.*</script>", "", steps.html(), flags=re.DOTALL))
+    assert "JavaScript, which does not run here" in chromium(page, "--dump-dom")
+    chromium(page, f"--screenshot={shot}", "--window-size=1100,900")
+    shot = picture(shot)
+    # The sentence at the top, and below it neither tiles nor sections that are empty.
+    assert shot[:300].std() > 5 and (shot[300:] == shot[-1, 0]).all()
