@@ -76,7 +76,7 @@ struct CodegenOptions {
 /// sums are cut, so it must not depend on which machine of a kind it is.
 struct BlockBudget {
   FuseRowsOptions rows;
-  DistributeOpsOptions pieces;
+  TileToForallOptions pieces;
   /// Whether programs that leave extents open are joined along rows.
   bool joinsRows = false;
 };

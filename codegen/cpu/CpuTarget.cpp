@@ -52,17 +52,17 @@ namespace drawloom::cpu {
 static void buildVectors(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
-  CpuScheduleOptions schedule;
+  CpuTileAndVectorizeOptions schedule;
   schedule.isa = options.isa;
   pm.addNestedPass<func::FuncOp>(createRestrictLoops());
   pm.addPass(createDecomposeBlocks());
   OpPassManager &function = pm.nest<func::FuncOp>();
   if (llvm::cantFail(findInstructionSet(options.isa))->pairUnit ==
       PairUnit::None)
-    function.addPass(createKeepWide());
+    function.addPass(createElideOptionalTruncations());
   // A block program may come as one.
-  function.addPass(createAccumulateWide());
-  function.addPass(createCpuSchedule(schedule));
+  function.addPass(createPromoteAccumulators());
+  function.addPass(createCpuTileAndVectorize(schedule));
   function.addPass(createCpuVerifyVectors());
 }
 

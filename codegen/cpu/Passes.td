@@ -152,7 +152,7 @@ def CpuLowerCopies : Pass<"cpu-lower-copies"> {
 def CpuLowerPairDots : Pass<"cpu-lower-pair-dots", "::mlir::func::FuncOp"> {
   let summary = "Give products of pairs of bf16 to the processor's instructions";
   let description = [{
-    `cpu-schedule` makes contractions [m, k, 2] x [k, n, 2] -> [m, n] of bf16
+    `cpu-tile-and-vectorize` makes contractions [m, k, 2] x [k, n, 2] -> [m, n] of bf16
     where the instruction set multiplies pairs. They become instructions on
     vectors (AVX512-BF16) or on AMX's tile registers, in which sums then stay
     through the loops that carry them; with `amx-replaced`, AMX's operations
@@ -282,7 +282,7 @@ def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
-def CpuSchedule : Pass<"cpu-schedule", "::mlir::func::FuncOp"> {
+def CpuTileAndVectorize : Pass<"cpu-tile-and-vectorize", "::mlir::func::FuncOp"> {
   let summary = "Cut linalg ops into register tiles and turn those into vectors";
   let description = [{
     Every linalg op on static tensors becomes loops over register tiles, each a
@@ -420,11 +420,11 @@ def CpuVerifyBuffers : Pass<"cpu-verify-buffers"> {
 def CpuVerifyVectors : Pass<"cpu-verify-vectors", "::mlir::func::FuncOp"> {
   let summary = "Refuse what would make vector code slow or its compilation long";
   let description = [{
-    Run after `cpu-schedule`. Errors: a linalg op is left; a vector has more
+    Run after `cpu-tile-and-vectorize`. Errors: a linalg op is left; a vector has more
     than 1024 elements, or a last dimension that is not a power of two; a
     function holds more operations than `operations-per-source-op` for each op
     of the block level that it came from (attribute `drawloom.source_ops`, which
-    `cpu-schedule` leaves).
+    `cpu-tile-and-vectorize` leaves).
 
     Example:
 

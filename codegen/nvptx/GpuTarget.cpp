@@ -62,10 +62,10 @@ BlockBudget GpuTarget::blockBudget() const {
   // backward pass waits in shared memory then.
   rows.productBytes = 96 * 1024;
   rows.summedProductBytes = 72 * 1024;
-  rows.leastRows = 1;
-  rows.mostRows = 256;
+  rows.minRows = 1;
+  rows.maxRows = 256;
   // Rows of one element: eight for each thread, which are two accesses.
-  rows.mostPlainRows = 1024;
+  rows.maxPlainRows = 1024;
   rows.sweptBytes = 1 << 20;
   // Of 256 KiB of registers, what the arithmetic leaves for sums that live from
   // the first row to the last.
@@ -159,11 +159,11 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     decomposition.keepTileOps = true;
     pm.addPass(createDecomposeBlocks(decomposition));
     pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-    pm.addNestedPass<func::FuncOp>(createAccumulateWide());
+    pm.addNestedPass<func::FuncOp>(createPromoteAccumulators());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     pm.addNestedPass<func::FuncOp>(createNvptxLoopOverBatches());
-    pm.addNestedPass<func::FuncOp>(createNvptxSpillArrays());
+    pm.addNestedPass<func::FuncOp>(createNvptxPromoteScratch());
     pm.addPass(createNvptxOutlineKernels());
     // No cleanup in between: that would take the empty tensors that blocks fill
     // out of them.

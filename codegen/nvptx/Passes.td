@@ -349,7 +349,7 @@ def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
-def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
+def NvptxPromoteScratch : Pass<"nvptx-promote-scratch", "::mlir::func::FuncOp"> {
   let summary = "Keep arrays of tiles in global memory";
   let description = [{
     A tensor of three or more dimensions that a block program fills slice by
@@ -357,7 +357,7 @@ def NvptxSpillArrays : Pass<"nvptx-spill-arrays", "::mlir::func::FuncOp"> {
     `limit`, becomes a part of one more result of the program, which nobody
     reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
 
-    Example: test/codegen/nvptx/launch/spill-arrays-of-tiles.mlir
+    Example: test/codegen/nvptx/launch/promote-scratch-of-tiles.mlir
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
   let options = [Option<"limit", "limit", "int64_t", "16384",

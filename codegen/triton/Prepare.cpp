@@ -36,7 +36,7 @@ LogicalResult triton::simplifyForTtir(ModuleOp module) {
   // Without its canonicalization, which would take single blocks apart.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  pm.addNestedPass<func::FuncOp>(createAccumulateWide());
+  pm.addNestedPass<func::FuncOp>(createPromoteAccumulators());
   return pm.run(module);
 }
 

@@ -69,11 +69,11 @@ def RowwiseOpInterface : OpInterface<"RowwiseOpInterface"> {
     }], "bool", "isRowOperand", (ins "unsigned":$operandNumber)>];
 }
 
-def NeighbourOpInterface : OpInterface<"NeighbourOpInterface"> {
+def BlockFusionOpInterface : OpInterface<"BlockFusionOpInterface"> {
   let description = [{
     An op with a block program of its own (`decomposeOperation`), which block
     programs that read its first result part by part may compute themselves
-    instead. `decompose-graph` leaves it whole; `fuse-neighbours` takes its
+    instead. `decompose-graph` leaves it whole; `fuse-into-blocks` takes its
     structured form where that joins its readers, and decomposes it elsewhere.
   }];
   let cppNamespace = "::drawloom";
@@ -81,7 +81,7 @@ def NeighbourOpInterface : OpInterface<"NeighbourOpInterface"> {
       The first result, said with structured ops, gathers, slices and changes of
       shape at the insertion point of `builder`.
     }],
-    "::mlir::FailureOr<::mlir::Value>", "buildStructured",
+    "::mlir::FailureOr<::mlir::Value>", "buildStructuredForm",
     (ins "::mlir::OpBuilder &":$builder)>];
 }
 

@@ -15,10 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/LinRec/Schedule/Head.h"
+#include "dialects/LinRec/Schedule/HeadBlocks.h"
 #include "dialects/LinRec/Schedule/ScheduleCost.h"
 #include "dialects/LinRec/Schedule/Segments.h"
-#include "dialects/LinRec/Schedule/Steps.h"
+#include "dialects/LinRec/Schedule/TokenSteps.h"
 #include "dialects/LinRec/Schedule/ValueBlocks.h"
 #include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -420,7 +420,7 @@ class LinRec_Conv<string mnemonic, list<Trait> traits = []>
 }
 
 def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
-    DeclareOpInterfaceMethods<NeighbourOpInterface>]> {
+    DeclareOpInterfaceMethods<BlockFusionOpInterface>]> {
   let summary = "a causal depthwise convolution over a few tokens";
   let description = [{
     Each channel d is a weighted sum of its last W tokens, as layers have it in
@@ -443,7 +443,7 @@ def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
 
     f16 and bf16 are computed in f32 and rounded once. Where only block programs
     read the first result, such as a `linrec.scan`, these may compute it on their
-    own parts (`fuse-neighbours`).
+    own parts (`fuse-into-blocks`).
 
     1. x has at least three dimensions, and the extents behind the second are known
        and positive.

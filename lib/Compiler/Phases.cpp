@@ -45,8 +45,9 @@ static void buildDifferentiated(OpPassManager &pm,
   pm.addPass(createMakeTotal());
 }
 
-static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
-  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+static void buildStructuredForm(OpPassManager &pm,
+                                const MachineFacts &machine) {
+  pm.addNestedPass<func::FuncOp>(createFoldZeroElementTensors());
   pm.addNestedPass<func::FuncOp>(createExpandScans({machine.lockstep}));
   pm.addNestedPass<func::FuncOp>(createAssociate());
   pm.addNestedPass<func::FuncOp>(createFormSweeps());
@@ -58,15 +59,15 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
   decomposition.savedBytes = machine.savedBytes;
   decomposition.lockstep = machine.lockstep;
   pm.addPass(createDecomposeGraph(decomposition));
-  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
+  pm.addNestedPass<func::FuncOp>(createFoldZeroElementTensors());
   // Shapes of linalg ops are refined, and constants show when these are known.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createRefineResults());
   addCleanup(pm);
   // Extents that a call gave have come to every op: some may be 0.
-  pm.addNestedPass<func::FuncOp>(createFoldEmpty());
-  pm.addNestedPass<func::FuncOp>(createAccumulateWide());
+  pm.addNestedPass<func::FuncOp>(createFoldZeroElementTensors());
+  pm.addNestedPass<func::FuncOp>(createPromoteAccumulators());
   pm.addNestedPass<func::FuncOp>(createBindExtents());
   pm.addNestedPass<func::FuncOp>(createAccumulateProducts());
   pm.addNestedPass<func::FuncOp>(createMergeElementwise());
@@ -74,12 +75,12 @@ static void buildStructured(OpPassManager &pm, const MachineFacts &machine) {
 }
 
 static void buildBlocks(OpPassManager &pm, const CompileTarget &target) {
-  pm.addNestedPass<func::FuncOp>(createFuseNeighbours());
+  pm.addNestedPass<func::FuncOp>(createFuseIntoBlocks());
   BlockBudget budget = target.blockBudget();
   if (budget.joinsRows)
     pm.addNestedPass<func::FuncOp>(createJoinRows());
   pm.addNestedPass<func::FuncOp>(createFuseRows(budget.rows));
-  pm.addNestedPass<func::FuncOp>(createDistributeOps(budget.pieces));
+  pm.addNestedPass<func::FuncOp>(createTileToForall(budget.pieces));
   addCleanup(pm);
   // Of transfers that the program has as it is written.
   pm.addNestedPass<func::FuncOp>(createVerifyTransfers());
@@ -93,7 +94,7 @@ void buildPhase(OpPassManager &pm, Phase phase, const CompileTarget &target,
   case Phase::Differentiated:
     return buildDifferentiated(pm, machine);
   case Phase::Structured:
-    return buildStructured(pm, machine);
+    return buildStructuredForm(pm, machine);
   case Phase::Blocks:
     target.prepareBlocks(pm, options);
     return buildBlocks(pm, target);

@@ -36,7 +36,7 @@ def DecomposeBlocks : Pass<"decompose-blocks"> {
            "solves as they are.">];
 }
 
-def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
+def TileToForall : Pass<"tile-to-forall", "::mlir::func::FuncOp"> {
   let summary = "Cut large parallel ops outside block programs into blocks";
   let description = [{
     What fusion along rows leaves (an optimizer's update of a large table, say)
@@ -44,7 +44,7 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
     iterations becomes an `scf.forall` over equal pieces of its outermost parallel
     dimension: as many as divide the extent, at most `max-blocks`.
 
-    Example: test/passes/Block/distribute-ops-cuts-a-large-update.mlir
+    Example: test/passes/Block/tile-to-forall-cuts-a-large-update.mlir
   }];
   let options = [
     Option<"maxBlocks", "max-blocks", "int64_t", "64", "Upper bound on pieces.">,
@@ -57,7 +57,7 @@ def DistributeOps : Pass<"distribute-ops", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
+def FuseIntoBlocks : Pass<"fuse-into-blocks", "::mlir::func::FuncOp"> {
   let summary = "Compute within block programs what they read, and what reads them";
   let description = [{
     Where all that reads the result of an elementwise op, of a reduction over
@@ -65,23 +65,23 @@ def FuseNeighbours : Pass<"fuse-neighbours", "::mlir::func::FuncOp"> {
     block programs, these compute their parts, from parts of its operands, and the
     tensor goes. Chains of such ops go together, also through dimensions that are
     expanded. Rows that a gather leaves out stay zeros. Ops with
-    `NeighbourOpInterface` are taken by their structured form, and decomposed where
+    `BlockFusionOpInterface` are taken by their structured form, and decomposed where
     they are not.
 
     An op is computed once for each read: the operations that this takes beyond
     the first time must be fewer than `operations-per-byte` for each byte that
     is not written and read any more. A division or a root counts 8, an
     elementary function 24, other arithmetic 1; operands of up to `tile-bytes`
-    cost nothing to read. Remarks (`--remarks-filter=fuse-neighbours`) give both
+    cost nothing to read. Remarks (`--remarks-filter=fuse-into-blocks`) give both
     numbers.
 
     Behind a block program, ops that read one of its results only from the same
     place as they write join it if they make one tensor of the result's type,
     which then takes its place.
 
-    Examples: test/passes/Block/fuse-neighbours-computes-a-part-where-it-is-read.mlir,
-    fuse-neighbours-computes-before-it-writes.mlir and
-    fuse-neighbours-gathers-where-it-is-read.mlir
+    Examples: test/passes/Block/fuse-into-blocks-computes-a-part-where-it-is-read.mlir,
+    fuse-into-blocks-computes-before-it-writes.mlir and
+    fuse-into-blocks-gathers-where-it-is-read.mlir
   }];
   let options = [
     Option<"operationsPerByte", "operations-per-byte", "double", "4.0",
@@ -120,15 +120,15 @@ def FuseRows : Pass<"fuse-rows", "::mlir::func::FuncOp"> {
     Option<"columnBytes", "column-bytes", "int64_t", "2 * 1024 * 1024",
            "Matrices of so many bytes are read by columns where rows are open, "
            "with wide-products.">,
-    Option<"leastRows", "least-rows", "int64_t", "16",
+    Option<"minRows", "min-rows", "int64_t", "16",
            "Fewest rows of a tile that are chosen: a power of two; "
            "products of matrices get 16 all the same.">,
     Option<"maxBlocks", "max-blocks", "int64_t", "64",
            "Upper bound on blocks that carry partial sums.">,
-    Option<"mostPlainRows", "most-plain-rows", "int64_t", "0",
+    Option<"maxPlainRows", "max-plain-rows", "int64_t", "0",
            "Most rows of a tile on which nothing is multiplied, where there are "
            "max-blocks of them: a power of two.">,
-    Option<"mostRows", "most-rows", "int64_t", "64",
+    Option<"maxRows", "max-rows", "int64_t", "64",
            "Most rows of a tile that are chosen: a power of two.">,
     Option<"notesRows", "note-rows", "bool", "false",
            "Note the rows of a tile on each block program.">,
@@ -183,7 +183,7 @@ def JoinRows : Pass<"join-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def KeepWide : Pass<"keep-wide", "::mlir::func::FuncOp"> {
+def ElideOptionalTruncations : Pass<"elide-optional-truncations", "::mlir::func::FuncOp"> {
   let summary = "Leave out roundings of tiles where these are optional";
   let description = [{
     An `arith.truncf` with the flag `contract` at the end of a `linalg.generic` says
@@ -192,7 +192,7 @@ def KeepWide : Pass<"keep-wide", "::mlir::func::FuncOp"> {
     ops that begin with `arith.extf`), it does. Targets without instructions for
     products of the narrow type run this.
 
-    Example: test/passes/Block/keep-wide-leaves-out-roundings.mlir
+    Example: test/passes/Block/elide-optional-truncations-leaves-out-roundings.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

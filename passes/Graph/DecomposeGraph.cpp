@@ -42,10 +42,10 @@ struct DecomposeGraph : impl::DecomposeGraphBase<DecomposeGraph> {
     };
     // What is in a block program already is its target's to decompose, what is
     // in the region of another op is that one's, and what may be computed in
-    // others is left for `fuse-neighbours`.
+    // others is left for `fuse-into-blocks`.
     auto stays = [&](Operation *op) {
       return isa<TilingInterface>(op) ||
-             (isa<NeighbourOpInterface>(op) && hasKnownExtents(op)) ||
+             (isa<BlockFusionOpInterface>(op) && hasKnownExtents(op)) ||
              op->getParentOfType<scf::ForallOp>() ||
              op->getParentOfType<linalg::AggregatedOpInterface>();
     };

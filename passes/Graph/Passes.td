@@ -9,7 +9,7 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
-def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
+def PromoteAccumulators : Pass<"promote-accumulators", "::mlir::func::FuncOp"> {
   let summary = "Add up bf16 and f16 in f32";
   let description = [{
     A product of matrices, or another op that adds up, with a result of fewer
@@ -17,8 +17,8 @@ def AccumulateWide : Pass<"accumulate-wide", "::mlir::func::FuncOp"> {
     complete. Products are exact in f32. Other results of the op (elements, a
     maximum) stay as they are; so does a sum of which one of them has each step.
 
-    Examples: test/passes/Graph/accumulate-wide-rounds-once.mlir,
-    test/passes/Graph/accumulate-wide-sums-beside-other-results.mlir
+    Examples: test/passes/Graph/promote-accumulators-rounds-once.mlir,
+    test/passes/Graph/promote-accumulators-sums-beside-other-results.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -88,7 +88,7 @@ def DecomposeGraph : Pass<"decompose-graph"> {
   ];
 }
 
-def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
+def FoldZeroElementTensors : Pass<"fold-zero-element-tensors", "::mlir::func::FuncOp"> {
   let summary = "Drop work on tensors without elements";
   let description = [{
     A batch may have no rows. An op whose results hold no element is replaced by
@@ -99,7 +99,7 @@ def FoldEmpty : Pass<"fold-empty", "::mlir::func::FuncOp"> {
     `drawloom.no_given_rows` on the function says that something was left out:
     `fuse-rows` then leaves alone what it would leave alone if it were open.
 
-    Example: test/passes/Graph/fold-empty-sums-over-no-rows.mlir
+    Example: test/passes/Graph/fold-zero-element-tensors-sums-over-no-rows.mlir
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }

@@ -2,7 +2,7 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A gated delta rule with what a layer has around it, in one program: short convolutions of queries, keys and values, L2 norms of
-queries and keys, its gate, the sigmoid of beta, and behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-neighbours`); the results
+queries and keys, its gate, the sigmoid of beta, and behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-into-blocks`); the results
 are those of the layer written token by token in torch, whose autograd gives the gradients."""
 
 import dataclasses
@@ -221,9 +221,9 @@ def test_the_forward_pass_has_no_whole_tensor_in_memory(width):
 
 
 def remarks(text, function):
-    """What is said of `fuse-neighbours` on the lines with short convolutions."""
+    """What is said of `fuse-into-blocks` on the lines with short convolutions."""
     program_text = alone(text, function)
-    done = subprocess.run([BUILD / "bin" / "drawloom-run", "-", "--compile-to=blocks", "--remarks-filter=fuse-neighbours"],
+    done = subprocess.run([BUILD / "bin" / "drawloom-run", "-", "--compile-to=blocks", "--remarks-filter=fuse-into-blocks"],
                           input=program_text, capture_output=True, text=True, check=True)
     lines = program_text.splitlines()
     return [found[0] for found in re.finditer(r"^<stdin>:(\d+):.*remark: .*$", done.stderr, re.MULTILINE)

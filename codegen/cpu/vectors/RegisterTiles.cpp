@@ -84,13 +84,13 @@ bool isWithinRow(Operation *op) {
 }
 
 void coverFewRows(LinalgOp op, unsigned along, TilePlan &plan) {
-  constexpr int64_t mostRows = 8;
+  constexpr int64_t maxRows = 8;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (!isWithinRow(op) || ranges.size() != 2 || op->getNumResults() != 1 ||
       plan.pieces[along].front().count != 1)
     return;
   unsigned rows = along == 0 ? 1 : 0;
-  if (ranges[rows] > 1 && ranges[rows] <= mostRows)
+  if (ranges[rows] > 1 && ranges[rows] <= maxRows)
     plan.pieces[rows] = cutExtent(ranges[rows], ranges[rows]);
 }
 

@@ -55,7 +55,7 @@ double shareOf(Who who, const Product &product) {
 }
 
 /// Whether a block of ours holds what it reads of a product: its rows and its
-/// columns at full depth. As distribute-ops cuts them.
+/// columns at full depth. As tile-to-forall cuts them.
 bool fitsSharedMemory(const Product &product, const Machine &machine) {
   // Batches are cut into small pieces.
   if (product.batch > 1)

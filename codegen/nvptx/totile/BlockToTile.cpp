@@ -876,7 +876,7 @@ struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
       return;
     if (failed(cutOpenSums(function)) || failed(cutOpenRows(function)))
       return signalPassFailure();
-    separateEmpties(function);
+    privatizeEmptyTensors(function);
     BlockToTile converter(function, maxGrid);
     if (failed(converter.run()))
       signalPassFailure();

@@ -168,7 +168,7 @@ mlir::Operation *putBack(mlir::Value tensor, mlir::tensor::ExtractSliceOp slice,
                          int depth = 0);
 
 /// Gives each tensor that starts without content one of its own to start with.
-void separateEmpties(mlir::func::FuncOp kernel);
+void privatizeEmptyTensors(mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx
 

@@ -12,7 +12,7 @@
 
 #include "dialects/LinRec/Schedule/ScheduleCost.h"
 #include "dialects/LinRec/Chunk/Chunk.h"
-#include "dialects/LinRec/Schedule/Head.h"
+#include "dialects/LinRec/Schedule/HeadBlocks.h"
 
 using namespace mlir;
 

@@ -97,7 +97,8 @@ struct ScheduleProblem {
   int64_t recomputed(int64_t interval) const;
 
   int64_t sequences, heads, keys, values, chunk, chunks, elementBytes;
-  /// Elements that are kept of a chunk: solutions and scores (MatrixForm.cpp).
+  /// Elements that are kept of a chunk: solutions and scores
+  /// (ChunkwiseForm.cpp).
   int64_t kept = 0;
   bool gradient, erases, tokenByToken, rates, packed;
   std::optional<int64_t> givenSegments, givenValueBlocks;

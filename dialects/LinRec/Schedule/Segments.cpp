@@ -27,7 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/LinRec/Schedule/Segments.h"
-#include "dialects/LinRec/Schedule/Head.h"
+#include "dialects/LinRec/Schedule/HeadBlocks.h"
 #include "dialects/LinRec/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

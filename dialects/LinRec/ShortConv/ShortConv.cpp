@@ -68,7 +68,7 @@ static Value finalState(OpBuilder &b, const Conv &conv, RankedTensorType type) {
   return split(b, conv.loc, found, conv.sizesOfStates(b), 2, true);
 }
 
-FailureOr<Value> ShortConvOp::buildStructured(OpBuilder &b) {
+FailureOr<Value> ShortConvOp::buildStructuredForm(OpBuilder &b) {
   RankedTensorType type = Recurrence::type(getY());
   for (Value operand : getOperands())
     if (!Recurrence::type(operand).hasStaticShape())

@@ -12,7 +12,7 @@
 // knows nothing of its neighbours' sequences, and everything else is
 // elementwise. The same formulas say the op for tiles of rows and channels,
 // which are the blocks of its own program, and for all rows at once, which is
-// what `fuse-neighbours` cuts into the blocks of its readers.
+// what `fuse-into-blocks` cuts into the blocks of its readers.
 //
 //===----------------------------------------------------------------------===//
 

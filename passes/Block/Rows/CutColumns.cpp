@@ -30,7 +30,7 @@ namespace {
 
 /// Rows of a block, at most: what is read of its columns pays for itself. Fewer
 /// where there are not many blocks of columns for several threads.
-constexpr int64_t mostRows = 2048, rowsOfFew = 512, fewBlocks = 16;
+constexpr int64_t maxRows = 2048, rowsOfFew = 512, fewBlocks = 16;
 /// Columns of a block. What is read of them, for 2048 inputs, is half a
 /// megabyte.
 constexpr int64_t mostColumns = 64, fewestColumns = 32;
@@ -123,7 +123,7 @@ public:
     Value empty = tensor::EmptyOp::create(
         b, loc, ArrayRef<OpFoldResult>{rows, b.getIndexAttr(width)},
         type.getElementType());
-    int64_t blockRows = width / columns < fewBlocks ? rowsOfFew : mostRows;
+    int64_t blockRows = width / columns < fewBlocks ? rowsOfFew : maxRows;
     auto forall = scf::ForallOp::create(
         b, loc,
         ArrayRef<OpFoldResult>{math.ceilDiv(rows, math.number(blockRows)),

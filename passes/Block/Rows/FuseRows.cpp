@@ -250,10 +250,10 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     FuseRowsOptions options;
     options.cacheBytes = cacheBytes;
     options.columnBytes = columnBytes;
-    options.leastRows = leastRows;
+    options.minRows = minRows;
     options.maxBlocks = maxBlocks;
-    options.mostPlainRows = mostPlainRows;
-    options.mostRows = mostRows;
+    options.maxPlainRows = maxPlainRows;
+    options.maxRows = maxRows;
     options.notesRows = notesRows;
     options.operationsPerSumByte = operationsPerSumByte;
     options.packUniform = packUniform;

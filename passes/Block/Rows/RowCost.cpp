@@ -72,13 +72,13 @@ static bool isWide(const RowRegion &region, RowAnalysis &rows,
                    const RowCostOptions &options) {
   if (!options.wideProducts || options.tileRows ||
       (!hasProducts(region) && !hasOthers(region)) ||
-      footprint.tileBytesPerRow * options.mostRows <= options.cacheBytes ||
+      footprint.tileBytesPerRow * options.maxRows <= options.cacheBytes ||
       sumBytesOf(region, rows) > options.cacheBytes)
     return false;
   if (rows.isOpen() || rows.isOfCall())
     return true;
   // One of few rows is cut along both sides.
-  return rows.rows() >= fewestWideBlocks * options.mostRows / 2;
+  return rows.rows() >= fewestWideBlocks * options.maxRows / 2;
 }
 
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
@@ -170,10 +170,10 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
 }
 
 /// Products of matrices work on sixteen rows at least.
-static int64_t leastRowsOf(const RowRegion &region,
-                           const RowCostOptions &options) {
-  return hasProducts(region) ? std::max<int64_t>(16, options.leastRows)
-                             : options.leastRows;
+static int64_t minRowsOf(const RowRegion &region,
+                         const RowCostOptions &options) {
+  return hasProducts(region) ? std::max<int64_t>(16, options.minRows)
+                             : options.minRows;
 }
 
 int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
@@ -192,10 +192,10 @@ SmallVector<RowRegion> splitToFit(const RowRegion &region, RowAnalysis &rows,
                                             : std::min(count, rows.rows());
   };
   int64_t most =
-      atMostAll(options.tileRows ? options.tileRows : options.mostRows);
+      atMostAll(options.tileRows ? options.tileRows : options.maxRows);
   auto fits = [&](const RowRegion &candidate) {
     int64_t least =
-        options.tileRows ? options.tileRows : leastRowsOf(candidate, options);
+        options.tileRows ? options.tileRows : minRowsOf(candidate, options);
     least = atMostAll(least);
     if (options.sumBytes && sumBytesOf(candidate, rows) > options.sumBytes)
       return false;
@@ -300,13 +300,13 @@ std::optional<RowSchedule> scheduleRows(const RowRegion &region,
   RowSchedule schedule;
   int64_t rows = analysis.rows();
   schedule.tileRows = options.tileRows;
-  int64_t least = leastRowsOf(region, options);
+  int64_t least = minRowsOf(region, options);
   int64_t budget = tileBudget(region, analysis, options);
   bool isChosen = options.chosenBytes && hasProducts(region) &&
                   sumBytesOf(region, analysis);
-  int64_t most = options.mostRows;
+  int64_t most = options.maxRows;
   if (!hasProducts(region) && !analysis.isOpen() && !analysis.isOfCall())
-    while (2 * most <= options.mostPlainRows &&
+    while (2 * most <= options.maxPlainRows &&
            rows / (2 * most) >= options.maxBlocks)
       most *= 2;
   for (int64_t candidate = most; candidate >= least; candidate /= 2)

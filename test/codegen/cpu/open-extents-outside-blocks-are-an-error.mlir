@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule -verify-diagnostics
+// RUN: drawloom-opt %s --cpu-tile-and-vectorize -verify-diagnostics
 
 func.func @transpose(%x: tensor<?x4xf32> {drawloom.extents = array<i64: 0, -1>}) -> (tensor<4x?xf32> {drawloom.extents = array<i64: -1, 0>}) {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule -split-input-file -verify-diagnostics
+// RUN: drawloom-opt %s --cpu-tile-and-vectorize -split-input-file -verify-diagnostics
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,5 @@
 // RUN: drawloom-opt %s --interpret-checks -o /dev/null
-// RUN: drawloom-opt %s --fuse-neighbours --decompose-graph --interpret-checks -o /dev/null
+// RUN: drawloom-opt %s --fuse-into-blocks --decompose-graph --interpret-checks -o /dev/null
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

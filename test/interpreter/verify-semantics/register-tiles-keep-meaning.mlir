@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --cpu-schedule --verify-semantics=3 | FileCheck %s
+// RUN: drawloom-opt %s --cpu-tile-and-vectorize --verify-semantics=3 | FileCheck %s
 
 // CHECK: vector.contract
 // CHECK-NOT: linalg.

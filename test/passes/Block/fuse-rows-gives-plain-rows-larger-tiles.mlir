@@ -1,4 +1,4 @@
-// RUN: drawloom-opt %s --fuse-rows="most-rows=16 most-plain-rows=256 max-blocks=8" --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows="max-rows=16 max-plain-rows=256 max-blocks=8" --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
 
 // Where nothing is multiplied, tiles may be larger; yet so many of them are left that all blocks have one.
 // CHECK: [Passed] Fused {{.*}}tileRows=256

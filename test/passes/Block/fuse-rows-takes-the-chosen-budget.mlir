@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --fuse-rows="cache-bytes=16384 swept-bytes=1048576 product-bytes=32768 summed-product-bytes=8192 most-rows=256" --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
+// RUN: drawloom-opt %s --fuse-rows="cache-bytes=16384 swept-bytes=1048576 product-bytes=32768 summed-product-bytes=8192 max-rows=256" --remarks-filter=fuse-rows --verify-semantics -o /dev/null 2>&1 | FileCheck %s
 
 // 512 bytes a row of a product with a sum beside it: 32 KiB instead of 8 are 64 rows, not 16.
 // CHECK: [Passed] Fused {{.*}}tileRows=64

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --split-input-file --decompose-graph --accumulate-wide --merge-elementwise --nvptx-choose-products=all --verify-semantics | FileCheck %s
+// RUN: drawloom-opt %s --split-input-file --decompose-graph --promote-accumulators --merge-elementwise --nvptx-choose-products=all --verify-semantics | FileCheck %s
 
 // The library's GELU is the form with tanh.
 // CHECK-LABEL: func.func private @tanh_product_0
