@@ -39,6 +39,11 @@ struct SharedBuffers {
 };
 SharedBuffers sharedBuffers(mlir::func::FuncOp kernel);
 
+/// Puts a barrier wherever one thread may load what another has stored, or
+/// store what another may still load. `isMemory`: whether a buffer is any.
+void insertBarriers(mlir::func::FuncOp kernel,
+                    llvm::function_ref<bool(mlir::Value)> isMemory);
+
 /// A buffer of this shape, its rows 16 bytes further apart than they are long
 /// where they would start in the same banks: eight rows of a matrix that one
 /// instruction reads then lie in different ones.
