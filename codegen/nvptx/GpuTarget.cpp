@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/GpuTarget.h"
-#include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "codegen/nvptx/launch/LaunchPlan.h"
@@ -149,32 +148,37 @@ std::optional<Prediction> GpuTarget::predict(ModuleOp module,
   return prediction;
 }
 
+void addTilePasses(OpPassManager &pm, const NvptxBlockToTileOptions &tiles,
+                   int64_t productWorkspace) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  DecomposeBlocksOptions decomposition;
+  decomposition.keepTileOps = true;
+  pm.addPass(createDecomposeBlocks(decomposition));
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createPromoteAccumulators());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createNvptxLoopOverBatches());
+  pm.addNestedPass<func::FuncOp>(createNvptxPromoteScratch());
+  pm.addPass(createNvptxOutlineKernels());
+  // No cleanup in between: that would take the empty tensors that blocks fill
+  // out of them.
+  NvptxPlanLaunchesOptions plan;
+  plan.productWorkspace = productWorkspace;
+  pm.addPass(createNvptxPlanLaunches(plan));
+  pm.addNestedPass<func::FuncOp>(createNvptxBlockToTile(tiles));
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createNvptxSimplifyTiles());
+}
+
 void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
                            const CodegenOptions &options) const {
   switch (phase) {
   case Phase::Tiles: {
-    pm.addPass(createInlinerPass());
-    pm.addPass(createSymbolDCEPass());
-    DecomposeBlocksOptions decomposition;
-    decomposition.keepTileOps = true;
-    pm.addPass(createDecomposeBlocks(decomposition));
-    pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-    pm.addNestedPass<func::FuncOp>(createPromoteAccumulators());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(createNvptxLoopOverBatches());
-    pm.addNestedPass<func::FuncOp>(createNvptxPromoteScratch());
-    pm.addPass(createNvptxOutlineKernels());
-    // No cleanup in between: that would take the empty tensors that blocks fill
-    // out of them.
-    NvptxPlanLaunchesOptions plan;
-    plan.productWorkspace = productWorkspace(options.isa);
-    pm.addPass(createNvptxPlanLaunches(plan));
-    pm.addNestedPass<func::FuncOp>(createNvptxBlockToTile());
-    pm.addPass(createLowerAffinePass());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(createNvptxSimplifyTiles());
+    addTilePasses(pm, {}, productWorkspace(options.isa));
     return;
   }
   case Phase::Memory: {

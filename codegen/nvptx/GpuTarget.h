@@ -10,6 +10,7 @@
 #define DRAWLOOM_CODEGEN_NVPTX_GPUTARGET_H
 
 #include "codegen/CompileTarget.h"
+#include "codegen/nvptx/Passes.h"
 
 namespace drawloom::nvptx {
 
@@ -43,6 +44,12 @@ protected:
   /// Whether accesses say which element they are of.
   virtual bool describesAccesses() const { return false; }
 };
+
+/// From block programs to kernels over tiles and the plan of their launches.
+/// `productWorkspace`: of a product by a library, in bytes.
+void addTilePasses(mlir::OpPassManager &passes,
+                   const NvptxBlockToTileOptions &tiles = {},
+                   int64_t productWorkspace = int64_t(4) << 20);
 
 /// Real devices, through the CUDA driver: the one of a number, or below 0 that
 /// which the calling thread works with.

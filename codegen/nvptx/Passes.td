@@ -64,7 +64,9 @@ def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"maxGrid", "max-grid", "int64_t", "1056",
-           "Most blocks that are launched; each then runs several">];
+           "Most blocks that are launched; each then runs several">,
+    Option<"keepWhile", "keep-while", "bool", "false",
+           "Keep loops that end by a condition, which have no layouts">];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",

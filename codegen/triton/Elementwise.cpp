@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/triton/KernelBuilder.h"
+#include "codegen/triton/KernelExport.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSet.h"
@@ -69,16 +69,16 @@ static Ssa copySign(TtirPrinter &print, const Ssa &a, const Ssa &b) {
   return print.bitcast(print.same("arith.ori", {size, sign}), a.element);
 }
 
-FailureOr<Ssa> KernelBuilder::emitElementwise(Operation *op,
-                                              ArrayRef<Ssa> operands) {
+FailureOr<Ssa> KernelExport::emitElementwise(Operation *op,
+                                             ArrayRef<Ssa> operands) {
   StringRef name = op->getName().getStringRef();
   Type to = elementInText(getElementTypeOrSelf(op->getResult(0).getType()));
 
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (auto scalar = dyn_cast<TypedAttr>(constant.getValue());
-        scalar && !isa<ShapedType>(scalar.getType()))
-      return print.constant(scalar);
-    return refuse(op, "a tensor of constants in an elementwise place");
+    if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return print.constant(dense.getSplatValue<TypedAttr>(),
+                            paddedShape(dense.getType().getShape()));
+    return print.constant(cast<TypedAttr>(constant.getValue()));
   }
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return print.compare(name, stringifyCmpFPredicate(compare.getPredicate()),
@@ -112,6 +112,14 @@ FailureOr<Ssa> KernelBuilder::emitElementwise(Operation *op,
   }
   if (isa<arith::BitcastOp>(op))
     return print.bitcast(operands[0], to);
+  // Triton has none of unsigned numbers.
+  if (isa<arith::CeilDivUIOp>(op)) {
+    Ssa more = print.same(
+        "arith.subi", {operands[1], print.constant(to, 1, operands[1].shape)});
+    return print.same(
+        "arith.divui",
+        {print.same("arith.addi", {operands[0], more}), operands[1]});
+  }
   if (isa<math::CopySignOp>(op))
     return copySign(print, operands[0], operands[1]);
   if (isa<math::IsNaNOp>(op))
@@ -142,39 +150,4 @@ FailureOr<Ssa> KernelBuilder::emitElementwise(Operation *op,
     out = print.libdevice(
         wide[0].element.isF64() ? device.str() : device.str() + "f", wide);
   return half ? print.convertFloat(out, to) : out;
-}
-
-FailureOr<Ssa> KernelBuilder::emitAffine(AffineExpr expression,
-                                         ArrayRef<Ssa> dimensions,
-                                         ArrayRef<Ssa> symbols, Operation *op) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-    return print.constant(print.i64(), constant.getValue());
-  if (auto dimension = dyn_cast<AffineDimExpr>(expression))
-    return dimensions[dimension.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return symbols[symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  FailureOr<Ssa> left = emitAffine(binary.getLHS(), dimensions, symbols, op);
-  FailureOr<Ssa> right = emitAffine(binary.getRHS(), dimensions, symbols, op);
-  if (failed(left) || failed(right))
-    return failure();
-  SmallVector<Ssa> pair = {*left, *right};
-  unify(pair);
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return print.same("arith.addi", pair);
-  case AffineExprKind::Mul:
-    return print.same("arith.muli", pair);
-  case AffineExprKind::FloorDiv:
-    return print.same("arith.floordivsi", pair);
-  case AffineExprKind::CeilDiv:
-    return print.same("arith.ceildivsi", pair);
-  case AffineExprKind::Mod: {
-    Ssa whole = print.same("arith.muli",
-                           {print.same("arith.floordivsi", pair), pair[1]});
-    return print.same("arith.subi", {pair[0], whole});
-  }
-  default:
-    return refuse(op, "an affine expression of unknown kind");
-  }
 }

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A program in the phase `blocks` becomes kernels in TTIR, the textual form
-// that triton.compile takes, and a description of what to launch them with.
+// A program in the phase `blocks` becomes kernels over tiles, as for a GPU, and
+// these become TTIR, the textual form that triton.compile takes, with a
+// description of what to launch them with.
 // docs/gpu-ttir.md says what is expressible.
 //
 //===----------------------------------------------------------------------===//
@@ -65,15 +66,13 @@ struct TtirFunction {
 };
 
 struct TtirOptions {
-  /// The function to export; all public ones where it is empty.
-  std::string entry;
   /// Triton's input precision of products of f32: ieee (all bits, on ordinary
   /// cores), tf32, tf32x3.
   std::string dotPrecision = "ieee";
 };
 
-/// Exports functions of a module in the phase `blocks`. Reports each construct
-/// that it refuses as an error at its location, and fails then.
+/// Exports the public functions of a module in the phase `blocks`. Reports each
+/// construct that it refuses as an error at its location, and fails then.
 mlir::FailureOr<std::vector<TtirFunction>>
 exportTtir(mlir::ModuleOp module, const TtirOptions &options = {});
 

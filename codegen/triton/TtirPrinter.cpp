@@ -33,7 +33,7 @@ SmallVector<int64_t> triton::paddedShape(ArrayRef<int64_t> extents) {
   return llvm::map_to_vector(extents, powerOfTwoAbove);
 }
 
-static std::string text(Type type) {
+std::string triton::textOf(Type type) {
   std::string out;
   llvm::raw_string_ostream(out) << type;
   return out;
@@ -41,7 +41,8 @@ static std::string text(Type type) {
 
 std::string triton::typeText(Type element, ArrayRef<int64_t> shape,
                              bool pointer) {
-  std::string out = pointer ? "!tt.ptr<" + text(element) + ">" : text(element);
+  std::string out =
+      pointer ? "!tt.ptr<" + textOf(element) + ">" : textOf(element);
   if (shape.empty())
     return out;
   std::string extents;
@@ -54,13 +55,13 @@ std::string triton::typeText(const Ssa &value) {
   return typeText(value.element, value.shape, value.pointer);
 }
 
-static std::string names(ArrayRef<Ssa> values) {
+std::string triton::namesText(ArrayRef<Ssa> values) {
   return llvm::join(
       llvm::map_range(values, [](const Ssa &value) { return value.name; }),
       ", ");
 }
 
-static std::string types(ArrayRef<Ssa> values) {
+std::string triton::typesText(ArrayRef<Ssa> values) {
   return llvm::join(
       llvm::map_range(values, [](const Ssa &value) { return typeText(value); }),
       ", ");
@@ -176,13 +177,13 @@ Ssa TtirPrinter::neutral(StringRef combiner, Type element,
 
 Ssa TtirPrinter::same(StringRef name, ArrayRef<Ssa> operands) {
   const Ssa &first = operands.front();
-  return emit(name.str() + " " + names(operands) + " : " + typeText(first),
+  return emit(name.str() + " " + namesText(operands) + " : " + typeText(first),
               first.element, first.shape);
 }
 
 Ssa TtirPrinter::compare(StringRef name, StringRef predicate, const Ssa &a,
                          const Ssa &b) {
-  return emit(name.str() + " " + predicate.str() + ", " + names({a, b}) +
+  return emit(name.str() + " " + predicate.str() + ", " + namesText({a, b}) +
                   " : " + typeText(a),
               i1(), a.shape);
 }
@@ -191,7 +192,7 @@ Ssa TtirPrinter::select(const Ssa &condition, const Ssa &a, const Ssa &b) {
   std::string types = typeText(a);
   if (!condition.isScalar())
     types = typeText(condition) + ", " + types;
-  return emit("arith.select " + names({condition, a, b}) + " : " + types,
+  return emit("arith.select " + namesText({condition, a, b}) + " : " + types,
               a.element, a.shape);
 }
 
@@ -211,9 +212,9 @@ Ssa TtirPrinter::bitcast(const Ssa &value, Type to) {
 
 Ssa TtirPrinter::libdevice(StringRef symbol, ArrayRef<Ssa> operands) {
   const Ssa &first = operands.front();
-  return emit("tt.extern_elementwise " + names(operands) +
+  return emit("tt.extern_elementwise " + namesText(operands) +
                   " {libname = \"\", libpath = \"\", pure = true, symbol = \"" +
-                  symbol.str() + "\"} : (" + types(operands) + ") -> " +
+                  symbol.str() + "\"} : (" + typesText(operands) + ") -> " +
                   typeText(first),
               first.element, first.shape);
 }
@@ -234,12 +235,6 @@ Ssa TtirPrinter::convertInteger(const Ssa &value, Type to, bool isSigned) {
   return cast(wider ? (isSigned ? "arith.extsi" : "arith.extui")
                     : "arith.trunci",
               value, to);
-}
-
-Ssa TtirPrinter::both(const Ssa &a, const Ssa &b) {
-  if (!a || !b)
-    return a ? a : b;
-  return same("arith.andi", {a, b});
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,14 +354,14 @@ Ssa TtirPrinter::scan(const Ssa &value, int64_t axis, bool reverse,
 Ssa TtirPrinter::gather(const Ssa &value, const Ssa &indices, int64_t axis) {
   return emit("tt.gather " + value.name + "[" + indices.name +
                   "] {axis = " + std::to_string(axis) + " : i32} : (" +
-                  types({value, indices}) + ") -> " +
+                  typesText({value, indices}) + ") -> " +
                   typeText(value.element, indices.shape),
               value.element, indices.shape);
 }
 
 Ssa TtirPrinter::dot(const Ssa &a, const Ssa &b, const Ssa &sum) {
   dots = true;
-  return emit("tt.dot " + names({a, b, sum}) +
+  return emit("tt.dot " + namesText({a, b, sum}) +
                   ", inputPrecision = " + dotPrecision + " : " + typeText(a) +
                   " * " + typeText(b) + " -> " + typeText(sum),
               sum.element, sum.shape);
@@ -377,8 +372,8 @@ Ssa TtirPrinter::dot(const Ssa &a, const Ssa &b, const Ssa &sum) {
 //===----------------------------------------------------------------------===//
 
 Ssa TtirPrinter::addPointer(const Ssa &pointer, const Ssa &offset) {
-  return emit("tt.addptr " + names({pointer, offset}) + " : " +
-                  types({pointer, offset}),
+  return emit("tt.addptr " + namesText({pointer, offset}) + " : " +
+                  typesText({pointer, offset}),
               pointer.element, pointer.shape, /*pointer=*/true);
 }
 
@@ -393,7 +388,7 @@ Ssa TtirPrinter::load(const Ssa &pointer, const Ssa &mask, const Ssa &other) {
 }
 
 void TtirPrinter::store(const Ssa &pointer, const Ssa &value, const Ssa &mask) {
-  line("tt.store " + names({pointer, value}) +
+  line("tt.store " + namesText({pointer, value}) +
        (mask ? ", " + mask.name : std::string()) + " : " + typeText(pointer));
 }
 

@@ -36,6 +36,8 @@ struct Ssa {
   bool isScalar() const { return shape.empty(); }
 };
 
+/// As MLIR spells it.
+std::string textOf(mlir::Type type);
 /// i64 for `index`, other types as they are.
 mlir::Type elementInText(mlir::Type type);
 /// i8 for i1, which memory holds in a byte; other types as in the text.
@@ -45,6 +47,9 @@ llvm::SmallVector<int64_t> paddedShape(llvm::ArrayRef<int64_t> extents);
 std::string typeText(mlir::Type element, llvm::ArrayRef<int64_t> shape,
                      bool pointer = false);
 std::string typeText(const Ssa &value);
+/// With commas between them.
+std::string namesText(llvm::ArrayRef<Ssa> values);
+std::string typesText(llvm::ArrayRef<Ssa> values);
 
 class TtirPrinter {
 public:
@@ -100,8 +105,6 @@ public:
   /// The wider of two element types decides which op converts.
   Ssa convertFloat(const Ssa &value, mlir::Type to);
   Ssa convertInteger(const Ssa &value, mlir::Type to, bool isSigned = true);
-  /// And of two masks, either of which may be absent.
-  Ssa both(const Ssa &a, const Ssa &b);
 
   std::string fresh() { return "%" + std::to_string(next++); }
   void line(const std::string &text);

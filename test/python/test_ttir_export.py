@@ -90,6 +90,12 @@ def test_frequency_encode(tmp_path, rng, element):
     compare_op(tmp_path, rng, "kan.frequency_encode {} {{octaves = 3}}", "{0} -> {y}", [(7, 2)], (7, 12), element)
 
 
+def test_grid_encode(tmp_path, rng):
+    """Tables are read at computed places, and their gradients are added up there."""
+    compare_op(tmp_path, rng, "kan.grid_encode {} {{base_resolution = 2, growth = 2.3}}", "{0}, {1} -> {y}",
+               [(9, 2), (2, 64, 2)], (9, 4), "f32")
+
+
 @pytest.mark.parametrize("element", ["f32", "bf16"])
 def test_softmax(tmp_path, rng, element):
     compare_op(tmp_path, rng, "loss.softmax {}", "{0}", [(6, 10)], (6, 10), element)
@@ -211,6 +217,8 @@ BODIES = {
     %y = tensor.extract_slice %t[%at, 0] [2, 3] [1, 1] : tensor<5x3xf32> to tensor<2x3xf32>"""),
     "row": ("3", "%y = tensor.extract_slice %t[%c2, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<3xf32>"),
     "column-of-every-second": ("2", "%y = tensor.extract_slice %t[1, 1] [2, 1] [2, 1] : tensor<5x3xf32> to tensor<2xf32>"),
+    "steps-beside-a-single-element": ("2x1", """%u = tensor.expand_shape %t [[0], [1, 2]] output_shape [5, 3, 1] : tensor<5x3xf32> into tensor<5x3x1xf32>
+    %y = tensor.extract_slice %u[2, 0, 0] [1, 2, 1] [1, 2, 1] : tensor<5x3x1xf32> to tensor<2x1xf32>"""),
     "insert": ("5x3", """%s = tensor.extract_slice %x[0, 0] [2, 2] [1, 1] : tensor<5x3xf32> to tensor<2x2xf32>
     %y = tensor.insert_slice %s into %t[%c2, %c1] [2, 2] [1, 1] : tensor<2x2xf32> into tensor<5x3xf32>"""),
     "insert-row": ("5x3", """%s = tensor.extract_slice %x[0, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<3xf32>
@@ -272,6 +280,38 @@ def test_tiles_of_odd_extents(tmp_path, rng, name):
     check_block(tmp_path, module, [rng.uniform(-1, 1, (5, 3)).astype(np.float32)])
 
 
+# What is changed part by part, and read as it was before.
+CHANGES = {
+    "rows-that-are-added": """%rows = linalg.generic {indexing_maps = [affine_map<(r) -> (r)>], iterator_types = ["parallel"]}
+        outs(%numbers : tensor<5xi32>) {
+    ^bb0(%old: i32):
+      %r = linalg.index 0 : index
+      %half = arith.divui %r, %c2 : index
+      %n = arith.index_cast %half : index to i32
+      linalg.yield %n : i32
+    } -> tensor<5xi32>
+    %y = block.scatter accumulate %t into %x[%rows] : tensor<5x3xf32> into tensor<5x3xf32>[tensor<5xi32>]""",
+    "an-element": """%e = tensor.extract %t[%c1, %c2] : tensor<5x3xf32>
+    %y = tensor.insert %e into %t[%c2, %c1] : tensor<5x3xf32>""",
+    "what-was-there": """%s = tensor.extract_slice %x[0, 0] [2, 2] [1, 1] : tensor<5x3xf32> to tensor<2x2xf32>
+    %z = tensor.insert_slice %s into %t[%c2, %c1] [2, 2] [1, 1] : tensor<2x2xf32> into tensor<5x3xf32>
+    %y = arith.addf %z, %t : tensor<5x3xf32>""",
+    "rows-of-a-loop": """%y = scf.for %k = %c0 to %c5 step %c1 iter_args(%done = %t) -> (tensor<5x3xf32>) {
+      %first = tensor.extract_slice %done[0, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<3xf32>
+      %row = tensor.extract_slice %x[%k, 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<3xf32>
+      %sum = arith.addf %first, %row : tensor<3xf32>
+      %next = tensor.insert_slice %sum into %done[%k, 0] [1, 3] [1, 1] : tensor<3xf32> into tensor<5x3xf32>
+      scf.yield %next : tensor<5x3xf32>
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_tiles_that_change(tmp_path, rng, name):
+    module = one_block("%x: tensor<5x3xf32>, %numbers: tensor<5xi32>", "tensor<5x3xf32>", TWICE + CHANGES[name])
+    check_block(tmp_path, module, [rng.uniform(-1, 1, (5, 3)).astype(np.float32), np.zeros(5, np.int32)])
+
+
 def test_results_have_memory_of_their_own(tmp_path, rng):
     """An argument returned twice, and bits, which memory holds in bytes."""
     module = """
@@ -281,6 +321,59 @@ func.func @run(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi1>
   return %x, %x, %m : tensor<6xf32>, tensor<6xf32>, tensor<6xi1>
 }"""
     check_block(tmp_path, module, [rng.uniform(-1, 1, 6).astype(np.float32)], 0)
+
+
+def test_what_is_updated_is_copied_first(tmp_path, rng):
+    """Half of what one loop made is made again, and both states are read."""
+    module = """
+func.func @run(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = scf.forall (%i) in (4) shared_outs(%o = %e) -> (tensor<4x8xf32>) {
+    %r = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %s = arith.addf %r, %r : tensor<8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+    }
+  }
+  %z = scf.forall (%i) in (2) shared_outs(%o = %y) -> (tensor<4x8xf32>) {
+    %r = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %s = arith.mulf %r, %r : tensor<8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+    }
+  }
+  %w:2 = scf.forall (%i) in (4) shared_outs(%o = %e, %p = %e) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+    %a = tensor.extract_slice %y[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %b = tensor.extract_slice %z[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %s = arith.subf %a, %b : tensor<8xf32>
+    %t = arith.addf %a, %b : tensor<8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+      tensor.parallel_insert_slice %t into %p[%i, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<4x8xf32>
+    }
+  }
+  return %w#0, %w#1 : tensor<4x8xf32>, tensor<4x8xf32>
+}"""
+    check_block(tmp_path, module, [rng.uniform(-1, 1, (4, 8)).astype(np.float32)])
+
+
+def test_calls_are_inlined(tmp_path, rng):
+    """With constants of their own, which are buffers of the caller."""
+    module = """
+func.func @add(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = arith.addf %x, %c : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+func.func @run(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = call @add(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %z = arith.mulf %y, %y : tensor<2xf32>
+  return %z : tensor<2xf32>
+}"""
+    functions = export(module, tmp_path, "--compile-from=blocks")
+    function, = [f for f in functions if f["name"] == "run"]
+    x = rng.uniform(-1, 1, 2).astype(np.float32)
+    assert_close(run_function(function, [x], tmp_path), [(x + np.float32([1, 2])) ** 2], TOLERANCE)
 
 
 # Triton compiles what is exported.

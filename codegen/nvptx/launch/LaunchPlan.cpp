@@ -11,7 +11,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
 #include "drawloom/OpenExtent.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -141,8 +141,8 @@ llvm::Expected<LaunchPlan> planOf(ModuleOp module) {
     return value.takeError();
   json::Object &object = *value->getAsObject();
   json::Array kernels;
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!function->hasAttr("nvvm.kernel"))
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (!function->hasAttr("nvvm.kernel") && !function->hasAttr(kernelAttr))
       continue;
     auto number = [&](StringRef name, int64_t otherwise) {
       auto attribute = function->getAttrOfType<IntegerAttr>(name);

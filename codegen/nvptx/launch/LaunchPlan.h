@@ -38,7 +38,7 @@ inline constexpr llvm::StringLiteral boundExtentsAttr =
 /// What runtime::cuda::parsePlan reads.
 llvm::json::Value toJson(const LaunchPlan &plan);
 
-/// The plan of a module of kernels in the phase `llvm`.
+/// The plan of a module of kernels in the phases `vectors` to `llvm`.
 llvm::Expected<LaunchPlan> planOf(mlir::ModuleOp module);
 
 } // namespace drawloom::nvptx

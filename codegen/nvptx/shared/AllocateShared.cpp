@@ -27,7 +27,8 @@ namespace {
 /// Barriers between accesses of different threads to the same memory.
 class Barriers {
 public:
-  explicit Barriers(func::FuncOp kernel) {
+  Barriers(func::FuncOp kernel, llvm::function_ref<bool(Value)> isMemory)
+      : isMemory(isMemory) {
     inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
   }
 
@@ -65,7 +66,7 @@ private:
       return true;
     auto first = a.getDefiningOp<tile::AllocOp>();
     auto second = b.getDefiningOp<tile::AllocOp>();
-    if (!first || !second)
+    if (!first || !second || !first.getOffset() || !second.getOffset())
       return false;
     int64_t from = *first.getOffset(), to = *second.getOffset();
     return from < to + bytesOf(cast<MemRefType>(b.getType())) &&
@@ -88,6 +89,8 @@ private:
     if (!tile || !memory.getDefiningOp<tile::AllocOp>())
       return {};
     auto type = cast<RankedTensorType>(tile.getType());
+    if (!tile::layoutOf(type))
+      return {};
     tile::Layout layout = *tile::layoutOf(type);
     // Threads beyond the tile's borders read its first element, which they
     // leave to its owner afterwards.
@@ -99,10 +102,13 @@ private:
   /// Memory that this kernel only reads needs none.
   bool matters(Value root) {
     auto argument = dyn_cast<BlockArgument>(root);
-    return !argument || static_cast<int64_t>(argument.getArgNumber()) >= inputs;
+    if (!argument)
+      return isMemory(root);
+    return static_cast<int64_t>(argument.getArgNumber()) >= inputs;
   }
 
   int64_t inputs;
+  llvm::function_ref<bool(Value)> isMemory;
 };
 
 Barriers::State Barriers::run(Block &block, State state) {
@@ -125,6 +131,13 @@ Barriers::State Barriers::run(Block &block, State state) {
       merge(state, once);
       State again = run(*loop.getBody(), state);
       merge(state, again);
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (int iteration = 0; iteration < 2; ++iteration) {
+        state = run(*loop.getBeforeBody(), state);
+        merge(state, run(*loop.getAfterBody(), state));
+      }
       continue;
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -178,6 +191,11 @@ Barriers::State Barriers::run(Block &block, State state) {
 
 int64_t sharedBytesOf(func::FuncOp kernel) {
   return layOutArena(sharedBuffers(kernel).lifetimes, sharedAlignment).bytes;
+}
+
+void insertBarriers(func::FuncOp kernel,
+                    llvm::function_ref<bool(Value)> isMemory) {
+  Barriers(kernel, isMemory).run(kernel.getBody().front(), {});
 }
 
 SharedBuffers sharedBuffers(func::FuncOp kernel) {
@@ -285,7 +303,7 @@ struct NvptxAllocateShared
               << lifetime.bytes << " bytes: " << buffer.getBuffer().getType();
       return signalPassFailure();
     }
-    Barriers(kernel).run(kernel.getBody().front(), {});
+    insertBarriers(kernel, [](Value) { return true; });
   }
 };
 

@@ -41,6 +41,11 @@ struct SharedBuffers {
 };
 SharedBuffers sharedBuffers(mlir::func::FuncOp kernel);
 
+/// Puts a barrier wherever one thread may load what another has stored, or
+/// store what another may still load. `isMemory`: whether a buffer is any.
+void insertBarriers(mlir::func::FuncOp kernel,
+                    llvm::function_ref<bool(mlir::Value)> isMemory);
+
 /// Bytes of the arena that the buffers of a kernel need.
 int64_t sharedBytesOf(mlir::func::FuncOp kernel);
 

@@ -220,183 +220,6 @@ LogicalResult BlockToTile::convertBody(Block &block) {
   return success();
 }
 
-LogicalResult BlockToTile::convertFor(scf::ForOp op) {
-  SmallVector<Value> inits;
-  SmallVector<unsigned> carried;
-  DenseSet<Value> taken;
-  for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
-    if (!isa<RankedTensorType>(init.getType())) {
-      inits.push_back(scalars.lookup(init));
-      carried.push_back(i);
-      continue;
-    }
-    BlockArgument inside = op.getRegionIterArg(i);
-    if (!needsMemory(inside)) {
-      FailureOr<Value> elements = asTile(init);
-      if (failed(elements))
-        return failure();
-      inits.push_back(*elements);
-      carried.push_back(i);
-      continue;
-    }
-    FailureOr<Value> memory = memoryToChange(init, op);
-    // Two that start as the same tensor change apart.
-    if (succeeded(memory) && !taken.insert(*memory).second)
-      memory = ownMemory(init);
-    if (failed(memory))
-      return failure();
-    setMemory(inside, *memory, /*writable=*/true);
-    setMemory(op.getResult(i), *memory, /*writable=*/true);
-  }
-  auto loop = scf::ForOp::create(
-      builder, op.getLoc(), scalars.lookup(op.getLowerBound()),
-      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
-  scalars.map(op.getInductionVar(), loop.getInductionVar());
-  for (auto [i, at] : llvm::enumerate(carried)) {
-    if (!isa<RankedTensorType>(op.getRegionIterArg(at).getType())) {
-      scalars.map(op.getRegionIterArg(at), loop.getRegionIterArg(i));
-      scalars.map(op.getResult(at), loop.getResult(i));
-      continue;
-    }
-    setTile(op.getRegionIterArg(at), loop.getRegionIterArg(i));
-    setTile(op.getResult(at), loop.getResult(i));
-  }
-  OpBuilder::InsertionGuard guard(builder);
-  if (inits.empty())
-    loop.getBody()->getTerminator()->erase();
-  builder.setInsertionPointToEnd(loop.getBody());
-  if (failed(convertBody(*op.getBody())))
-    return failure();
-  SmallVector<Value> yields;
-  SmallVector<std::pair<Value, Value>> stores;
-  for (auto [i, value] : llvm::enumerate(op.getYieldedValues())) {
-    if (!isa<RankedTensorType>(value.getType())) {
-      yields.push_back(scalars.lookup(value));
-      continue;
-    }
-    if (llvm::is_contained(carried, i)) {
-      FailureOr<Value> elements = asTile(value);
-      if (failed(elements))
-        return failure();
-      yields.push_back(*elements);
-      continue;
-    }
-    Value memory = home(op.getRegionIterArg(i)).value;
-    if (home(value).kind == Home::Memory && home(value).value == memory)
-      continue;
-    FailureOr<Value> elements = asTile(value);
-    if (failed(elements))
-      return failure();
-    stores.push_back({*elements, memory});
-  }
-  for (auto [elements, memory] : stores)
-    tile::StoreOp::create(builder, op.getLoc(), elements, memory);
-  scf::YieldOp::create(builder, op.getLoc(), yields);
-  return success();
-}
-
-/// The tensor from outside of `region` that this one is a changed form of;
-/// itself, where it is none.
-static Value changedFrom(Value value, Region &region) {
-  while (region.isAncestor(value.getParentRegion())) {
-    Operation *def = value.getDefiningOp();
-    if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(def))
-      value = insert.getDest();
-    else if (auto insert = dyn_cast_or_null<tensor::InsertOp>(def))
-      value = insert.getDest();
-    else if (auto scatter = dyn_cast_or_null<block::ScatterOp>(def))
-      value = scatter.getDest();
-    else if (auto loop = dyn_cast_or_null<scf::ForOp>(def))
-      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
-    else
-      break;
-  }
-  return value;
-}
-
-LogicalResult BlockToTile::convertIf(scf::IfOp op) {
-  // A tensor that branches change part by part, or leave as it is, is changed
-  // in its memory.
-  SmallVector<Type> types;
-  SmallVector<unsigned> tiles;
-  SmallVector<std::pair<unsigned, Value>> inPlace;
-  // Two results that start as the same tensor change apart.
-  DenseMap<Value, unsigned> starts;
-  for (unsigned i = 0; i < op.getNumResults(); ++i)
-    if (isa<RankedTensorType>(op.getResult(i).getType()))
-      ++starts[changedFrom(op.thenYield().getOperand(i), op.getThenRegion())];
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
-    if (isa<RankedTensorType>(result.getType())) {
-      Value from =
-          changedFrom(op.thenYield().getOperand(i), op.getThenRegion());
-      Value other =
-          changedFrom(op.elseYield().getOperand(i), op.getElseRegion());
-      bool changed = op.thenYield().getOperand(i) != from ||
-                     op.elseYield().getOperand(i) != from;
-      if (from == other && changed && starts[from] == 1 &&
-          mayChange(from, op)) {
-        setMemory(result, home(from).value, /*writable=*/true);
-        inPlace.push_back({i, home(from).value});
-        continue;
-      }
-    }
-    types.push_back(result.getType());
-    tiles.push_back(i);
-  }
-  auto branch = scf::IfOp::create(builder, op.getLoc(), types,
-                                  scalars.lookup(op.getCondition()),
-                                  /*addThenBlock=*/true,
-                                  /*addElseBlock=*/!op.getElseRegion().empty());
-  OpBuilder::InsertionGuard guard(builder);
-  auto convertBranch = [&](Block &from, Block &to) -> LogicalResult {
-    if (!to.empty())
-      to.getTerminator()->erase();
-    builder.setInsertionPointToEnd(&to);
-    // What a branch changes in place is not changed in the other one.
-    DenseMap<Value, Home> before = homes;
-    if (failed(convertBody(from)))
-      return failure();
-    SmallVector<Value> yields;
-    for (unsigned i : tiles) {
-      Value value = from.getTerminator()->getOperand(i);
-      if (!isa<RankedTensorType>(value.getType())) {
-        yields.push_back(scalars.lookup(value));
-        continue;
-      }
-      FailureOr<Value> elements = asTile(value);
-      if (failed(elements))
-        return failure();
-      yields.push_back(*elements);
-    }
-    // A branch that had to make a copy brings it back.
-    for (auto &[i, memory] : inPlace) {
-      Value value = from.getTerminator()->getOperand(i);
-      if (home(value).kind == Home::Memory && home(value).value == memory)
-        continue;
-      FailureOr<Value> elements = asTile(value);
-      if (failed(elements))
-        return failure();
-      tile::StoreOp::create(builder, op.getLoc(), *elements, memory);
-    }
-    homes = std::move(before);
-    scf::YieldOp::create(builder, op.getLoc(), yields);
-    return success();
-  };
-  if (failed(convertBranch(*op.thenBlock(), *branch.thenBlock())))
-    return failure();
-  if (!op.getElseRegion().empty() &&
-      failed(convertBranch(*op.elseBlock(), *branch.elseBlock())))
-    return failure();
-  for (auto [i, to] : llvm::zip(tiles, branch.getResults())) {
-    Value from = op.getResult(i);
-    if (isa<RankedTensorType>(from.getType()))
-      setTile(from, to);
-    else
-      scalars.map(from, to);
-  }
-  return success();
-}
-
 /// Blocks of a block program along each dimension, where that is known without
 /// a call.
 static std::optional<SmallVector<int64_t>> countBlocks(scf::ForallOp op) {
@@ -642,6 +465,8 @@ LogicalResult BlockToTile::convert(Operation *op) {
     return convertFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return convertIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op); loop && keepWhile)
+    return convertWhile(loop);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return convertLinalg(linalgOp);
   if (isa_and_nonnull<block::BlockDialect>(op->getDialect()))
@@ -877,7 +702,7 @@ struct NvptxBlockToTile : impl::NvptxBlockToTileBase<NvptxBlockToTile> {
     if (failed(cutOpenSums(function)) || failed(cutOpenRows(function)))
       return signalPassFailure();
     privatizeEmptyTensors(function);
-    BlockToTile converter(function, maxGrid);
+    BlockToTile converter(function, maxGrid, keepWhile);
     if (failed(converter.run()))
       signalPassFailure();
   }

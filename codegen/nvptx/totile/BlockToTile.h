@@ -31,9 +31,9 @@ bool isBatchOfDots(mlir::linalg::LinalgOp op,
 /// an error that names the op.
 class BlockToTile {
 public:
-  BlockToTile(mlir::func::FuncOp program, int64_t maxGrid)
+  BlockToTile(mlir::func::FuncOp program, int64_t maxGrid, bool keepWhile)
       : program(program), builder(program.getContext()), maxGrid(maxGrid),
-        allBlocks(builder.getIndexAttr(0)),
+        keepWhile(keepWhile), allBlocks(builder.getIndexAttr(0)),
         firstBlock(builder.getIndexAttr(0)) {}
 
   /// Puts the kernel in the program's place.
@@ -70,6 +70,7 @@ private:
   mlir::Value bringScalar(mlir::Value value);
   mlir::LogicalResult convertGrid(mlir::scf::ForallOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
+  mlir::LogicalResult convertWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
   mlir::LogicalResult convertReturn(mlir::func::ReturnOp op);
 
@@ -149,6 +150,7 @@ private:
   mlir::OwningOpRef<mlir::func::FuncOp> kernel;
   mlir::OpBuilder builder;
   int64_t maxGrid;
+  bool keepWhile;
   mlir::Value block;
   /// Block programs of the kernel.
   int64_t parts = 0;

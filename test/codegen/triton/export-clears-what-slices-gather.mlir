@@ -11,7 +11,8 @@
 // CHECK: %[[SIX:.*]] = tt.gather
 // CHECK: %[[LEFT:.*]] = arith.select %{{.*}}, %[[SIX]], %[[ZERO:.*]] : tensor<8x8xi1>, tensor<8x8xf32>
 // CHECK: %[[A:.*]] = tt.trans %[[LEFT]]
-// CHECK: %[[B:.*]] = arith.select %{{.*}}, %[[SIX]], %[[ZERO]] : tensor<8x8xi1>, tensor<8x8xf32>
+// CHECK: %[[AGAIN:.*]] = tt.gather
+// CHECK: %[[B:.*]] = arith.select %{{.*}}, %[[AGAIN]], %[[ZERO]] : tensor<8x8xi1>, tensor<8x8xf32>
 // CHECK: tt.dot %[[A]], %[[B]],
 func.func @gram(%x: tensor<3x8x8xf32>) -> tensor<8x8xf32> {
   %zero = arith.constant 0.0 : f32
