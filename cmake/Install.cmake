@@ -59,7 +59,7 @@ install(EXPORT DrawloomDevelopmentTargets NAMESPACE Drawloom:: DESTINATION "${pa
   COMPONENT development)
 foreach(folder dialects passes)
   install(DIRECTORY ${folder} DESTINATION "${headers}" COMPONENT development
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def")
   install(DIRECTORY "${PROJECT_BINARY_DIR}/${folder}" DESTINATION "${headers}" COMPONENT development
     FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
 endforeach()

@@ -10,6 +10,7 @@
 #include "dialects/Ad/Ad.h"
 #include "dialects/Block/Block.h"
 #include "dialects/Check/Check.h"
+#include "dialects/Drawloom/Drawloom.h"
 #include "dialects/Kan/Kan.h"
 #include "dialects/LinRec/LinRec.h"
 #include "dialects/Loss/Loss.h"
@@ -33,9 +34,9 @@ namespace drawloom {
 
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<ad::AdDialect, block::BlockDialect, check::CheckDialect,
-                  kan::KanDialect, linrec::LinRecDialect, loss::LossDialect,
-                  offload::OffloadDialect, opt::OptDialect, rgnn::RgnnDialect,
-                  slr::SlrDialect>();
+                  DrawloomDialect, kan::KanDialect, linrec::LinRecDialect,
+                  loss::LossDialect, offload::OffloadDialect, opt::OptDialect,
+                  rgnn::RgnnDialect, slr::SlrDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, gpu::GPUDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
@@ -48,6 +49,10 @@ void registerAllDialects(DialectRegistry &registry) {
   // (BlockCanonicalization.cpp).
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
     context->loadDialect<block::BlockDialect>();
+  });
+  // Its attributes stand on functions, and are verified where it is loaded.
+  registry.addExtension(+[](MLIRContext *context, func::FuncDialect *) {
+    context->loadDialect<DrawloomDialect>();
   });
   registerDifferentiationRules(registry);
 }

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_PASSES_H
 #define DRAWLOOM_CODEGEN_CPU_PASSES_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -20,9 +21,6 @@ namespace drawloom::cpu {
 
 #define GEN_PASS_REGISTRATION
 #include "codegen/cpu/Passes.h.inc"
-
-/// The number of block-level ops that a function came from, an integer.
-inline constexpr llvm::StringLiteral sourceOpsAttr = "drawloom.source_ops";
 
 } // namespace drawloom::cpu
 

@@ -27,15 +27,12 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
 #define DRAWLOOM_CODEGEN_CPU_SIGNATURE_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "drawloom/runtime/CpuProgram.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace drawloom::cpu {
-
-inline constexpr llvm::StringLiteral signatureAttr = "drawloom.signature";
-/// Marks the range function of a block program.
-inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
 
 // From the llvm phase on.
 inline constexpr llvm::StringRef entryPrefix = runtime::entryPrefix;

@@ -11,6 +11,7 @@
 #include "codegen/emulator/Jit.h"
 #include "codegen/emulator/Places.h"
 #include "codegen/nvptx/emit/EmitPtx.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -48,8 +49,7 @@ static Expected<KernelInfo> describeKernel(LLVM::LLVMFuncOp function,
         "kernel @" + info.name +
         " has blocks that are not emulated: they must have one dimension and "
         "32 to 1024 threads, a multiple of 32");
-  if (auto bytes =
-          function->getAttrOfType<IntegerAttr>("drawloom.shared_bytes"))
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(sharedBytesAttr))
     info.sharedBytes = bytes.getInt();
   for (Type type : function.getArgumentTypes()) {
     Parameter parameter;

@@ -8,6 +8,7 @@
 
 #include "codegen/emulator/Places.h"
 #include "codegen/nvptx/Passes.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -157,9 +158,9 @@ LogicalResult Places::number(ModuleOp module) {
             .Default([](Operation *) { return Value(); });
     auto copy = dyn_cast<NVVM::CpAsyncOp>(op);
     if ((address &&
-         failed(describe(op, nvptx::elementAttr, address, found.accessed))) ||
-        (copy && failed(describe(op, nvptx::copiedToAttr, copy.getDst(),
-                                 found.copiedTo))))
+         failed(describe(op, elementAttr, address, found.accessed))) ||
+        (copy &&
+         failed(describe(op, copiedToAttr, copy.getDst(), found.copiedTo))))
       return WalkResult::interrupt();
     meanings.push_back(std::move(found));
     if (copy) {

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_PASSES_H
 #define DRAWLOOM_CODEGEN_NVPTX_PASSES_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -21,31 +22,6 @@ namespace drawloom::nvptx {
 
 #define GEN_PASS_REGISTRATION
 #include "codegen/nvptx/Passes.h.inc"
-
-/// Marks a function that one launch runs.
-inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
-/// Blocks of a kernel.
-inline constexpr llvm::StringLiteral gridAttr = "drawloom.grid";
-/// Of a kernel's memory arguments, how many it only reads.
-inline constexpr llvm::StringLiteral inputsAttr = "drawloom.inputs";
-inline constexpr llvm::StringLiteral sharedBytesAttr = "drawloom.shared_bytes";
-inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
-/// On an access in the phase `llvm`, if the pass was asked for it: which
-/// element of which buffer it is of, by the tile's layout
-/// (LowerKernel::describe). It is what the emulator compares addresses with.
-inline constexpr llvm::StringLiteral elementAttr = "drawloom.element";
-/// The same of what an asynchronous copy writes; the other is what it reads.
-inline constexpr llvm::StringLiteral copiedToAttr = "drawloom.copied_to";
-/// Of a module: products of f32 may round their operands to tf32.
-inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
-/// On a call of a kernel: pairs (result, operand) of memory that the kernel
-/// updates in place.
-inline constexpr llvm::StringLiteral updatesAttr = "drawloom.updates";
-
-/// On a kernel, from nvptx-spill-to-shared to the search that reads it:
-/// registers that a thread lacks where most is alive.
-inline constexpr llvm::StringLiteral lackingRegistersAttr =
-    "drawloom.lacking_registers";
 
 /// Whether a function is a kernel with a body.
 inline bool isKernel(mlir::func::FuncOp function) {

@@ -17,6 +17,7 @@
 #include "codegen/nvptx/launch/LaunchPlan.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
 #include "codegen/triton/KernelExport.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -168,8 +169,7 @@ FailureOr<TtirKernel> LaunchExport::kernelOf(const nvptx::LaunchStep &step) {
   auto kernel = module.lookupSymbol<func::FuncOp>(step.kernel);
   if (failed(checkKernel(kernel)))
     return failure();
-  int64_t inputs =
-      kernel->getAttrOfType<IntegerAttr>(nvptx::inputsAttr).getInt();
+  int64_t inputs = kernel->getAttrOfType<IntegerAttr>(inputsAttr).getInt();
   std::vector<TtirParameter> operands;
   for (auto [i, operand] : llvm::enumerate(step.operands)) {
     auto type = dyn_cast<MemRefType>(kernel.getArgument(i).getType());

@@ -8,6 +8,7 @@
 
 #include "codegen/triton/KernelExport.h"
 #include "codegen/nvptx/Passes.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -334,7 +335,7 @@ static std::string moduleText(const std::string &name,
 
 FailureOr<TtirKernel> KernelExport::run(ArrayRef<TtirParameter> operands) {
   result.name = kernel.getName().str();
-  result.grid = kernel->getAttrOfType<IntegerAttr>(nvptx::gridAttr).getInt();
+  result.grid = kernel->getAttrOfType<IntegerAttr>(gridAttr).getInt();
   for (auto [argument, operand] : llvm::zip(kernel.getArguments(), operands)) {
     if (argument.use_empty())
       continue;

@@ -7,17 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/MachineFacts.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
 namespace drawloom {
 
-static constexpr StringLiteral attrName = "drawloom.machine";
-
 MachineFacts machineFactsOf(Operation *op, MachineFacts facts) {
   for (; op; op = op->getParentOp()) {
-    auto said = op->getAttrOfType<DictionaryAttr>(attrName);
+    auto said = op->getAttrOfType<DictionaryAttr>(machineAttr);
     if (!said)
       continue;
     if (auto number = said.getAs<IntegerAttr>("processors"))
@@ -37,10 +36,10 @@ MachineFacts machineFactsOf(Operation *op, MachineFacts facts) {
 
 ScopedMachineFacts::ScopedMachineFacts(Operation *module,
                                        const MachineFacts &facts)
-    : module(module), before(module->getAttr(attrName)) {
+    : module(module), before(module->getAttr(machineAttr)) {
   Builder b(module->getContext());
   module->setAttr(
-      attrName,
+      machineAttr,
       b.getDictionaryAttr(
           {b.getNamedAttr("block_bytes", b.getI64IntegerAttr(facts.blockBytes)),
            b.getNamedAttr("lockstep", b.getBoolAttr(facts.lockstep)),
@@ -53,9 +52,9 @@ ScopedMachineFacts::ScopedMachineFacts(Operation *module,
 
 ScopedMachineFacts::~ScopedMachineFacts() {
   if (before)
-    module->setAttr(attrName, before);
+    module->setAttr(machineAttr, before);
   else
-    module->removeAttr(attrName);
+    module->removeAttr(machineAttr);
 }
 
 } // namespace drawloom

@@ -19,14 +19,13 @@
 #ifndef DRAWLOOM_LIB_COMPILER_NAMES_H
 #define DRAWLOOM_LIB_COMPILER_NAMES_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "drawloom/runtime/Artifact.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace drawloom {
-
-inline constexpr llvm::StringLiteral nameAttr = "drawloom.name";
 
 /// One for each argument and each result; "" where there is none.
 struct ValueNames {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/Search.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "lib/Compiler/PlanSearch.h"
 #include "lib/Compiler/RunPhases.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -194,7 +195,7 @@ static LogicalResult tryPhases(ModuleOp module, const CompileOptions &options,
 /// Whether blocks of rows of a function multiply and carry sums, and nobody has
 /// said how large their tiles are: a product adds up over the longest extent.
 static bool maySum(func::FuncOp function) {
-  auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
+  auto given = function->getAttrOfType<DictionaryAttr>(scheduleAttr);
   if (function.isExternal() || function->hasAttr(tileBytesAttr) ||
       (given && given.contains("rows")))
     return false;
@@ -304,12 +305,10 @@ void chooseTiles(ModuleOp module, const CompileOptions &given) {
       }
       function->setAttr(tileBytesAttr, builder.getI64IntegerAttr(bytes));
       // What is said of kernels is of those that the right rows make.
-      if (auto said =
-              function->getAttrOfType<DictionaryAttr>("drawloom.schedule")) {
+      if (auto said = function->getAttrOfType<DictionaryAttr>(scheduleAttr)) {
         NamedAttrList kept(said);
         kept.erase("kernels");
-        function->setAttr("drawloom.schedule",
-                          kept.getDictionary(copy->getContext()));
+        function->setAttr(scheduleAttr, kept.getDictionary(copy->getContext()));
       }
       tried.push_back(found->first);
     }

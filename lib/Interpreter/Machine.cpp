@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Interpreter/Machine.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Rgnn/Rgnn.h"
 #include "lib/Interpreter/ScalarOps.h"
@@ -255,7 +256,7 @@ Machine::call(Operation *caller, func::FuncOp function,
     return caller->emitOpError("passes ")
            << arguments.size() << " arguments to @" << function.getName()
            << ", which takes " << function.getNumArguments();
-  auto grid = function->getAttrOfType<IntegerAttr>("drawloom.grid");
+  auto grid = function->getAttrOfType<IntegerAttr>(gridAttr);
   if (!grid || function.getNumResults() != 0)
     return runOnce(function, arguments);
   // Blocks of a kernel may run in any order: in that of their numbers, say.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/tile/Tile.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "lib/Interpreter/Machine.h"
 #include "lib/Interpreter/ScalarOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -70,7 +71,7 @@ static LogicalResult runAlloc(Call &call) {
     int64_t &arena = call.machine.block.arena;
     if (arena < 0) {
       auto kernel = call.op()->getParentOfType<func::FuncOp>();
-      auto bytes = kernel->getAttrOfType<IntegerAttr>("drawloom.shared_bytes");
+      auto bytes = kernel->getAttrOfType<IntegerAttr>(sharedBytesAttr);
       if (!bytes)
         return call.error() << "has a place in shared memory, but its kernel "
                                "does not say how many bytes that has";

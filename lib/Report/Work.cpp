@@ -8,6 +8,7 @@
 
 #include "lib/Report/Work.h"
 #include "codegen/cpu/Signature.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "dialects/Interfaces/SourcePlace.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -50,7 +51,7 @@ static std::optional<double> countKernelBlock(mlir::func::FuncOp kernel) {
 std::vector<KernelWork> measureKernels(mlir::ModuleOp module) {
   std::vector<KernelWork> kernels;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    auto kind = function->getAttr(cpu::kernelAttr);
+    auto kind = function->getAttr(kernelAttr);
     if (!kind)
       continue;
     KernelWork work;

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 #define DRAWLOOM_PASSES_BLOCK_PRODUCTS_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Graph/DimensionClasses.h"
 
@@ -19,9 +20,6 @@ namespace drawloom {
 /// of one operand pass as well.
 bool isPlainProduct(mlir::linalg::LinalgOp op);
 
-/// On a function whose body only says what it computes: a library does that, so
-/// that no block programs are made of it.
-inline constexpr llvm::StringLiteral productAttr = "drawloom.product";
 inline bool isOpaque(mlir::Operation *function) {
   return function->hasAttr(productAttr);
 }

@@ -9,6 +9,7 @@
 #ifndef DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
 #define DRAWLOOM_PASSES_GRAPH_DIMENSIONCLASSES_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,16 +24,6 @@ namespace drawloom {
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
 }
-
-/// On any op: quadruples (value, dimension, other value, other dimension) of
-/// dimensions that are one and the same. Values are operands, then results.
-inline constexpr llvm::StringLiteral sameDimensionsAttr =
-    "drawloom.same_dimensions";
-
-/// On a reshape that joins or parts two dimensions that make a function's rows
-/// together: which dimension of the narrower side they are. All of these are
-/// one and the same. `join-rows` makes it.
-inline constexpr llvm::StringLiteral joinedRowsAttr = "drawloom.joined_rows";
 
 /// The tensor that has the rows as one dimension, of a reshape with
 /// joinedRowsAttr, and which of its dimensions that is; null for other ops.

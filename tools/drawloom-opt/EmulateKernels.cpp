@@ -9,6 +9,7 @@
 #include "tools/drawloom-opt/EmulateKernels.h"
 #include "codegen/emulator/Emulator.h"
 #include "codegen/nvptx/Passes.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "lib/Interpreter/RawBuffer.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -76,10 +77,10 @@ LogicalResult emulateKernel(func::FuncOp kernel, ModuleOp lowered,
     return attribute ? attribute.getInt() : otherwise;
   };
   emulator::Grid grid;
-  grid.x = number(nvptx::gridAttr, 1);
+  grid.x = number(gridAttr, 1);
   // Passes may have placed the buffers.
   const emulator::KernelInfo *info = (*module)->find(kernel.getName());
-  int64_t sharedBytes = number(nvptx::sharedBytesAttr, 0);
+  int64_t sharedBytes = number(sharedBytesAttr, 0);
   if (info && info->sharedBytes > 0)
     sharedBytes = info->sharedBytes;
   emulator::LaunchOptions options;

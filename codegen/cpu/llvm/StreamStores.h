@@ -19,6 +19,7 @@
 #ifndef DRAWLOOM_CODEGEN_CPU_LLVM_STREAMSTORES_H
 #define DRAWLOOM_CODEGEN_CPU_LLVM_STREAMSTORES_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/IR/Value.h"
 
 namespace mlir::LLVM {
@@ -27,9 +28,6 @@ class LLVMFuncOp;
 
 namespace drawloom::cpu {
 
-/// Marks a kernel's argument; with the number of another argument, it is
-/// written past the cache where that is not 0.
-inline constexpr llvm::StringLiteral streamedAttr = "drawloom.streamed";
 inline constexpr int64_t cacheLineBytes = 64;
 
 /// Whether all uses of `memory`, and of views of it, are vectors' writes.

@@ -21,6 +21,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_COST_SCHEDULE_H
 #define DRAWLOOM_CODEGEN_NVPTX_COST_SCHEDULE_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -41,13 +42,6 @@ struct Schedule {
 /// Shared memory that what is staged once for a whole kernel may take, unless
 /// somebody says otherwise: the rest is for what the loop itself stages.
 constexpr int64_t defaultStaging = 96 * 1024;
-
-/// On functions, on scf.forall, and on kernels with layouts: a dictionary. On
-/// functions it may have `kernels`, dictionaries by kernel.
-inline constexpr llvm::StringLiteral scheduleAttr = "drawloom.schedule";
-/// On kernels with layouts: what was predicted for each candidate, the chosen
-/// one in front.
-inline constexpr llvm::StringLiteral consideredAttr = "drawloom.considered";
 
 /// Reads the attribute of a function, an scf.forall or a kernel; all chosen
 /// where there is none. Names unknown keys, and what a value may be.

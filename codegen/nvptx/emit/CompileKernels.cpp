@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/emit/CompileKernels.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
@@ -56,8 +57,7 @@ Expected<CompiledKernels> compileKernels(mlir::ModuleOp kernelModule,
                                          const Architecture &architecture,
                                          const KernelOptions &options) {
   // A program that a library computes all of has a plan, and nothing else.
-  if (kernelModule->hasAttr("drawloom.plan") &&
-      kernelModule.getBody()->empty()) {
+  if (kernelModule->hasAttr(planAttr) && kernelModule.getBody()->empty()) {
     CompiledKernels none;
     none.architecture = &architecture;
     return none;

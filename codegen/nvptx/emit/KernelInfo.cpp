@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/emit/KernelInfo.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
@@ -21,9 +22,6 @@ namespace drawloom::nvptx {
 
 static constexpr StringLiteral kernelAttribute = "nvvm.kernel";
 static constexpr StringLiteral threadsAttribute = "nvvm.reqntid";
-static constexpr StringLiteral sharedAttribute = "drawloom.shared_bytes";
-static constexpr StringLiteral nameAttribute = "drawloom.name";
-static constexpr StringLiteral bytesAttribute = "drawloom.bytes";
 // Triton cuts the names of its files here, and a cut name is found no more.
 static constexpr size_t longestName = 150;
 static constexpr unsigned globalSpace = 1, sharedSpace = 3;
@@ -78,7 +76,7 @@ static Error readParameters(LLVMFuncOp kernel, KernelInfo &info) {
           formatv("parameter {0} of kernel '{1}' has type {2}; a kernel takes "
                   "!llvm.ptr<1>, i1 to i64, f16, bf16, f32 and f64",
                   index, info.name, print(type)));
-    auto name = kernel.getArgAttrOfType<mlir::StringAttr>(index, nameAttribute);
+    auto name = kernel.getArgAttrOfType<mlir::StringAttr>(index, nameAttr);
     KernelParameter parameter;
     parameter.name = name ? name.str() : "arg" + utostr(index);
     parameter.kind = *kind;
@@ -88,7 +86,7 @@ static Error readParameters(LLVMFuncOp kernel, KernelInfo &info) {
     parameter.nonnull = bool(kernel.getArgAttr(
         index, mlir::LLVM::LLVMDialect::getNonNullAttrName()));
     if (auto reaches =
-            kernel.getArgAttrOfType<mlir::IntegerAttr>(index, bytesAttribute)) {
+            kernel.getArgAttrOfType<mlir::IntegerAttr>(index, bytesAttr)) {
       parameter.bytes = reaches.getInt();
       parameter.written = !kernel.getArgAttr(
           index, mlir::LLVM::LLVMDialect::getReadonlyAttrName());
@@ -124,7 +122,7 @@ static Error readThreads(LLVMFuncOp kernel, KernelInfo &info) {
 
 static Error readShared(LLVMFuncOp kernel, const Architecture &architecture,
                         KernelInfo &info) {
-  if (auto shared = kernel->getAttrOfType<mlir::IntegerAttr>(sharedAttribute))
+  if (auto shared = kernel->getAttrOfType<mlir::IntegerAttr>(sharedBytesAttr))
     info.sharedBytes = shared.getInt();
   int64_t bytes = info.sharedBytes + info.staticSharedBytes;
   if (info.sharedBytes < 0 || bytes > architecture.sharedBytes)

@@ -15,6 +15,7 @@
 
 #include "codegen/Program.h"
 #include "codegen/nvptx/products/ProductAttributes.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "drawloom/runtime/LaunchPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
@@ -27,13 +28,6 @@ using runtime::cuda::LaunchOperand;
 using runtime::cuda::LaunchPlan;
 using runtime::cuda::LaunchStep;
 using runtime::cuda::LaunchTransfer;
-
-/// The attribute of a module that holds the entries, in the form of JSON.
-inline constexpr llvm::StringLiteral planAttr = "drawloom.plan";
-
-/// Of a module: by the name of an entry, the open extents that all calls have.
-inline constexpr llvm::StringLiteral boundExtentsAttr =
-    "drawloom.bound_extents";
 
 /// What runtime::cuda::parsePlan reads.
 llvm::json::Value toJson(const LaunchPlan &plan);

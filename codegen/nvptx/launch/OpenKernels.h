@@ -17,18 +17,12 @@
 #define DRAWLOOM_CODEGEN_NVPTX_LAUNCH_OPENKERNELS_H
 
 #include "codegen/nvptx/launch/LaunchPlan.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace drawloom::nvptx {
 
 using runtime::cuda::ExtentExpression;
-
-/// On arguments of a function or kernel that are numbers: the open extent that
-/// the argument is. Of tensors, `drawloom.extents` (passes/Graph/OpenExtents.h)
-/// has the numbers of theirs.
-inline constexpr llvm::StringLiteral extentAttr = "drawloom.extent";
-/// Of a kernel: how many blocks extents make, an ExtentExpression in JSON.
-inline constexpr llvm::StringLiteral openGridAttr = "drawloom.open_grid";
 
 /// Gives a function its open extents as further arguments, which take the place
 /// of `tensor.dim`. Fails where a value in its signature has an open extent

@@ -17,13 +17,11 @@
 #define DRAWLOOM_CODEGEN_NVPTX_LAUNCH_TRANSFERS_H
 
 #include "codegen/nvptx/launch/LaunchPlan.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace drawloom::nvptx {
-
-/// Of such a function.
-inline constexpr llvm::StringLiteral transferAttr = "drawloom.transfer";
 
 /// Makes calls of a function's transfers.
 llvm::LogicalResult callTransfers(mlir::func::FuncOp function,

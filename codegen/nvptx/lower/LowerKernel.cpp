@@ -10,6 +10,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -788,7 +789,7 @@ LogicalResult LowerKernel::run() {
                        : std::numeric_limits<int64_t>::max() / 4;
     // Callers refuse buffers that overlap.
     if (type.hasStaticShape())
-      function.setArgAttr(number, "drawloom.bytes",
+      function.setArgAttr(number, bytesAttr,
                           builder.getI64IntegerAttr(memory.bytes));
     memories[argument.getAsOpaquePointer()] = memory;
   }

@@ -10,6 +10,7 @@
 #define DRAWLOOM_CODEGEN_NVPTX_SHARED_SHAREDMEMORY_H
 
 #include "codegen/nvptx/tile/Tile.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Memory/Arena.h"
@@ -26,13 +27,6 @@ llvm::DenseSet<mlir::Value> inputsOf(mlir::func::FuncOp kernel);
 /// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
 /// 1024.
 inline constexpr int64_t sharedAlignment = 128;
-
-/// A discardable attribute of loads: no element is less than zero, and no zero
-/// has a sign.
-inline constexpr llvm::StringLiteral nonnegativeAttr = "drawloom.nonnegative";
-
-/// A discardable attribute of products: their rows are alike.
-inline constexpr llvm::StringLiteral rowsAlikeAttr = "drawloom.rows_alike";
 
 /// The buffers of a kernel and when each is in use.
 struct SharedBuffers {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -227,7 +228,7 @@ FailureOr<RowCostOptions> costsOf(func::FuncOp function,
     costs.chosenBytes = bytes.getInt();
   }
   // Somebody knows better: then no budget has a say.
-  auto given = function->getAttrOfType<DictionaryAttr>("drawloom.schedule");
+  auto given = function->getAttrOfType<DictionaryAttr>(scheduleAttr);
   if (Attribute value = given ? given.get("rows") : Attribute()) {
     auto number = dyn_cast<IntegerAttr>(value);
     if (!number || number.getInt() < 1)

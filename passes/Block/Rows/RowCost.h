@@ -9,14 +9,11 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWS_ROWCOST_H
 #define DRAWLOOM_PASSES_BLOCK_ROWS_ROWCOST_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "passes/Block/Passes.h"
 #include "passes/Block/Rows/RowMaterialize.h"
 
 namespace drawloom {
-
-/// An attribute of functions: the budget of tiles of blocks with products and
-/// sums over rows, in bytes, that was found to be the fastest.
-inline constexpr llvm::StringLiteral tileBytesAttr = "drawloom.tile_bytes";
 
 /// What fuse-rows was given, and what a function says of itself.
 struct RowCostOptions : FuseRowsOptions {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Block/Rows/RowMaterialize.h"
+#include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -535,7 +536,7 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
     if (failed(forall))
       return failure();
     if (schedule.isNoted)
-      (*forall)->setAttr("drawloom.schedule",
+      (*forall)->setAttr(scheduleAttr,
                          b.getDictionaryAttr(b.getNamedAttr(
                              "rows", b.getI64IntegerAttr(schedule.tileRows))));
   }

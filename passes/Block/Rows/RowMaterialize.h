@@ -9,19 +9,12 @@
 #ifndef DRAWLOOM_PASSES_BLOCK_ROWS_ROWMATERIALIZE_H
 #define DRAWLOOM_PASSES_BLOCK_ROWS_ROWMATERIALIZE_H
 
+#include "dialects/Drawloom/Attributes.h"
 #include "drawloom/IndexMath.h"
 #include "passes/Block/Rows/RowAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace drawloom {
-
-/// On the ops of the second stage: partial results are combined one after the
-/// other, however many there are, and whether or not that is known.
-inline constexpr llvm::StringLiteral inOrderAttr = "drawloom.in_order";
-
-/// On a loop over blocks: it writes rows of its results that the loop which
-/// made them leaves, and reads none of these. So both can run at once.
-inline constexpr llvm::StringLiteral besideAttr = "drawloom.beside";
 
 /// A sum (or another associative combination) over rows.
 struct RowPartial {

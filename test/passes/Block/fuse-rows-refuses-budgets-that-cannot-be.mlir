@@ -13,7 +13,7 @@ func.func @none(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawlo
 
 // -----
 
-// expected-error @below {{drawloom.tile_bytes cannot be "two": it is 1 or more}}
+// expected-error @below {{'drawloom.tile_bytes' is an integer, and cannot be "two"}}
 func.func @text(%x: tensor<256x64xf32>) -> tensor<256x64xf32> attributes {drawloom.tile_bytes = "two"} {
   %e = tensor.empty() : tensor<256x64xf32>
   %y = linalg.exp ins(%x : tensor<256x64xf32>) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>

@@ -8,7 +8,7 @@
 func.func @f(%a: tensor<3xf32> {drawloom.name = "x"}, %b: tensor<3xf32> {drawloom.name = "x"}) -> tensor<3xf32> {
   return %a : tensor<3xf32>
 }
-// NUMBER: number.mlir:1:1: error: argument 0 of @f is named 7 : i64; a name begins with a letter or '_' and has letters, digits, '_', '.' and '-'
+// NUMBER: number.mlir:1:1: error: 'drawloom.name' is a string, and cannot be 7 : i64
 //--- number.mlir
 func.func @f(%a: tensor<3xf32> {drawloom.name = 7}) -> tensor<3xf32> {
   return %a : tensor<3xf32>
