@@ -124,6 +124,46 @@ InsertedPasses::parse(StringRef text, const CompileTarget &target) {
   return InsertedPasses{*found, phase.str(), pipeline.str()};
 }
 
+/// A pass or pipeline whose name differs from this one by one letter that is
+/// another, is missing, or is too many, or by two in the wrong order; empty
+/// where there is none. The registry can be asked for names, not for its list.
+static std::string nearestPass(StringRef name) {
+  auto isKnown = [](StringRef candidate) {
+    return PassInfo::lookup(candidate) || PassPipelineInfo::lookup(candidate);
+  };
+  constexpr StringRef letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (size_t at = 0; at <= name.size(); ++at) {
+    std::string before = name.take_front(at).str();
+    StringRef after = name.drop_front(at);
+    if (std::string shorter = before + after.drop_front(!after.empty()).str();
+        isKnown(shorter))
+      return shorter;
+    if (after.size() > 1)
+      if (std::string swapped =
+              before + after[1] + after[0] + after.drop_front(2).str();
+          isKnown(swapped))
+        return swapped;
+    for (char letter : letters)
+      for (StringRef rest : {after, after.drop_front(!after.empty())})
+        if (std::string other = before + letter + rest.str(); isKnown(other))
+          return other;
+  }
+  return "";
+}
+
+/// MLIR's message with "; did you mean 'cse'?" for an unknown pass that it
+/// quotes.
+static std::string withSuggestion(StringRef problem) {
+  StringRef unknown = "' does not refer to a registered pass or pass pipeline";
+  auto [front, back] = problem.rtrim().split(unknown);
+  if (front.size() == problem.rtrim().size())
+    return front.str();
+  std::string nearest = nearestPass(front.rsplit('\'').second);
+  if (!nearest.empty())
+    nearest = "; did you mean '" + nearest + "'?";
+  return (front + unknown + nearest + back).str();
+}
+
 static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
                          const std::function<void(PassManager &)> &configure) {
   auto refuse = [&](const llvm::Twine &why) {
@@ -135,7 +175,7 @@ static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (failed(parsePassPipeline(passes.pipeline, pm, stream)))
-    return refuse("are no pipeline: " + StringRef(problem).rtrim());
+    return refuse("are no pipeline: " + withSuggestion(problem));
   if (configure)
     configure(pm);
   // Ours need not be verified each; these are not ours.
