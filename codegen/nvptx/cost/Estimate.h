@@ -38,7 +38,7 @@ struct Estimate {
   bool feasible() const { return resident > 0; }
 };
 
-/// For kernels between the phases `buffers` and `kernels`: layouts are there.
+/// For kernels in the phase `layouts`.
 Estimate estimateKernel(mlir::func::FuncOp kernel, const Machine &machine);
 
 } // namespace drawloom::nvptx

@@ -10,7 +10,7 @@
 // more than there is, or more than is good for the blocks beside this one, a
 // loop goes over the steps, some at a time, and carries the sums: in the same
 // order, so with the same bits. What the loop reads of inputs is copied an
-// iteration ahead (CopyAsync.cpp).
+// iteration ahead (PipelineCopies.cpp).
 //
 //===----------------------------------------------------------------------===//
 
