@@ -211,38 +211,6 @@ def CpuLowerToLlvm : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect", "::mlir::x86vector::X86VectorDialect"];
 }
 
-def CpuTilesInPlace : Pass<"cpu-tiles-in-place", "::mlir::func::FuncOp"> {
-  let summary = "Compute tiles that are full where their rows are in memory";
-  let description = [{
-    A tile of a block program from which as many rows as a call has are copied to
-    memory, or to which they are copied, is that memory where these are all of its
-    rows, and nothing is copied then: the program chooses between the two
-    places when it runs. Tiles that products read stay copies, whose rows lie
-    together.
-
-    Example:
-
-    ```mlir
-    func.func @last(%y: memref<?x16xf32>, %at: index, %rows: index) {
-      %c0 = arith.constant 0 : index
-      %one = arith.constant dense<1.0> : vector<4x16xf32>
-      %tile = memref.alloc() : memref<4x16xf32>
-      vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
-      %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
-        : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
-      %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
-        : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
-      memref.copy %from, %to
-        : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
-      return
-    }
-    ```
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect"];
-}
-
 def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
   let summary = "Fetch the next iteration's rows with gaps between them";
   let description = [{
@@ -280,6 +248,60 @@ def CpuPrefetchTiles : Pass<"cpu-prefetch-tiles", "::mlir::func::FuncOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
+}
+
+def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
+  let summary = "Make one function of code that a large one repeats";
+  let description = [{
+    Layers of one width give the same loops over and over, on other buffers. A
+    function of `min-operations` or more is cut behind each op that writes memory;
+    parts of at least `min-shared` operations that are the same but for buffers and
+    indices, `min-repeats` times or more, become a function that is called instead.
+    The machine code is then compiled once, and what the optimizer does on long
+    functions in more than linear time is not asked of it. Buffers that never
+    overlap are said to be such. Vectors from before and for later are arguments and
+    results, where the part is four times as large as they are. An operation on
+    vectors counts once for each row of its vector, an elementary function thirty
+    times, a contraction by its multiply-adds, and what a loop of up to 16
+    iterations holds once for each.
+
+    Example: test/codegen/cpu/share-repeats-calls-what-layers-have-in-common.mlir
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"minOperations", "min-operations", "int64_t", "12000",
+           "Operations of a function from which on it is searched">,
+    Option<"minRepeats", "min-repeats", "int64_t", "8",
+           "How often code has to occur">,
+    Option<"minShared", "min-shared", "int64_t", "12",
+           "Operations of code that is worth a call">];
+}
+
+def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
+  let summary = "Write large results past the cache";
+  let description = [{
+    Writes of vectors to an argument that `cpu-kernels` has marked
+    (`drawloom.streamed`) become non-temporal stores where they are at least half a
+    cache line: their neighbours follow at once. Where the mark names another
+    argument, the kernel's loops stand twice, and that says which of them run. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
+    check its address, and ends kernels with a fence.
+
+    Example:
+
+    ```mlir
+    func.func private @kernel(%out: memref<16xf32> {drawloom.streamed},
+                              %v: vector<16xf32>) attributes {drawloom.kernel} {
+      %c0 = arith.constant 0 : index
+      vector.transfer_write %v, %out[%c0] {in_bounds = [true]}
+        : vector<16xf32>, memref<16xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def CpuTileAndVectorize : Pass<"cpu-tile-and-vectorize", "::mlir::func::FuncOp"> {
@@ -340,58 +362,36 @@ def CpuTileAndVectorize : Pass<"cpu-tile-and-vectorize", "::mlir::func::FuncOp">
            "on a dot's accumulators">];
 }
 
-def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
-  let summary = "Make one function of code that a large one repeats";
+def CpuTilesInPlace : Pass<"cpu-tiles-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Compute tiles that are full where their rows are in memory";
   let description = [{
-    Layers of one width give the same loops over and over, on other buffers. A
-    function of `min-operations` or more is cut behind each op that writes memory;
-    parts of at least `min-shared` operations that are the same but for buffers and
-    indices, `min-repeats` times or more, become a function that is called instead.
-    The machine code is then compiled once, and what the optimizer does on long
-    functions in more than linear time is not asked of it. Buffers that never
-    overlap are said to be such. Vectors from before and for later are arguments and
-    results, where the part is four times as large as they are. An operation on
-    vectors counts once for each row of its vector, an elementary function thirty
-    times, a contraction by its multiply-adds, and what a loop of up to 16
-    iterations holds once for each.
-
-    Example: test/codegen/cpu/share-repeats-calls-what-layers-have-in-common.mlir
-  }];
-  let dependentDialects = ["::mlir::func::FuncDialect",
-                           "::mlir::LLVM::LLVMDialect"];
-  let options = [
-    Option<"minOperations", "min-operations", "int64_t", "12000",
-           "Operations of a function from which on it is searched">,
-    Option<"minRepeats", "min-repeats", "int64_t", "8",
-           "How often code has to occur">,
-    Option<"minShared", "min-shared", "int64_t", "12",
-           "Operations of code that is worth a call">];
-}
-
-def CpuStreamStores : Pass<"cpu-stream-stores", "::mlir::func::FuncOp"> {
-  let summary = "Write large results past the cache";
-  let description = [{
-    Writes of vectors to an argument that `cpu-kernels` has marked
-    (`drawloom.streamed`) become non-temporal stores where they are at least half a
-    cache line: their neighbours follow at once. Where the mark names another
-    argument, the kernel's loops stand twice, and that says which of them run. `cpu-lower-to-llvm`, which runs this pass, then lets each of them
-    check its address, and ends kernels with a fence.
+    A tile of a block program from which as many rows as a call has are copied to
+    memory, or to which they are copied, is that memory where these are all of its
+    rows, and nothing is copied then: the program chooses between the two
+    places when it runs. Tiles that products read stay copies, whose rows lie
+    together.
 
     Example:
 
     ```mlir
-    func.func private @kernel(%out: memref<16xf32> {drawloom.streamed},
-                              %v: vector<16xf32>) attributes {drawloom.kernel} {
+    func.func @last(%y: memref<?x16xf32>, %at: index, %rows: index) {
       %c0 = arith.constant 0 : index
-      vector.transfer_write %v, %out[%c0] {in_bounds = [true]}
-        : vector<16xf32>, memref<16xf32>
+      %one = arith.constant dense<1.0> : vector<4x16xf32>
+      %tile = memref.alloc() : memref<4x16xf32>
+      vector.transfer_write %one, %tile[%c0, %c0] : vector<4x16xf32>, memref<4x16xf32>
+      %from = memref.subview %tile[0, 0] [%rows, 16] [1, 1]
+        : memref<4x16xf32> to memref<?x16xf32, strided<[16, 1]>>
+      %to = memref.subview %y[%at, 0] [%rows, 16] [1, 1]
+        : memref<?x16xf32> to memref<?x16xf32, strided<[16, 1], offset: ?>>
+      memref.copy %from, %to
+        : memref<?x16xf32, strided<[16, 1]>> to memref<?x16xf32, strided<[16, 1], offset: ?>>
       return
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def CpuVerifyBuffers : Pass<"cpu-verify-buffers"> {

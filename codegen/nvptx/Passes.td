@@ -265,6 +265,21 @@ def NvptxPlanLaunches : Pass<"nvptx-plan-launches", "::mlir::ModuleOp"> {
            "Bytes of workspace that a library's product is given">];
 }
 
+def NvptxPromoteScratch : Pass<"nvptx-promote-scratch", "::mlir::func::FuncOp"> {
+  let summary = "Keep arrays of tiles in global memory";
+  let description = [{
+    A tensor of three or more dimensions that a block program fills slice by
+    slice in one loop, reads slice by slice in another, and that is larger than
+    `limit`, becomes a part of one more result of the program, which nobody
+    reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
+
+    Example: test/codegen/nvptx/launch/promote-scratch-of-tiles.mlir
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let options = [Option<"limit", "limit", "int64_t", "16384",
+                        "Bytes that a block may keep for itself">];
+}
+
 def NvptxReduceByMma : Pass<"nvptx-reduce-by-mma", "::mlir::func::FuncOp"> {
   let summary = "Add up rows that a product multiplies by a product with ones";
   let description = [{
@@ -349,21 +364,6 @@ def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::arith::ArithDialect"];
-}
-
-def NvptxPromoteScratch : Pass<"nvptx-promote-scratch", "::mlir::func::FuncOp"> {
-  let summary = "Keep arrays of tiles in global memory";
-  let description = [{
-    A tensor of three or more dimensions that a block program fills slice by
-    slice in one loop, reads slice by slice in another, and that is larger than
-    `limit`, becomes a part of one more result of the program, which nobody
-    reads. Loops and branches that it is made in carry it. Runs before `nvptx-outline-kernels`.
-
-    Example: test/codegen/nvptx/launch/promote-scratch-of-tiles.mlir
-  }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
-  let options = [Option<"limit", "limit", "int64_t", "16384",
-                        "Bytes that a block may keep for itself">];
 }
 
 def NvptxSpillToShared : Pass<"nvptx-spill-to-shared", "::mlir::func::FuncOp"> {

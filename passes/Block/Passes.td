@@ -36,25 +36,19 @@ def DecomposeBlocks : Pass<"decompose-blocks"> {
            "solves.">];
 }
 
-def TileToForall : Pass<"tile-to-forall", "::mlir::func::FuncOp"> {
-  let summary = "Cut large parallel ops outside block programs into blocks";
+def ElideOptionalTruncations : Pass<"elide-optional-truncations", "::mlir::func::FuncOp"> {
+  let summary = "Leave out optional roundings of tiles";
   let description = [{
-    Ops that fusion along rows leaves outside block programs (such as an
-    optimizer's update of a large table) would run on one thread. Each linalg op
-    of at least `min-iterations` iterations becomes an `scf.forall` over equal
-    pieces of its outermost parallel dimension. The number of pieces divides the
-    extent and is at most `max-blocks`.
+    An `arith.truncf` with the flag `contract` at the end of a `linalg.generic`
+    is optional: its result may as well keep its digits. If all users of the
+    result compute in the wider type anyway (matrix products with sums of that
+    type, ops that begin with `arith.extf`), the rounding is removed. For
+    targets without instructions for products of the narrow type.
 
-    Example: test/passes/Block/tile-to-forall-cuts-a-large-update.mlir
+    Example: test/passes/Block/elide-optional-truncations-leaves-out-roundings.mlir
   }];
-  let options = [
-    Option<"maxBlocks", "max-blocks", "int64_t", "64", "Max number of pieces.">,
-    Option<"minIterations", "min-iterations", "int64_t", "65536",
-           "Min iterations of an op that is cut; smaller ops stay whole.">,
-    Option<"pieceIterations", "piece-iterations", "int64_t", "0",
-           "Max iterations of a piece; 0: no limit.">,
-  ];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -195,22 +189,6 @@ def JoinRows : Pass<"join-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def ElideOptionalTruncations : Pass<"elide-optional-truncations", "::mlir::func::FuncOp"> {
-  let summary = "Leave out optional roundings of tiles";
-  let description = [{
-    An `arith.truncf` with the flag `contract` at the end of a `linalg.generic`
-    is optional: its result may as well keep its digits. If all users of the
-    result compute in the wider type anyway (matrix products with sums of that
-    type, ops that begin with `arith.extf`), the rounding is removed. For
-    targets without instructions for products of the narrow type.
-
-    Example: test/passes/Block/elide-optional-truncations-leaves-out-roundings.mlir
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def RestrictLoops : Pass<"restrict-loops", "::mlir::func::FuncOp"> {
   let summary = "Leave out terms of sums that an index comparison makes zero";
   let description = [{
@@ -230,6 +208,28 @@ def RestrictLoops : Pass<"restrict-loops", "::mlir::func::FuncOp"> {
     Example: test/passes/Block/restrict-loops-visits-a-window.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def TileToForall : Pass<"tile-to-forall", "::mlir::func::FuncOp"> {
+  let summary = "Cut large parallel ops outside block programs into blocks";
+  let description = [{
+    Ops that fusion along rows leaves outside block programs (such as an
+    optimizer's update of a large table) would run on one thread. Each linalg op
+    of at least `min-iterations` iterations becomes an `scf.forall` over equal
+    pieces of its outermost parallel dimension. The number of pieces divides the
+    extent and is at most `max-blocks`.
+
+    Example: test/passes/Block/tile-to-forall-cuts-a-large-update.mlir
+  }];
+  let options = [
+    Option<"maxBlocks", "max-blocks", "int64_t", "64", "Max number of pieces.">,
+    Option<"minIterations", "min-iterations", "int64_t", "65536",
+           "Min iterations of an op that is cut; smaller ops stay whole.">,
+    Option<"pieceIterations", "piece-iterations", "int64_t", "0",
+           "Max iterations of a piece; 0: no limit.">,
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -9,23 +9,6 @@ include "mlir/Pass/PassBase.td"
 
 // Alphabetical. Every option has a sentence and a default.
 
-def PromoteAccumulators : Pass<"promote-accumulators", "::mlir::func::FuncOp"> {
-  let summary = "Accumulate bf16 and f16 in f32";
-  let description = [{
-    A matrix product, or another reduction by addition, whose result has fewer
-    than 32 bits accumulates in f32 and rounds each sum once, when it is
-    complete. Products are exact in f32. Other results of the op (elements, a
-    maximum) are unchanged; so is a sum whose intermediate values are used by
-    another result.
-
-    Examples: test/passes/Graph/promote-accumulators-rounds-once.mlir,
-    test/passes/Graph/promote-accumulators-sums-beside-other-results.mlir
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def BindExtents : Pass<"bind-extents", "::mlir::func::FuncOp"> {
   let summary = "Bind each open extent to the argument that has it";
   let description = [{
@@ -93,6 +76,19 @@ def DecomposeGraph : Pass<"decompose-graph"> {
   ];
 }
 
+def FillOpenConstants : Pass<"fill-open-constants", "::mlir::func::FuncOp"> {
+  let summary = "Write constants of unknown extents as fills";
+  let description = [{
+    A tensor of unknown extents compared with itself, or combined with itself by
+    `arith.xori`, is a splat. Upstream folds both to `arith.constant`, which
+    does not support such types; this pass replaces them by `linalg.fill` before
+    any folding.
+
+    Example: test/passes/Graph/fill-open-constants.mlir
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FoldZeroElementTensors : Pass<"fold-zero-element-tensors", "::mlir::func::FuncOp"> {
   let summary = "Drop work on tensors without elements";
   let description = [{
@@ -108,19 +104,6 @@ def FoldZeroElementTensors : Pass<"fold-zero-element-tensors", "::mlir::func::Fu
     Example: test/passes/Graph/fold-zero-element-tensors-sums-over-no-rows.mlir
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
-}
-
-def FillOpenConstants : Pass<"fill-open-constants", "::mlir::func::FuncOp"> {
-  let summary = "Write constants of unknown extents as fills";
-  let description = [{
-    A tensor of unknown extents compared with itself, or combined with itself by
-    `arith.xori`, is a splat. Upstream folds both to `arith.constant`, which
-    does not support such types; this pass replaces them by `linalg.fill` before
-    any folding.
-
-    Example: test/passes/Graph/fill-open-constants.mlir
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def MakeTotal : Pass<"make-total"> {
@@ -162,6 +145,23 @@ def MergeElementwise : Pass<"merge-elementwise", "::mlir::func::FuncOp"> {
            "Keep tensors of one element as operands, since derivatives are "
            "taken with respect to operands only.">
   ];
+}
+
+def PromoteAccumulators : Pass<"promote-accumulators", "::mlir::func::FuncOp"> {
+  let summary = "Accumulate bf16 and f16 in f32";
+  let description = [{
+    A matrix product, or another reduction by addition, whose result has fewer
+    than 32 bits accumulates in f32 and rounds each sum once, when it is
+    complete. Products are exact in f32. Other results of the op (elements, a
+    maximum) are unchanged; so is a sum whose intermediate values are used by
+    another result.
+
+    Examples: test/passes/Graph/promote-accumulators-rounds-once.mlir,
+    test/passes/Graph/promote-accumulators-sums-beside-other-results.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {
