@@ -22,36 +22,37 @@ namespace drawloom::nvptx {
 #define GEN_PASS_REGISTRATION
 #include "codegen/nvptx/Passes.h.inc"
 
-/// Marks a function that one launch runs.
+/// Marks a function that is run by one launch.
 inline constexpr llvm::StringLiteral kernelAttr = "drawloom.kernel";
-/// Blocks of a kernel.
+/// Number of blocks of a kernel.
 inline constexpr llvm::StringLiteral gridAttr = "drawloom.grid";
-/// Of a kernel's memory arguments, how many it only reads.
+/// Number of a kernel's memory arguments that it only reads.
 inline constexpr llvm::StringLiteral inputsAttr = "drawloom.inputs";
 inline constexpr llvm::StringLiteral sharedBytesAttr = "drawloom.shared_bytes";
 inline constexpr llvm::StringLiteral warpsAttr = "drawloom.warps";
-/// On an access in the phase `llvm`, if the pass was asked for it: which
-/// element of which buffer it is of, by the tile's layout
-/// (LowerKernel::describe). It is what the emulator compares addresses with.
+/// Attribute of an access in the phase `llvm`, if the pass was asked for it:
+/// the element of the buffer that it accesses according to the tile's layout
+/// (LowerKernel::describe). The emulator compares addresses with it.
 inline constexpr llvm::StringLiteral elementAttr = "drawloom.element";
-/// The same of what an asynchronous copy writes; the other is what it reads.
+/// Attribute of an asynchronous copy: the element that it writes, in the form
+/// of elementAttr, which describes the element that it reads.
 inline constexpr llvm::StringLiteral copiedToAttr = "drawloom.copied_to";
-/// Of a module: products of f32 may round their operands to tf32.
+/// Module attribute: products of f32 may round their operands to tf32.
 inline constexpr llvm::StringLiteral tf32Attr = "drawloom.tf32";
-/// On a call of a kernel: pairs (result, operand) of memory that the kernel
-/// updates in place.
+/// Attribute of a call of a kernel: pairs (result, operand) of memory that the
+/// kernel updates in place.
 inline constexpr llvm::StringLiteral updatesAttr = "drawloom.updates";
 
-/// On a kernel, from nvptx-spill-to-shared to the search that reads it:
-/// registers that a thread lacks where most is alive.
+/// Attribute of a kernel, set by nvptx-spill-to-shared for the schedule search:
+/// the registers that a thread lacks where the most values are live.
 inline constexpr llvm::StringLiteral lackingRegistersAttr =
     "drawloom.lacking_registers";
 
-/// Whether a function is a kernel with a body.
+/// Returns whether a function is a kernel with a body.
 inline bool isKernel(mlir::func::FuncOp function) {
   return !function.isExternal() && function->hasAttr(kernelAttr);
 }
-/// Warps of each block of a kernel; four where none are given.
+/// Returns the warps of each block of a kernel; four by default.
 inline int64_t warpsOf(mlir::func::FuncOp kernel) {
   auto warps = kernel->getAttrOfType<mlir::IntegerAttr>(warpsAttr);
   return warps ? warps.getInt() : 4;
@@ -59,7 +60,7 @@ inline int64_t warpsOf(mlir::func::FuncOp kernel) {
 
 /// Adds the passes that give a kernel its layouts and its shared memory by a
 /// schedule: the pipeline `nvptx-apply-schedule`, which nvptx-search-schedules
-/// tries.
+/// runs for each candidate.
 struct ApplyScheduleOptions : mlir::PassPipelineOptions<ApplyScheduleOptions> {
   Option<int64_t> staging{
       *this, "staging",

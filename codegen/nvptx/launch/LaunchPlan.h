@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The compiler's half: writes what the runtime reads and follows.
+// The compiler's side of launch plans: writes what the runtime reads and
+// follows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,17 +29,18 @@ using runtime::cuda::LaunchPlan;
 using runtime::cuda::LaunchStep;
 using runtime::cuda::LaunchTransfer;
 
-/// The attribute of a module that holds the entries, in the form of JSON.
+/// Module attribute that holds the entries, in JSON form.
 inline constexpr llvm::StringLiteral planAttr = "drawloom.plan";
 
-/// Of a module: by the name of an entry, the open extents that all calls have.
+/// Module attribute: for each entry, the values of open extents that are the
+/// same in all calls.
 inline constexpr llvm::StringLiteral boundExtentsAttr =
     "drawloom.bound_extents";
 
-/// What runtime::cuda::parsePlan reads.
+/// Serializes a plan for runtime::cuda::parsePlan.
 llvm::json::Value toJson(const LaunchPlan &plan);
 
-/// The plan of a module of kernels in the phases `vectors` to `llvm`.
+/// Returns the plan of a module of kernels in the phases `vectors` to `llvm`.
 llvm::Expected<LaunchPlan> planOf(mlir::ModuleOp module);
 
 } // namespace drawloom::nvptx
