@@ -21,7 +21,8 @@ namespace drawloom::cpu {
 #define GEN_PASS_REGISTRATION
 #include "codegen/cpu/Passes.h.inc"
 
-/// The number of block-level ops that a function came from, an integer.
+/// Integer attribute of a function: the number of block-level ops that it was
+/// made from.
 inline constexpr llvm::StringLiteral sourceOpsAttr = "drawloom.source_ops";
 
 } // namespace drawloom::cpu
