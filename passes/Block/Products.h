@@ -14,13 +14,13 @@
 
 namespace drawloom {
 
-/// A contraction whose body adds the product of its two operands and does
-/// nothing else to them but widen them. linalg's own test lets other functions
-/// of one operand pass as well.
+/// Returns whether an op is a contraction whose body adds the product of its
+/// two operands, which it at most widens before. linalg's own test also accepts
+/// other functions of a single operand.
 bool isPlainProduct(mlir::linalg::LinalgOp op);
 
-/// On a function whose body only says what it computes: a library does that, so
-/// that no block programs are made of it.
+/// Attribute of a function whose body only defines a computation that a library
+/// performs, so that no block programs are made of it.
 inline constexpr llvm::StringLiteral productAttr = "drawloom.product";
 inline bool isOpaque(mlir::Operation *function) {
   return function->hasAttr(productAttr);

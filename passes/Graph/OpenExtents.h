@@ -13,29 +13,31 @@
 
 namespace drawloom {
 
-/// On arguments and results of a function, of tensors with a `?`: for each
-/// dimension its extent (OpenExtent::code), -1 where the type says it. Extents
-/// of one number are one and the same: a call has to agree with that, and a
-/// result has the extent that the arguments have. `bind-extents` makes it.
+/// Attribute of arguments and results of a function that are tensors with a
+/// `?`: for each dimension its extent (OpenExtent::code), or -1 if the type
+/// states it. Equal numbers stand for equal extents: calls must satisfy that,
+/// and a result has the extent that the arguments have. Set by `bind-extents`.
 inline constexpr llvm::StringLiteral extentsAttr = "drawloom.extents";
 
-/// On arguments: the dimensions that the program leaves open and that are known
-/// here, because it is compiled for one call. What is cut along them is cut as
-/// if they were open, so that both programs have the same bits.
+/// Attribute of arguments: the dimensions that the program leaves open, but
+/// that are known because it is compiled for one call. Work is split along them
+/// as if they were open, so that both programs give the same bits.
 inline constexpr llvm::StringLiteral givenDimsAttr = "drawloom.given_dims";
 
-/// On arguments: the shape that a call gives, in a program that is compiled as
-/// if it were open, and bound to this shape at the end. So both have the same
-/// bits however their code is made.
+/// Attribute of arguments: the shape given by a call, in a program that is
+/// compiled as if it were open and bound to this shape at the end. Both
+/// programs then give the same bits, however their code is made.
 inline constexpr llvm::StringLiteral boundShapeAttr = "drawloom.bound_shape";
 
-/// On functions: ops over given dimensions were left out because these have the
-/// extent 0. Were it open, nothing would be cut along other dimensions.
+/// Attribute of functions: ops over given dimensions were left out because the
+/// dimensions have the extent 0. If the extents were open, nothing would be
+/// split along other dimensions.
 inline constexpr llvm::StringLiteral noGivenRowsAttr = "drawloom.no_given_rows";
 
-/// On functions with given dimensions: these are cut as a program for any
-/// extents cuts its own, of which there may be several. `join-rows` makes it:
-/// on targets that have no such programs, each is cut as suits it.
+/// Attribute of functions with given dimensions: these are split as a program
+/// for any extents splits its open dimensions, of which there may be several.
+/// Set by `join-rows`; targets without such programs split each dimension as
+/// suits it.
 inline constexpr llvm::StringLiteral cutAsOpenAttr = "drawloom.cut_as_open";
 
 } // namespace drawloom
