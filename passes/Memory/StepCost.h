@@ -17,8 +17,8 @@ namespace drawloom {
 int64_t bytesOf(mlir::Type type);
 
 /// Returns the seconds that an op on the tensors of a function takes at the
-/// given rates: the time of its arithmetic, or of the memory traffic of its
-/// operands and results. Transfers proceed concurrently.
+/// given rates: the time of its arithmetic or that of the memory traffic of its
+/// operands and results, whichever is longer. Transfers proceed concurrently.
 double secondsOf(mlir::Operation &op, double operations, double memory);
 
 } // namespace drawloom
