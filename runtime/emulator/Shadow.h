@@ -27,7 +27,7 @@ enum class AccessKind : int32_t {
   Load = 0,
   Store = 1,
   Atomic = 2,
-  /// The part of an asynchronous copy that has not been waited for.
+  /// A write by an asynchronous copy that has not been waited for.
   CopyIssued = 3,
   /// Conflicts with non-atomic writes.
   AtomicLoad = 4,

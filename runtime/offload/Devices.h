@@ -38,9 +38,9 @@ Result<std::unique_ptr<Device>> makeDevice(const std::string &name,
 /// at most sixteen.
 std::unique_ptr<Device> makePoolDevice(Ways ways);
 
-/// Makes a device with one ring of requests, shared with the kernel. A ring is
-/// unreliable until it has been tested by a write and a read, which this
-/// function does.
+/// Makes a device with one ring of requests, shared with the kernel. Whether
+/// a ring works is unknown until it has been tested by a write and a read, which
+/// this function does.
 Result<std::unique_ptr<Device>> makeUringDevice(Ways ways);
 
 /// The clock that both devices use for `now()`.

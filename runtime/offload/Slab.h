@@ -69,8 +69,8 @@ private:
     bool closed = false, dead = false;
     unsigned transfers = 0;
     uint64_t backlog = 0; ///< Bytes in progress.
-    /// Since the last measurement: its time, the time the file was busy, and
-    /// the bytes completed in that time.
+    /// Time of the last update; and the busy time and the bytes completed since
+    /// the last measurement.
     uint64_t since = 0, busy = 0, moved = 0;
     double rate = 0; ///< Bytes per nanosecond; 0 while unknown.
     uint64_t free() const {

@@ -45,7 +45,7 @@ public:
   /// as long as the options permit.
   static Status close(std::unique_ptr<Store> store, int64_t nanoseconds);
 
-  // Wait stands for the end of the time.
+  // Outcome::Wait means that the time has run out.
   /// `id` is none at first; repeated calls continue from there.
   Outcome put(const void *data, uint64_t bytes, const char *site, uint64_t due,
               bool persistent, int64_t nanoseconds, RecordId &id,
