@@ -15,8 +15,8 @@ namespace drawloom {
 
 bool isFloatType(ElementType element);
 
-/// Read the element at an address that need not be aligned: readFloat for float
-/// types, the other function for all other types.
+/// Read the element at an address that need not be aligned: readFloat() for
+/// float types, readInteger() for all other types.
 double readFloat(ElementType element, const char *at);
 int64_t readInteger(ElementType element, const char *at);
 /// Rounds to the nearest value, ties to even. The integer version drops the

@@ -25,8 +25,8 @@ struct PlannedFunction {
 /// Inserts transfers and recomputations into the function.
 void applyPlan(const PlannedFunction &planned);
 
-/// Returns the plan as a table; the other function returns it as one line of
-/// JSON, including the model it is for.
+/// explainPlan() returns the plan as a table; describePlan() returns it as one
+/// line of JSON, including the model it is for.
 std::string explainPlan(const PlannedFunction &planned);
 std::string describePlan(const PlannedFunction &planned);
 
