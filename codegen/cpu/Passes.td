@@ -127,8 +127,8 @@ def CpuKernels : Pass<"cpu-kernels", "::mlir::ModuleOp"> {
     Option<"stackBytes", "stack-bytes", "int64_t", "131072",
            "Max bytes of stack that one kernel may use for its buffers">,
     Option<"streamedBytes", "streamed-bytes", "int64_t", "33554432",
-           "Min bytes of arguments and results of a call from which on its "
-           "results are written past the cache">];
+           "Bytes of arguments and results of a call above which its results "
+           "are written past the cache">];
 }
 
 def CpuLowerCopies : Pass<"cpu-lower-copies"> {

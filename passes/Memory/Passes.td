@@ -39,16 +39,16 @@ def PlanMemory : Pass<"plan-memory", "::mlir::func::FuncOp"> {
            "Min bytes of values that may leave memory">,
     Option<"staging", "staging", "int64_t", "16777216",
            "Bytes of the store's own memory">,
-    RateOption<"operations", "operations", "1e11", "Arithmetic in a second">,
+    RateOption<"operations", "operations", "1e11",
+               "Arithmetic operations per second">,
     RateOption<"memory", "memory", "1e10",
-               "Bytes that memory moves in a second">,
+               "Bytes that memory moves per second">,
     RateOption<"write_", "write", "1e9",
-               "Bytes that the store's disks write in a second">,
+               "Bytes that the store's disks write per second">,
     RateOption<"read", "read", "1e9",
-               "Bytes that the store's disks read in a second">,
+               "Bytes that the store's disks read per second">,
     RateOption<"copy", "copy", "4e9",
-               "Bytes that go into the store's memory, or out of it, in a "
-               "second">,
+               "Bytes copied into or out of the store's memory per second">,
     Option<"reportOnly", "report-only", "bool", "false",
            "Only explain the plan; change nothing">,
     Option<"explain", "explain", "std::string", "\"\"",
@@ -68,11 +68,12 @@ def PlaceTransfers : Pass<"place-transfers", "::mlir::func::FuncOp"> {
     Example: test/passes/Memory/place-transfers.mlir
   }];
   let options = [
-    RateOption<"operations", "operations", "1e11", "Arithmetic in a second">,
+    RateOption<"operations", "operations", "1e11",
+               "Arithmetic operations per second">,
     RateOption<"memory", "memory", "1e10",
-               "Bytes that memory moves in a second">,
+               "Bytes that memory moves per second">,
     RateOption<"read", "read", "1e9",
-               "Bytes that the store's disks read in a second">
+               "Bytes that the store's disks read per second">
   ];
   let dependentDialects = ["::drawloom::offload::OffloadDialect"];
 }
