@@ -191,8 +191,8 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
     Option<"describeAccesses", "describe-accesses", "bool", "false",
            "Annotate each access with the element that it accesses">,
     Option<"splitWords", "split-words", "bool", "true",
-           "Make two f32 of a word of bf16 at once, instead of two numbers "
-           "that instructions of sm_100 add as they are">,
+           "Convert a word of bf16 to two f32 at once, instead of converting "
+           "each number separately, which sm_100 can fold into additions">,
     Option<"storeMatrices", "store-matrices", "bool", "false",
            "Store matrix fragments with stmatrix, which requires sm_90">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",

@@ -83,8 +83,8 @@ enum class Outcome {
 /// Bytes to be copied, or checked in place, by the holder of the view.
 struct View {
   const char *data = nullptr; ///< Null if there is nothing to do.
-  char *into =
-      nullptr; ///< In the record's buffer; null for the caller's memory.
+  /// In the record's buffer; null for the caller's memory.
+  char *into = nullptr;
   uint64_t bytes = 0, offset = 0;
 
 private:
@@ -233,8 +233,8 @@ private:
     uint32_t scan = 0;   ///< Pieces before this one need not be read.
     uint32_t buffer = none;
     uint64_t position = UINT64_MAX; ///< Position in the order of future gets.
-    std::vector<RecordId>
-        replaces; ///< Dropped when all of this record is verified.
+    /// Dropped when all of this record is verified.
+    std::vector<RecordId> replaces;
   };
   struct Block {
     enum class State : uint8_t {
@@ -404,8 +404,8 @@ private:
   unsigned unwritten = 0;       ///< Number of other blocks with a slot.
   uint64_t unplaced = 0;        ///< Number of blocks that will need an extent.
   uint64_t promised = 0;        ///< Number of blocks that puts may still take.
-  unsigned dying =
-      0; ///< Number of blocks of no record, with transfers in progress.
+  /// Number of blocks of no record, with transfers in progress.
+  unsigned dying = 0;
   std::deque<uint32_t> unchecked; ///< Blocks to be read back.
   /// A slot reserved for reading back, from the first persistent put on:
   /// otherwise, unverified blocks could occupy all slots, and wait for each
@@ -424,8 +424,8 @@ private:
   std::vector<RecordId> paused;   ///< Records whose callers ran out of time.
   std::vector<uint32_t> loading;  ///< Records whose buffers are to be filled.
   std::vector<RecordId> expected;
-  size_t expectedNext =
-      0; ///< The first expected record that may need a buffer.
+  /// The first expected record that may need a buffer.
+  size_t expectedNext = 0;
   std::map<uint64_t, uint32_t> failures;
   uint64_t serial = 0, sequence = 0, failureNumber = 0;
   uint64_t bufferBytes = 0, idleBytes = 0;

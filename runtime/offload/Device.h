@@ -53,8 +53,8 @@ struct FileFacts {
   bool direct;            ///< Bypasses the page cache (O_DIRECT).
   bool nameless;          ///< Never had a name (O_TMPFILE).
   bool reserved;          ///< Its space is reserved (fallocate).
-  std::string
-      limitations; ///< Why a property above does not hold; "" if all do.
+  /// Why a property above does not hold; "" if all do.
+  std::string limitations;
 };
 
 class Device {

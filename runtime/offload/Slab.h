@@ -62,8 +62,8 @@ public:
 
 private:
   struct File {
-    uint64_t extents,
-        fresh = 0;       ///< Total extents, and those that have ever been used.
+    /// Total extents, and those that have ever been used.
+    uint64_t extents, fresh = 0;
     uint64_t failed = 0; ///< In quarantine.
     std::vector<uint64_t> unused;
     bool closed = false, dead = false;

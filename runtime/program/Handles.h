@@ -44,8 +44,8 @@ struct Loaded {
   /// Makes a program that is only parsed: it has signatures, with open extents
   /// of -1, but nothing to run or save.
   explicit Loaded(std::vector<Signature> parsed);
-  std::unique_ptr<Executable>
-      program;        ///< Null for a program that is only parsed.
+  /// Null for a program that is only parsed.
+  std::unique_ptr<Executable> program;
   std::string target; ///< The target that is loaded.
   std::vector<Signature> parsed;
   Artifact artifact;

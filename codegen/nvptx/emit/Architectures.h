@@ -22,8 +22,8 @@ namespace drawloom::nvptx {
 /// module gives the same PTX everywhere.
 struct Architecture {
   llvm::StringLiteral name; ///< As ptxas spells it: sm_90a.
-  llvm::StringLiteral
-      product;             ///< A product of this architecture, for messages.
+  /// A product of this architecture, for messages.
+  llvm::StringLiteral product;
   unsigned capability;     ///< 10 * major + minor: 90.
   bool specific;           ///< An `a` variant: runs on no other capability.
   unsigned ptxVersion;     ///< 10 * major + minor of the PTX emitted.

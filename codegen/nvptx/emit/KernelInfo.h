@@ -44,8 +44,8 @@ struct KernelInfo {
   std::vector<KernelParameter> parameters;
   unsigned threads = 0;    ///< Per block; a multiple of 32.
   int64_t sharedBytes = 0; ///< Dynamic shared memory to request.
-  int64_t staticSharedBytes =
-      0; ///< Static shared memory declared by the module.
+  /// Static shared memory declared by the module.
+  int64_t staticSharedBytes = 0;
 };
 
 /// Checks the module's contents, and that each kernel can be launched on the

@@ -28,8 +28,8 @@ namespace drawloom::nvptx {
 /// A device. Figures per clock are for one multiprocessor.
 struct Machine {
   llvm::StringLiteral product; ///< Key of the table, such as H200.
-  llvm::StringLiteral
-      architecture; ///< sm_90a; its entry has the limits of a block.
+  /// sm_90a; its entry has the limits of a block.
+  llvm::StringLiteral architecture;
   unsigned multiprocessors;
   double clockHz; ///< The clock for which the vendor states peak rates.
   double memoryBytesPerSecond;

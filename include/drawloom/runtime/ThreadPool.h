@@ -80,8 +80,8 @@ private:
   void makeWorkers(unsigned count);
 
   std::mutex mutex;
-  std::condition_variable
-      wake; ///< For workers: a job arrived, or the pool ends.
+  /// For workers: a job arrived, or the pool ends.
+  std::condition_variable wake;
   std::condition_variable finished; ///< For callers: all shares are done.
   std::vector<Job *> jobs;          ///< Jobs with shares still to be taken.
   std::vector<pthread_t> handles;
