@@ -52,7 +52,7 @@ public:
   /// Returns what a copy writes.
   const Meaning *copiedTo(int32_t number) const;
 
-  /// By number: the op and its location.
+  /// The op and its location, by number.
   std::vector<std::string> texts{"nowhere"};
   std::vector<Element> elements;
 

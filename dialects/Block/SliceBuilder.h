@@ -46,7 +46,7 @@ struct SliceBuilder {
   mlir::Value isRow(mlir::Value number);
   mlir::Value zero(mlir::Type element);
   mlir::Value filled(mlir::Value scalar, mlir::Value tensor);
-  /// Returns a new tile with the extents of `like`.
+  /// Returns a new tile of `element`s with the extents of `like`.
   mlir::Value emptyLike(mlir::Value like, mlir::Type element);
 
   /// Builds one elementwise linalg.generic over tensors of one shape; an input

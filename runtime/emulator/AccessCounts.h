@@ -54,7 +54,7 @@ private:
 
   size_t warps;
   std::vector<Count> counts;
-  /// By site and warp.
+  /// Accesses that not all lanes have reached, by site and warp.
   std::vector<Pending> pending;
 };
 

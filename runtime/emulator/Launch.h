@@ -47,7 +47,7 @@ public:
   Range after(uintptr_t address) const;
 
 private:
-  /// By start.
+  /// Ends of the ranges, by start.
   std::map<uintptr_t, uintptr_t> ranges;
 };
 

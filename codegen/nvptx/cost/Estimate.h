@@ -18,9 +18,10 @@ namespace drawloom::nvptx {
 struct Estimate {
   /// Registers that a thread would use if their number were unlimited.
   int64_t registers = 0;
-  /// Registers that ptxas is predicted to spill. Fragments of tensor core
-  /// operands are added to the live registers, and ptxas was observed to do
-  /// without some of the registers of other kernels.
+  /// Registers that ptxas is predicted to spill. In kernels with tensor core
+  /// products, the fragments of operands are added to the live registers; in
+  /// other kernels, the registers that ptxas was observed to do without are
+  /// subtracted.
   int64_t spilled = 0;
   /// Bytes of shared memory of a block, if only different iterations reuse
   /// bytes.

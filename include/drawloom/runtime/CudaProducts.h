@@ -82,7 +82,8 @@ struct ProductType {
 };
 inline constexpr ProductType productTypes[] = {{"operands", &Product::operands},
                                                {"result", &Product::result}};
-/// Returns "f32", "f16" or "bf16", the name of a kind; nothing for other names.
+/// productKindName() returns "f32", "f16" or "bf16"; productKind() returns
+/// nothing for other names.
 const char *productKindName(Kind kind);
 std::optional<Kind> productKind(std::string_view name);
 /// Describes a product for reports, as in "1024x768x3072 bf16".

@@ -57,8 +57,8 @@ struct LaunchOperand {
   };
   Kind kind = Argument;
   /// Index of the argument, result or extent; byte offset for workspace; or the
-  /// number itself. For growing workspace: the factor, in bytes, of the product
-  /// of its term's extents, counted from the start of the term.
+  /// number itself. Growing workspace starts this many bytes, times the product
+  /// of its term's extents, behind the start of the term.
   int64_t value = 0;
   /// Index into Signature::workspaceTerms, for growing workspace.
   int64_t term = 0;
