@@ -167,7 +167,7 @@ def PromoteAccumulators : Pass<"promote-accumulators", "::mlir::func::FuncOp"> {
 def RefineResults : Pass<"refine-results", "::mlir::func::FuncOp"> {
   let summary = "Return the most specific shapes known";
   let description = [{
-    After its arguments have been specialised, a function that was written for
+    After its arguments have been specialized, a function that was written for
     unknown extents returns casts. The pass drops a cast to a less specific type
     before the return and gives the function the specific result type. For
     functions that nothing calls. A branch whose two sides yield casts from one

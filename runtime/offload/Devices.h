@@ -39,8 +39,8 @@ Result<std::unique_ptr<Device>> makeDevice(const std::string &name,
 std::unique_ptr<Device> makePoolDevice(Ways ways);
 
 /// Makes a device with one ring of requests, shared with the kernel. Whether
-/// a ring works is unknown until it has been tested by a write and a read, which
-/// this function does.
+/// a ring works is unknown until a write and a read have tested it, which this
+/// function does.
 Result<std::unique_ptr<Device>> makeUringDevice(Ways ways);
 
 /// The clock that both devices use for `now()`.
