@@ -14,8 +14,8 @@
 
 namespace drawloom {
 
-/// A function attribute: the budget, in bytes, for tiles of blocks with products
-/// and sums over rows that was predicted to be the fastest.
+/// A function attribute: the budget, in bytes, for tiles of blocks with
+/// products and sums over rows that was predicted to be the fastest.
 inline constexpr llvm::StringLiteral tileBytesAttr = "drawloom.tile_bytes";
 
 /// Options of fuse-rows, plus what the function itself specifies.
@@ -54,9 +54,9 @@ RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
                          const RowCostOptions &options);
 
 /// Splits a region, in program order, into pieces that fit; a region that fits
-/// stays whole. Tiles of `maxRows` rows must fit; fewer rows suffice if the bytes
-/// swept for each tile fit as well. An op that does not fit alone becomes a
-/// piece of its own.
+/// stays whole. Tiles of `maxRows` rows must fit; fewer rows suffice if the
+/// bytes swept for each tile fit as well. An op that does not fit alone becomes
+/// a piece of its own.
 llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowCostOptions &options);
